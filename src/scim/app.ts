@@ -15,9 +15,10 @@ import { addRequestNotes, requestScopeOf } from '../http/log.ts';
 import type { GroupService } from '../provisioning/groups.ts';
 import type { UserService } from '../provisioning/users.ts';
 import { isObject } from '../schema/resource.ts';
-import { parsePreconditions, type ScimContext } from './context.ts';
 import { discoveryRoutes } from './discovery.ts';
+import type { ScimContext } from './endpoint.ts';
 import { badRequest, ScimError, scimErrorHandler } from './errors.ts';
+import { parsePreconditions } from './etags.ts';
 import { resourceRoutes } from './resources.ts';
 import { searchRoutes } from './search.ts';
 

@@ -6,13 +6,14 @@ import { groupType, type ResourceType, resolveAttribute, userType } from '../sch
 import { badRequest, type ScimError } from './errors.ts';
 
 /**
- * Reads the `filter` parameter; what cannot be answered is 400 invalidFilter, never a silent match (RFC 7644 §3.4.2.2).
- * `among` are the types that are searched together: an attribute that another one has is one without a value here (§3.4.2.1).
+ * Parses the `filter` parameter. A filter that cannot be evaluated is 400 invalidFilter, never an empty result (RFC 7644
+ * §3.4.2.2). `searchedTypes` are all types that the search covers: an attribute that only another of them has counts as an
+ * attribute without a value (§3.4.2.1).
  */
 export function parseFilterParameter(
   type: ResourceType,
   parameter: unknown,
-  among: readonly ResourceType[] = [type],
+  searchedTypes: readonly ResourceType[] = [type],
 ): Filter | undefined {
   if (parameter === undefined) return undefined;
   if (typeof parameter !== 'string') throw invalidFilter('There must be one filter.');
@@ -20,107 +21,118 @@ export function parseFilterParameter(
   if ('fault' in filter) {
     throw invalidFilter(`The filter cannot be read at character ${filter.position + 1}: ${filter.fault}.`);
   }
-  check(filter, (path) => definitionOf(type, path, among));
+  checkFilter(filter, (path) => findSearchedAttribute(type, path, searchedTypes));
   return filter;
 }
 
-type Define = (path: AttributePath) => Attribute | undefined;
-
-function check(filter: Filter, define: Define): void {
+/** Throws 400 if the filter names an attribute, or compares it, in a way that the schema does not allow. */
+function checkFilter(filter: Filter, attributeAt: (path: AttributePath) => Attribute | undefined): void {
   switch (filter.op) {
     case 'and':
     case 'or':
-      for (const operand of filter.operands) check(operand, define);
+      for (const operand of filter.operands) checkFilter(operand, attributeAt);
       return;
     case 'not':
-      check(filter.operand, define);
+      checkFilter(filter.operand, attributeAt);
       return;
     default: {
-      const attribute = define(filter.path);
-      checkPath(filter.path, attribute);
-      const leaf = leafOf(attribute, filter.path.sub);
-      if (leaf?.returned === 'never') throw invalidFilter(`${leaf.name} cannot be searched.`);
-      if (filter.op !== 'pr') checkComparison(leaf, filter);
+      const attribute = attributeAt(filter.path);
+      checkSubAttributes(filter.path, attribute);
+      const compared = comparedAttribute(attribute, filter.path.sub);
+      if (compared?.returned === 'never') throw invalidFilter(`${compared.name} cannot be searched.`);
+      if (filter.op !== 'pr') checkComparison(compared, filter);
     }
   }
 }
 
-function checkPath({ filter, sub }: AttributePath, attribute: Attribute | undefined): void {
-  if ((filter || sub !== undefined) && attribute && attribute.type !== 'complex') {
-    throw invalidFilter(`${attribute.name} has no sub-attributes.`);
-  }
-  if (filter) check(filter, (inner) => findAttribute(attribute?.subAttributes, inner.attribute ?? ''));
-}
-
-/** "Boolean and Binary attributes SHALL cause a failed response (HTTP status code 400) with "scimType" of "invalidFilter"" when ordered (RFC 7644 §3.4.2.2). */
-function checkComparison(leaf: Attribute | undefined, { op, value }: { op: string; value: Operand }): void {
-  const isEquality = op === 'eq' || op === 'ne';
-  if (leaf?.type === 'binary' && ['gt', 'ge', 'lt', 'le'].includes(op)) {
-    throw invalidFilter(`${leaf.name} has no order.`);
-  }
-  if (
-    leaf?.type === 'dateTime' &&
-    !isTextual(op) &&
-    value !== null &&
-    parseDateTime(String(value)) === undefined
-  ) {
-    throw invalidFilter(`${leaf.name} can be compared with a dateTime only, such as "2026-01-31T08:00:00Z".`);
-  }
-  if (leaf?.type !== 'boolean') return;
-  if (!isEquality) throw invalidFilter(`${leaf.name} is true or false; only eq and ne compare it.`);
-  if (value !== null && !/^(true|false)$/i.test(String(value))) {
-    throw invalidFilter(`${leaf.name} can be compared with true and false only.`);
-  }
-}
-
-function isTextual(op: string): boolean {
-  return op === 'co' || op === 'sw' || op === 'ew';
-}
-
-/** Extensions may hold what no schema declares; the resource itself does not, so a name it lacks is a mistake to tell. */
-function definitionOf(
+/** An extension may have attributes that no schema declares, so only an unknown core attribute is 400. */
+function findSearchedAttribute(
   type: ResourceType,
   path: AttributePath,
-  among: readonly ResourceType[],
+  searchedTypes: readonly ResourceType[],
 ): Attribute | undefined {
   const { urn, attribute, name } = resolveAttribute(type, path);
-  if (urn === undefined && !attribute && !among.some((other) => resolveAttribute(other, path).attribute)) {
-    const names = among.map((other) => other.name).join(' or ');
-    throw invalidFilter(`There is no attribute ${name ?? type.schema.id} of ${names}.`);
+  const isUnknown =
+    urn === undefined &&
+    !attribute &&
+    !searchedTypes.some((other) => resolveAttribute(other, path).attribute);
+  if (isUnknown) {
+    const types = searchedTypes.map((other) => other.name).join(' or ');
+    throw invalidFilter(`There is no attribute ${name ?? type.schema.id} of ${types}.`);
   }
   return attribute;
 }
 
-function leafOf(attribute: Attribute | undefined, sub: string | undefined): Attribute | undefined {
+function checkSubAttributes({ filter, sub }: AttributePath, attribute: Attribute | undefined): void {
+  if ((filter || sub !== undefined) && attribute && attribute.type !== 'complex') {
+    throw invalidFilter(`${attribute.name} has no sub-attributes.`);
+  }
+  if (filter) checkFilter(filter, (inner) => findAttribute(attribute?.subAttributes, inner.attribute ?? ''));
+}
+
+/** The attribute whose values are compared: of a complex attribute without a sub-attribute, its `value`. */
+function comparedAttribute(attribute: Attribute | undefined, sub: string | undefined): Attribute | undefined {
   if (sub !== undefined) return findAttribute(attribute?.subAttributes, sub);
   return attribute?.type === 'complex' ? findAttribute(attribute.subAttributes, 'value') : attribute;
+}
+
+/** "Boolean and Binary attributes SHALL cause a failed response (HTTP status code 400) with "scimType" of "invalidFilter"" when ordered (RFC 7644 §3.4.2.2). */
+function checkComparison(
+  attribute: Attribute | undefined,
+  { op, value }: { op: string; value: Operand },
+): void {
+  if (attribute?.type === 'binary' && ['gt', 'ge', 'lt', 'le'].includes(op)) {
+    throw invalidFilter(`${attribute.name} has no order.`);
+  }
+  const isTextSearch = op === 'co' || op === 'sw' || op === 'ew';
+  if (
+    attribute?.type === 'dateTime' &&
+    !isTextSearch &&
+    value !== null &&
+    parseDateTime(String(value)) === undefined
+  ) {
+    throw invalidFilter(
+      `${attribute.name} can be compared with a dateTime only, such as "2026-01-31T08:00:00Z".`,
+    );
+  }
+  if (attribute?.type !== 'boolean') return;
+  if (op !== 'eq' && op !== 'ne') {
+    throw invalidFilter(`${attribute.name} is true or false; only eq and ne compare it.`);
+  }
+  if (value !== null && !/^(true|false)$/i.test(String(value))) {
+    throw invalidFilter(`${attribute.name} can be compared with true and false only.`);
+  }
 }
 
 function invalidFilter(detail: string): ScimError {
   return badRequest('invalidFilter', detail);
 }
 
-/** A filter in two: what columns answer, and what they leave; undefined: nothing. */
+/**
+ * A filter, split for the store: `where` is a condition on columns, and `residual` is evaluated on every resource that meets
+ * it. Without a residual, the columns give the exact result.
+ */
 export interface FilterQuery<Field extends string> {
   where: Where<Field>;
   residual: Filter | undefined;
 }
 
-/** The columns of a kind of resource, by the attributes that they hold. */
+/** The columns of a resource type, by the attributes whose values they hold. */
 interface Columns<Field extends string> {
   type: ResourceType;
-  /** Texts, compared by `eq`. */
+  /** Compared by `eq`. */
   texts: Partial<Record<string, Field>>;
   booleans: Partial<Record<string, Field>>;
-  /** The parts of `meta` that are moments. */
-  moments: Partial<Record<string, Field>>;
-  /** What every resource has. */
-  present: readonly string[];
+  /** Sub-attributes of `meta`. */
+  dateTimes: Partial<Record<string, Field>>;
+  /** Attributes that every resource has. */
+  always: readonly string[];
 }
 
-const moments = { created: 'created', lastModified: 'lastModified' } as const;
+const dateTimes = { created: 'created', lastModified: 'lastModified' } as const;
 
-const userColumns: Columns<UserField> = {
+/** The columns of users. */
+export const userColumns: Columns<UserField> = {
   type: userType,
   texts: {
     id: 'id',
@@ -130,68 +142,94 @@ const userColumns: Columns<UserField> = {
     displayName: 'displayName',
   },
   booleans: { active: 'active' },
-  moments,
-  present: ['id', 'schemas', 'meta', 'userName', 'active'],
+  dateTimes,
+  always: ['id', 'schemas', 'meta', 'userName', 'active'],
 };
 
-const groupColumns: Columns<GroupField> = {
+/** The columns of groups. */
+export const groupColumns: Columns<GroupField> = {
   type: groupType,
   texts: { id: 'id', displayName: 'displayName', externalId: 'externalId', members: 'member' },
   booleans: {},
-  moments,
-  present: ['id', 'schemas', 'meta', 'displayName'],
+  dateTimes,
+  always: ['id', 'schemas', 'meta', 'displayName'],
 };
 
-/** More comparisons than this are looked up one by one: a statement takes only so many. */
+/** A filter with more comparisons is evaluated resource by resource, as a statement has a limited number of parameters. */
 const MAX_COMPARISONS = 200;
 
 const everything = { all: [] };
+const nothing = { any: [] };
 
-/** What a filter on users asks of the bridge. */
-export function toUserFilterQuery(filter: Filter | undefined): FilterQuery<UserField> {
-  return toFilterQuery(userColumns, filter);
-}
-
-/** What a filter on groups asks of the bridge. */
-export function toGroupFilterQuery(filter: Filter | undefined): FilterQuery<GroupField> {
-  return toFilterQuery(groupColumns, filter);
-}
-
-function toFilterQuery<Field extends string>(
+/** Splits a filter into a condition on columns and a residual. No filter selects everything. */
+export function toFilterQuery<Field extends string>(
   columns: Columns<Field>,
   filter: Filter | undefined,
 ): FilterQuery<Field> {
   if (!filter) return { where: everything, residual: undefined };
-  const unanswered = { where: everything, residual: filter };
-  const question = convert(columns, filter) ?? unanswered;
-  return sizeOf(question.where) > MAX_COMPARISONS ? unanswered : question;
+  const unindexed = { where: everything, residual: filter };
+  const query = convertFilter(columns, filter) ?? unindexed;
+  return countComparisons(query.where) > MAX_COMPARISONS ? unindexed : query;
 }
 
-/** Undefined: columns know nothing of it. */
-function convert<Field extends string>(
+/** Undefined if no column narrows the filter down. */
+function convertFilter<Field extends string>(
   columns: Columns<Field>,
   filter: Filter,
 ): FilterQuery<Field> | undefined {
   switch (filter.op) {
     case 'and':
-      return conjunction(columns, filter.operands);
+      return convertAnd(columns, filter.operands);
     case 'or':
-      return alternative(columns, filter);
+      return convertOr(columns, filter);
     case 'not':
-      return filter.operand.op === 'eq' ? convert(columns, { ...filter.operand, op: 'ne' }) : undefined;
+      return filter.operand.op === 'eq' ? convertFilter(columns, { ...filter.operand, op: 'ne' }) : undefined;
     case 'pr':
-      return absence(columns, filter) ?? presence(columns, filter);
+      return convertMissingAttribute(columns, filter) ?? convertPresence(columns, filter);
     default: {
-      const absent = absence(columns, filter);
-      if (absent) return absent;
-      const where = comparisonOf(columns, filter);
-      return where && { where, residual: isWhole(filter.path, filter.value) ? undefined : filter };
+      const missing = convertMissingAttribute(columns, filter);
+      if (missing) return missing;
+      const where = toColumnCondition(columns, filter);
+      return where && { where, residual: isExact(filter.path, filter.value) ? undefined : filter };
     }
   }
 }
 
-/** "treat the attribute as if there is no attribute value" where only another type has it (RFC 7644 §3.4.2.1). */
-function absence<Field extends string>(
+/** Any operand that has a column narrows the result down; the others are the residual. */
+function convertAnd<Field extends string>(columns: Columns<Field>, operands: Filter[]): FilterQuery<Field> {
+  const parts = operands.map(
+    (operand) => convertFilter(columns, operand) ?? { where: everything, residual: operand },
+  );
+  const conditions = parts.flatMap(({ where }) => ('all' in where ? where.all : [where]));
+  const residuals = parts.flatMap(({ residual }) => residual ?? []);
+  const [condition] = conditions;
+  const [residual] = residuals;
+  return {
+    where: condition && conditions.length === 1 ? condition : { all: conditions },
+    residual: residuals.length > 1 ? { op: 'and', operands: residuals } : residual,
+  };
+}
+
+/** Every operand needs a column: an operand without one could hold for any resource. */
+function convertOr<Field extends string>(
+  columns: Columns<Field>,
+  filter: Filter & { op: 'and' | 'or' },
+): FilterQuery<Field> | undefined {
+  const parts = filter.operands.map((operand) => convertFilter(columns, operand));
+  const converted = parts.filter((part) => part !== undefined);
+  if (converted.length < parts.length) return undefined;
+  const isComplete = converted.every(({ residual }) => residual === undefined);
+  return {
+    where: { any: converted.map(({ where }) => where) },
+    residual: isComplete ? undefined : filter,
+  };
+}
+
+/**
+ * An attribute that only another searched type has: "treat the attribute as if there is no attribute value" (RFC 7644
+ * §3.4.2.1). Undefined if this type has the attribute.
+ */
+function convertMissingAttribute<Field extends string>(
   { type }: Columns<Field>,
   filter: Extract<Filter, { path: AttributePath }>,
 ): FilterQuery<Field> | undefined {
@@ -199,87 +237,54 @@ function absence<Field extends string>(
   if (urn !== undefined || attribute) return undefined;
   const isNull = filter.op !== 'pr' && filter.value === null;
   const holds = isNull ? filter.op === 'eq' : filter.op === 'ne';
-  return { where: holds ? everything : { any: [] }, residual: undefined };
+  return { where: holds ? everything : nothing, residual: undefined };
 }
 
-/** What columns know of any part narrows it down; the rest is left. */
-function conjunction<Field extends string>(columns: Columns<Field>, operands: Filter[]): FilterQuery<Field> {
-  const parts = operands.map(
-    (operand) => convert(columns, operand) ?? { where: everything, residual: operand },
-  );
-  const left = parts.flatMap(({ residual }) => residual ?? []);
-  const [first] = left;
-  return {
-    where: both(parts.map(({ where }) => where)),
-    residual: left.length > 1 ? { op: 'and', operands: left } : first,
-  };
-}
-
-/** Columns must know something of every part, or it could be any resource. */
-function alternative<Field extends string>(
-  columns: Columns<Field>,
-  filter: Filter & { op: 'and' | 'or' },
-): FilterQuery<Field> | undefined {
-  const parts = filter.operands.map((operand) => convert(columns, operand));
-  const known = parts.filter((part) => part !== undefined);
-  if (known.length < parts.length) return undefined;
-  const isAnswered = known.every(({ residual }) => residual === undefined);
-  return {
-    where: { any: known.map(({ where }) => where) },
-    residual: isAnswered ? undefined : filter,
-  };
-}
-
-function both<Field extends string>(parts: Where<Field>[]): Where<Field> {
-  const flat = parts.flatMap((part) => ('all' in part ? part.all : [part]));
-  const [first] = flat;
-  return first && flat.length === 1 ? first : { all: flat };
-}
-
-/** `emails[type eq "work" and value eq "x"]`, and what every resource has anyway. */
-function presence<Field extends string>(
+/** Attributes that every resource has, and value filters such as `emails[type eq "work" and value eq "x"]`. */
+function convertPresence<Field extends string>(
   columns: Columns<Field>,
   filter: Filter & { op: 'pr' },
 ): FilterQuery<Field> | undefined {
   const { path } = filter;
   const { urn, name } = resolveAttribute(columns.type, path);
-  if (!path.filter && path.sub === undefined && urn === undefined && columns.present.includes(name ?? ''))
+  if (!path.filter && path.sub === undefined && urn === undefined && columns.always.includes(name ?? ''))
     return { where: everything, residual: undefined };
   if (!path.filter || path.sub !== undefined) return undefined;
-  const inner = path.filter.op === 'and' ? path.filter.operands : [path.filter];
-  const comparisons = inner.flatMap((one) => {
-    const isValue = one.op === 'eq' && one.path.attribute?.toLowerCase() === 'value';
-    const where = isValue ? textOf(columns, { ...path, filter: undefined }, one.value) : undefined;
-    return where && isValue ? [{ where, value: one.value }] : [];
+  const unfiltered = { ...path, filter: undefined };
+  const operands = path.filter.op === 'and' ? path.filter.operands : [path.filter];
+  const conditions = operands.flatMap((operand) => {
+    if (operand.op !== 'eq' || operand.path.attribute?.toLowerCase() !== 'value') return [];
+    const where = toTextCondition(columns, unfiltered, operand.value);
+    return where ? [{ where, value: operand.value }] : [];
   });
-  const [first] = comparisons;
+  const [first] = conditions;
   if (!first) return undefined;
-  const isAnswered = inner.length === 1 && isWhole({ ...path, filter: undefined }, first.value);
-  return { where: first.where, residual: isAnswered ? undefined : filter };
+  const isComplete = operands.length === 1 && isExact(unfiltered, first.value);
+  return { where: first.where, residual: isComplete ? undefined : filter };
 }
 
-/** Whether a column's answer is the whole one: a path with a filter asks for more, and not every text is kept as it is. */
-function isWhole({ filter }: AttributePath, value: Operand): boolean {
-  // Halves of surrogate pairs become U+FFFD in a column.
+/** Whether a column decides the comparison alone. A path with a value filter demands more than its value. */
+function isExact({ filter }: AttributePath, value: Operand): boolean {
+  // Columns store lone surrogates as U+FFFD, so several values share one key.
   return filter === undefined && !/[\ufffd\p{Surrogate}]/u.test(String(value));
 }
 
-function comparisonOf<Field extends string>(
+function toColumnCondition<Field extends string>(
   columns: Columns<Field>,
   { op, path, value }: Extract<Filter, { value: Operand }>,
 ): Where<Field> | undefined {
   if (value === null) return undefined;
   const { urn, name } = resolveAttribute(columns.type, path);
   if (urn !== undefined || name === undefined) return undefined;
-  if (name === 'meta' && path.filter === undefined) return metaOf(columns, { op, path, value });
-  const flag = Object.hasOwn(columns.booleans, name) ? columns.booleans[name] : undefined;
-  if (flag && path.sub === undefined && (op === 'eq' || op === 'ne')) {
-    return { field: flag, operator: 'eq', value: (String(value).toLowerCase() === 'true') === (op === 'eq') };
+  if (name === 'meta' && path.filter === undefined) return toMetaCondition(columns, { op, path, value });
+  const field = Object.hasOwn(columns.booleans, name) ? columns.booleans[name] : undefined;
+  if (field && path.sub === undefined && (op === 'eq' || op === 'ne')) {
+    return { field, operator: 'eq', value: (String(value).toLowerCase() === 'true') === (op === 'eq') };
   }
-  return op === 'eq' ? textOf(columns, path, value) : undefined;
+  return op === 'eq' ? toTextCondition(columns, path, value) : undefined;
 }
 
-function textOf<Field extends string>(
+function toTextCondition<Field extends string>(
   columns: Columns<Field>,
   path: AttributePath,
   value: Operand,
@@ -291,26 +296,28 @@ function textOf<Field extends string>(
   return { field, operator: 'eq', value: String(value) };
 }
 
-function metaOf<Field extends string>(
-  { type, moments: fields }: Columns<Field>,
+function toMetaCondition<Field extends string>(
+  columns: Columns<Field>,
   { op, path, value }: { op: string; path: AttributePath; value: Exclude<Operand, null> },
 ): Where<Field> | undefined {
   const sub = path.sub?.toLowerCase() ?? '';
   if (sub === 'resourcetype') {
     if (op !== 'eq' && op !== 'ne') return undefined;
-    return (value === type.name) === (op === 'eq') ? everything : { any: [] };
+    return (value === columns.type.name) === (op === 'eq') ? everything : nothing;
   }
-  const name = Object.keys(fields).find((one) => one.toLowerCase() === sub);
-  const field = name === undefined ? undefined : fields[name];
-  const moment = parseDateTime(String(value));
-  return field && moment !== undefined && isRelation(op) ? { field, operator: op, value: moment } : undefined;
+  const name = Object.keys(columns.dateTimes).find((key) => key.toLowerCase() === sub);
+  const field = name === undefined ? undefined : columns.dateTimes[name];
+  const time = parseDateTime(String(value));
+  return field && time !== undefined && isComparisonOperator(op)
+    ? { field, operator: op, value: time }
+    : undefined;
 }
 
-function isRelation(op: string): op is ComparisonOperator {
+function isComparisonOperator(op: string): op is ComparisonOperator {
   return op === 'eq' || op === 'gt' || op === 'ge' || op === 'lt' || op === 'le';
 }
 
-function sizeOf<Field extends string>(where: Where<Field>): number {
-  if ('all' in where) return where.all.reduce((sum, part) => sum + sizeOf(part), 0);
-  return 'any' in where ? where.any.reduce((sum, part) => sum + sizeOf(part), 0) : 1;
+function countComparisons<Field extends string>(where: Where<Field>): number {
+  if ('all' in where) return where.all.reduce((sum, part) => sum + countComparisons(part), 0);
+  return 'any' in where ? where.any.reduce((sum, part) => sum + countComparisons(part), 0) : 1;
 }

@@ -8,19 +8,19 @@ import { checkText, isUnassigned } from '../schema/values.ts';
 import { badRequest } from './errors.ts';
 import { type PatchOperation, parsePatchPath } from './patch.ts';
 
-/** A group's body in two: its members, which are rows, and the rest. */
+/** Separates the `members` of a group's body, which are stored as rows, from its other attributes. */
 export function splitMembers(body: JsonObject): { members: Json | undefined; rest: JsonObject } {
   const entries = flatEntries(body);
-  const isOfMembers = ([key]: [string, Json]) => {
+  const isMembersEntry = ([key]: [string, Json]) => {
     const name = parseAttributeName(key);
     return name?.sub === undefined && isMembers(name);
   };
-  // Of several spellings of the name the first counts.
-  const members = entries.find(isOfMembers)?.[1];
-  return { members, rest: Object.fromEntries(entries.filter((entry) => !isOfMembers(entry))) };
+  // If the body has the name in several spellings, the first one counts.
+  const members = entries.find(isMembersEntry)?.[1];
+  return { members, rest: Object.fromEntries(entries.filter((entry) => !isMembersEntry(entry))) };
 }
 
-/** Members as they are kept (RFC 7643 §4.2); `$ref` is made when answering. */
+/** Parses the value of `members` (RFC 7643 §4.2). `$ref` is not stored: responses derive it. */
 export function parseMembers(value: Json | undefined): Member[] {
   if (value === undefined || isUnassigned(value)) return [];
   return (Array.isArray(value) ? value : [value]).flatMap((member) =>
@@ -28,7 +28,10 @@ export function parseMembers(value: Json | undefined): Member[] {
   );
 }
 
-/** A group's PATCH in two: the steps on its members, and the operations on the rest (RFC 7644 §3.5.2). */
+/**
+ * Separates the operations of a group's PATCH (RFC 7644 §3.5.2) into those on attributes and the changes of its members,
+ * which are stored as rows.
+ */
 export function splitGroupPatch(operations: PatchOperation[]): {
   operations: PatchOperation[];
   members: MemberChange[];
@@ -37,9 +40,9 @@ export function splitGroupPatch(operations: PatchOperation[]): {
   const members: MemberPatchStep[] = [];
   for (const operation of operations) {
     const path = operation.path === undefined ? undefined : parsePatchPath(operation.path);
-    if (path && isMembers(path)) members.push(...stepsAt(path, operation));
+    if (path && isMembers(path)) members.push(...memberSteps(path, operation));
     else if (path && !isCoreUrn(path)) rest.push(operation);
-    else rest.push(withoutMembers(operation, members));
+    else rest.push(takeMembers(operation, members));
   }
   return { operations: rest, members: netMemberChanges(members) };
 }
@@ -50,13 +53,13 @@ function isMembers(name: Name | undefined): boolean {
   return name !== undefined && resolveAttribute(groupType, name).attribute?.name === 'members';
 }
 
-/** True for the URN of the core schema alone, which stands for the whole group. */
+/** Whether a name is the URN of the core schema alone, which stands for the whole group. */
 function isCoreUrn(name: Name | undefined): boolean {
   if (name?.urn === undefined || name.attribute !== undefined) return false;
   return resolveAttribute(groupType, name).urn === undefined;
 }
 
-/** The attributes of a body, also those that stand in an object under the URN of the core schema. */
+/** The attributes of a body, including those in an object under the URN of the core schema. */
 function flatEntries(body: JsonObject): [string, Json][] {
   return Object.entries(body).flatMap(([key, value]) =>
     isObject(value) && isCoreUrn(parseAttributeName(key))
@@ -65,81 +68,81 @@ function flatEntries(body: JsonObject): [string, Json][] {
   );
 }
 
-/** Keys of a path-less value are paths themselves. */
-function withoutMembers(operation: PatchOperation, steps: MemberPatchStep[]): PatchOperation {
+/** Moves the members in the value of an operation without a path, whose keys are paths, to `steps`; returns the rest. */
+function takeMembers(operation: PatchOperation, steps: MemberPatchStep[]): PatchOperation {
   if (!isObject(operation.value)) return operation;
   const rest: [string, Json][] = [];
   for (const [key, value] of flatEntries(operation.value)) {
     const isPath = parseAttributeName(key) !== undefined || key.includes('[');
     const path = isPath ? parsePatchPath(key) : undefined;
-    if (path && isMembers(path)) steps.push(...stepsAt(path, { ...operation, value }));
+    if (path && isMembers(path)) steps.push(...memberSteps(path, { ...operation, value }));
     else rest.push([key, value]);
   }
   return { ...operation, value: Object.fromEntries(rest) };
 }
 
-function stepsAt({ filter, sub }: AttributePath, { op, value }: PatchOperation): MemberPatchStep[] {
-  if (sub !== undefined) throw partFault(sub);
-  if (!filter) return stepsOfAll(op, value);
-  const values = valuesOf(filter);
+function memberSteps({ filter, sub }: AttributePath, { op, value }: PatchOperation): MemberPatchStep[] {
+  if (sub !== undefined) throw subAttributeError(sub);
+  if (!filter) return unfilteredSteps(op, value);
+  const values = selectedValues(filter);
   switch (op) {
     case 'remove':
       return [{ kind: 'remove', values }];
     case 'add':
-      return [{ kind: 'add', members: values.map((one) => memberNamed(one, value)) }];
+      return [{ kind: 'add', members: values.map((selected) => addedMember(selected, value)) }];
     case 'replace':
-      return [{ kind: 'substitute', values, members: substitutesFor(values, value) }];
+      return [{ kind: 'substitute', values, members: substitutes(values, value) }];
   }
 }
 
-/** "immutable" (RFC 7643 §8.7.1): a member is added or removed, and none of its parts is changed. */
-function partFault(sub: string): Error {
+/** The sub-attributes of a member are immutable (RFC 7643 §8.7.1): members are only added and removed. */
+function subAttributeError(sub: string): Error {
   const members = findAttribute(groupType.schema.attributes, 'members');
   return members && findSubAttribute(members, sub)
     ? badRequest('mutability', 'The parts of a member cannot be changed.')
     : badRequest('invalidPath', `members has no sub-attribute ${sub}.`);
 }
 
-/** An `add` describes the member that the filter names, and cannot make another of it. */
-function memberNamed(named: string, value: Json | undefined): Member {
-  const given = value === undefined ? [] : membersGiven(value, named);
-  if (given.length > 1 || given.some((member) => member.value !== named))
+/** The member that an `add` with a value filter adds. The value may describe it, but not have another id. */
+function addedMember(selected: string, value: Json | undefined): Member {
+  const members = value === undefined ? [] : membersWithDefault(value, selected);
+  if (members.length > 1 || members.some((member) => member.value !== selected))
     throw badRequest('mutability', 'The value of a member cannot be changed.');
-  return given[0] ?? { value: named };
+  return members[0] ?? { value: selected };
 }
 
-/** What takes the place of the members that a filter names (RFC 7644 §3.5.2.3); without a value they go. */
-function substitutesFor(values: string[], value: Json | undefined): Member[] {
-  const [only, ...more] = values;
-  const given = isUnassigned(value) ? [] : membersGiven(value ?? null, more.length > 0 ? undefined : only);
-  if (given.length > 1) throw badRequest('invalidValue', 'One value of members cannot become many.');
-  return given;
+/** The members that replace those selected by a filter (RFC 7644 §3.5.2.3); none if the operation has no value. */
+function substitutes(selected: string[], value: Json | undefined): Member[] {
+  const [only, ...more] = selected;
+  const members = isUnassigned(value)
+    ? []
+    : membersWithDefault(value ?? null, more.length > 0 ? undefined : only);
+  if (members.length > 1) throw badRequest('invalidValue', 'One value of members cannot become many.');
+  return members;
 }
 
-/** Members as sent; one without a value of its own is the one that is named. */
-function membersGiven(value: Json, named: string | undefined): Member[] {
+/** Parses members; an object without an id has the default id. */
+function membersWithDefault(value: Json, defaultId: string | undefined): Member[] {
   const elements = Array.isArray(value) ? value : [value];
-  return elements.flatMap((element) =>
-    element === null ? [] : [toMember(isNameless(element) ? { ...element, value: named ?? null } : element)],
-  );
+  return elements.flatMap((element) => {
+    if (element === null) return [];
+    const lacksId = isObject(element) && isUnassigned(ownValue(element, 'value'));
+    return [toMember(lacksId ? { ...element, value: defaultId ?? null } : element)];
+  });
 }
 
-function isNameless(element: Json): element is JsonObject {
-  return isObject(element) && isUnassigned(ownValue(element, 'value'));
-}
-
-function stepsOfAll(op: PatchOperation['op'], value: Json | undefined): MemberPatchStep[] {
+function unfilteredSteps(op: PatchOperation['op'], value: Json | undefined): MemberPatchStep[] {
   if (op === 'add') return [{ kind: 'add', members: parseMembers(value) }];
   if (op === 'replace' || value === undefined || value === null)
     return [{ kind: 'replace', members: parseMembers(op === 'replace' ? value : undefined) }];
-  // With a value only those listed go (Entra); Salesforce puts the list into an object once more.
+  // Entra ID lists the members to remove in the value; Salesforce wraps this list into an object.
   const listed = isObject(value) ? (ownValue(value, 'members') ?? value) : value;
   return [{ kind: 'remove', values: parseMembers(listed).map((member) => member.value) }];
 }
 
-/** The ids in `members[value eq "a" or value eq "b"]`; members are not read, so no other filter can be answered. */
-function valuesOf(filter: Filter): string[] {
-  if (filter.op === 'or') return filter.operands.flatMap(valuesOf);
+/** The ids in `members[value eq "a" or value eq "b"]`. Other filters are refused, as they would read all members. */
+function selectedValues(filter: Filter): string[] {
+  if (filter.op === 'or') return filter.operands.flatMap(selectedValues);
   const isValue = filter.op === 'eq' && filter.path.attribute?.toLowerCase() === 'value';
   if (isValue && typeof filter.value === 'string') return [filter.value];
   throw badRequest('invalidFilter', 'Members are selected by their value only.');
@@ -147,7 +150,7 @@ function valuesOf(filter: Filter): string[] {
 
 function toMember(member: Json): Member {
   if (!isObject(member)) return toMember({ value: member });
-  const [value, display, type] = ['value', 'display', 'type'].map((name) => textIn(member, name));
+  const [value, display, type] = ['value', 'display', 'type'].map((name) => memberText(member, name));
   if (value === undefined) throw badRequest('invalidValue', 'Every member must have a value.');
   return {
     value,
@@ -156,79 +159,79 @@ function toMember(member: Json): Member {
   };
 }
 
-/** Numbers are read as texts, as everywhere (docs/architecture.md, SCIM requests). */
-function textIn(member: JsonObject, name: string): string | undefined {
+/** A number is read as a text, as in every attribute (docs/deviations.md). */
+function memberText(member: JsonObject, name: string): string | undefined {
   const value = ownValue(member, name);
   const isText = typeof value === 'number' || (typeof value === 'string' && value !== '');
   return isText ? checkText(String(value), 'members') : undefined;
 }
 
 /**
- * One step of a PATCH on members. `substitute` puts the given members in the place of those with the values; at least one
- * of these must be a member (RFC 7644 §3.5.2.3).
+ * One change of members by an operation of a PATCH. `substitute` replaces the members with these values; at least one of
+ * them must be a member (RFC 7644 §3.5.2.3).
  */
 export type MemberPatchStep =
   | Exclude<MemberChange, { kind: 'require' }>
   | { kind: 'substitute'; values: string[]; members: Member[] };
 
-/** What the steps come to: `cleared` are removed first, then `added` are added, in their order. */
-interface Net {
-  /** Lists of values; of each at least one must be a member before the PATCH. */
+/** The sum of several steps: `removed` are removed first, then `added` are added, in their order. */
+interface NetChange {
+  /** Lists of values; at least one value of each list must be a member before the PATCH. */
   required: string[][];
-  /** Whether everybody else leaves as well. */
-  isAll: boolean;
-  cleared: Set<string>;
+  /** Whether all members that the group has before the PATCH are removed. */
+  removesAll: boolean;
+  removed: Set<string>;
   added: Map<string, Member>;
 }
 
 /**
- * What any number of steps on members come to, in at most three: some clients send an operation for every member, and
- * each step costs the store a statement or more.
+ * Combines steps on members into at most three changes with the same outcome. Some clients send an operation for every
+ * member, and each change costs the store at least one statement.
  */
 export function netMemberChanges(steps: MemberPatchStep[]): MemberChange[] {
-  const net: Net = { required: [], isAll: false, cleared: new Set(), added: new Map() };
-  for (const step of steps) take(net, step);
+  const net: NetChange = { required: [], removesAll: false, removed: new Set(), added: new Map() };
+  for (const step of steps) applyStep(net, step);
   const members = [...net.added.values()];
   const requirement: MemberChange[] =
     net.required.length > 0 ? [{ kind: 'require', lists: net.required }] : [];
-  if (net.isAll) return [...requirement, { kind: 'replace', members }];
+  if (net.removesAll) return [...requirement, { kind: 'replace', members }];
   return [
     ...requirement,
-    ...(net.cleared.size > 0 ? [{ kind: 'remove' as const, values: [...net.cleared] }] : []),
+    ...(net.removed.size > 0 ? [{ kind: 'remove' as const, values: [...net.removed] }] : []),
     ...(members.length > 0 ? [{ kind: 'add' as const, members }] : []),
   ];
 }
 
-function take(net: Net, step: MemberPatchStep): void {
+function applyStep(net: NetChange, step: MemberPatchStep): void {
   switch (step.kind) {
     case 'add':
       for (const member of step.members) {
-        // Who is a member already stays as added first.
+        // A member that is added twice keeps the `display` and `type` of the first time.
         if (!net.added.has(member.value)) net.added.set(member.value, member);
       }
       return;
     case 'remove':
       for (const value of step.values) {
         net.added.delete(value);
-        net.cleared.add(value);
+        net.removed.add(value);
       }
       return;
     case 'replace':
-      net.isAll = true;
+      net.removesAll = true;
       net.added.clear();
-      take(net, { kind: 'add', members: step.members });
+      applyStep(net, { kind: 'add', members: step.members });
       return;
     case 'substitute':
       requireOneOf(net, step.values);
-      take(net, { kind: 'remove', values: step.values });
-      take(net, { kind: 'add', members: step.members });
+      applyStep(net, { kind: 'remove', values: step.values });
+      applyStep(net, { kind: 'add', members: step.members });
   }
 }
 
-/** One of the values must be a member at this point; where the steps before do not tell, the store has to. */
-function requireOneOf(net: Net, values: string[]): void {
+/** One of the values must be a member at this point. If the steps before do not decide it, the store checks it. */
+function requireOneOf(net: NetChange, values: string[]): void {
   if (values.some((value) => net.added.has(value))) return;
-  const unknown = net.isAll ? [] : values.filter((value) => !net.cleared.has(value));
-  if (unknown.length === 0) throw badRequest('noTarget', 'No member of the group matches the filter.');
-  net.required.push(unknown);
+  const undecided = net.removesAll ? [] : values.filter((value) => !net.removed.has(value));
+  if (undecided.length === 0) throw badRequest('noTarget', 'No member of the group matches the filter.');
+  net.required.push(undecided);
 }

@@ -1,67 +1,86 @@
 import { Buffer } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
-import type { Page } from './endpoint.ts';
 import type { JsonText, StreamedText } from './responses.ts';
 
-/** A page by cursor ends behind the resource that makes it longer than this, in bytes. */
-const LONGEST_PAGE = 4_194_304;
+/** A part of a list of resources. */
+export interface Page {
+  /** The number of all resources that match. */
+  total: number;
+  /** Only of a page by index: a page by cursor has none (RFC 9865 §2). */
+  startIndex?: number | undefined;
+  /** The cursor of the next page; undefined on the last page and on a page by index. */
+  nextCursor?: string | undefined;
+  resources: PageResource[];
+}
 
-/** Other requests get a turn of the event loop between two resources when this much time has passed, in milliseconds. */
+/** A resource on a page, serialized when the response reaches it. */
+export interface PageResource {
+  /** Undefined if the resource has been deleted meanwhile; the page then leaves it out. */
+  json(): JsonText | Promise<JsonText | undefined>;
+  /** Frees the memory of the loaded resource; `json` then reads it again. */
+  release(): void;
+  /** The cursor of the resources after this one; undefined if the page must not end here. */
+  cursor: (() => string) | undefined;
+}
+
+/** A text up to this length, in characters, is sent at once, with a Content-Length. */
+const MAX_BUFFERED = 262_144;
+
+/** A page by cursor ends behind the resource with which it exceeds this size, in bytes. */
+const MAX_PAGE_BYTES = 4_194_304;
+
+/** After this time the event loop runs other requests between two resources, in milliseconds. */
 const PAUSE_MS = 5;
 
-/** A clock in milliseconds that never goes back. */
-type Now = () => number;
-
-type Head = Pick<Page, 'total' | 'startIndex'>;
-
-/** What is known of a page while it is written. */
+/** The members of a ListResponse that are known only after its resources. */
 interface Progress {
   itemsPerPage: number;
   nextCursor: string | undefined;
 }
 
+type Head = Pick<Page, 'total' | 'startIndex'>;
+
 /**
- * A list as it is answered; `itemsPerPage` is what this page has (RFC 7644 §3.4.2), and `nextCursor` is there unless it is
- * the last page (RFC 9865 §2). Of a long page the resources are made while the client takes them, and both stand behind
- * them. A page by cursor may have fewer resources than were asked for ("the service provider MAY return fewer", §2).
+ * Serializes a ListResponse. `itemsPerPage` is the number of resources on this page (RFC 7644 §3.4.2); `nextCursor` is
+ * missing on the last page (RFC 9865 §2). A long response is streamed, and has both behind the resources. A page by cursor
+ * may have fewer resources than `count` ("the service provider MAY return fewer", §2). `now` is a monotonic clock in
+ * milliseconds.
  */
-export async function listResponse(page: Page, now: Now): Promise<string | StreamedText> {
+export async function listResponse(page: Page, now: () => number): Promise<string | StreamedText> {
   const progress: Progress = { itemsPerPage: 0, nextCursor: page.nextCursor };
-  const resources = piecesOf(page, progress, now);
+  const pieces = serializeResources(page, progress, now);
   let text = '';
   while (text.length <= MAX_BUFFERED) {
-    const next = await resources.next();
-    if (next.done) return whole(page, progress, text);
+    const next = await pieces.next();
+    if (next.done) return `${serializeHead(page, progress)},"Resources":[${text}]}`;
     text += next.value;
   }
   return {
-    pieces: streamed(page, progress, prepend(text, resources)),
+    pieces: streamList(page, progress, prepend(text, pieces)),
     release: () => {
       for (const resource of page.resources) resource.release();
     },
   };
 }
 
-/** The same of resources that are at hand. */
+/** Serializes a ListResponse of a few resources, which are JSON texts, as one page. */
 export function bufferedListResponse(page: Head, resources: string[]): string {
-  return whole(page, { itemsPerPage: resources.length, nextCursor: undefined }, resources.join(','));
+  const head = serializeHead(page, { itemsPerPage: resources.length, nextCursor: undefined });
+  return `${head},"Resources":[${resources.join(',')}]}`;
 }
 
-function whole(page: Head, progress: Progress, resources: string): string {
-  return `${opening(page, progress)},"Resources":[${resources}]}`;
+/** Serializes a ListResponse up to its resources, without the closing brace. */
+function serializeHead({ total, startIndex }: Head, progress?: Progress): string {
+  const schemas = ['urn:ietf:params:scim:api:messages:2.0:ListResponse'];
+  return JSON.stringify({ schemas, totalResults: total, startIndex, ...progress }).slice(0, -1);
 }
 
-async function* streamed(
-  page: Page,
+/** Yields the resources with commas between them, and counts them in `progress`. */
+async function* serializeResources(
+  { resources }: Page,
   progress: Progress,
-  resources: AsyncIterable<string>,
+  now: () => number,
 ): AsyncGenerator<string> {
-  yield `${opening(page)},"Resources":[`;
-  yield* resources;
-  yield `],${JSON.stringify(progress).slice(1)}`;
-}
-
-async function* piecesOf({ resources }: Page, progress: Progress, now: Now): AsyncGenerator<string> {
   let bytes = 0;
   let pausedAt = now();
   for (const [index, { json, cursor }] of resources.entries()) {
@@ -69,8 +88,8 @@ async function* piecesOf({ resources }: Page, progress: Progress, now: Now): Asy
       await setImmediate();
       pausedAt = now();
     }
-    const made = json();
-    const text = made instanceof Promise ? await made : made;
+    const result = json();
+    const text = result instanceof Promise ? await result : result;
     if (text === undefined) continue;
     const comma = progress.itemsPerPage > 0 ? ',' : '';
     progress.itemsPerPage += 1;
@@ -84,24 +103,26 @@ async function* piecesOf({ resources }: Page, progress: Progress, now: Now): Asy
         yield piece;
       }
     }
-    if (!cursor || bytes < LONGEST_PAGE || index === resources.length - 1) continue;
+    if (!cursor || bytes < MAX_PAGE_BYTES || index === resources.length - 1) continue;
     progress.nextCursor = cursor();
     return;
   }
 }
 
-/** A list up to its resources. */
-function opening({ total, startIndex }: Head, progress?: Progress): string {
-  const schemas = ['urn:ietf:params:scim:api:messages:2.0:ListResponse'];
-  return JSON.stringify({ schemas, totalResults: total, startIndex, ...progress }).slice(0, -1);
+/** `progress` is read after the last resource, when it is complete. */
+async function* streamList(
+  page: Page,
+  progress: Progress,
+  resources: AsyncIterable<string>,
+): AsyncGenerator<string> {
+  yield `${serializeHead(page)},"Resources":[`;
+  yield* resources;
+  yield `],${JSON.stringify(progress).slice(1)}`;
 }
 
-/** The longest text that is sent at once, with its length, in characters. */
-export const MAX_BUFFERED = 262_144;
-
 /**
- * Makes the beginning of a text, so that a fault found in it can still be answered as an error; a text that is not long
- * is then whole.
+ * Reads the beginning of a text before the response starts, so that an error in it still becomes an error response. Returns
+ * the whole text if it is short.
  */
 export async function bufferStart(json: JsonText): Promise<string | StreamedText> {
   if (typeof json === 'string') return json;
@@ -115,8 +136,7 @@ export async function bufferStart(json: JsonText): Promise<string | StreamedText
   return { pieces: prepend(text, { [Symbol.asyncIterator]: () => rest }), release: () => {} };
 }
 
-/** A text and what follows it. */
-export async function* prepend(text: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+async function* prepend(text: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
   yield text;
   yield* rest;
 }

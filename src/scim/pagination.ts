@@ -2,161 +2,143 @@ import { createHash } from 'node:crypto';
 import type { GroupOrder, ListPage, SortKey, UserOrder } from '../provisioning/list-ports.ts';
 import { ProvisioningError } from '../provisioning/provisioning-error.ts';
 import { parseAttributeName } from '../schema/attribute-names.ts';
-import { groupType, type ResourceType, resolveAttribute, userType } from '../schema/resource-types.ts';
-import type { Query } from './context.ts';
-import type { Page, PageResource } from './endpoint.ts';
+import { type ResourceType, resolveAttribute } from '../schema/resource-types.ts';
+import type { Query } from './endpoint.ts';
 import { badRequest, type ScimError } from './errors.ts';
+import type { Page, PageResource } from './list-response.ts';
 import type { JsonText } from './responses.ts';
 
-/** The largest page; ServiceProviderConfig says the same of filters. */
+/** The largest page; ServiceProviderConfig publishes it as `filter.maxResults` and `pagination.maxPageSize`. */
 export const MAX_COUNT = 200;
 
-/** Which part of a list is wanted; `startIndex` counts from 1. */
-export interface IndexPage {
-  startIndex: number;
-  count: number;
+/** The part of a list that a client asks for: `start` and `limit` go to the store as they are. */
+export interface PageRequest {
+  start: { offset: number } | { after: SortKey };
+  limit: number;
+  /** Returned in the response; undefined if the client pages by cursor. */
+  startIndex: number | undefined;
+  /** The list that cursors of this page belong to; undefined if the client pages by index. */
+  cursorScope: CursorScope | undefined;
+}
+
+/** The list that a cursor belongs to: a cursor is valid only in the same list (RFC 9865 §2). */
+export interface CursorScope {
+  connection: string;
+  resourceType: string;
+  /** The filter as the client wrote it. */
+  filter: unknown;
+  order: { by: string; descending: boolean };
+}
+
+/** Parses `startIndex`, `count` and `cursor`: by cursor if there is one, else by index. `scope` is the requested list. */
+export function parsePageRequest(query: Query, scope: CursorScope): PageRequest {
+  if (query['cursor'] !== undefined) return parseCursorPage(query, scope);
+  const { startIndex, count } = parseIndexPage(query);
+  return { start: { offset: startIndex - 1 }, limit: count, startIndex, cursorScope: undefined };
 }
 
 /**
- * Reads startIndex and count (RFC 7644 §3.4.2.4): "A value less than 1 SHALL be interpreted as 1", "A negative value
- * SHALL be interpreted as "0"".
+ * Parses `startIndex`, which counts from 1, and `count` (RFC 7644 §3.4.2.4): "A value less than 1 SHALL be interpreted as 1",
+ * "A negative value SHALL be interpreted as "0"".
  */
-export function parseIndexPage({ startIndex, count }: Query): IndexPage {
+export function parseIndexPage({ startIndex, count }: Query): { startIndex: number; count: number } {
   return {
-    startIndex: Math.max(1, integerIn('startIndex', startIndex) ?? 1),
-    count: Math.min(MAX_COUNT, Math.max(0, integerIn('count', count) ?? MAX_COUNT)),
-  };
-}
-
-/** The part of a list that a client asks for, by index or by cursor, and how it is told that it got it. */
-export interface PageRequest {
-  place: { offset: number } | { after: SortKey };
-  limit: number;
-  /** What the page says of its own place, and of what follows it. */
-  told(next: SortKey | undefined): Pick<Page, 'startIndex' | 'nextCursor'>;
-  /** A cursor that leads on behind a key; undefined: the list is paged by index. */
-  cursorAt: ((key: SortKey) => string) | undefined;
-}
-
-/** How the rows of a page become its resources. */
-interface Making<Row, View> {
-  part: PageRequest;
-  /** What is known of a row already; undefined: it must be read. */
-  viewOf(row: Row): View | undefined;
-  read(id: string): Promise<View>;
-  json(view: View): JsonText;
-}
-
-/** The resources of a page, each made when it is written. */
-export function toPageResources<Row extends { id: string }, View>(
-  { rows, keys }: Pick<ListPage<Row>, 'rows' | 'keys'>,
-  { part: { cursorAt }, viewOf, read, json }: Making<Row, View>,
-): PageResource[] {
-  return rows.map((row, index) => {
-    const { id } = row;
-    const key = keys[index];
-    let view = viewOf(row);
-    return {
-      json: () => (view ? json(view) : read(id).then(json, unlessGone)),
-      release: () => {
-        view = undefined;
-      },
-      cursor: key && cursorAt && (() => cursorAt(key)),
-    };
-  });
-}
-
-function unlessGone(error: unknown): undefined {
-  if (!(error instanceof ProvisioningError && error.kind === 'notFound')) throw error;
-}
-
-/** Reads the parameters of both ways of paging; cursors belong to `of`. */
-export function parsePageRequest(query: Query, of: CursorScope): PageRequest {
-  if (query['cursor'] !== undefined) return partAtCursor(query, of);
-  const { startIndex, count } = parseIndexPage(query);
-  return {
-    place: { offset: startIndex - 1 },
-    limit: count,
-    told: () => ({ startIndex }),
-    cursorAt: undefined,
+    startIndex: Math.max(1, integerParameter('startIndex', startIndex) ?? 1),
+    count: Math.min(MAX_COUNT, Math.max(0, integerParameter('count', count) ?? MAX_COUNT)),
   };
 }
 
 /** "cursor: … If this parameter is empty, it means that the client is requesting the first page" (RFC 9865 §2). */
-function partAtCursor({ cursor, startIndex, count }: Query, of: CursorScope): PageRequest {
+function parseCursorPage({ cursor, startIndex, count }: Query, cursorScope: CursorScope): PageRequest {
   if (typeof cursor !== 'string') throw badRequest('invalidCursor', 'There must be one cursor.');
   if (startIndex !== undefined) {
     throw badRequest('invalidValue', 'startIndex and cursor cannot be used together.');
   }
-  return {
-    place: cursor === '' ? { offset: 0 } : { after: decodeCursor(cursor, of) },
-    limit: sizeIn(count),
-    told: (next) => ({ nextCursor: next && encodeCursor(next, of) }),
-    cursorAt: (key) => encodeCursor(key, of),
-  };
-}
-
-/** "count: A positive integer" (RFC 9865 §2): a page of none would lead nowhere. */
-function sizeIn(count: unknown): number {
-  const size = count === undefined ? MAX_COUNT : integerOf(count);
-  if (size === undefined || size < 1) {
+  const start = cursor === '' ? { offset: 0 } : { after: decodeCursor(cursor, cursorScope) };
+  const limit = count === undefined ? MAX_COUNT : parseInteger(count);
+  // "count: A positive integer" (RFC 9865 §2): an empty page would have no next page.
+  if (limit === undefined || limit < 1) {
     throw badRequest('invalidCount', `With a cursor, count must be an integer from 1 to ${MAX_COUNT}.`);
   }
-  return Math.min(MAX_COUNT, size);
+  return { start, limit: Math.min(MAX_COUNT, limit), startIndex: undefined, cursorScope };
 }
 
-function integerIn(name: string, parameter: unknown): number | undefined {
+function integerParameter(name: string, parameter: unknown): number | undefined {
   if (parameter === undefined) return undefined;
-  const integer = integerOf(parameter);
+  const integer = parseInteger(parameter);
   if (integer === undefined) throw badRequest('invalidValue', `${name} must be an integer.`);
   return integer;
 }
 
-/** A URL has texts, the body of a search may have numbers. */
-function integerOf(parameter: unknown): number | undefined {
+/** Parameters of a URL are texts; the body of a search may have numbers. */
+function parseInteger(parameter: unknown): number | undefined {
   const text = typeof parameter === 'number' ? String(parameter) : parameter;
   if (typeof text !== 'string' || !/^[+-]?\d{1,100}$/.test(text)) return undefined;
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
 }
 
-/** What a cursor belongs to: it leads on in the same list only (RFC 9865 §2). */
-export interface CursorScope {
-  connection: string;
-  resourceType: string;
-  /** The filter as it was written. */
-  filter: unknown;
-  order: { by: string; descending: boolean };
+/** The functions that turn the rows of a list into resources. */
+interface RowSerializer<Row, View> {
+  /** Returns the resource if the row holds all of it; undefined if it must be read by `read`. */
+  viewOf(row: Row): View | undefined;
+  read(id: string): Promise<View>;
+  serialize(view: View): JsonText;
 }
 
-/** Longer than any of ours. */
-const MAX_LENGTH = 8192;
-
-/** A place in a list as a client carries it: opaque, and fit for a URL. */
-export function encodeCursor({ value, position }: SortKey, of: CursorScope): string {
-  const place = JSON.stringify([value, position]);
-  return `${sealOf(place, of)}${Buffer.from(place).toString('base64url')}`;
+/** Builds the page of a response from the rows that the store returned. Each resource is serialized when it is sent. */
+export function toPage<Row extends { id: string }, View>(
+  { total, rows, keys, next }: ListPage<Row>,
+  { startIndex, cursorScope }: PageRequest,
+  { viewOf, read, serialize }: RowSerializer<Row, View>,
+): Page {
+  const resources = rows.map((row, index): PageResource => {
+    const { id } = row;
+    const key = keys[index];
+    let view = viewOf(row);
+    return {
+      json: () => (view ? serialize(view) : read(id).then(serialize, undefinedIfDeleted)),
+      release: () => {
+        view = undefined;
+      },
+      cursor: key && cursorScope && (() => encodeCursor(key, cursorScope)),
+    };
+  });
+  return { total, startIndex, nextCursor: next && cursorScope && encodeCursor(next, cursorScope), resources };
 }
 
-/** The place that a cursor stands for; whatever is not a cursor of that list is 400 invalidCursor. */
-export function decodeCursor(cursor: string, of: CursorScope): SortKey {
-  if (cursor.length > MAX_LENGTH) throw invalidCursorError();
-  const place = Buffer.from(cursor.slice(SEAL), 'base64url').toString();
-  const key = readKey(place);
-  if (!key || !isOf(key, of.order.by) || cursor !== encodeCursor(key, of)) throw invalidCursorError();
+function undefinedIfDeleted(error: unknown): undefined {
+  if (!(error instanceof ProvisioningError && error.kind === 'notFound')) throw error;
+}
+
+/** Longer than any cursor of this service. */
+const MAX_CURSOR_LENGTH = 8192;
+
+/** Encodes the key of a resource in a list for a URL: a checksum, then the key in base64url. */
+export function encodeCursor({ value, position }: SortKey, scope: CursorScope): string {
+  const key = JSON.stringify([value, position]);
+  return `${checksumOf(key, scope)}${Buffer.from(key).toString('base64url')}`;
+}
+
+/** Returns the key that a cursor encodes, or throws 400 invalidCursor if it is no cursor of this list. */
+export function decodeCursor(cursor: string, scope: CursorScope): SortKey {
+  if (cursor.length > MAX_CURSOR_LENGTH) throw invalidCursorError();
+  const key = parseKey(Buffer.from(cursor.slice(CHECKSUM_LENGTH), 'base64url').toString());
+  const isValid = key && isKeyOfOrder(key, scope.order.by) && cursor === encodeCursor(key, scope);
+  if (!isValid) throw invalidCursorError();
   return key;
 }
 
-function readKey(place: string): SortKey | undefined {
+function parseKey(text: string): SortKey | undefined {
   try {
-    const [value, position] = JSON.parse(place);
+    const [value, position] = JSON.parse(text);
     return { value, position };
   } catch {
     return undefined;
   }
 }
 
-/** Whether an order has such keys; the seal can be made by anybody who reads this. */
-function isOf({ value, position }: SortKey, by: string): boolean {
+/** Whether a key has the types of that order. The checksum has no secret, so a client can make cursors of any content. */
+function isKeyOfOrder({ value, position }: SortKey, by: string): boolean {
   if (!Number.isSafeInteger(position)) return false;
   if (by === 'position') return value === null;
   if (by === 'created' || by === 'lastModified') return Number.isSafeInteger(value);
@@ -164,34 +146,28 @@ function isOf({ value, position }: SortKey, by: string): boolean {
   return isText || (value === null && (by === 'externalId' || by === 'displayName'));
 }
 
-const SEAL = 16;
+const CHECKSUM_LENGTH = 16;
 
 /**
- * Binds a place to its list. It needs no secret: who makes one up gets no further than the place it names, in a list of
- * their own.
+ * Binds a key to its list. It needs no secret: a made-up cursor only selects another position in a list that the client may
+ * read anyway.
  */
-function sealOf(place: string, { connection, resourceType, filter, order }: CursorScope): string {
+function checksumOf(key: string, { connection, resourceType, filter, order }: CursorScope): string {
   const { by, descending } = order;
-  const text = JSON.stringify([place, connection, resourceType, filter, by, descending]);
-  return createHash('sha256').update(text).digest('base64url').slice(0, SEAL);
+  const text = JSON.stringify([key, connection, resourceType, filter, by, descending]);
+  return createHash('sha256').update(text).digest('base64url').slice(0, CHECKSUM_LENGTH);
 }
 
-/** A cursor that leads nowhere in the list that it came with. */
+/** The 400 for a cursor that is malformed or belongs to another list. */
 export function invalidCursorError(): ScimError {
   const detail = 'The cursor does not belong to this query; leave it empty to begin with the first page.';
   return badRequest('invalidCursor', detail);
 }
 
-/** The order of a list. */
-interface Order<By> {
-  by: By;
-  descending: boolean;
-}
-
-/** What can be sorted by, by the path of the attribute in lower case. */
+/** The orders of a list, by the path of the attribute in lower case. */
 type Orders<By> = Partial<Record<string, By>>;
 
-const common = {
+const commonOrders = {
   id: 'id',
   externalid: 'externalId',
   displayname: 'displayName',
@@ -199,28 +175,22 @@ const common = {
   'meta.lastmodified': 'lastModified',
 } as const;
 
-const userOrders: Orders<UserOrder> = { ...common, username: 'userName' };
-const groupOrders: Orders<GroupOrder> = common;
+/** The attributes that users can be sorted by: those with an index. */
+export const userOrders: Orders<UserOrder> = { ...commonOrders, username: 'userName' };
 
-/** The order of users that sortBy and sortOrder ask for. */
-export function parseUserOrder(query: Query): Order<UserOrder> {
-  return orderOf<UserOrder>(userType, userOrders, query);
-}
-
-/** The order of groups that sortBy and sortOrder ask for. */
-export function parseGroupOrder(query: Query): Order<GroupOrder> {
-  return orderOf<GroupOrder>(groupType, groupOrders, query);
-}
+/** The attributes that groups can be sorted by. */
+export const groupOrders: Orders<GroupOrder> = commonOrders;
 
 /**
- * Without sortBy, or with one that no index has in order, lists have their stable order (RFC 7644 §3.4.2.3: sorting is
- * optional). "If a value for "sortBy" is provided and no "sortOrder" is specified, "sortOrder" SHALL default to ascending."
+ * Parses `sortBy` and `sortOrder`. Without `sortBy`, or with one that has no index, the order is that of creation (RFC 7644
+ * §3.4.2.3: sorting is optional). "If a value for "sortBy" is provided and no "sortOrder" is specified, "sortOrder" SHALL
+ * default to ascending."
  */
-function orderOf<By extends string>(
+export function parseOrder<By extends string>(
   type: ResourceType,
   orders: Orders<By>,
   { sortBy, sortOrder }: Query,
-): Order<By | 'position'> {
+): { by: By | 'position'; descending: boolean } {
   const name = typeof sortBy === 'string' ? parseAttributeName(sortBy.trim()) : undefined;
   const { urn, name: attribute } = name ? resolveAttribute(type, name) : {};
   const path = [attribute, name?.sub].filter((part) => part !== undefined).join('.');

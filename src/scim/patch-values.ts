@@ -13,21 +13,33 @@ import {
 } from '../schema/values.ts';
 import { badRequest } from './errors.ts';
 
-/** The attribute's value after the change; undefined when nothing is left. */
+/** A change that a PATCH makes to one attribute. A value of null clears it. */
+export interface ValueChange {
+  op: 'add' | 'remove' | 'replace';
+  /** The value filter of the path, as in `emails[type eq "work"]`. */
+  filter: Filter | undefined;
+  /** The sub-attribute of the path. */
+  sub: string | undefined;
+  value: Json;
+  /** Folds the case of a text for comparison. It caches the texts of one PATCH. */
+  fold(text: string): string;
+}
+
+/** Returns the value of an attribute after a change; undefined if nothing is left. */
 export function changeValue(
   attribute: Attribute,
   current: Json | undefined,
   change: ValueChange,
 ): Json | undefined {
-  const changed = isPlural(attribute, current, change)
+  const changed = isMultiValued(attribute, current, change)
     ? changeElements(attribute, current, change)
     : changeSingle(attribute, current, change);
-  // What no schema declares has its bounds as a whole: piece by piece it could grow beyond them.
+  // The bounds of an undeclared value apply to the whole: small changes could otherwise exceed them step by step.
   return attribute.type === 'any' && changed !== undefined ? normalizeValue(attribute, changed) : changed;
 }
 
-/** What no schema declares is plural when it looks so. */
-function isPlural(
+/** An attribute that no schema declares is multi-valued if its value or its path is that of a list. */
+function isMultiValued(
   attribute: Attribute,
   current: Json | undefined,
   { filter, op, value }: ValueChange,
@@ -47,14 +59,56 @@ function changeSingle(
     if (op === 'remove') return current;
     throw badRequest('noTarget', `${attribute.name} does not match the filter.`);
   }
-  if (sub !== undefined) return changePart(attribute, current, { ...change, sub });
+  if (sub !== undefined) return changeSubAttribute(attribute, current, { ...change, sub });
   if (op === 'remove' || isUnassigned(value)) return undefined;
   if (attribute.type !== 'complex') return normalizeValue(attribute, value);
-  return value === '' ? undefined : mergeParts(attribute, current, normalizeSubAttributes(attribute, value));
+  if (value === '') return undefined;
+  return mergeSubAttributes(attribute, current, normalizeSubAttributes(attribute, value));
 }
 
-/** The values of a multi-valued attribute after a change; undefined when none is left. */
-export function changeElements(
+/**
+ * "set of sub-attributes … SHALL be replaced" or added (RFC 7644 §3.5.2.3): the others keep their values. But the
+ * description of a reference, such as `displayName` and `$ref` of a manager, is dropped when its `value` changes.
+ */
+function mergeSubAttributes(
+  attribute: Attribute,
+  current: Json | undefined,
+  values: Map<string, Json | undefined>,
+): JsonObject | undefined {
+  const changesReference =
+    findSubAttribute(attribute, 'value') !== undefined &&
+    isObject(current) &&
+    values.has('value') &&
+    values.get('value') !== current['value'];
+  return mergeValues(changesReference ? undefined : current, values);
+}
+
+/** Sets the given values in an object, and removes those that are undefined. */
+function mergeValues(
+  current: Json | undefined,
+  values: Map<string, Json | undefined>,
+): JsonObject | undefined {
+  const merged = new Map<string, Json | undefined>(Object.entries(isObject(current) ? current : {}));
+  for (const [name, value] of values) merged.set(name, value);
+  const entries = [...merged].flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+}
+
+/** Changes one sub-attribute. An unknown one is 400 invalidPath, so that a misspelt path is noticed. */
+function changeSubAttribute(
+  attribute: Attribute,
+  current: Json | undefined,
+  { op, sub, value }: Pick<ValueChange, 'op' | 'value'> & { sub: string },
+): JsonObject | undefined {
+  const subAttribute = findSubAttribute(attribute, sub);
+  if (!subAttribute) throw badRequest('invalidPath', `${attribute.name} has no sub-attribute ${sub}.`);
+  const next = op === 'remove' ? undefined : normalizeSubAttribute(attribute, subAttribute, value);
+  return mergeValues(current, new Map([[subAttribute.name, next]]));
+}
+
+function changeElements(
   attribute: Attribute,
   current: Json | undefined,
   change: ValueChange,
@@ -63,90 +117,99 @@ export function changeElements(
   const { filter, op } = change;
   const changed =
     op === 'remove'
-      ? removed(attribute, elements, change)
+      ? removeElements(attribute, elements, change)
       : filter
-        ? setSelected(attribute, elements, { ...change, filter })
-        : setAll(attribute, elements, change);
+        ? changeSelected(attribute, elements, { ...change, filter })
+        : changeAll(attribute, elements, change);
   if (changed.length > MAX_ELEMENTS)
     throw badRequest('invalidValue', `${attribute.name} has too many values.`);
-  const kept = changed.filter((element) => !isObject(element) || Object.keys(element).length > 0);
-  // What no schema declares is kept verbatim.
-  const distinct = attribute.type === 'any' ? kept : removeDuplicates(kept);
+  const nonEmpty = changed.filter((element) => !isObject(element) || Object.keys(element).length > 0);
+  // Values of undeclared attributes are stored as sent, duplicates included.
+  const distinct = attribute.type === 'any' ? nonEmpty : removeDuplicates(nonEmpty);
   return distinct.length > 0 ? distinct : undefined;
 }
 
-/** With a value, only what it lists goes, as Entra means it; RFC 7644 §3.5.2.2 knows no value here. */
-function removed(attribute: Attribute, elements: Json[], change: ValueChange): Json[] {
+/** With a value, removes only the listed elements, as Entra ID means it; RFC 7644 §3.5.2.2 defines no value here. */
+function removeElements(attribute: Attribute, elements: Json[], change: ValueChange): Json[] {
   const { filter, sub, value, fold } = change;
-  const hits = filter ? matchElements(attribute, filter, { elements, fold }) : elements.map(() => true);
+  const selected = filter ? matchElements(attribute, filter, { elements, fold }) : elements.map(() => true);
   if (sub !== undefined) {
-    return elements.flatMap((element, index) => (hits[index] ? cleared(attribute, element, sub) : [element]));
+    return elements.flatMap((element, index) =>
+      selected[index] ? clearSubAttribute(attribute, element, sub) : [element],
+    );
   }
-  if (filter || value === null) return elements.filter((_, index) => !hits[index]);
-  const listed = given(attribute, value);
+  if (filter || value === null) return elements.filter((_, index) => !selected[index]);
+  const listed = normalizeElements(attribute, value);
   return elements.filter(
-    (element) => !listed.some((one) => isSame(attribute, { element, meant: one, fold })),
+    (element) => !listed.some((other) => isSameElement(attribute, { element, other, fold })),
   );
 }
 
-function setSelected(
+function changeSelected(
   attribute: Attribute,
   elements: Json[],
   change: ValueChange & { filter: Filter },
 ): Json[] {
   const { filter, sub, value, fold } = change;
-  const hits = matchElements(attribute, filter, { elements, fold });
-  if (hits.includes(true)) {
+  const selected = matchElements(attribute, filter, { elements, fold });
+  if (selected.includes(true)) {
     const changed = elements.map((element, index) =>
-      hits[index] ? setOne(attribute, element, change) : [element],
+      selected[index] ? changeElement(attribute, element, change) : [element],
     );
-    return onlyPrimary(changed.flat(), new Set(changed.flatMap((kept, index) => (hits[index] ? kept : []))));
+    const touched = changed.flatMap((results, index) => (selected[index] ? results : []));
+    return keepOnePrimary(changed.flat(), new Set(touched));
   }
   if (isUnassigned(value)) return elements;
-  const criteria = criteriaOf(attribute, filter);
+  const criteria = elementOfFilter(attribute, filter);
   if (!criteria) throw badRequest('noTarget', `No value of ${attribute.name} matches the filter.`);
   const created =
     sub === undefined
-      ? { ...criteria, ...element(attribute, value) }
-      : part(attribute, criteria, { sub, value });
-  return onlyPrimary([...elements, created], new Set([created]));
+      ? { ...criteria, ...normalizeElement(attribute, value) }
+      : setSubAttribute(attribute, criteria, { sub, value });
+  return keepOnePrimary([...elements, created], new Set([created]));
 }
 
-function setOne(attribute: Attribute, current: Json, change: ValueChange & { filter: Filter }): Json[] {
+/** The results of changing one selected element: one element, or none if it is removed. */
+function changeElement(
+  attribute: Attribute,
+  current: Json,
+  change: ValueChange & { filter: Filter },
+): Json[] {
   const { op, filter, sub, value } = change;
-  if (isUnassigned(value)) return sub === undefined ? [] : cleared(attribute, current, sub);
-  if (sub !== undefined) return [part(attribute, current, { sub, value })];
-  const kept = op === 'add' && isObject(current) ? current : criteriaOf(attribute, filter);
-  return [{ ...kept, ...element(attribute, value) }];
+  if (isUnassigned(value)) return sub === undefined ? [] : clearSubAttribute(attribute, current, sub);
+  if (sub !== undefined) return [setSubAttribute(attribute, current, { sub, value })];
+  const base = op === 'add' && isObject(current) ? current : elementOfFilter(attribute, filter);
+  return [{ ...base, ...normalizeElement(attribute, value) }];
 }
 
-function setAll(attribute: Attribute, elements: Json[], { op, sub, value, fold }: ValueChange): Json[] {
+function changeAll(attribute: Attribute, elements: Json[], { op, sub, value, fold }: ValueChange): Json[] {
   if (sub !== undefined) {
-    if (isUnassigned(value)) return elements.flatMap((current) => cleared(attribute, current, sub));
-    return (elements.length > 0 ? elements : [{}]).map((current) => part(attribute, current, { sub, value }));
+    if (isUnassigned(value)) return elements.flatMap((element) => clearSubAttribute(attribute, element, sub));
+    const present = elements.length > 0 ? elements : [{}];
+    return present.map((element) => setSubAttribute(attribute, element, { sub, value }));
   }
-  const values = given(attribute, value);
-  return op === 'replace'
-    ? values
-    : values.reduce<Json[]>((elements, meant) => added(attribute, elements, { meant, fold }), elements);
+  const values = normalizeElements(attribute, value);
+  if (op === 'replace') return values;
+  return values.reduce<Json[]>((all, added) => addElement(attribute, all, { added, fold }), elements);
 }
 
 /** "If the target location already contains the value specified, no changes SHOULD be made" (RFC 7644 §3.5.2.1). */
-function added(
+function addElement(
   attribute: Attribute,
   elements: Json[],
-  { meant: one, fold }: Pick<ValueChange, 'fold'> & { meant: Json },
+  { added, fold }: Pick<ValueChange, 'fold'> & { added: Json },
 ): Json[] {
-  const index = elements.findIndex((element) => isSame(attribute, { element, meant: one, fold }));
+  const index = elements.findIndex((element) => isSameElement(attribute, { element, other: added, fold }));
   const existing = elements[index];
-  if (existing === undefined) return onlyPrimary([...elements, one], new Set([one]));
-  if (!isObject(existing) || !isObject(one)) return elements;
-  const merged = { ...existing, ...one };
-  return onlyPrimary(elements.with(index, merged), new Set([merged]));
+  if (existing === undefined) return keepOnePrimary([...elements, added], new Set([added]));
+  if (!isObject(existing) || !isObject(added)) return elements;
+  const merged = { ...existing, ...added };
+  return keepOnePrimary(elements.with(index, merged), new Set([merged]));
 }
 
-/** A new primary value takes the place of the old one (RFC 7644 §3.5.2). */
-function onlyPrimary(elements: Json[], touched: Set<Json>): Json[] {
+/** Makes the last primary element of `touched` the only primary one (RFC 7644 §3.5.2). */
+function keepOnePrimary(elements: Json[], touched: Set<Json>): Json[] {
+  const isPrimary = (element: Json) => isObject(element) && element['primary'] === true;
   const primary = elements.findLast((element) => touched.has(element) && isPrimary(element));
   if (primary === undefined) return elements;
   return elements.map((element) =>
@@ -154,116 +217,68 @@ function onlyPrimary(elements: Json[], touched: Set<Json>): Json[] {
   );
 }
 
-function isPrimary(element: Json): boolean {
-  return isObject(element) && element['primary'] === true;
+function setSubAttribute(
+  attribute: Attribute,
+  current: Json,
+  { sub, value }: { sub: string; value: Json },
+): JsonObject {
+  return changeSubAttribute(attribute, current, { op: 'replace', sub, value }) ?? {};
 }
 
-function part(attribute: Attribute, current: Json, { sub, value }: { sub: string; value: Json }): JsonObject {
-  return changePart(attribute, current, { op: 'replace', sub, value }) ?? {};
-}
-
-/** An element that has nothing left but its label goes. */
-function cleared(attribute: Attribute, current: Json, sub: string): Json[] {
-  const rest = changePart(attribute, current, { op: 'remove', sub, value: null }) ?? {};
+/** Removes a sub-attribute of an element, and the element if only its labels are left. */
+function clearSubAttribute(attribute: Attribute, current: Json, sub: string): Json[] {
+  const rest = changeSubAttribute(attribute, current, { op: 'remove', sub, value: null }) ?? {};
   return Object.keys(rest).every((name) => ['type', 'primary', 'display'].includes(name)) ? [] : [rest];
 }
 
-function given(attribute: Attribute, value: Json): Json[] {
+function normalizeElements(attribute: Attribute, value: Json): Json[] {
   const normalized = normalizeValue(attribute, value);
   return Array.isArray(normalized) ? normalized : normalized === undefined ? [] : [normalized];
 }
 
-function element(attribute: Attribute, value: Json): JsonObject {
-  const [one, ...more] = given(attribute, value);
+function normalizeElement(attribute: Attribute, value: Json): JsonObject {
+  const [element, ...more] = normalizeElements(attribute, value);
   if (more.length > 0) throw badRequest('invalidValue', `One value of ${attribute.name} cannot become many.`);
-  return isObject(one) ? one : {};
-}
-
-/** Changes one sub-attribute; unknown ones are 400 invalidPath, lest a typing error go unseen. */
-export function changePart(
-  attribute: Attribute,
-  current: Json | undefined,
-  { op, sub, value }: Pick<ValueChange, 'op' | 'value'> & { sub: string },
-): JsonObject | undefined {
-  const part = findSubAttribute(attribute, sub);
-  if (!part) throw badRequest('invalidPath', `${attribute.name} has no sub-attribute ${sub}.`);
-  const next = op === 'remove' ? undefined : normalizeSubAttribute(attribute, part, value);
-  return merge(current, new Map([[part.name, next]]));
+  return isObject(element) ? element : {};
 }
 
 /**
- * "set of sub-attributes … SHALL be replaced" or added (RFC 7644 §3.5.2.3): what is not named stays. But what
- * describes a reference, `displayName` and `$ref` of a manager, goes with the `value` that it described.
+ * The element that a value filter describes, if it compares nothing but `type` and `primary`; else undefined. RFC 7644
+ * §3.5.2.3 demands "noTarget" when no element matches, but Entra ID and Okta rely on `phoneNumbers[type eq "mobile"].value`
+ * creating the number (docs/deviations.md). Any other filter selects present elements only.
  */
-export function mergeParts(
-  attribute: Attribute,
-  current: Json | undefined,
-  parts: Map<string, Json | undefined>,
-): JsonObject | undefined {
-  const refersElsewhere =
-    findSubAttribute(attribute, 'value') !== undefined &&
-    isObject(current) &&
-    parts.has('value') &&
-    parts.get('value') !== current['value'];
-  return merge(refersElsewhere ? undefined : current, parts);
-}
-
-function merge(current: Json | undefined, parts: Map<string, Json | undefined>): JsonObject | undefined {
-  const merged = new Map<string, Json | undefined>(Object.entries(isObject(current) ? current : {}));
-  for (const [name, value] of parts) merged.set(name, value);
-  const kept = [...merged].flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
-  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
-}
-
-/**
- * The element that a value filter describes, when it says no more than `type` and `primary`. RFC 7644 §3.5.2.3 wants
- * "noTarget" when nothing matches, but Entra and Okta rely on `phoneNumbers[type eq "mobile"].value` making the number
- * (docs/architecture.md, SCIM requests); a filter on anything else seeks what exists.
- */
-export function criteriaOf(attribute: Attribute, filter: Filter): JsonObject | undefined {
+function elementOfFilter(attribute: Attribute, filter: Filter): JsonObject | undefined {
   const element: [string, Json][] = [];
   for (const criterion of filter.op === 'and' ? filter.operands : [filter]) {
     if (criterion.op !== 'eq' || criterion.path.sub !== undefined || criterion.value === null)
       return undefined;
-    const part = findSubAttribute(attribute, criterion.path.attribute ?? '');
-    if (!part || !['type', 'primary'].includes(part.name)) return undefined;
-    element.push([part.name, normalizeValue(part, criterion.value) ?? '']);
+    const subAttribute = findSubAttribute(attribute, criterion.path.attribute ?? '');
+    if (!subAttribute || !['type', 'primary'].includes(subAttribute.name)) return undefined;
+    element.push([subAttribute.name, normalizeValue(subAttribute, criterion.value) ?? '']);
   }
   return Object.fromEntries(element);
 }
 
 /**
- * Whether a value of a multi-valued attribute is the one that is meant: by its `value`, and its `type` where one is
- * given ("(type, value)" pairs, RFC 7643 §2.4), else by all that is given. Which one is primary changes, so that it does
- * not tell them apart.
+ * Whether two elements of a multi-valued attribute stand for the same value: they are compared by `value`, and by `type` if
+ * `other` has one ("(type, value)" pairs, RFC 7643 §2.4); without a `value`, by all sub-attributes of `other`. `primary` does
+ * not count, as it moves between elements.
  */
-export function isSame(
+function isSameElement(
   attribute: Attribute,
-  { element, meant, fold }: { element: Json; meant: Json; fold: Fold },
+  { element, other, fold }: { element: Json; other: Json } & Pick<ValueChange, 'fold'>,
 ): boolean {
-  if (!isObject(element) || !isObject(meant)) return isDeepStrictEqual(element, meant);
-  return namesOf(meant).every((name) => {
-    const [one, other] = [element[name], meant[name]];
-    if (typeof one !== 'string' || typeof other !== 'string') return isDeepStrictEqual(one, other);
-    if (one === other) return true;
-    return findSubAttribute(attribute, name)?.caseExact !== true && fold(one) === fold(other);
+  if (!isObject(element) || !isObject(other)) return isDeepStrictEqual(element, other);
+  return comparedNames(other).every((name) => {
+    const [left, right] = [element[name], other[name]];
+    if (typeof left !== 'string' || typeof right !== 'string') return isDeepStrictEqual(left, right);
+    if (left === right) return true;
+    return findSubAttribute(attribute, name)?.caseExact !== true && fold(left) === fold(right);
   });
 }
 
-type Fold = (text: string) => string;
-
-function namesOf(meant: JsonObject): string[] {
-  if ('value' in meant) return 'type' in meant ? ['value', 'type'] : ['value'];
-  const names = Object.keys(meant).filter((name) => name !== 'primary');
-  return names.length > 0 ? names : Object.keys(meant);
-}
-
-/** What a PATCH does to one attribute. A value of null clears. */
-export interface ValueChange {
-  op: 'add' | 'remove' | 'replace';
-  filter: Filter | undefined;
-  sub: string | undefined;
-  value: Json;
-  /** Makes texts comparable without case; it remembers each text of the PATCH. */
-  fold(text: string): string;
+function comparedNames(element: JsonObject): string[] {
+  if ('value' in element) return 'type' in element ? ['value', 'type'] : ['value'];
+  const names = Object.keys(element).filter((name) => name !== 'primary');
+  return names.length > 0 ? names : Object.keys(element);
 }

@@ -17,242 +17,39 @@ import { checkName, checkSize, isSafeName, isUnassigned } from '../schema/values
 import { badRequest } from './errors.ts';
 import { changeValue, type ValueChange } from './patch-values.ts';
 
-/**
- * Applies a PATCH to a resource (RFC 7644 §3.5.2, with the exceptions in docs/architecture.md, SCIM requests): in order,
- * and all or nothing, since the resource it is given is left alone.
- */
-export function applyPatch(
-  type: ResourceType,
-  resource: ScimResource,
-  operations: PatchOperation[],
-): ScimResource {
-  const draft = draftOf(resource);
-  const shared = { spend: workMeter(), fold: createFoldCache(), urnKeys: urnKeysOf(draft) };
-  for (const step of boundedSteps(operations)) apply(type, draft, { ...step, ...shared });
-  checkRequiredAttributes(type, draft);
-  checkSize(draft);
-  return draft;
-}
-
-/** A copy whose attributes, and those of its extensions, can be set one by one; the values themselves are never changed. */
-function draftOf(resource: ScimResource): ScimResource {
-  const entries = Object.entries(resource);
-  return Object.fromEntries(
-    entries.map(([key, value]) => [key, key.includes(':') && isObject(value) ? { ...value } : value]),
-  );
-}
-
-/**
- * The keys of a draft that are URNs, by their lower case. They are read once for each PATCH and follow its changes: a PATCH
- * has hundreds of paths, and a resource has hundreds of keys.
- */
-type UrnKeys = Map<string, string>;
-
-function urnKeysOf(draft: ScimResource): UrnKeys {
-  const keys = Object.keys(draft).filter((key) => key.includes(':'));
-  return new Map(keys.map((key) => [key.toLowerCase(), key]));
-}
-
-/** The spelling that the draft uses for a URN; a URN that it does not have is its own. */
-function urnKeyIn(draft: ScimResource, urn: string, urnKeys: UrnKeys): string {
-  return Object.hasOwn(draft, urn) ? urn : (urnKeys.get(urn.toLowerCase()) ?? urn);
-}
-
-/** What all steps of a PATCH share. */
-interface Shared extends Pick<ValueChange, 'fold'> {
-  spend: ReturnType<typeof workMeter>;
-  urnKeys: UrnKeys;
-}
-
-type Counted = PatchStep & Shared;
-
-function apply(type: ResourceType, draft: ScimResource, counted: Counted): void {
-  const step = { ...counted, path: placeIn(counted) };
-  const { urn, attribute, name } = resolveAttribute(type, step.path);
-  if (name === undefined) applyToAll(type, draft, { ...step, urn });
-  else if (urn === undefined && !attribute) return;
-  else if (isSafeName(name) && (!attribute || isOpenTo(step, attribute))) {
-    const change = { ...step, attribute: attribute ?? undeclaredAttribute(name) };
-    if (urn === undefined) changeIn(draft, name, change);
-    else changeInExtension(draft, urn, { ...change, name });
-  }
-}
-
-/** The path as its name divides in this resource: by the URNs that it has, else by the kind of the value. */
-function placeIn({ op, path, value, urnKeys }: Counted): AttributePath {
-  const known = chooseReading(path, (urn) => urnKeys.has(urn.toLowerCase()));
-  if (known !== path || op === 'remove' || !isObject(value)) return known;
-  const urn = containerUrn(path);
-  return urn === undefined ? path : { urn, attribute: undefined, sub: undefined, filter: undefined };
-}
-
-function changeInExtension(
-  draft: ScimResource,
-  urn: string,
-  { name, ...change }: Counted & { name: string; attribute: Attribute },
-): void {
-  const key = urnKeyIn(draft, urn, change.urnKeys);
-  const extension = draft[key];
-  const container = isObject(extension) ? extension : {};
-  changeIn(container, name, change);
-  setExtension(draft, key, Object.keys(container).length > 0 ? container : undefined, change.urnKeys);
-}
-
-/** The path is a URN: that of an extension stands for all of it, that of the core schema for the resource. */
-function applyToAll(
-  type: ResourceType,
-  draft: ScimResource,
-  step: Counted & { urn: string | undefined },
-): void {
-  const { op, value, urn, spend, fold, urnKeys } = step;
-  if (op === 'remove' || isUnassigned(value) || value === '') {
-    if (urn === undefined) throw badRequest('noTarget', 'A resource cannot be cleared as a whole.');
-    setExtension(draft, urnKeyIn(draft, urn, urnKeys), undefined, urnKeys);
-    return;
-  }
-  if (!isObject(value)) throw badRequest('invalidValue', 'The value of a schema must be an object.');
-  for (const inner of stepsOfKeys(op, value, urn ?? type.schema.id)) {
-    if (inner.path.attribute !== undefined) apply(type, draft, { ...inner, spend, fold, urnKeys });
-  }
-}
-
-/** An `id` named in a path is told; what else is read-only or secret is passed over (RFC 7643 §2.2). */
-function isOpenTo({ op, isExplicit }: PatchStep, attribute: Attribute): boolean {
-  if (isExplicit && attribute.name === 'id') throw badRequest('mutability', 'id is read-only.');
-  // "If the target location … is "required" …, an error … "mutability"" (RFC 7644 §3.5.2.2).
-  if (op === 'remove' && attribute.required && attribute.type !== 'complex') {
-    throw badRequest('mutability', `${attribute.name} is required.`);
-  }
-  return isWritable(attribute);
-}
-
-function changeIn(
-  container: JsonObject,
-  name: string,
-  { op, path, value = null, attribute, spend, fold }: Counted & { attribute: Attribute },
-): void {
-  const key = ownKey(container, name) ?? name;
-  const change = { op, filter: path.filter, sub: path.sub, value, fold };
-  spend(container, container[key], change);
-  set(container, key, changeValue(attribute, container[key], change));
-}
-
-function setExtension(draft: ScimResource, key: string, value: Json | undefined, urnKeys: UrnKeys): void {
-  set(draft, key, value);
-  if (value === undefined) urnKeys.delete(key.toLowerCase());
-  else urnKeys.set(key.toLowerCase(), key);
-}
-
-function set(container: JsonObject, key: string, value: Json | undefined): void {
-  if (value === undefined) delete container[key];
-  else {
-    checkNameCount(container, key);
-    container[key] = value;
-  }
-}
-
-/** What one operation, or one key of a path-less one, does at one place. */
-export interface PatchStep {
-  op: PatchOperation['op'];
-  path: AttributePath;
-  value: Json | undefined;
-  /** Whether the client named the place in `path`; keys of a path-less value are forgiven more. */
-  isExplicit: boolean;
-}
-
-/** What one request may weigh: far more than any client sends, and little enough to be done in an instant. */
-const MAX_WEIGHT = 1500;
-
-/** The steps of all operations, in order; a PATCH that asks for too much at once is refused. */
-export function boundedSteps(operations: PatchOperation[]): PatchStep[] {
-  const weight = operations.reduce((sum, operation) => sum + operationWeight(operation), 0);
-  if (weight > MAX_WEIGHT)
-    throw badRequest('invalidValue', 'The PATCH asks for too much at once; send it in parts.');
-  return operations.flatMap(stepsOf);
-}
-
-/** Every value is compared with those there are, and a filter with each of them, so both count. */
-function operationWeight({ path = '', value }: PatchOperation): number {
-  const inner = isObject(value) ? Object.values(value) : [value ?? null];
-  const values = inner.map((one) => (typeof one === 'object' && one !== null ? Object.keys(one).length : 1));
-  return values.reduce((sum, count) => sum + count, 1 + path.length / 20);
-}
-
-/** The path of an operation, or 400 invalidPath. */
-export function parsePatchPath(text: string): AttributePath {
-  const path = parsePath(text);
-  if ('fault' in path) {
-    throw badRequest(
-      'invalidPath',
-      `The path cannot be read at character ${path.position + 1}: ${path.fault}.`,
-    );
-  }
-  return path;
-}
-
-function stepsOf({ op, path, value }: PatchOperation): PatchStep[] {
-  if (path !== undefined) return [{ op, path: parsePatchPath(path), value, isExplicit: true }];
-  return isObject(value) ? stepsOfKeys(op, value, undefined) : [];
-}
-
-/** Keys of a path-less value are paths themselves: `name.givenName`, `urn:…:User:department`, `emails[type eq "work"].value`. */
-export function stepsOfKeys(
-  op: PatchOperation['op'],
-  value: JsonObject,
-  urn: string | undefined,
-): PatchStep[] {
-  return Object.entries(value).flatMap(([key, inner]) => {
-    const path = pathOfKey(key, inner, urn);
-    return path ? [{ op, path, value: inner, isExplicit: false }] : [];
-  });
-}
-
-/** Names that are none, such as URLs, cannot be attributes; a broken filter is a mistake to tell. */
-function pathOfKey(key: string, value: Json, urn: string | undefined): AttributePath | undefined {
-  const name = parseAttributeName(key);
-  if (name) return { ...name, urn: name.urn ?? urn, filter: undefined };
-  if (isUrn(key) && isObject(value))
-    return { urn: key, attribute: undefined, filter: undefined, sub: undefined };
-  if (key.includes('[')) {
-    const path = parsePatchPath(key);
-    return { ...path, urn: path.urn ?? urn };
-  }
-  // An extension that no schema declares is kept as sent, whatever its names are.
-  const isOpen = urn !== undefined && (parseAttributeName(urn)?.readings ?? []).length > 0;
-  return isOpen ? { urn, attribute: checkName(key, urn), filter: undefined, sub: undefined } : undefined;
-}
-
-const patchOp = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
-
 /** One operation of a PATCH (RFC 7644 §3.5.2). */
 export interface PatchOperation {
   op: 'add' | 'remove' | 'replace';
   path: string | undefined;
-  /** Undefined when there was none. */
+  /** Undefined if the operation has no value; null is a value. */
   value: Json | undefined;
 }
 
+const patchOpUrn = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+
 /**
- * Reads the body of a PATCH. "Each operation object MUST have exactly one "op" member" (RFC 7644 §3.5.2); its case and
- * that of all names is forgiven, and so are missing `schemas`, which legacy clients leave out. An empty list of operations
+ * Parses the body of a PATCH. "Each operation object MUST have exactly one "op" member" (RFC 7644 §3.5.2); the case of `op`
+ * and of all names is ignored, and `schemas` may be missing, as legacy clients leave it out. An empty list of operations
  * changes nothing: Microsoft's validator sends one.
  */
 export function parsePatch(body: JsonObject): PatchOperation[] {
-  checkSchemas(ownValue(body, 'schemas'));
+  const schemas = ownValue(body, 'schemas');
+  if (!isUnassigned(schemas) && !includesUrn(schemas, patchOpUrn)) {
+    throw badRequest('invalidSyntax', `schemas must be ["${patchOpUrn}"].`);
+  }
   const operations = ownValue(body, 'Operations');
   if (!Array.isArray(operations)) throw badRequest('invalidSyntax', 'Operations must be an array.');
   return operations.map(parseOperation);
 }
 
-function checkSchemas(schemas: Json | undefined): void {
-  if (isUnassigned(schemas) || includesUrn(schemas, patchOp)) return;
-  throw badRequest('invalidSyntax', `schemas must be ["${patchOp}"].`);
-}
-
 function parseOperation(operation: Json, index: number): PatchOperation {
   const where = `Operation ${index + 1}`;
   if (!isObject(operation)) throw badRequest('invalidSyntax', `${where} must be an object.`);
-  const op = toOp(ownValue(operation, 'op'), where);
+  const given = ownValue(operation, 'op');
+  const op = typeof given === 'string' ? given.toLowerCase() : undefined;
+  if (!(op === 'add' || op === 'remove' || op === 'replace')) {
+    throw badRequest('invalidSyntax', `${where} must have an op: add, remove or replace.`);
+  }
   const path = ownValue(operation, 'path') ?? undefined;
   const value = ownValue(operation, 'value');
   if (path !== undefined && typeof path !== 'string') {
@@ -267,61 +64,249 @@ function parseOperation(operation: Json, index: number): PatchOperation {
   return { op, path, value };
 }
 
-function toOp(op: Json | undefined, where: string): PatchOperation['op'] {
-  const folded = typeof op === 'string' ? op.toLowerCase() : undefined;
-  if (folded === 'add' || folded === 'remove' || folded === 'replace') return folded;
-  throw badRequest('invalidSyntax', `${where} must have an op: add, remove or replace.`);
+/**
+ * Applies a PATCH to a resource and returns the new resource (RFC 7644 §3.5.2, with the exceptions in docs/deviations.md).
+ * The given resource is not changed, so a PATCH that fails in any operation changes nothing.
+ */
+export function applyPatch(
+  type: ResourceType,
+  resource: ScimResource,
+  operations: PatchOperation[],
+): ScimResource {
+  const draft = copyForChange(resource);
+  // Read once and kept up to date: a PATCH may have hundreds of paths, and a resource hundreds of keys.
+  const keys = Object.keys(draft).filter((key) => key.includes(':'));
+  const urnKeys: UrnKeys = new Map(keys.map((key) => [key.toLowerCase(), key]));
+  const shared = { chargeWork: createWorkMeter(), fold: createFoldCache(), urnKeys };
+  for (const step of toSteps(operations)) applyStep(type, draft, { ...step, ...shared });
+  checkRequiredAttributes(type, draft);
+  checkSize(draft);
+  return draft;
 }
 
-/** What one PATCH may cost, in characters looked at; a tenth of a second at the very worst. */
-const MAX_WORK = 15_000_000;
+/** Copies the resource and its extensions, so that their attributes can be set. Attribute values are never modified in place. */
+function copyForChange(resource: ScimResource): ScimResource {
+  const entries = Object.entries(resource);
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, key.includes(':') && isObject(value) ? { ...value } : value]),
+  );
+}
 
-/** Deeper values are refused when they are read; counting must not fail before. */
-const MAX_DEPTH = 20;
+/** One operation, or one key of an operation without a path. */
+interface PatchStep {
+  op: PatchOperation['op'];
+  path: AttributePath;
+  value: Json | undefined;
+  /** Whether the client named the attribute in `path`. Keys of a value without a path are treated more leniently. */
+  isExplicit: boolean;
+}
 
-/** What finding a name or a value costs besides its characters. */
-const STEP = 16;
+/** The limit for the weight of one request: far above any recorded client, and applied in milliseconds. */
+const MAX_WEIGHT = 1500;
 
-/** To look for a text within another costs several times as much as to compare the two. */
-const SEARCH = 4;
+/** Splits operations into steps, in order. A PATCH that is too large is 400. */
+function toSteps(operations: PatchOperation[]): PatchStep[] {
+  const weight = operations.reduce((sum, operation) => sum + operationWeight(operation), 0);
+  if (weight > MAX_WEIGHT)
+    throw badRequest('invalidValue', 'The PATCH asks for too much at once; send it in parts.');
+  return operations.flatMap(({ op, path, value }): PatchStep[] => {
+    if (path !== undefined) return [{ op, path: parsePatchPath(path), value, isExplicit: true }];
+    return isObject(value) ? toStepsOfKeys(op, value, undefined) : [];
+  });
+}
+
+/** Every value is compared with the present values, and a filter is evaluated on each of them, so values and paths count. */
+function operationWeight({ path = '', value }: PatchOperation): number {
+  const values = isObject(value) ? Object.values(value) : [value ?? null];
+  const counts = values.map((inner) =>
+    typeof inner === 'object' && inner !== null ? Object.keys(inner).length : 1,
+  );
+  return counts.reduce((sum, count) => sum + count, 1 + path.length / 20);
+}
+
+/** Parses the path of an operation, or throws 400 invalidPath. */
+export function parsePatchPath(text: string): AttributePath {
+  const path = parsePath(text);
+  if ('fault' in path) {
+    throw badRequest(
+      'invalidPath',
+      `The path cannot be read at character ${path.position + 1}: ${path.fault}.`,
+    );
+  }
+  return path;
+}
+
+/** Keys of a value without a path are paths themselves: `name.givenName`, `urn:…:User:department`, `emails[type eq "work"].value`. */
+function toStepsOfKeys(op: PatchOperation['op'], value: JsonObject, urn: string | undefined): PatchStep[] {
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const path = parseKey(key, inner, urn);
+    return path ? [{ op, path, value: inner, isExplicit: false }] : [];
+  });
+}
+
+/** Undefined for a key that cannot name an attribute, such as a URL. A malformed value filter is 400. */
+function parseKey(key: string, value: Json, urn: string | undefined): AttributePath | undefined {
+  const name = parseAttributeName(key);
+  if (name) return { ...name, urn: name.urn ?? urn, filter: undefined };
+  if (isUrn(key) && isObject(value))
+    return { urn: key, attribute: undefined, filter: undefined, sub: undefined };
+  if (key.includes('[')) {
+    const path = parsePatchPath(key);
+    return { ...path, urn: path.urn ?? urn };
+  }
+  // An extension that no schema declares is stored as sent, whatever the names of its attributes.
+  const isUndeclared = urn !== undefined && (parseAttributeName(urn)?.readings ?? []).length > 0;
+  return isUndeclared
+    ? { urn, attribute: checkName(key, urn), filter: undefined, sub: undefined }
+    : undefined;
+}
+
+/** The keys of a draft that are URNs, by their lower case. */
+type UrnKeys = Map<string, string>;
+
+/** A step with the state that all steps of one PATCH share. */
+interface SharedStep extends PatchStep, Pick<ValueChange, 'fold'> {
+  chargeWork: ReturnType<typeof createWorkMeter>;
+  urnKeys: UrnKeys;
+}
+
+function applyStep(type: ResourceType, draft: ScimResource, step: SharedStep): void {
+  const path = choosePath(step);
+  const { urn, attribute, name } = resolveAttribute(type, path);
+  if (name === undefined) changeWhole(type, draft, { ...step, urn });
+  else if (urn === undefined && !attribute) return;
+  else if (isSafeName(name) && (!attribute || isChangeable(step, attribute))) {
+    const change = { ...step, path, attribute: attribute ?? undeclaredAttribute(name) };
+    if (urn === undefined) changeAttribute(draft, name, change);
+    else changeExtension(draft, urn, { ...change, name });
+  }
+}
 
 /**
- * Counts the work of one PATCH, before it is done, and refuses what would be too much: a filter is asked of every value
- * that is there, and each one to be added or removed is compared with all of them, so a small message can ask for a lot.
+ * Divides the path into URN and attribute. The URN of an undeclared extension may contain colons and dots, so the URNs that
+ * the resource has decide; without one of these, an object as value makes the whole path a URN.
  */
-export function workMeter(): (container: JsonObject, current: Json | undefined, change: ValueChange) => void {
+function choosePath({ op, path, value, urnKeys }: SharedStep): AttributePath {
+  const chosen = chooseReading(path, (urn) => urnKeys.has(urn.toLowerCase()));
+  if (chosen !== path || op === 'remove' || !isObject(value)) return chosen;
+  const urn = containerUrn(path);
+  return urn === undefined ? path : { urn, attribute: undefined, sub: undefined, filter: undefined };
+}
+
+/** An explicit change of `id` is 400; other attributes that are read-only or secret are ignored (RFC 7643 §2.2). */
+function isChangeable({ op, isExplicit }: PatchStep, attribute: Attribute): boolean {
+  if (isExplicit && attribute.name === 'id') throw badRequest('mutability', 'id is read-only.');
+  // "If the target location … is "required" …, an error … "mutability"" (RFC 7644 §3.5.2.2).
+  if (op === 'remove' && attribute.required && attribute.type !== 'complex') {
+    throw badRequest('mutability', `${attribute.name} is required.`);
+  }
+  return isWritable(attribute);
+}
+
+/** Changes an extension, or the resource for the URN of the core schema, as a whole. */
+function changeWhole(
+  type: ResourceType,
+  draft: ScimResource,
+  { op, value, urn, chargeWork, fold, urnKeys }: SharedStep & { urn: string | undefined },
+): void {
+  if (op === 'remove' || isUnassigned(value) || value === '') {
+    if (urn === undefined) throw badRequest('noTarget', 'A resource cannot be cleared as a whole.');
+    setExtension(draft, extensionKey(draft, urn, urnKeys), undefined, urnKeys);
+    return;
+  }
+  if (!isObject(value)) throw badRequest('invalidValue', 'The value of a schema must be an object.');
+  for (const step of toStepsOfKeys(op, value, urn ?? type.schema.id)) {
+    if (step.path.attribute !== undefined) applyStep(type, draft, { ...step, chargeWork, fold, urnKeys });
+  }
+}
+
+function changeExtension(
+  draft: ScimResource,
+  urn: string,
+  { name, ...change }: SharedStep & { name: string; attribute: Attribute },
+): void {
+  const key = extensionKey(draft, urn, change.urnKeys);
+  const extension = draft[key];
+  const container = isObject(extension) ? extension : {};
+  changeAttribute(container, name, change);
+  setExtension(draft, key, Object.keys(container).length > 0 ? container : undefined, change.urnKeys);
+}
+
+/** The spelling of a URN in the draft; that of the client if the draft does not have it. */
+function extensionKey(draft: ScimResource, urn: string, urnKeys: UrnKeys): string {
+  return Object.hasOwn(draft, urn) ? urn : (urnKeys.get(urn.toLowerCase()) ?? urn);
+}
+
+function setExtension(draft: ScimResource, key: string, value: Json | undefined, urnKeys: UrnKeys): void {
+  setValue(draft, key, value);
+  if (value === undefined) urnKeys.delete(key.toLowerCase());
+  else urnKeys.set(key.toLowerCase(), key);
+}
+
+function changeAttribute(
+  container: JsonObject,
+  name: string,
+  { op, path, value = null, attribute, chargeWork, fold }: SharedStep & { attribute: Attribute },
+): void {
+  const key = ownKey(container, name) ?? name;
+  const change = { op, filter: path.filter, sub: path.sub, value, fold };
+  chargeWork(container, container[key], change);
+  setValue(container, key, changeValue(attribute, container[key], change));
+}
+
+function setValue(container: JsonObject, key: string, value: Json | undefined): void {
+  if (value === undefined) delete container[key];
+  else {
+    checkNameCount(container, key);
+    container[key] = value;
+  }
+}
+
+/** The limit for one PATCH, in compared characters: a tenth of a second at worst. */
+const MAX_WORK = 15_000_000;
+
+/** Weighing stops at this depth. Deeper values are refused by the change itself. */
+const MAX_DEPTH = 20;
+
+/** The cost of finding a name or a value, in characters. */
+const LOOKUP_COST = 16;
+
+/** Searching a text within another costs several times as much as comparing the two. */
+const SEARCH_FACTOR = 4;
+
+/**
+ * Returns a function that adds up the work of one PATCH before it is done, and throws 400 if it becomes too much. A small
+ * request can cause much work: a filter is evaluated on every present value, and each value to be added or removed is
+ * compared with all of them.
+ */
+function createWorkMeter(): (container: JsonObject, current: Json | undefined, change: ValueChange) => void {
   let left = MAX_WORK;
   return (container, current, { op, filter, value }) => {
-    const [there, given] = [valueWeight(current), valueWeight(value)];
-    const compared = op === 'replace' ? 0 : there * countOf(value) + given * countOf(current);
+    const [currentWeight, valueWeight] = [weightOf(current), weightOf(value)];
+    const currentCount = Array.isArray(current) ? current.length : 1;
+    const valueCount = Array.isArray(value) ? value.length : 1;
+    const comparisons = op === 'replace' ? 0 : currentWeight * valueCount + valueWeight * currentCount;
+    const filtering = filter ? currentWeight * countTerms(filter) : 0;
     left -=
-      Object.keys(container).length * STEP +
-      there +
-      given +
-      compared +
-      (filter ? there * termsIn(filter) : 0);
+      Object.keys(container).length * LOOKUP_COST + currentWeight + valueWeight + comparisons + filtering;
     if (left < 0) throw badRequest('invalidValue', 'The PATCH asks for too much at once; send it in parts.');
   };
 }
 
-function valueWeight(value: Json | undefined, depth = 0): number {
-  if (typeof value === 'string') return STEP + value.length;
-  if (depth > MAX_DEPTH) return STEP;
+function weightOf(value: Json | undefined, depth = 0): number {
+  if (typeof value === 'string') return LOOKUP_COST + value.length;
+  if (depth > MAX_DEPTH) return LOOKUP_COST;
   if (Array.isArray(value))
-    return value.reduce<number>((sum, one) => sum + valueWeight(one, depth + 1), STEP);
-  if (!isObject(value)) return STEP;
-  const names = Object.entries(value);
-  return names.reduce((sum, [name, one]) => sum + name.length + valueWeight(one, depth + 1), STEP);
+    return value.reduce<number>((sum, element) => sum + weightOf(element, depth + 1), LOOKUP_COST);
+  if (!isObject(value)) return LOOKUP_COST;
+  const entries = Object.entries(value);
+  return entries.reduce((sum, [name, inner]) => sum + name.length + weightOf(inner, depth + 1), LOOKUP_COST);
 }
 
-function countOf(value: Json | undefined): number {
-  return Array.isArray(value) ? value.length : 1;
-}
-
-function termsIn(filter: Filter): number {
+function countTerms(filter: Filter): number {
   if (filter.op === 'and' || filter.op === 'or') {
-    return filter.operands.reduce((sum, operand) => sum + termsIn(operand), 0);
+    return filter.operands.reduce((sum, operand) => sum + countTerms(operand), 0);
   }
-  if (filter.op === 'not') return termsIn(filter.operand);
-  return filter.op === 'co' ? SEARCH : 1;
+  if (filter.op === 'not') return countTerms(filter.operand);
+  return filter.op === 'co' ? SEARCH_FACTOR : 1;
 }

@@ -4,9 +4,9 @@ import { SCIMMYRouters } from 'scimmy-routers';
 import { REVALIDATE } from '../http/app.ts';
 import type { JsonObject } from '../schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../schema/resource-types.ts';
-import { etagOf, type Query, type ScimContext } from './context.ts';
-import type { Endpoint, ResourceResponse } from './endpoint.ts';
+import type { Endpoint, Query, ResourceResponse, ScimContext } from './endpoint.ts';
 import { ScimError, toLoggedScimError } from './errors.ts';
+import { etagOf } from './etags.ts';
 import { groupsEndpoint } from './groups.ts';
 import { bufferStart, listResponse } from './list-response.ts';
 import { type StreamedText, sendAsScim } from './responses.ts';
@@ -119,7 +119,7 @@ function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SC
 
 /** Answers 304 without a body if the client has the version already (RFC 7644 §3.14). */
 async function answerConditionally(context: ScimContext, answer: ResourceResponse): Promise<ResponseBody> {
-  if (!context.preconditions.has(answer.version)) return toResponseBody(context, answer);
+  if (!context.preconditions.isCached(answer.version)) return toResponseBody(context, answer);
   await toResponseBody(context, { ...answer, json: '' });
   context.response.status(304).removeHeader('Location');
   return undefined;

@@ -4,95 +4,92 @@ import type { Filter } from '../schema/filter-parser.ts';
 import { normalize } from '../schema/normalize.ts';
 import { type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
-import type { ScimContext } from './context.ts';
-import { type Endpoint, logDroppedAttributes } from './endpoint.ts';
-import { parseFilterParameter, toUserFilterQuery } from './filter.ts';
-import { parsePageRequest, parseUserOrder, toPageResources } from './pagination.ts';
+import { type Endpoint, logDroppedAttributes, type ScimContext } from './endpoint.ts';
+import { parseFilterParameter, toFilterQuery, userColumns } from './filter.ts';
+import { parseOrder, parsePageRequest, toPage, userOrders } from './pagination.ts';
 import { applyPatch, parsePatch } from './patch.ts';
-import { parseProjection, serializeUser, toUserResource, userResponse } from './serialize.ts';
+import { parseProjection } from './projection.ts';
+import { serializeUser, toUserResource, userResponse } from './serialize.ts';
 
-/** /Users (RFC 7644 §3.3 to §3.6); PUT and PATCH answer with the user, as validators want it. */
+/** /Users (RFC 7644 §3.3 to §3.6). PUT and PATCH return the user, as the validators of Microsoft and Okta require. */
 export const usersEndpoint: Endpoint = {
   read: async ({ users, connection, base }, id, query) => {
     const projection = parseProjection(userType, query);
     return userResponse(await users.read(connection, id), base, projection);
   },
 
-  list: async ({ users, connection, base }, query, among) => {
+  list: async ({ users, connection, base }, query, searchedTypes) => {
     const projection = parseProjection(userType, query);
-    const filter = parseFilterParameter(userType, query['filter'], among);
-    const order = parseUserOrder(query);
-    const part = parsePageRequest(query, {
-      connection,
-      resourceType: userType.name,
-      filter: query['filter'],
+    const filter = parseFilterParameter(userType, query['filter'], searchedTypes);
+    const order = parseOrder(userType, userOrders, query);
+    const scope = { connection, resourceType: userType.name, filter: query['filter'], order };
+    const page = parsePageRequest(query, scope);
+    const { where, residual } = toFilterQuery(userColumns, filter);
+    const listed = await users.list(connection, {
+      where,
       order,
-    });
-    const { where, residual } = toUserFilterQuery(filter);
-    const { total, next, ...found } = await users.list(connection, {
-      ...{ where, order, start: part.place, limit: part.limit },
-      residual: residual && residualOf(residual, base),
+      start: page.start,
+      limit: page.limit,
+      residual: residual && toUserResidual(residual, base),
       withGroups: projection.includes('groups'),
     });
-    const resources = toPageResources(found, {
-      part,
-      viewOf: (row) => (isWhole(row) ? row : undefined),
+    return toPage(listed, page, {
+      viewOf: (row) => (isLoaded(row) ? row : undefined),
       read: (id) => users.read(connection, id),
-      json: (view) => serializeUser(view, base, projection),
+      serialize: (view) => serializeUser(view, base, projection),
     });
-    return { total, ...part.told(next), resources };
   },
 
   create: async (context, body, query) => {
     const projection = parseProjection(userType, query);
     const { users, connection, base } = context;
-    return userResponse(await users.create(connection, desiredIn(context, body)), base, projection);
+    return userResponse(await users.create(connection, normalizeUser(context, body)), base, projection);
   },
 
   replace: async (context, id, { body, query }) => {
     const projection = parseProjection(userType, query);
-    const desired = desiredIn(context, body);
-    const { users, connection, base, preconditions: conditions } = context;
+    const desired = normalizeUser(context, body);
+    const { users, connection, base, preconditions } = context;
     const change = (_current: ScimResource, version: number) => {
-      conditions.check(version);
+      preconditions.check(version);
       return desired;
     };
     return userResponse(await users.change(connection, id, change, 'replace'), base, projection);
   },
 
-  patch: async ({ users, connection, base, preconditions: conditions }, id, { body, query }) => {
+  patch: async ({ users, connection, base, preconditions }, id, { body, query }) => {
     const projection = parseProjection(userType, query);
     const operations = parsePatch(body);
     const change = (current: ScimResource, version: number) => {
-      conditions.check(version);
+      preconditions.check(version);
       return applyPatch(userType, current, operations);
     };
     return userResponse(await users.change(connection, id, change, 'patch'), base, projection);
   },
 
-  remove: ({ users, connection, preconditions: conditions }, id) =>
-    users.remove(connection, id, conditions.check),
+  remove: ({ users, connection, preconditions }, id) => users.remove(connection, id, preconditions.check),
 };
 
-function isWhole(user: ListedUser): user is ListedUser & UserView {
+function isLoaded(user: ListedUser): user is ListedUser & UserView {
   return user.desired !== undefined;
 }
 
-/** What is ours to say of a user: to say it costs more than to read what is kept. */
-const ours = ['id', 'schemas', 'meta', 'groups', urns.travel];
+/** Attributes that the stored JSON does not have. Adding them costs more than parsing it, so it is done only for these. */
+const addedAttributes = ['id', 'schemas', 'meta', 'groups', urns.travel];
 
-function residualOf(filter: Filter, base: string): UserQuery['residual'] {
-  const toBody = mentionsAttributes(userType, filter, ours)
+/** The test of the store's rows for the part of a filter that no column answers. */
+function toUserResidual(filter: Filter, base: string): UserQuery['residual'] {
+  const toResource = mentionsAttributes(userType, filter, addedAttributes)
     ? (view: UserView) => toUserResource(view, base)
     : ({ desired }: UserView): JsonObject => JSON.parse(desired);
   const condition = prepareFilter(filter);
   return {
-    matches: (view, step) => runInSteps(evaluateFilter(userType, condition, toBody(view)), step),
+    matches: (view, step) => runInSteps(evaluateFilter(userType, condition, toResource(view)), step),
     needsGroups: mentionsAttributes(userType, filter, ['groups']),
   };
 }
 
-function desiredIn(context: ScimContext, body: JsonObject): ScimResource {
+function normalizeUser(context: ScimContext, body: JsonObject): ScimResource {
   const { resource, dropped } = normalize(userType, body);
   logDroppedAttributes(context, dropped);
   return resource;

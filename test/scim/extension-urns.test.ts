@@ -5,7 +5,7 @@ import { normalize } from '../../src/schema/normalize.ts';
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
 import { userType } from '../../src/schema/resource-types.ts';
 import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
-import { parseProjection } from '../../src/scim/serialize.ts';
+import { parseProjection } from '../../src/scim/projection.ts';
 import { extensionUrns } from '../fixtures/extension-urns.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { type ScimService, scimService } from '../fixtures/scim-service.ts';

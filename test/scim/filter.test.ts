@@ -1,7 +1,7 @@
 import { groupType, userType } from '../../src/schema/resource-types.ts';
-import { parseFilterParameter, toGroupFilterQuery, toUserFilterQuery } from '../../src/scim/filter.ts';
+import { groupColumns, parseFilterParameter, toFilterQuery, userColumns } from '../../src/scim/filter.ts';
 
-const has = (field: string, value: string | boolean = 'x') => ({ field, is: 'eq', value });
+const has = (field: string, value: string | boolean = 'x') => ({ field, operator: 'eq', value });
 const everything = { all: [] };
 const nothing = { any: [] };
 const moment = Date.UTC(2026, 10, 20);
@@ -25,10 +25,10 @@ describe('a filter on users asks the columns', () => {
     ['active eq "False"', has('active', false), true],
     ['active ne true', has('active', false), true],
     ['not (active eq true)', has('active', false), true],
-    ['meta.created gt "2026-11-20"', { field: 'created', is: 'gt', value: moment }, true],
+    ['meta.created gt "2026-11-20"', { field: 'created', operator: 'gt', value: moment }, true],
     [
       'META.lastmodified le "2026-11-20T01:00:00+01:00"',
-      { field: 'lastModified', is: 'le', value: moment },
+      { field: 'lastModified', operator: 'le', value: moment },
       true,
     ],
     ['meta.resourceType eq "User"', everything, true],
@@ -51,7 +51,7 @@ describe('a filter on users asks the columns', () => {
     ['externalId eq "\\ufffd"', has('externalId', '\ufffd'), false],
   ];
   test.each(cases)('%s', (text, where, isAnswered) => {
-    const question = toUserFilterQuery(parseFilterParameter(userType, text));
+    const question = toFilterQuery(userColumns, parseFilterParameter(userType, text));
     expect(question.where).toEqual(where);
     expect(question.residual === undefined).toBe(isAnswered);
   });
@@ -63,14 +63,15 @@ test('what columns answer is not asked again', () => {
     'userName eq "x" and title pr and nickName pr and active eq true',
   );
   const rest = parseFilterParameter(userType, 'title pr and nickName pr');
-  expect(toUserFilterQuery(filter)).toEqual({
+  expect(toFilterQuery(userColumns, filter)).toEqual({
     where: { all: [has('userName'), has('active', true)] },
     residual: rest,
   });
 });
 
 test('a filter on groups asks for members', () => {
-  const question = toGroupFilterQuery(
+  const question = toFilterQuery(
+    groupColumns,
     parseFilterParameter(groupType, 'id eq "x" and members eq "u" and members[value eq "v"]'),
   );
   expect(question).toEqual({
@@ -84,11 +85,11 @@ test('more comparisons than a statement takes are left to be looked up one by on
     userType,
     Array.from({ length: 201 }, (_, at) => `id eq "${at}"`).join(' or '),
   );
-  expect(toUserFilterQuery(filter)).toEqual({ where: everything, residual: filter });
+  expect(toFilterQuery(userColumns, filter)).toEqual({ where: everything, residual: filter });
 });
 
 test('no filter asks for everything', () => {
-  expect(toUserFilterQuery(parseFilterParameter(userType, undefined))).toEqual({
+  expect(toFilterQuery(userColumns, parseFilterParameter(userType, undefined))).toEqual({
     where: everything,
     residual: undefined,
   });

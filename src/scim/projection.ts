@@ -1,0 +1,161 @@
+import {
+  chooseReading,
+  extensionTest,
+  parseAttributeName,
+  type QualifiedName,
+} from '../schema/attribute-names.ts';
+import { isObject, type Json, type JsonObject } from '../schema/resource.ts';
+import { type ResourceType, resolveAttribute } from '../schema/resource-types.ts';
+import type { Query } from './endpoint.ts';
+import { badRequest } from './errors.ts';
+
+/** The attributes of a resource that a response contains (RFC 7644 §3.9). */
+export interface Projection {
+  /** Returns the resource with only these attributes. */
+  apply(resource: JsonObject): JsonObject;
+  /** Whether the response may contain any part of that core attribute; if not, it need not be read from the store. */
+  includes(name: string): boolean;
+  /** Whether the client gave `attributes`: the response to a PATCH then contains the resource (RFC 7644 §3.5.2). */
+  isExplicit: boolean;
+}
+
+/** The projection without parameters: all attributes. */
+export const fullProjection: Projection = {
+  apply: (resource) => resource,
+  includes: () => true,
+  isExplicit: false,
+};
+
+/** More than all schemas have. The body of a search has room for a hundred thousand names. */
+const MAX_NAMES = 1000;
+
+/** The "minimum set of resource attributes", which no parameter removes (RFC 7643 §7, returned). */
+const alwaysReturned = ['schemas', 'id'];
+
+/** Parses `attributes` and `excludedAttributes`. Unknown names select nothing. */
+export function parseProjection(type: ResourceType, { attributes, excludedAttributes }: Query): Projection {
+  const [included, excluded] = [parseNames(attributes), parseNames(excludedAttributes)];
+  // "mutually exclusive" (RFC 7644 §3.9)
+  if (included && excluded) {
+    throw badRequest('invalidValue', 'attributes and excludedAttributes cannot be used together.');
+  }
+  if (included) {
+    const { tree, treeIn } = toSelection(type, [...included, ...alwaysReturned]);
+    return {
+      apply: (resource) => asObject(select(resource, treeIn(resource))),
+      includes: (name) => tree === true || tree.has(name.toLowerCase()),
+      isExplicit: true,
+    };
+  }
+  if (!excluded) return fullProjection;
+  const names = excluded.filter((name) => !alwaysReturned.includes(name));
+  const { tree, treeIn } = toSelection(type, names);
+  return {
+    apply: (resource) => asObject(exclude(resource, treeIn(resource))),
+    includes: (name) => tree === true || tree.get(name.toLowerCase()) !== true,
+    isExplicit: false,
+  };
+}
+
+function parseNames(parameter: unknown): string[] | undefined {
+  const text = Array.isArray(parameter) ? parameter.join(',') : parameter;
+  if (typeof text !== 'string') return undefined;
+  const names = new Set(text.split(',').map((name) => name.trim()));
+  names.delete('');
+  if (names.size > MAX_NAMES) throw badRequest('invalidValue', 'Too many attributes are named.');
+  return [...names];
+}
+
+/** Attribute names as a tree, in lower case; true stands for all attributes below. */
+type Tree = true | Map<string, Tree>;
+
+/** Parsed names: `tree` has those that mean the same in every resource, `treeIn` all names as they apply to one resource. */
+interface Selection {
+  tree: Tree;
+  treeIn(resource: JsonObject): Tree;
+}
+
+/** A name with the URN of an undeclared extension is divided into URN and attribute by the extensions of each resource. */
+function toSelection(type: ResourceType, texts: string[]): Selection {
+  const names = texts.flatMap((text) => parseAttributeName(text) ?? []);
+  const tree = toTree(
+    type,
+    names.filter(({ readings }) => !readings),
+  );
+  const ambiguous = names.filter(({ readings }) => readings);
+  if (tree === true || ambiguous.length === 0) return { tree, treeIn: () => tree };
+  return {
+    tree,
+    treeIn: cacheLast((resource) => {
+      const isExtension = extensionTest(resource);
+      const chosen = ambiguous.map((name) => chooseReading(name, isExtension));
+      return toTree(
+        type,
+        chosen.filter(({ urn = '' }) => isExtension(urn)),
+        copyTree(tree),
+      );
+    }),
+  };
+}
+
+/** Caches the last tree: it depends only on the extensions of a resource, which most resources of a page share. */
+function cacheLast(treeIn: Selection['treeIn']): Selection['treeIn'] {
+  let last: { urns: string; tree: Tree } | undefined;
+  return (resource) => {
+    const urns = JSON.stringify(Object.keys(resource).filter((key) => key.includes(':')));
+    if (last?.urns !== urns) last = { urns, tree: treeIn(resource) };
+    return last.tree;
+  };
+}
+
+/** Adds the names to a tree. A name that stands for the whole resource makes it `true`. */
+function toTree(type: ResourceType, names: QualifiedName[], root = new Map<string, Tree>()): Tree {
+  for (const name of names) {
+    const { urn, name: attribute } = resolveAttribute(type, name);
+    const keys = [urn, attribute, name.sub].filter((key) => key !== undefined);
+    if (keys.length === 0) return true;
+    insert(root, keys);
+  }
+  return root;
+}
+
+function insert(tree: Map<string, Tree>, [key, ...rest]: string[]): void {
+  if (key === undefined) return;
+  const name = key.toLowerCase();
+  const below = tree.get(name);
+  if (below === true) return;
+  const branch = below ?? new Map<string, Tree>();
+  tree.set(name, rest.length === 0 ? true : branch);
+  if (rest.length > 0) insert(branch, rest);
+}
+
+function copyTree(tree: Map<string, Tree>): Map<string, Tree> {
+  return new Map([...tree].map(([key, below]) => [key, below === true ? below : copyTree(below)]));
+}
+
+function select(value: Json, tree: Tree): Json {
+  if (tree === true) return value;
+  if (Array.isArray(value)) return value.map((element) => select(element, tree));
+  if (!isObject(value)) return value;
+  const selected = Object.entries(value).flatMap(([name, inner]) => {
+    const below = tree.get(name.toLowerCase());
+    return below ? [[name, select(inner, below)] as const] : [];
+  });
+  return Object.fromEntries(selected);
+}
+
+function exclude(value: Json, tree: Tree): Json {
+  if (tree === true) return value;
+  if (Array.isArray(value)) return value.map((element) => exclude(element, tree));
+  if (!isObject(value)) return value;
+  const remaining = Object.entries(value).flatMap(([name, inner]) => {
+    const below = tree.get(name.toLowerCase());
+    if (below === true) return [];
+    return [[name, below ? exclude(inner, below) : inner] as const];
+  });
+  return Object.fromEntries(remaining);
+}
+
+function asObject(value: Json): JsonObject {
+  return isObject(value) ? value : {};
+}
