@@ -62,7 +62,7 @@ export function toMentionSearch({ account, identities, travelIds, matcherFor }: 
 
 /** The search for the person in the request log. */
 export function toRequestLogSearch({ travelIds, inRequests }: ErasedPerson) {
-  return { travelIds, mentions: inRequests };
+  return { travelIds, matcher: inRequests };
 }
 
 /** Tells whether the travelers of an account are in the embedded travel service. */

@@ -138,7 +138,7 @@ const routeGroups = ['scim', 'oauth', 'api', 'admin', 'healthz', 'readyz', 'metr
  */
 export function routeGroupOf(path: string): string {
   const first = path.split('/')[1] ?? '';
-  return routeGroups.find((area) => area === first) ?? 'other';
+  return routeGroups.find((group) => group === first) ?? 'other';
 }
 
 /** All path segments of all routes. */

@@ -25,8 +25,8 @@ export function addressPredicate(entries: string[]): AddressPredicate {
   return (address) => {
     if (tests.length === 0 || address === undefined || !ipaddr.isValid(address)) return false;
     // On an IPv6 socket, an IPv4 client has an address such as ::ffff:10.0.0.1.
-    const one = ipaddr.process(address);
-    return tests.some((isMeant) => isMeant(one));
+    const parsed = ipaddr.process(address);
+    return tests.some((test) => test(parsed));
   };
 }
 
@@ -61,8 +61,8 @@ export function clientAddress(
  */
 export function addressGroup(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;
-  const one = ipaddr.process(address);
-  return one instanceof ipaddr.IPv6 ? one.parts.slice(0, 4).join(':') : one.toString();
+  const parsed = ipaddr.process(address);
+  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
 }
 
 /** Handles the usual IPv4-mapped form without parsing the address. */
@@ -107,8 +107,8 @@ export function transportReader(
   isLoopback: AddressPredicate,
 ): (request: Request) => Transport {
   return ({ socket, headers }) => {
-    const told = isTrusted(socket.remoteAddress) ? forwardedSchemes(headers) : [];
-    if (told.length > 0) return told.every((scheme) => scheme === 'https') ? 'https' : 'plain';
+    const schemes = isTrusted(socket.remoteAddress) ? forwardedSchemes(headers) : [];
+    if (schemes.length > 0) return schemes.every((scheme) => scheme === 'https') ? 'https' : 'plain';
     if ('encrypted' in socket && socket.encrypted === true) return 'https';
     return isLoopback(socket.remoteAddress) || isLoopback(socket.localAddress) ? 'local' : 'plain';
   };

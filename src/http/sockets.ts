@@ -83,16 +83,16 @@ export function serveWithLimits(
     queue.current = response;
     queue.last = request;
     // "close" is emitted once: after the response, or when the client disconnects before it.
-    response.once('close', () => goOn(queue, request.socket));
+    response.once('close', () => startNext(queue, request.socket));
     answer(request, response);
   };
-  const goOn = (queue: SocketQueue, socket: Socket) => {
+  const startNext = (queue: SocketQueue, socket: Socket) => {
     queue.current = undefined;
     const next = socket.destroyed ? undefined : queue.waiting.shift();
     if (next) begin(queue, next);
     if (queue.waiting.length === 0) socket.resume();
   };
-  const take = (exchange: Exchange) => {
+  const enqueue = (exchange: Exchange) => {
     const { request, response } = exchange;
     const { socket } = request;
     const queue = queues.get(socket) ?? newQueue();
@@ -118,9 +118,9 @@ export function serveWithLimits(
       refuse(request, response);
     }
   };
-  server.on('request', (request, response) => take({ request, response, answer: handle }));
+  server.on('request', (request, response) => enqueue({ request, response, answer: handle }));
   server.on('checkExpectation', (request, response) =>
-    take({ request, response, answer: refuseExpectation }),
+    enqueue({ request, response, answer: refuseExpectation }),
   );
   handleSocketFaults(server, queues, answerFault);
 }

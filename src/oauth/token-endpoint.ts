@@ -119,23 +119,23 @@ async function authenticateClient(
   { authorization, form }: { authorization: string | undefined; form: Map<string, string> },
   check: CheckAssertion,
 ): Promise<AuthenticatedClient> {
-  const presented = readClientAuthentication(authorization, form);
-  if (presented.kind === 'secret') {
-    const client = await findClient(clients, presented.clientId);
+  const authentication = readClientAuthentication(authorization, form);
+  if (authentication.kind === 'secret') {
+    const client = await findClient(clients, authentication.clientId);
     if (!client) throw invalidClient(unknownClient);
     if (
       client.proof.kind !== 'secret' ||
-      !equalsInConstantTime(client.proof.hash, hashSecret(presented.secret))
+      !equalsInConstantTime(client.proof.hash, hashSecret(authentication.secret))
     )
       throw invalidClient({ reason: `wrong secret of ${credentialName(client.id)}` });
     return client;
   }
-  const claimed = unverifiedSubject(presented.assertion);
+  const claimed = unverifiedSubject(authentication.assertion);
   // "The client_id … MUST identify the same client as is identified by the client assertion" (RFC 7521 §4.2).
-  const isSelf = claimed !== undefined && (presented.clientId ?? claimed) === claimed;
+  const isSelf = claimed !== undefined && (authentication.clientId ?? claimed) === claimed;
   const client = isSelf ? await findClient(clients, claimed) : undefined;
   if (!client) throw invalidClient(unknownClient);
-  await check(client, presented.assertion);
+  await check(client, authentication.assertion);
   return client;
 }
 
@@ -166,13 +166,14 @@ async function issueToken(
 /** Responds to every error in the format of RFC 6749 §5.2. */
 const sendOAuthError: ErrorRequestHandler = (error, _request, response, next) => {
   if (response.headersSent) return next(error);
-  const told = toOAuthError(error);
-  if (told.status >= 500) requestScopeOf(response).log.error({ err: error }, 'no access token could be made');
+  const oauthError = toOAuthError(error);
+  if (oauthError.status >= 500)
+    requestScopeOf(response).log.error({ err: error }, 'no access token could be made');
   // "… MUST … include the WWW-Authenticate response header field matching the authentication scheme used by the
   // client."
-  if (told.status === 401) response.set('WWW-Authenticate', 'Basic realm="oauth"');
-  if (told.status === 503) response.set('Retry-After', String(RETRY_AFTER_S));
-  response.status(told.status).json({ error: told.code, error_description: told.message });
+  if (oauthError.status === 401) response.set('WWW-Authenticate', 'Basic realm="oauth"');
+  if (oauthError.status === 503) response.set('Retry-After', String(RETRY_AFTER_S));
+  response.status(oauthError.status).json({ error: oauthError.code, error_description: oauthError.message });
 };
 
 function toOAuthError(error: unknown): OAuthError {
@@ -221,7 +222,7 @@ export function readClientAuthentication(
   const secret = form.get('client_secret');
   const assertion = form.get('client_assertion');
   const type = form.get('client_assertion_type');
-  if ([authorization, secret, assertion].filter((one) => one !== undefined).length > 1)
+  if ([authorization, secret, assertion].filter((value) => value !== undefined).length > 1)
     throw new OAuthError('invalid_request', 'The client must use one method to show who it is, not several.');
   if (authorization !== undefined) return readBasicCredentials(authorization, clientId);
   if (assertion !== undefined || type !== undefined) return readAssertion(assertion, type, clientId);
@@ -232,12 +233,12 @@ export function readClientAuthentication(
 /**
  * HTTP Basic, both parts "encoded using the application/x-www-form-urlencoded encoding algorithm" (RFC 6749 §2.3.1).
  */
-function readBasicCredentials(authorization: string, alsoNamed: string | undefined): ClientAuthentication {
+function readBasicCredentials(authorization: string, formClientId: string | undefined): ClientAuthentication {
   const encoded = /^basic +([a-z0-9+/_-]+=*) *$/i.exec(authorization)?.[1];
   const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString('utf8')) ?? [];
   if (id === undefined || secret === undefined) throw invalidClient({ reason: 'malformed credential' });
   const clientId = decodeFormValue(id);
-  if (alsoNamed !== undefined && alsoNamed !== clientId)
+  if (formClientId !== undefined && formClientId !== clientId)
     throw new OAuthError('invalid_request', 'The header and client_id name different clients.');
   return { kind: 'secret', clientId, secret: decodeFormValue(secret) };
 }

@@ -49,7 +49,7 @@ export interface StoredConnection {
 /** Reads every connection in the database, including those that the settings no longer contain. */
 export async function readStoredConnections({ db }: Database, now: number): Promise<StoredConnection[]> {
   const rows = await db.selectFrom('connection').select(['id', 'account']).orderBy('id').execute();
-  const kept: StoredConnection[] = [];
+  const connections: StoredConnection[] = [];
   for (const { id, account } of rows) {
     const counts = await db
       .selectFrom('identity')
@@ -64,14 +64,14 @@ export async function readStoredConnections({ db }: Database, now: number): Prom
       .where('connection_id', '=', id)
       .where('lease_until', '>', now)
       .executeTakeFirst();
-    kept.push({
+    connections.push({
       ...{ id, account, linked: counts.linked, isInUse: leased !== undefined },
       people: (await readCounter(db, id, 'live')).count,
       tombstones: (await readCounter(db, id, 'dead')).count,
       groups: (await readCounter(db, id, 'group')).count,
     });
   }
-  return kept;
+  return connections;
 }
 
 /** Rows per transaction. A server on the same database waits some tens of milliseconds for one. */
@@ -88,16 +88,16 @@ const PAUSE_MS = 30;
 export async function deleteConnection(
   { db }: Database,
   connection: string,
-  progress: (gone: number) => void = () => {},
+  progress: (deleted: number) => void = () => {},
 ): Promise<'done' | 'inUse'> {
   await db.transaction().execute((tx) => deleteConnectionCredentials(tx, connection));
   await deleteInBatches(db, (tx) => deleteMembersBatch(tx, connection));
   await deleteInBatches(db, (tx) => deleteGroupsBatch(tx, connection));
-  let gone = 0;
+  let deleted = 0;
   await deleteInBatches(db, async (tx) => {
     const removed = await deleteIdentitiesBatch(tx, connection);
-    gone += removed;
-    progress(gone);
+    deleted += removed;
+    progress(deleted);
     return removed;
   });
   return db.transaction().execute(async (tx) => {

@@ -15,12 +15,12 @@ export async function createCounters(tx: Kysely<Tables>, connection: string): Pr
     .execute();
 }
 
-/** A change of a counter. `places` is the number of positions to assign. */
+/** A change of a counter. `positions` is the number of positions to assign. */
 interface Change {
   kind: CounterRow['kind'];
   count: number;
   active?: number;
-  places?: number;
+  positions?: number;
 }
 
 /**
@@ -30,22 +30,22 @@ interface Change {
 export async function addToCounter(
   tx: Kysely<Tables>,
   connection: string,
-  { kind, count, active = 0, places = 0 }: Change,
+  { kind, count, active = 0, positions = 0 }: Change,
 ): Promise<number> {
-  if (count === 0 && active === 0 && places === 0) return 0;
-  const [row] = (await addToCount(tx, { connection, kind, count, active, places })).rows;
+  if (count === 0 && active === 0 && positions === 0) return 0;
+  const [row] = (await addToCount(tx, { connection, kind, count, active, positions })).rows;
   if (!row) throw new Error('A connection was not opened.');
   return row.last;
 }
 
 const addToCount = compiledQuery(
-  (db, { connection, kind, count, active, places }: Required<Change> & { connection: string }) =>
+  (db, { connection, kind, count, active, positions }: Required<Change> & { connection: string }) =>
     db
       .updateTable('tally')
       .set((old) => ({
         count: old('count', '+', count),
         active: old('active', '+', active),
-        last: old('last', '+', places),
+        last: old('last', '+', positions),
       }))
       .where('connection_id', '=', connection)
       .where('kind', '=', kind)
@@ -105,7 +105,7 @@ export async function assignPositions(
 ): Promise<CountedIdentity[]> {
   const live = newcomers.filter((one) => one.live === 1);
   const by = { count: live.length, active: live.filter(({ active }) => active === 1).length };
-  const last = await addToCounter(tx, connection, { kind: 'live', ...by, places: newcomers.length });
+  const last = await addToCounter(tx, connection, { kind: 'live', ...by, positions: newcomers.length });
   const first = last - newcomers.length + 1;
   const counted = newcomers.map(({ incomplete, ...one }, index) => ({
     ...one,
@@ -156,10 +156,10 @@ async function countBlocks(tx: Kysely<Tables>, connection: string, moves: Move[]
   }
 }
 
-const addToBlock = compiledQuery((db, blanks: Tables['identity_block']) =>
+const addToBlock = compiledQuery((db, placeholders: Tables['identity_block']) =>
   db
     .insertInto('identity_block')
-    .values(pick(blanks, ['connection_id', 'block', 'live', 'active']))
+    .values(pick(placeholders, ['connection_id', 'block', 'live', 'active']))
     .onConflict((conflict) =>
       conflict.columns(['connection_id', 'block']).doUpdateSet({
         live: sql`identity_block.live + excluded.live`,

@@ -118,10 +118,10 @@ function runWithRelaxedDurability<T>(
   work: (relaxed: Kysely<Tables>) => Promise<T>,
 ): Promise<T> {
   // SQLite has one connection. While this call holds it, no other write runs.
-  return db.connection().execute(async (one) => {
+  return db.connection().execute(async (connection) => {
     sqlite.exec('pragma synchronous = normal');
     try {
-      return await work(one);
+      return await work(connection);
     } finally {
       sqlite.exec('pragma synchronous = full');
     }

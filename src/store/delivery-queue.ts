@@ -96,7 +96,7 @@ async function readNextDelivery(
   webhookId: string,
   now: number,
 ): Promise<Delivery | undefined> {
-  const one = (redelivery: 0 | 1) =>
+  const selectFirst = (redelivery: 0 | 1) =>
     db
       .selectFrom('travel_delivery')
       .selectAll()
@@ -105,8 +105,8 @@ async function readNextDelivery(
       .where('redelivery', '=', redelivery)
       .orderBy('seq')
       .limit(1);
-  const askedFor = await one(1).where('next_attempt_at', '<=', now).executeTakeFirst();
-  const row = askedFor ?? (await one(0).executeTakeFirst());
+  const redelivery = await selectFirst(1).where('next_attempt_at', '<=', now).executeTakeFirst();
+  const row = redelivery ?? (await selectFirst(0).executeTakeFirst());
   return row && (row.next_attempt_at ?? now) <= now ? toDelivery(row) : undefined;
 }
 
@@ -120,12 +120,12 @@ async function releaseQueueLease(
   lease: Pick<DeliveryLease, 'webhookId' | 'token'> | 'all',
   now: number,
 ): Promise<void> {
-  const given = db.updateTable('travel_delivery_queue').set({ lease_token: null, lease_until: now });
-  const held =
+  const released = db.updateTable('travel_delivery_queue').set({ lease_token: null, lease_until: now });
+  const matching =
     lease === 'all'
-      ? given.where('lease_token', 'is not', null)
-      : given.where('webhook_id', '=', lease.webhookId).where('lease_token', '=', lease.token);
-  await held.execute();
+      ? released.where('lease_token', 'is not', null)
+      : released.where('webhook_id', '=', lease.webhookId).where('lease_token', '=', lease.token);
+  await matching.execute();
 }
 
 /**
@@ -150,8 +150,8 @@ async function makeDueNow(tx: Kysely<Tables>, webhookId: string, now: number): P
     await tx
       .updateTable('travel_delivery')
       .set({ next_attempt_at: now })
-      .where('id', 'in', (some) =>
-        some
+      .where('id', 'in', (pending) =>
+        pending
           .selectFrom('travel_delivery')
           .select('id')
           .where('webhook_id', '=', webhookId)
@@ -169,8 +169,8 @@ async function cancelPending(tx: Kysely<Tables>, webhookId: string, limit: numbe
   const rows = await tx
     .updateTable('travel_delivery')
     .set({ status: 'canceled', next_attempt_at: null })
-    .where('id', 'in', (some) =>
-      some
+    .where('id', 'in', (pending) =>
+      pending
         .selectFrom('travel_delivery')
         .select('id')
         .where('webhook_id', '=', webhookId)

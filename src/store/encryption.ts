@@ -34,11 +34,13 @@ const TAG_BYTES = 16;
 export function encryption(key: Uint8Array): Encryption {
   const keyId = createHash('sha256').update(key).digest('hex').slice(0, 8);
   const prefix = `1.${keyId}.`;
-  const bound = (place: string) => Buffer.from(prefix + place);
+  const additionalData = (place: string) => Buffer.from(prefix + place);
   return {
     encrypt: (text, place) => {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(bound(place));
+      const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(
+        additionalData(place),
+      );
       const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
       return prefix + Buffer.concat(parts).toString('base64url');
     },
@@ -48,7 +50,7 @@ export function encryption(key: Uint8Array): Encryption {
       if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
       const nonce = bytes.subarray(0, NONCE_BYTES);
       const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
-        .setAAD(bound(place))
+        .setAAD(additionalData(place))
         .setAuthTag(bytes.subarray(-TAG_BYTES));
       try {
         const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));

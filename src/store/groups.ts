@@ -46,8 +46,8 @@ export function groups(database: Database): Groups {
     membershipsOf: async (connection, user) => {
       const { rows } = await selectMembershipsOfUser(db, { connection, user });
       return rows.map(({ group_id, ...row }) => {
-        const { value: _, ...kept } = toMember(row);
-        return { group: group_id, ...kept };
+        const { value: _, ...member } = toMember(row);
+        return { group: group_id, ...member };
       });
     },
     insert: (group, members) => insertGroup(database, group, members),
@@ -73,7 +73,7 @@ async function readGroupsOf(db: Kysely<Tables>, connection: string, userIds: str
       .execute();
     memberships.push(...rows);
   }
-  const places = new Map<string, PositionedGroup>();
+  const positioned = new Map<string, PositionedGroup>();
   for (const batch of batches([...new Set(memberships.map(({ group }) => group))])) {
     const rows = await db
       .selectFrom('scim_group')
@@ -82,12 +82,12 @@ async function readGroupsOf(db: Kysely<Tables>, connection: string, userIds: str
       .where('id', 'in', batch)
       .execute();
     for (const { id, attributes, position } of rows)
-      places.set(id, { position, group: { value: id, display: displayNameOf(attributes) } });
+      positioned.set(id, { position, group: { value: id, display: displayNameOf(attributes) } });
   }
   const found = new Map(userIds.map((id): [string, PositionedGroup[]] => [id, []]));
   for (const { user, group } of memberships) {
-    const place = places.get(group);
-    if (place) found.get(user)?.push(place);
+    const positionedGroup = positioned.get(group);
+    if (positionedGroup) found.get(user)?.push(positionedGroup);
   }
   return new Map([...found].map(([user, own]) => [user, sortByPosition(own)]));
 }
@@ -98,8 +98,8 @@ interface PositionedGroup {
   group: { value: string; display: string };
 }
 
-function sortByPosition(places: PositionedGroup[]): PositionedGroup['group'][] {
-  return places.sort((left, right) => left.position - right.position).map(({ group }) => group);
+function sortByPosition(positioned: PositionedGroup[]): PositionedGroup['group'][] {
+  return positioned.sort((left, right) => left.position - right.position).map(({ group }) => group);
 }
 
 /** One query for one user, which every read of a user needs. */
@@ -144,7 +144,7 @@ export async function insertGroup(
   try {
     await db.transaction().execute(async (tx) => {
       const times = { created_at: createdAt, last_modified: lastModified };
-      const position = await addToCounter(tx, connection, { kind: 'group', count: 1, places: 1 });
+      const position = await addToCounter(tx, connection, { kind: 'group', count: 1, positions: 1 });
       await tx
         .insertInto('scim_group')
         .values({

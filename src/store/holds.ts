@@ -19,7 +19,7 @@ export function holds(database: Database): Holds {
   return {
     findHeldPeople: ({ limit, ...query }) => listHeldPeople(db, query, limit),
     countHolds: () => countHolds(db),
-    decide: (connection, whom, answer, now) => saveDecision(database, { connection, answer, now }, whom),
+    decide: (connection, target, answer, now) => saveDecision(database, { connection, answer, now }, target),
     admitDeparture: (connection, id, valve, now) => admitDeparture(db, { connection, id, now }, valve),
     findHeldRules: (connection) => readRulesChange(db, connection),
     saveHeldRules: (held) => saveRulesChange(db, held),
@@ -211,18 +211,18 @@ interface DecisionRequest {
 
 async function saveDecision(
   database: Database,
-  answering: DecisionRequest,
-  whom: Parameters<Holds['decide']>[1],
+  request: DecisionRequest,
+  target: Parameters<Holds['decide']>[1],
 ): Promise<number> {
   const { db } = database;
-  if ('ids' in whom) return decidePeople(db, answering, [...new Set(whom.ids)]);
-  const { connection, answer, now } = answering;
-  const change = whom.cause === 'rules' ? await decideRulesChange(db, answering) : undefined;
-  const held = await selectHeld(db, { connection, cause: whom.cause })
+  if ('ids' in target) return decidePeople(db, request, [...new Set(target.ids)]);
+  const { connection, answer, now } = request;
+  const change = target.cause === 'rules' ? await decideRulesChange(db, request) : undefined;
+  const held = await selectHeld(db, { connection, cause: target.cause })
     .select(['id', 'version', 'decision', 'hold_cause'])
     .execute();
   const open = held.filter((row) => !isDecided(row)).map(({ id }) => id);
-  const decided = await decidePeople(db, answering, open);
+  const decided = await decidePeople(db, request, open);
   if (!change) return decided;
   if (answer === 'discarded') return Math.max(decided, change.people);
   return Math.max(change.people, decided, await markAllStaleDirty(database, change, now));

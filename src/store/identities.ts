@@ -37,8 +37,8 @@ export function identities(database: Database): Identities {
     find: (connection, match) => findIdentities(db, connection, match),
     findPage: (connection, offset, limit) => readIdentityPage(db, connection, { offset, limit }),
     list: async (connection, query, scan) => {
-      const one = scan.residual ? undefined : await listByUniqueValue(db, connection, query);
-      return one ?? listRows({ definition: userList, scope: { db, connection }, query, scan });
+      const uniqueResult = scan.residual ? undefined : await listByUniqueValue(db, connection, query);
+      return uniqueResult ?? listRows({ definition: userList, scope: { db, connection }, query, scan });
     },
     commit: (connection, changes) => commitChanges(database, connection, changes),
     findHolder: (account, match) => findHolder(db, account, match),

@@ -24,9 +24,9 @@ export async function insertIdentity(tx: Kysely<Tables>, identity: Identity): Pr
   if (claimed && travelId !== undefined)
     await deleteUnclaimedOf(tx, { account, travelId }, { connection, id });
   const row = toRow(identity, account, writeTime(identity));
-  const [place] = await assignPositions(tx, connection, [{ ...row, live: liveFlag(row) }]);
-  if (!place) throw new Error('No place was given.');
-  await insertIdentityRow(tx, { ...row, position: place.position });
+  const [assigned] = await assignPositions(tx, connection, [{ ...row, live: liveFlag(row) }]);
+  if (!assigned) throw new Error('No position was assigned.');
+  await insertIdentityRow(tx, { ...row, position: assigned.position });
   await insertEmailKeys(tx, [identity]);
 }
 
@@ -34,8 +34,8 @@ const selectAccount = compiledQuery((db, { connection }: { connection: string })
   db.selectFrom('connection').select('account').where('id', '=', connection),
 );
 
-const insertIdentityRow = compiledQuery((db, blanks: IdentityTable) =>
-  db.insertInto('identity').values(pick(blanks, identityColumnNames)),
+const insertIdentityRow = compiledQuery((db, placeholders: IdentityTable) =>
+  db.insertInto('identity').values(pick(placeholders, identityColumnNames)),
 );
 
 /** Writes the IdP's columns of an identity if it is still at the expected version; returns false if not. */
@@ -47,8 +47,8 @@ export async function updateIdentity(
   const { connection, id } = identity;
   const [before] = (await selectAtVersion(tx, { connection, id, expected })).rows;
   if (!before) return false;
-  const claims = before.claimed === 0 && identity.claimed;
-  if (claims && before.travel_id !== null) {
+  const becomesClaimed = before.claimed === 0 && identity.claimed;
+  if (becomesClaimed && before.travel_id !== null) {
     await deleteUnclaimedOf(tx, { account: before.account, travelId: before.travel_id }, { connection, id });
   }
   const now = writtenColumns(identity);
@@ -60,7 +60,7 @@ export async function updateIdentity(
     writtenAt: writeTime(identity),
   });
   if (written.numAffectedRows !== 1n) return false;
-  if (claims) await saveApplied(tx, identity);
+  if (becomesClaimed) await saveApplied(tx, identity);
   await replaceEmailKeys(tx, identity);
   await updateCountersAndGroups(tx, identity, {
     before: { ...before, live: liveFlag(before) },
@@ -108,22 +108,22 @@ function writeTime({ writtenAt, lastModified }: Identity): number {
 }
 
 const updateAtVersion = compiledQuery(
-  (db, blanks: ReturnType<typeof writtenColumns> & IdentityAtVersion & { writtenAt: number }) =>
+  (db, placeholders: ReturnType<typeof writtenColumns> & IdentityAtVersion & { writtenAt: number }) =>
     db
       .updateTable('identity')
       .set((row) => ({
-        ...pick(blanks, writtenColumnNames),
+        ...pick(placeholders, writtenColumnNames),
         revision: row('revision', '+', 1),
         seen_at: row
           .case()
-          .when('seen_at', '>', blanks.writtenAt)
+          .when('seen_at', '>', placeholders.writtenAt)
           .then(row.ref('seen_at'))
-          .else(row.cast<number>(row.val(blanks.writtenAt), 'bigint'))
+          .else(row.cast<number>(row.val(placeholders.writtenAt), 'bigint'))
           .end(),
       }))
-      .where('connection_id', '=', blanks.connection)
-      .where('id', '=', blanks.id)
-      .where('version', '=', blanks.expected),
+      .where('connection_id', '=', placeholders.connection)
+      .where('id', '=', placeholders.id)
+      .where('version', '=', placeholders.expected),
 );
 
 /** An identity that becomes claimed starts with the values that its traveler is known to have. */
@@ -160,7 +160,7 @@ interface ReleasedTombstone extends IdentityKey, Pick<Identity, 'leasedUntil' | 
  */
 export async function releaseTraveler(
   tx: Kysely<Tables>,
-  { leasedUntil, applied, origin, ...place }: ReleasedTombstone,
+  { leasedUntil, applied, origin, ...key }: ReleasedTombstone,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('identity')
@@ -171,8 +171,8 @@ export async function releaseTraveler(
       origin: toJson(origin),
       state: origin.movedTo === undefined ? 'synced' : 'dirty',
     }))
-    .where('connection_id', '=', place.connection)
-    .where('id', '=', place.id)
+    .where('connection_id', '=', key.connection)
+    .where('id', '=', key.id)
     .where('deleted_at', 'is not', null)
     .where('lease_until', leasedUntil === undefined ? 'is' : '=', leasedUntil ?? null)
     .where('applied', '=', toJson(applied))
@@ -273,8 +273,8 @@ export async function replaceEmailKeys(tx: Kysely<Tables>, owner: EmailOwner): P
   await insertEmailKeys(tx, [owner]);
 }
 
-const insertEmailKey = compiledQuery((db, blanks: Tables['identity_email']) =>
-  db.insertInto('identity_email').values(pick(blanks, ['connection_id', 'identity_id', 'email_key'])),
+const insertEmailKey = compiledQuery((db, placeholders: Tables['identity_email']) =>
+  db.insertInto('identity_email').values(pick(placeholders, ['connection_id', 'identity_id', 'email_key'])),
 );
 
 const selectEmailKeys = compiledQuery((db, { connection, id }: { connection: string; id: string }) =>

@@ -127,25 +127,25 @@ async function saveObservedBatch(
     .where('connection_id', '=', connection)
     .where('id', 'in', ids)
     .execute();
-  const kept = new Map(rows.map((row) => [row.id, row]));
-  for (const one of seen) {
-    const row = kept.get(one.id);
-    if (!row || isStoredAs(row.observed, one.observed)) continue;
+  const stored = new Map(rows.map((row) => [row.id, row]));
+  for (const observation of seen) {
+    const row = stored.get(observation.id);
+    if (!row || isStoredAs(row.observed, observation.observed)) continue;
     const isHeld = row.lease_until !== null && row.lease_until > seenAt;
-    const isOutdated = one.before !== undefined && !isStoredAs(row.observed, one.before);
+    const isOutdated = observation.before !== undefined && !isStoredAs(row.observed, observation.before);
     await tx
       .updateTable('identity')
-      .set(observedColumns(isHeld || isOutdated ? undefined : one.observed))
+      .set(observedColumns(isHeld || isOutdated ? undefined : observation.observed))
       .where('connection_id', '=', connection)
-      .where('id', '=', one.id)
+      .where('id', '=', observation.id)
       .execute();
   }
   const mark = tx.updateTable('identity').set({ seen_at: seenAt });
   await mark.where('connection_id', '=', connection).where('id', 'in', ids).execute();
 }
 
-function isStoredAs(kept: string | null, observed: TravelUser | undefined): boolean {
-  return isDeepStrictEqual(kept === null ? undefined : parseJson(kept), observed);
+function isStoredAs(stored: string | null, observed: TravelUser | undefined): boolean {
+  return isDeepStrictEqual(stored === null ? undefined : parseJson(stored), observed);
 }
 
 /**

@@ -19,7 +19,7 @@ import type { Tables } from './tables.ts';
 /** Returns the leases on identities in a database. */
 export function leases(database: Database): Leases {
   const { db } = database;
-  const held = (connection: string, id: string, token: string) =>
+  const updateHeld = (connection: string, id: string, token: string) =>
     db
       .updateTable('identity')
       .where('connection_id', '=', connection)
@@ -28,16 +28,17 @@ export function leases(database: Database): Leases {
   return {
     acquire: (connection, id, lease) =>
       database.withRelaxedDurability(db, (relaxed) => takeLease(relaxed, { connection, id }, lease)),
-    announce: (connection, id, token, news) => saveAnnouncement(database, { connection, id, token }, news),
+    announce: (connection, id, token, announcement) =>
+      saveAnnouncement(database, { connection, id, token }, announcement),
     waitFor: async (connection, id, token, email) => {
-      await held(connection, id, token)
+      await updateHeld(connection, id, token)
         .set({ waiting_for: caseFoldedKey(email) })
         .execute();
     },
     finish: (connection, id, token, revision, outcome: Outcome) =>
       saveOutcome(database, { connection, id, token }, { revision, outcome }),
     release: async (connection, id, token) => {
-      await held(connection, id, token).set({ lease_token: null, lease_until: null }).execute();
+      await updateHeld(connection, id, token).set({ lease_token: null, lease_until: null }).execute();
     },
     releaseAll: async () => {
       await db
@@ -65,22 +66,22 @@ async function takeLease(
   place: IdentityKey,
   lease: Lease,
 ): Promise<Identity | undefined> {
-  const [row] = (await takeLeaseQuery(db, { ...place, ...lease })).rows;
+  const [row] = (await updateFreeLease(db, { ...place, ...lease })).rows;
   return row && toIdentity(row);
 }
 
-const takeLeaseQuery = compiledQuery((db, { connection, id, token, until, now }: IdentityKey & Lease) =>
+const updateFreeLease = compiledQuery((db, { connection, id, token, until, now }: IdentityKey & Lease) =>
   db
     .updateTable('identity')
     .set((of) => {
       // Only a crashed holder leaves its token behind. The outcome of its calls is unknown, so the traveler must be
       // read again.
-      const ifGivenBack = of.case().when('lease_token', 'is', null);
+      const ifReleased = of.case().when('lease_token', 'is', null);
       return {
         lease_token: token,
         lease_until: until,
-        observed: ifGivenBack.then(of.ref('observed')).else(null).end(),
-        travel_email_key: ifGivenBack.then(of.ref('travel_email_key')).else(null).end(),
+        observed: ifReleased.then(of.ref('observed')).else(null).end(),
+        travel_email_key: ifReleased.then(of.ref('travel_email_key')).else(null).end(),
       };
     })
     .where('connection_id', '=', connection)
@@ -108,17 +109,17 @@ interface AttemptResult {
  */
 export async function saveOutcome(
   { db, withRelaxedDurability, isDuplicate }: Database,
-  held: LeaseHolder,
-  reached: AttemptResult,
+  holder: LeaseHolder,
+  result: AttemptResult,
 ): Promise<'kept' | 'moved' | 'lost' | 'taken'> {
   try {
     return await withRelaxedDurability(db, (relaxed) =>
       inTransaction<'kept' | 'moved' | 'lost' | 'taken'>(relaxed, ['kept', 'moved'], async (tx) => {
-        const obstacle = await deleteUnclaimedRivals(tx, held, reached.outcome.travelId);
+        const obstacle = await deleteUnclaimedRivals(tx, holder, result.outcome.travelId);
         if (obstacle) return obstacle;
-        const written = await writeOutcome(tx, held, reached);
+        const written = await writeOutcome(tx, holder, result);
         if (!written) return 'lost';
-        return written.revision === reached.revision ? 'kept' : 'moved';
+        return written.revision === result.revision ? 'kept' : 'moved';
       }),
     );
   } catch (error) {
@@ -164,24 +165,24 @@ const selectLink = compiledQuery((db, { connection, id, token }: LeaseHolder) =>
 
 async function writeOutcome(
   tx: Kysely<Tables>,
-  held: LeaseHolder,
+  holder: LeaseHolder,
   { revision, outcome }: AttemptResult,
 ): Promise<{ revision: number } | undefined> {
-  const [row] = (await writeOutcomeQuery(tx, { ...held, ...outcomeColumns(outcome), known: revision })).rows;
+  const [row] = (await updateOutcome(tx, { ...holder, ...outcomeColumns(outcome), known: revision })).rows;
   return row;
 }
 
 type Columns = ReturnType<typeof outcomeColumns>;
 
-const writeOutcomeQuery = compiledQuery((db, blanks: LeaseHolder & Columns & { known: number }) => {
-  const { connection, id, token, known, state, next_attempt_at, observed, travel_email_key } = blanks;
+const updateOutcome = compiledQuery((db, placeholders: LeaseHolder & Columns & { known: number }) => {
+  const { connection, id, token, known, state, next_attempt_at, observed, travel_email_key } = placeholders;
   return db
     .updateTable('identity')
     .set((row) => {
       const isCurrent = row('revision', '=', known);
       // The traveler was marked for reading during the attempt: the stored observation stays empty, so that the
       // next attempt reads it.
-      const ifDoubted = row
+      const ifMarkedForReading = row
         .case()
         .when(
           row.and([
@@ -191,12 +192,12 @@ const writeOutcomeQuery = compiledQuery((db, blanks: LeaseHolder & Columns & { k
           ]),
         );
       return {
-        ...pick(blanks, outcomeColumnNames),
-        observed: ifDoubted
+        ...pick(placeholders, outcomeColumnNames),
+        observed: ifMarkedForReading
           .then(null)
           .else(row.cast<string | null>(row.val(observed), 'text'))
           .end(),
-        travel_email_key: ifDoubted
+        travel_email_key: ifMarkedForReading
           .then(null)
           .else(row.cast<string | null>(row.val(travel_email_key), 'text'))
           .end(),
@@ -223,18 +224,25 @@ const writeOutcomeQuery = compiledQuery((db, blanks: LeaseHolder & Columns & { k
  */
 export async function saveAnnouncement(
   { db, isDuplicate }: Database,
-  held: LeaseHolder,
-  news: Announcement,
+  holder: LeaseHolder,
+  announcement: Announcement,
 ): Promise<'done' | 'lost' | 'taken'> {
-  const { connection, id, token } = held;
+  const { connection, id, token } = holder;
   try {
     return await inTransaction<'done' | 'lost' | 'taken'>(db, ['done'], async (tx) => {
-      if ('travelId' in news && news.from && !(await releaseTraveler(tx, news.from))) return 'taken';
-      const obstacle = 'travelId' in news ? await deleteUnclaimedRivals(tx, held, news.travelId) : undefined;
+      if ('travelId' in announcement && announcement.from && !(await releaseTraveler(tx, announcement.from)))
+        return 'taken';
+      const obstacle =
+        'travelId' in announcement
+          ? await deleteUnclaimedRivals(tx, holder, announcement.travelId)
+          : undefined;
       if (obstacle) return obstacle;
       const { numUpdatedRows } = await tx
         .updateTable('identity')
-        .set({ ...announcementColumns(news), ...(news.progress ? progressColumns(news.progress) : {}) })
+        .set({
+          ...announcementColumns(announcement),
+          ...(announcement.progress ? progressColumns(announcement.progress) : {}),
+        })
         .where('connection_id', '=', connection)
         .where('id', '=', id)
         .where('lease_token', '=', token)
@@ -248,10 +256,14 @@ export async function saveAnnouncement(
 }
 
 /** An identity is either linked or has an open create, never both. */
-function announcementColumns(news: Announcement) {
-  if ('travelId' in news)
-    return { travel_id: news.travelId, applied: toJson(news.applied), ...creatingColumns(undefined) };
-  if (!('creating' in news)) return {};
-  if (news.creating === undefined) return creatingColumns(undefined);
-  return { travel_id: null, ...observedColumns(undefined), ...creatingColumns(news.creating) };
+function announcementColumns(announcement: Announcement) {
+  if ('travelId' in announcement)
+    return {
+      travel_id: announcement.travelId,
+      applied: toJson(announcement.applied),
+      ...creatingColumns(undefined),
+    };
+  if (!('creating' in announcement)) return {};
+  if (announcement.creating === undefined) return creatingColumns(undefined);
+  return { travel_id: null, ...observedColumns(undefined), ...creatingColumns(announcement.creating) };
 }

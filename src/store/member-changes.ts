@@ -82,8 +82,8 @@ async function addMembers(
     .executeTakeFirst();
   let position = last?.position ?? -1;
   for (const batch of batches(uniqueByValue(members))) {
-    const kept = await dropKnownTypes(tx, connection, batch);
-    const rows = kept.map(({ value, display, type }) => {
+    const storedMembers = await dropKnownTypes(tx, connection, batch);
+    const rows = storedMembers.map(({ value, display, type }) => {
       position += 1;
       const texts = { display: display ?? null, type: type ?? null };
       return { connection_id: connection, group_id: id, value, ...texts, position };
@@ -128,8 +128,8 @@ async function replaceMembers(
   group: GroupKey,
   { members, difference, current }: { members: Member[]; difference: MemberDifference; current: Member[] },
 ): Promise<void> {
-  const kept = await dropKnownTypes(tx, group.connection, uniqueByValue(members));
-  const wanted = new Map(kept.map((member) => [member.value, member]));
+  const storedMembers = await dropKnownTypes(tx, group.connection, uniqueByValue(members));
+  const wanted = new Map(storedMembers.map((member) => [member.value, member]));
   const leaving: string[] = [];
   for (const member of current) {
     const staying = wanted.get(member.value);

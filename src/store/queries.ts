@@ -20,15 +20,15 @@ class Placeholder {
  * than running it. `build` gets a placeholder in place of each value, typed as the value.
  */
 export function compiledQuery<Values extends Record<keyof Values, Value>, Row>(
-  build: (db: Kysely<Tables>, blanks: Values) => Compilable<Row>,
+  build: (db: Kysely<Tables>, placeholders: Values) => Compilable<Row>,
 ): (db: Kysely<Tables>, values: Values) => Promise<QueryResult<Row>> {
-  const blanks = new Proxy({}, { get: (_target, name) => new Placeholder(name) }) as Values;
+  const placeholders = new Proxy({}, { get: (_target, name) => new Placeholder(name) }) as Values;
   const built = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
   return (db, values) => {
     const { adapter, plugins } = db.getExecutor();
     // Plugins change the compiled query, so that a connection with plugins compiles it each time.
     const known = plugins.length === 0 ? built.get(adapter) : undefined;
-    const compiled = known ?? build(db, blanks).compile();
+    const compiled = known ?? build(db, placeholders).compile();
     if (plugins.length === 0 && !known) built.set(adapter, compiled);
     const parameters = compiled.parameters.map((value) =>
       value instanceof Placeholder ? values[value.name as keyof Values] : value,
@@ -42,7 +42,7 @@ export function compiledQuery<Values extends Record<keyof Values, Value>, Row>(
  * use.
  */
 export function compiledQueryVariants<Shape extends object, Values extends Record<keyof Values, Value>, Row>(
-  build: (shape: Shape) => (db: Kysely<Tables>, blanks: Values) => Compilable<Row>,
+  build: (shape: Shape) => (db: Kysely<Tables>, placeholders: Values) => Compilable<Row>,
 ): (shape: Shape) => ReturnType<typeof compiledQuery<Values, Row>> {
   const made = new Map<string, ReturnType<typeof compiledQuery<Values, Row>>>();
   return (shape) => {

@@ -12,8 +12,8 @@ export function references({ db, withRelaxedDurability }: Database): References 
     findRows: (connection, id) => readReferences(db, { connection, id }),
     save: (connection, id, rows) =>
       withRelaxedDurability(db, (relaxed) => saveReferences(relaxed, { connection, id }, rows)),
-    update: (connection, id, choose) =>
-      withRelaxedDurability(db, (relaxed) => decideReferences(relaxed, { connection, id }, choose)),
+    update: (connection, id, decide) =>
+      withRelaxedDurability(db, (relaxed) => updateReferences(relaxed, { connection, id }, decide)),
     findReferrers: async (connection, target, values) => {
       const found = new Set(await findReferrers(db, connection, { column: 'target', keys: [target] }));
       for (const keys of batches([...new Set(values.map(caseFoldedKey))])) {
@@ -54,13 +54,13 @@ async function saveReferences(db: Kysely<Tables>, owner: IdentityKey, rows: Refe
 }
 
 /** The transaction takes the write lock at its beginning. */
-function decideReferences(
+function updateReferences(
   db: Kysely<Tables>,
   owner: IdentityKey,
-  choose: Parameters<References['update']>[2],
+  decide: Parameters<References['update']>[2],
 ): Promise<ReferenceRow[]> {
   return db.transaction().execute(async (tx) => {
-    const rows = await choose((id) => readReferences(tx, { connection: owner.connection, id }));
+    const rows = await decide((id) => readReferences(tx, { connection: owner.connection, id }));
     if (!isDeepStrictEqual(await readReferences(tx, owner), rows))
       await replaceReferenceRows(tx, owner, rows);
     return rows;

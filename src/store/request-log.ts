@@ -204,7 +204,7 @@ const ROWS_AT_ONCE = 200;
 
 /** The person to look for in the request log. */
 export interface LoggedPerson {
-  mentions: NameMatcher;
+  matcher: NameMatcher;
   travelIds: readonly string[];
 }
 
@@ -279,17 +279,17 @@ async function* readRowsAbout(
 function isAbout({ path, user_id, request_body, response_body }: Row, person: LoggedPerson): boolean {
   if (user_id !== null && person.travelIds.includes(user_id)) return true;
   if (redactPath(path, person) !== path) return true;
-  return [request_body, response_body].some((body) => body !== null && person.mentions.matchesJson(body));
+  return [request_body, response_body].some((body) => body !== null && person.matcher.matchesJson(body));
 }
 
 /** Replaces the path segments that name the person, and removes a query that does. */
-function redactPath(path: string, { mentions }: LoggedPerson): string {
+function redactPath(path: string, { matcher }: LoggedPerson): string {
   const [own = '', ...queries] = path.split('?');
   const segments = own
     .split('/')
-    .map((one) => (mentions.matchesValue(decodePart(one)) ? ERASED_SEGMENT : one));
+    .map((one) => (matcher.matchesValue(decodePart(one)) ? ERASED_SEGMENT : one));
   const query = queries.join('?');
-  const isKept = query !== '' && !mentions.matchesSentence(decodePart(query));
+  const isKept = query !== '' && !matcher.matchesSentence(decodePart(query));
   return isKept
     ? `${segments.join('/')}?${query}`
     : `${segments.join('/')}${query === '' && queries.length > 0 ? '?' : ''}`;

@@ -14,10 +14,10 @@ export async function replaceIndexRows(
   const key = ({ name, value }: IndexedValue) => JSON.stringify([name, value]);
   // Each index row repeats `archived`, because pages filter by it without reading the resource. If it changes, all
   // rows change.
-  const stays = new Set(before.archived === row.archived ? old.map(key) : []);
-  const kept = new Set(wanted.map(key).filter((one) => stays.has(one)));
-  const gone = old.filter((one) => !kept.has(key(one)));
-  for (const { name, value } of gone) {
+  const candidates = new Set(before.archived === row.archived ? old.map(key) : []);
+  const unchanged = new Set(wanted.map(key).filter((value) => candidates.has(value)));
+  const removed = old.filter((value) => !unchanged.has(key(value)));
+  for (const { name, value } of removed) {
     await tx
       .deleteFrom('travel_index')
       .where('type', '=', row.type)
@@ -26,11 +26,11 @@ export async function replaceIndexRows(
       .where('seq', '=', row.seq)
       .execute();
   }
-  await removeFromLists(tx, before, gone);
+  await removeFromLists(tx, before, removed);
   await addIndexRows(
     tx,
     row,
-    wanted.filter((one) => !kept.has(key(one))),
+    wanted.filter((value) => !unchanged.has(key(value))),
   );
 }
 
@@ -97,10 +97,10 @@ export async function replaceUniqueValues(
   wanted: IndexKeys['unique'],
 ): Promise<{ taken: string } | undefined> {
   const { type, id } = row;
-  const { rows: held } = await selectUniqueValues(tx, { type, id });
-  const isHeld = (one: IndexKeys['unique'][number]) =>
-    held.some(({ name, value }) => name === one.name && value === one.value);
-  const changed = wanted.filter((one) => !isHeld(one));
+  const { rows: current } = await selectUniqueValues(tx, { type, id });
+  const isHeld = (wantedValue: IndexKeys['unique'][number]) =>
+    current.some(({ name, value }) => name === wantedValue.name && value === wantedValue.value);
+  const changed = wanted.filter((wantedValue) => !isHeld(wantedValue));
   for (const { name } of changed) {
     const mine = tx.deleteFrom('travel_unique').where('type', '=', type).where('id', '=', id);
     await mine.where('name', '=', name).execute();
@@ -153,11 +153,13 @@ export async function replaceReferences(
   row: TravelRow,
   wanted: ResourceRef[],
 ): Promise<void> {
-  const { rows: held } = await selectReferencesFrom(tx, { type: row.type, id: row.id });
+  const { rows: current } = await selectReferencesFrom(tx, { type: row.type, id: row.id });
   const key = (type: string, id: string) => `${type} ${id}`;
   const now = new Set(wanted.map(({ type, id }) => key(type, id)));
-  const before = new Set(held.map(({ to_type, to_id }) => key(to_type, to_id)));
-  for (const { to_type, to_id } of held.filter((one) => !now.has(key(one.to_type, one.to_id)))) {
+  const before = new Set(current.map(({ to_type, to_id }) => key(to_type, to_id)));
+  for (const { to_type, to_id } of current.filter(
+    (reference) => !now.has(key(reference.to_type, reference.to_id)),
+  )) {
     await tx
       .deleteFrom('travel_reference')
       .where('from_type', '=', row.type)

@@ -6,7 +6,7 @@ import type { Tables } from './tables.ts';
 /** Saves a new secret of a resource. The earlier ones expire at `othersEnd`, in epoch milliseconds. */
 export async function saveSecret(
   tx: Kysely<Tables>,
-  sealed: Encryption,
+  encryption: Encryption,
   { ref: { type, id }, secret, othersEnd }: { ref: ResourceRef; secret: string; othersEnd: number },
 ): Promise<void> {
   await tx
@@ -18,7 +18,7 @@ export async function saveSecret(
     .execute();
   await tx
     .insertInto('travel_secret')
-    .values({ type, id, sealed: sealed.encrypt(secret, encryptionContext({ type, id })), until: null })
+    .values({ type, id, sealed: encryption.encrypt(secret, encryptionContext({ type, id })), until: null })
     .execute();
 }
 
@@ -27,7 +27,7 @@ export async function saveSecret(
  */
 export async function readSecrets(
   db: Kysely<Tables>,
-  sealed: Encryption,
+  encryption: Encryption,
   { ref: { type, id }, now }: { ref: ResourceRef; now: number },
 ): Promise<string[]> {
   const rows = await db
@@ -40,7 +40,7 @@ export async function readSecrets(
   const endOf = ({ until }: { until: number | null }) => until ?? Number.MAX_SAFE_INTEGER;
   return rows
     .sort((one, other) => endOf(other) - endOf(one))
-    .flatMap((row) => sealed.decrypt(row.sealed, encryptionContext({ type, id })) ?? []);
+    .flatMap((row) => encryption.decrypt(row.sealed, encryptionContext({ type, id })) ?? []);
 }
 
 /** True if the database contains any secret. */

@@ -42,7 +42,7 @@ const noEncryption: Encryption = {
 };
 
 /** Returns the store of the travel service's resources. Deliveries of webhooks can be read like resources. */
-export function travelStore({ db }: Database, sealed: Encryption = noEncryption): TravelStore {
+export function travelStore({ db }: Database, encryption: Encryption = noEncryption): TravelStore {
   return {
     ...travelReads(db),
     page: (query) => (query.type === DELIVERY_TYPE ? readDeliveryPage(db, query) : readTravelPage(db, query)),
@@ -52,9 +52,9 @@ export function travelStore({ db }: Database, sealed: Encryption = noEncryption)
         : readTravelPageFrom(db, query, edge),
     write: (types, work) =>
       db.transaction().execute(async (tx) => {
-        const turns = new TypeSequences(tx);
-        await turns.lockTypes(types);
-        return work(travelWrites(tx, turns, sealed));
+        const sequences = new TypeSequences(tx);
+        await sequences.lockTypes(types);
+        return work(travelWrites(tx, sequences, encryption));
       }),
     deleteOlderThan: (type, before, limit) =>
       db.transaction().execute((tx) => deleteExpired(tx, { type, before, limit })),
@@ -67,26 +67,26 @@ export function travelStore({ db }: Database, sealed: Encryption = noEncryption)
  */
 export function travelWrites(
   tx: Transaction<Tables>,
-  turns: TypeSequences,
-  sealed: Encryption,
+  sequences: TypeSequences,
+  encryption: Encryption,
 ): TravelTransaction {
   return {
     ...travelReads(tx),
-    insert: (resource, keys) => insertResource(tx, turns, { resource, keys }),
+    insert: (resource, keys) => insertResource(tx, sequences, { resource, keys }),
     replace: (resource, keys) => replaceResource(tx, resource, keys),
     remove: (ref) => removeResource(tx, ref),
-    append: (resource, topic) => appendResource(tx, turns, { resource, topic }),
-    saveSecret: (ref, secret, othersEnd) => saveSecret(tx, sealed, { ref, secret, othersEnd }),
+    append: (resource, topic) => appendResource(tx, sequences, { resource, topic }),
+    saveSecret: (ref, secret, othersEnd) => saveSecret(tx, encryption, { ref, secret, othersEnd }),
     isReferenced: (ref) => isReferenced(tx, ref),
   };
 }
 
 async function insertResource(
   tx: Transaction<Tables>,
-  turns: TypeSequences,
+  sequences: TypeSequences,
   { resource, keys }: { resource: StoredResource; keys: IndexKeys },
 ): Promise<{ taken: string } | undefined> {
-  const seq = await turns.nextNumber(resource.type);
+  const seq = await sequences.nextNumber(resource.type);
   const row = await insertRow(tx, resource, { seq, archived: Number(keys.archived) });
   await addIndexRows(tx, row, keys.index);
   await addReferences(tx, row, keys.references);
@@ -95,13 +95,13 @@ async function insertResource(
 
 async function appendResource(
   tx: Transaction<Tables>,
-  turns: TypeSequences,
+  sequences: TypeSequences,
   { resource, topic }: { resource: StoredResource; topic: EventTopic | undefined },
 ): Promise<StoredResource> {
   // Take the number first: it locks the sequence, so that no other transaction appends a later resource with an
   // earlier number.
-  const seq = await turns.nextNumber(resource.type);
-  const createdAt = await turns.nextCreationTime(resource.type, resource.createdAt);
+  const seq = await sequences.nextNumber(resource.type);
+  const createdAt = await sequences.nextCreationTime(resource.type, resource.createdAt);
   const appended = { ...resource, createdAt };
   await insertRow(tx, appended, { seq, archived: 0 });
   if (topic) await enqueueDeliveries(tx, { seq, eventId: appended.id, createdAt }, topic);

@@ -56,10 +56,10 @@ async function saveBatch(
     seenAt,
   );
   const open = await findOpenCreates(tx, account, batch.map(emailKeyOf));
-  const newcomers = free.filter(
+  const newIdentities = free.filter(
     (identity) => !known.has(travelIdOf(identity)) && !open.has(emailKeyOf(identity)),
   );
-  await insertUnclaimed(tx, newcomers, { account, seenAt });
+  await insertUnclaimed(tx, newIdentities, { account, seenAt });
 }
 
 /** Unclaimed identities always have a traveler. */
@@ -120,35 +120,35 @@ async function findOpenCreates(
 
 async function insertUnclaimed(
   tx: Kysely<Tables>,
-  newcomers: Identity[],
+  newIdentities: Identity[],
   { account, seenAt }: { account: string; seenAt: number },
 ): Promise<void> {
-  const [first] = newcomers;
+  const [first] = newIdentities;
   if (!first) return;
   const { connection } = first;
-  const rows = newcomers.map((identity) => toRow(identity, account, seenAt));
-  const places = await assignPositions(
+  const rows = newIdentities.map((identity) => toRow(identity, account, seenAt));
+  const positioned = await assignPositions(
     tx,
     connection,
     rows.map((row) => ({ ...row, live: 1 })),
   );
-  const placed = rows.flatMap((row, index) => {
-    const place = places[index];
-    return place ? [{ ...row, position: place.position }] : [];
+  const positionedRows = rows.flatMap((row, index) => {
+    const assigned = positioned[index];
+    return assigned ? [{ ...row, position: assigned.position }] : [];
   });
-  const kept = await tx
+  const inserted = await tx
     .insertInto('identity')
-    .values(placed)
+    .values(positionedRows)
     .onConflict((conflict) => conflict.doNothing())
     .returning(['id', 'position'])
     .execute();
-  const ids = new Set(kept.map(({ id }) => id));
+  const ids = new Set(inserted.map(({ id }) => id));
   await insertEmailKeys(
     tx,
-    newcomers.filter(({ id }) => ids.has(id)),
+    newIdentities.filter(({ id }) => ids.has(id)),
   );
-  const positions = new Set(kept.map(({ position }) => position));
-  const refused = places.filter(({ position }) => !positions.has(position));
+  const positions = new Set(inserted.map(({ position }) => position));
+  const refused = positioned.filter(({ position }) => !positions.has(position));
   await updateCounters(
     tx,
     connection,
@@ -174,51 +174,54 @@ interface UnclaimedRefresh {
  */
 export async function refreshUnclaimed(
   tx: Kysely<Tables>,
-  sights: UnclaimedRefresh[],
+  refreshes: UnclaimedRefresh[],
   seenAt: number,
 ): Promise<void> {
-  const [first] = sights;
+  const [first] = refreshes;
   if (!first) return;
   const { connection } = first.identity;
   const { rulesVersion = '' } = first.identity;
   const mark = tx.updateTable('identity').set({ seen_at: seenAt, rules_version: rulesVersion });
-  const ids = sights.map(({ before }) => before.id);
+  const ids = refreshes.map(({ before }) => before.id);
   await mark.where('connection_id', '=', connection).where('id', 'in', ids).execute();
-  for (const sight of sights) {
+  for (const refresh of refreshes) {
     if (
-      !isStoredAs(sight.before.observed, sight.identity.observed) ||
-      !isStoredAs(sight.before.desired, sight.identity.desired)
+      !isStoredAs(refresh.before.observed, refresh.identity.observed) ||
+      !isStoredAs(refresh.before.desired, refresh.identity.desired)
     ) {
-      await refreshIdentity(tx, sight);
+      await refreshIdentity(tx, refresh);
     }
   }
 }
 
-function isStoredAs(kept: string | null, now: unknown): boolean {
-  return isDeepStrictEqual(kept === null ? undefined : parseJson(kept), now);
+function isStoredAs(stored: string | null, now: unknown): boolean {
+  return isDeepStrictEqual(stored === null ? undefined : parseJson(stored), now);
 }
 
 /** Raises version and lastModified only if the user as the IdP sees it changes. */
 async function refreshIdentity(tx: Kysely<Tables>, { before, identity }: UnclaimedRefresh): Promise<void> {
   const { connection, desired, observed, lastModified } = identity;
-  const isNews = !isStoredAs(before.desired, desired);
-  const follows = isNews && !(await isNameTaken(tx, { ...identity, id: before.id }));
-  const news = { ...desiredColumns(desired), version: before.version + 1, last_modified: lastModified };
+  const hasChanged = !isStoredAs(before.desired, desired);
+  const isRefreshed = hasChanged && !(await isNameTaken(tx, { ...identity, id: before.id }));
+  const changes = { ...desiredColumns(desired), version: before.version + 1, last_modified: lastModified };
   const { numUpdatedRows } = await tx
     .updateTable('identity')
     // Clear the rules version if the userName is taken: the stored state does not match any rules, so it must be
     // refreshed again.
-    .set({ ...observedColumns(observed), ...(follows ? news : isNews ? { rules_version: '' } : {}) })
+    .set({
+      ...observedColumns(observed),
+      ...(isRefreshed ? changes : hasChanged ? { rules_version: '' } : {}),
+    })
     .where('connection_id', '=', connection)
     .where('id', '=', before.id)
     .where('claimed', '=', 0)
     .where('version', '=', before.version)
     .executeTakeFirst();
-  if (!follows || numUpdatedRows === 0n) return;
+  if (!isRefreshed || numUpdatedRows === 0n) return;
   await replaceEmailKeys(tx, { connection, id: before.id, desired });
-  if (before.active === news.active) return;
-  const was = { ...before, live: liveFlag(before) };
-  await updateCounters(tx, connection, [{ before: was, now: { ...was, active: news.active } }]);
+  if (before.active === changes.active) return;
+  const counted = { ...before, live: liveFlag(before) };
+  await updateCounters(tx, connection, [{ before: counted, now: { ...counted, active: changes.active } }]);
 }
 
 /** If another user has the userName, the old desired state stays: no two users may have the same userName. */

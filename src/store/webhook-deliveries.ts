@@ -10,21 +10,21 @@ import type { Tables } from './tables.ts';
 import { deleteExpiredSecrets, readSecrets } from './travel-secrets.ts';
 
 /** Returns the store operations on secrets and deliveries of webhooks, except for the delivery queue. */
-export function webhookRecords(database: Database, sealed: Encryption): WebhookRecords {
+export function webhookRecords(database: Database, encryption: Encryption): WebhookRecords {
   const { db } = database;
   return {
-    activeSecrets: (id, now) => readSecrets(db, sealed, { ref: { type: 'webhook', id }, now }),
-    redeliver: (asked) => redeliver(database, asked),
+    activeSecrets: (id, now) => readSecrets(db, encryption, { ref: { type: 'webhook', id }, now }),
+    redeliver: (request) => redeliver(database, request),
     deleteEndedSecrets: (before, limit) => deleteExpiredSecrets(db, before, limit),
     deleteOldDeliveries: (before, limit) => deleteExpiredDeliveries(db, before, limit),
   };
 }
 
 /** A redelivery takes its number from the sequence of events, so that it has a position among all deliveries. */
-async function redeliver({ db }: Database, { id, webhookId, ...asked }: RedeliveryRequest): Promise<void> {
+async function redeliver({ db }: Database, { id, webhookId, ...event }: RedeliveryRequest): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const seq = await new TypeSequences(tx).nextNumber('event');
-    await addDelivery(tx, { ...asked, id, webhookId, seq, redelivery: 1 });
+    await addDelivery(tx, { ...event, id, webhookId, seq, redelivery: 1 });
   });
 }
 
@@ -108,12 +108,12 @@ export interface DeliverableEvent {
  */
 export async function enqueueDeliveries(
   tx: Kysely<Tables>,
-  posted: DeliverableEvent,
+  event: DeliverableEvent,
   { kind, newId }: EventTopic,
 ): Promise<void> {
   const { rows } = await selectSubscribers(tx, { kind });
   for (const { id } of rows) {
-    await addDelivery(tx, { ...posted, id: newId(), webhookId: id, kind, redelivery: 0 });
+    await addDelivery(tx, { ...event, id: newId(), webhookId: id, kind, redelivery: 0 });
   }
 }
 

@@ -129,13 +129,13 @@ export interface PersonMentions extends AccountMatchers {
  * Finds credentials and groups of the travel account whose names contain the person's name. They are reported to the
  * admin and not changed.
  */
-export async function findNamedRecords({ db }: Database, told: PersonMentions): Promise<string[]> {
-  const connections = new Set(await readConnectionIds(db, told.account));
+export async function findNamedRecords({ db }: Database, mentions: PersonMentions): Promise<string[]> {
+  const connections = new Set(await readConnectionIds(db, mentions.account));
   const found: string[] = [];
   const note = (kind: string, rows: { id: string; name: string; connection_id: string | null }[]) => {
     for (const { id, name, connection_id } of rows) {
       if (connection_id !== null && !connections.has(connection_id)) continue;
-      const names = connection_id === null ? told.inTravel : told.matcherFor(connection_id);
+      const names = connection_id === null ? mentions.inTravel : mentions.matcherFor(connection_id);
       if (names.matchesSentence(name)) found.push(`${kind} ${id}`);
     }
   };

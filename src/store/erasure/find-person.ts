@@ -209,25 +209,25 @@ export async function readConnectionIds(db: Kysely<Tables>, account: string): Pr
  */
 export async function findSharedNames(
   { db }: Database,
-  asked: SharedNamesQuery,
+  query: SharedNamesQuery,
 ): Promise<Map<string, Set<string>>> {
   const shared = new Map<string, Set<string>>();
-  const byKey = groupByKey(asked.names, caseFoldedKey);
-  const byExactKey = groupByKey(asked.names, exactKey);
+  const byKey = groupByKey(query.names, caseFoldedKey);
+  const byExactKey = groupByKey(query.names, exactKey);
   const note = (names: Map<string, string[]>, rows: NameHolder[]) => {
     for (const { connection_id, id, key } of rows) {
-      if (asked.own.has(`${connection_id}/${id}`)) continue;
+      if (query.own.has(`${connection_id}/${id}`)) continue;
       for (const name of names.get(key ?? '') ?? [])
         shared.set(name, (shared.get(name) ?? new Set<string>()).add(connection_id));
     }
   };
   for (const column of ['user_name_key', 'display_name_key', 'travel_email_key'] as const)
-    note(byKey, await findNameHolders(db, asked.account, { column, keys: [...byKey.keys()] }));
+    note(byKey, await findNameHolders(db, query.account, { column, keys: [...byKey.keys()] }));
   note(
     byExactKey,
-    await findNameHolders(db, asked.account, { column: 'external_id', keys: [...byExactKey.keys()] }),
+    await findNameHolders(db, query.account, { column: 'external_id', keys: [...byExactKey.keys()] }),
   );
-  note(byKey, await findEmailHolders(db, asked.account, [...byKey.keys()]));
+  note(byKey, await findEmailHolders(db, query.account, [...byKey.keys()]));
   return shared;
 }
 

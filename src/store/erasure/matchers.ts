@@ -93,15 +93,15 @@ export const REDACTED = 'erased';
 export type ValueMatcher = Pick<NameMatcher, 'matchesValue' | 'matchesUnique'>;
 
 /** Returns a copy in which every string that names the person is replaced by `erased`. */
-export function redactNames(value: Json, naming: ValueMatcher, isManager = false): Json {
-  const isMeant = isManager ? naming.matchesValue : naming.matchesUnique;
+export function redactNames(value: Json, matcher: ValueMatcher, isManager = false): Json {
+  const isMeant = isManager ? matcher.matchesValue : matcher.matchesUnique;
   if (typeof value === 'string') return isMeant(value) ? REDACTED : value;
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((one) => redactNames(one, naming, isManager));
+  if (Array.isArray(value)) return value.map((one) => redactNames(one, matcher, isManager));
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => [
-      naming.matchesUnique(name) ? REDACTED : name,
-      redactNames(one, naming, isManager || isManagerMember(name)),
+      matcher.matchesUnique(name) ? REDACTED : name,
+      redactNames(one, matcher, isManager || isManagerMember(name)),
     ]),
   );
 }
@@ -121,19 +121,19 @@ const referenceMembers = ['value', 'id', 'email', '$ref'];
  * Returns a copy without the values that name the person, or undefined if nothing is left. A complex attribute that
  * refers to the person is removed as a whole.
  */
-export function withoutReferences(value: Json, naming: ValueMatcher, isManager = false): Json | undefined {
-  const isMeant = isManager ? naming.matchesValue : naming.matchesUnique;
+export function withoutReferences(value: Json, matcher: ValueMatcher, isManager = false): Json | undefined {
+  const isMeant = isManager ? matcher.matchesValue : matcher.matchesUnique;
   if (typeof value === 'string') return isMeant(value) ? undefined : value;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
-    const kept = value.flatMap((one) => withoutReferences(one, naming, isManager) ?? []);
+    const kept = value.flatMap((one) => withoutReferences(one, matcher, isManager) ?? []);
     return kept.length === 0 && value.length > 0 ? undefined : kept;
   }
   const entries = Object.entries(value);
   const given = referenceMembers.flatMap((name) => (typeof value[name] === 'string' ? [value[name]] : []));
   if (given.length > 0) return given.some(isMeant) ? undefined : value;
   const kept = entries.flatMap(([name, one]) => {
-    const rest = withoutReferences(one, naming, isManager || isManagerMember(name));
+    const rest = withoutReferences(one, matcher, isManager || isManagerMember(name));
     return rest === undefined ? [] : [[name, rest] as const];
   });
   return kept.length === 0 && entries.length > 0 ? undefined : Object.fromEntries(kept);

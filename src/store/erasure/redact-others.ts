@@ -34,9 +34,9 @@ export interface OtherPeopleQuery extends AccountMatchers {
 }
 
 /** Counts the other people whose identities name the person. */
-export async function countOtherPeople({ db }: Database, sought: OtherPeopleQuery): Promise<number> {
+export async function countOtherPeople({ db }: Database, query: OtherPeopleQuery): Promise<number> {
   let count = 0;
-  for await (const rows of readIdentitiesNaming(db, sought)) count += rows.length;
+  for await (const rows of readIdentitiesNaming(db, query)) count += rows.length;
   return count;
 }
 
@@ -48,34 +48,34 @@ export async function countOtherPeople({ db }: Database, sought: OtherPeopleQuer
  */
 export async function redactOtherPeople(
   { db }: Database,
-  sought: OtherPeopleQuery,
+  query: OtherPeopleQuery,
   now: number,
 ): Promise<number> {
   let left = 0;
-  for await (const rows of readIdentitiesNaming(db, sought)) {
+  for await (const rows of readIdentitiesNaming(db, query)) {
     left += await db.transaction().execute(async (tx) => {
       let held = 0;
-      for (const row of rows) if (!(await rewrite(tx, row, { sought, now }))) held += 1;
+      for (const row of rows) if (!(await redactIdentity(tx, row, { query, now }))) held += 1;
       return held;
     });
   }
   return left;
 }
 
-async function* readIdentitiesNaming(db: Kysely<Tables>, sought: OtherPeopleQuery): AsyncGenerator<Row[]> {
+async function* readIdentitiesNaming(db: Kysely<Tables>, query: OtherPeopleQuery): AsyncGenerator<Row[]> {
   let last = { connection_id: '', id: '' };
   for (;;) {
     const rows: Row[] = await db
       .selectFrom('identity')
       .selectAll()
-      .where('account', '=', sought.account)
+      .where('account', '=', query.account)
       .where((row) => row(row.refTuple('connection_id', 'id'), '>', row.tuple(last.connection_id, last.id)))
       .orderBy('connection_id')
       .orderBy('id')
       .limit(BATCH)
       .execute();
     const found: Row[] = [];
-    for (const row of rows) if ((await redactionOf(db, row, sought)) !== undefined) found.push(row);
+    for (const row of rows) if ((await redactionOf(db, row, query)) !== undefined) found.push(row);
     if (found.length > 0) yield found;
     const end = rows.at(-1);
     if (!end) return;
@@ -98,22 +98,21 @@ const searchedColumns = [
 async function redactionOf(
   db: Kysely<Tables>,
   row: Row,
-  sought: OtherPeopleQuery,
+  query: OtherPeopleQuery,
 ): Promise<Partial<Row> | undefined> {
-  const mentions = sought.matcherFor(row.connection_id);
-  if (sought.own.has(`${row.connection_id}/${row.id}`) || !namesPerson(row, mentions)) return undefined;
+  const matcher = query.matcherFor(row.connection_id);
+  if (query.own.has(`${row.connection_id}/${row.id}`) || !namesPerson(row, matcher)) return undefined;
   const desired: ScimResource = parseJson(row.desired);
-  const kept = new Set([...ownValues(desired), ...(await managerNamesOfOthers(db, row, sought))]);
-  return redactColumns(row, mentions, kept);
+  const kept = new Set([...ownValues(desired), ...(await managerNamesOfOthers(db, row, query))]);
+  return redactColumns(row, matcher, kept);
 }
 
-function namesPerson(row: Row, mentions: NameMatcher): boolean {
+function namesPerson(row: Row, matcher: NameMatcher): boolean {
   return searchedColumns.some((column) => {
     const text = row[column];
     // Findings are sentences, in which names are only a part of the value.
     return (
-      text !== null &&
-      (mentions.matchesJson(text) || (column === 'findings' && mentions.matchesSentence(text)))
+      text !== null && (matcher.matchesJson(text) || (column === 'findings' && matcher.matchesSentence(text)))
     );
   });
 }
@@ -138,24 +137,24 @@ async function managerNamesOfOthers(
   return others.map(({ raw }) => foldCase(raw));
 }
 
-function redactColumns(row: Row, mentions: NameMatcher, values: Set<string>): Partial<Row> | undefined {
+function redactColumns(row: Row, matcher: NameMatcher, values: Set<string>): Partial<Row> | undefined {
   const desired: ScimResource = parseJson(row.desired);
-  const besidesOwn = (isMeant: (text: string) => boolean) => (text: string) =>
+  const withoutOwn = (isMeant: (text: string) => boolean) => (text: string) =>
     isMeant(text) && !values.has(foldCase(text));
-  const naming = {
-    matchesValue: besidesOwn(mentions.matchesValue),
-    matchesUnique: besidesOwn(mentions.matchesUnique),
-    matchesSentence: besidesOwn(mentions.matchesSentence),
+  const otherMatcher = {
+    matchesValue: withoutOwn(matcher.matchesValue),
+    matchesUnique: withoutOwn(matcher.matchesUnique),
+    matchesSentence: withoutOwn(matcher.matchesSentence),
   };
   const changed: Partial<Row> = {
-    ...redactDesired(desired, naming),
-    ...redactJsonColumn(row, 'applied', (value) => redactNames(value, naming)),
-    ...redactJsonColumn(row, 'refused', (value) => redactNames(value, naming)),
-    ...redactJsonColumn(row, 'progress', (value) => redactNames(value, naming)),
-    ...redactJsonColumn(row, 'observed', (value) => withoutMembers(value, naming)),
-    ...redactJsonColumn(row, 'origin', (value) => redactBaseline(value, naming)),
-    ...redactJsonColumn(row, 'findings', (value) => withoutEntries(value, naming)),
-    ...redactJsonColumn(row, 'trace', (value) => withoutEntries(value, naming)),
+    ...redactDesired(desired, otherMatcher),
+    ...redactJsonColumn(row, 'applied', (value) => redactNames(value, otherMatcher)),
+    ...redactJsonColumn(row, 'refused', (value) => redactNames(value, otherMatcher)),
+    ...redactJsonColumn(row, 'progress', (value) => redactNames(value, otherMatcher)),
+    ...redactJsonColumn(row, 'observed', (value) => withoutMembers(value, otherMatcher)),
+    ...redactJsonColumn(row, 'origin', (value) => redactBaseline(value, otherMatcher)),
+    ...redactJsonColumn(row, 'findings', (value) => withoutEntries(value, otherMatcher)),
+    ...redactJsonColumn(row, 'trace', (value) => withoutEntries(value, otherMatcher)),
   };
   return Object.keys(changed).length === 0 ? undefined : changed;
 }
@@ -169,8 +168,8 @@ function ownValues({ userName, externalId, displayName, name, ...lists }: ScimRe
   return new Set(all.flatMap((text) => (typeof text === 'string' ? foldCase(text) : [])));
 }
 
-function redactDesired(desired: ScimResource, naming: ValueMatcher): Partial<Row> {
-  const after = withoutMembers(desired, naming);
+function redactDesired(desired: ScimResource, matcher: ValueMatcher): Partial<Row> {
+  const after = withoutMembers(desired, matcher);
   return toJson(after) === toJson(desired) ? {} : desiredColumns(after);
 }
 
@@ -183,22 +182,22 @@ function redactJsonColumn(row: Row, column: JsonColumn, change: (value: JsonObje
   return after === text ? {} : { [column]: after };
 }
 
-function withoutMembers(object: JsonObject, naming: ValueMatcher): JsonObject {
+function withoutMembers(object: JsonObject, matcher: ValueMatcher): JsonObject {
   const kept = Object.entries(object).flatMap(([name, value]) => {
-    const rest = value === undefined ? undefined : withoutReferences(value, naming, isManagerMember(name));
+    const rest = value === undefined ? undefined : withoutReferences(value, matcher, isManagerMember(name));
     return rest === undefined ? [] : [[name, rest] as const];
   });
   return Object.fromEntries(kept);
 }
 
-function redactBaseline(origin: JsonObject, naming: ValueMatcher): JsonObject {
+function redactBaseline(origin: JsonObject, matcher: ValueMatcher): JsonObject {
   const { baseline } = origin;
-  return isObject(baseline) ? { ...origin, baseline: withoutMembers(baseline, naming) } : origin;
+  return isObject(baseline) ? { ...origin, baseline: withoutMembers(baseline, matcher) } : origin;
 }
 
 /** The next reconciliation creates findings and traces again, so whole entries are removed. */
-function withoutEntries(entries: Json, naming: ValueMatcher & Pick<NameMatcher, 'matchesSentence'>): Json {
-  return Array.isArray(entries) ? entries.filter((entry) => !isEntryAbout(entry, naming)) : entries;
+function withoutEntries(entries: Json, matcher: ValueMatcher & Pick<NameMatcher, 'matchesSentence'>): Json {
+  return Array.isArray(entries) ? entries.filter((entry) => !isEntryAbout(entry, matcher)) : entries;
 }
 
 /** Findings about managers and about swapped addresses contain any name that the IdP gave. */
@@ -222,12 +221,12 @@ function isObject(value: Json | undefined): value is { [name: string]: Json } {
 }
 
 /** Returns false if the identity is leased or has changed since it was read. */
-async function rewrite(
+async function redactIdentity(
   tx: Kysely<Tables>,
   row: Row,
-  { sought, now }: { sought: OtherPeopleQuery; now: number },
+  { query, now }: { query: OtherPeopleQuery; now: number },
 ): Promise<boolean> {
-  const changes = (await redactionOf(tx, row, sought)) ?? {};
+  const changes = (await redactionOf(tx, row, query)) ?? {};
   const isShown = row.deleted_at === null && changes.desired !== undefined;
   // Travelers of tombstones are archived already, and unclaimed identities are never written to the travel API.
   const isFollowed = row.deleted_at === null && row.claimed === 1;

@@ -7,7 +7,7 @@ import { type Segment, segmentsAfter } from './index-range.ts';
 import { planScan, type ScanPlan } from './scan-plan.ts';
 import { sift } from './sift.ts';
 import { fromFew, loaded } from './sorted.ts';
-import { type KeyedRow, STEP, splitRowsAndKeys } from './statements.ts';
+import { type KeyedRow, STEP, toRowsAndKeys } from './statements.ts';
 import type { ListTask } from './task.ts';
 import { quickTotal } from './total.ts';
 
@@ -31,7 +31,7 @@ async function glided<Field extends string, By extends string, Row>(
   const into = pageFor<Field, By, Row, KeyedRow<Row>>(task);
   if (into.skip < total) await glide(task, await nearer(task, from, into), into);
   const { items, next } = pageOf(into);
-  return { total, ...splitRowsAndKeys(items), next };
+  return { total, ...toRowsAndKeys(items), next };
 }
 
 /** In the stable order whole blocks are passed over by their counts. */
@@ -59,7 +59,7 @@ async function combed<Field extends string, By extends string, Row>(
   await comb(task, { legs: from, fits }, { into, toTheEnd });
   const { items, next } = pageOf(into);
   const rows = await loaded(task, items);
-  return { total: total ?? ahead.total + into.total, ...splitRowsAndKeys(rows), next };
+  return { total: total ?? ahead.total + into.total, ...toRowsAndKeys(rows), next };
 }
 
 async function sifted<Field extends string, By extends string, Row>(
@@ -71,7 +71,7 @@ async function sifted<Field extends string, By extends string, Row>(
   const into = pageFor<Field, By, Row, KeyedRow<Row>>(task);
   await sift(task, { legs: from, fits }, into);
   const { items, next } = pageOf(into);
-  return { total: ahead.total + into.total, ...splitRowsAndKeys(items), next };
+  return { total: ahead.total + into.total, ...toRowsAndKeys(items), next };
 }
 
 function pageFor<Field extends string, By extends string, Row, Item extends FoundRow<Row>>({

@@ -3,7 +3,7 @@ import { batches } from '../queries.ts';
 import type { FoundRow } from './few.ts';
 import { gather, gathering, pageOf } from './gather.ts';
 import { comparing } from './order.ts';
-import { type KeyedRow, rowsAt, splitRowsAndKeys } from './statements.ts';
+import { type KeyedRow, rowsAt, toRowsAndKeys } from './statements.ts';
 import { BATCH, type ListTask } from './task.ts';
 
 /** The part that is wanted of a few rows in their order. */
@@ -24,7 +24,7 @@ export async function fromFew<Field extends string, By extends string, Row>(
   }
   const { items, next } = pageOf(part);
   const rows = await loaded(task, items);
-  return { total, ...splitRowsAndKeys(rows), next };
+  return { total, ...toRowsAndKeys(rows), next };
 }
 
 function isBeforeStart<Field extends string, By extends string, Row>({

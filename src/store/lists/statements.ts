@@ -13,7 +13,7 @@ export interface KeyedRow<Row> {
 }
 
 /** The rows, and their keys, in the same order. */
-export function splitRowsAndKeys<Row>(kept: KeyedRow<Row>[]): { rows: Row[]; keys: SortKey[] } {
+export function toRowsAndKeys<Row>(kept: KeyedRow<Row>[]): { rows: Row[]; keys: SortKey[] } {
   return { rows: kept.map(({ row }) => row), keys: kept.map(({ key }) => key) };
 }
 
