@@ -3,22 +3,16 @@ import type { Resource } from '../resource.ts';
 import { eventKinds } from '../resources/event.ts';
 import {
   type DocumentedResource,
-  envelope,
   errorSchema,
-  type Failure,
-  failureRefs,
   failureResponses,
   invalidSchema,
   jsonContent,
   type OperationEntry,
-  pathParameter,
-  resourceResponse,
   schemaRef,
-  secretResponse,
   tagOf,
 } from './components.ts';
-import { itemOperations, listOperation, metaSchemas, subListOperation } from './operations.ts';
-import { capitalize, idSchema, resourceSchemas, responseExample, schemaNames } from './schemas.ts';
+import { extraOperations, metaSchemas, operationsOf } from './operations.ts';
+import { capitalize, resourceSchemas, responseExample, schemaNames } from './schemas.ts';
 
 /** The version of the API, independent of the program's version. A change that clients must follow raises it. */
 const VERSION = '1.0.0';
@@ -67,17 +61,6 @@ function toDocumented(resource: Resource, catalog: Resource[], schemas: JsonObje
   return { resource, catalog, shape: isJsonObject(shape) ? shape : {} };
 }
 
-/** All operations that the declaration of a resource implies. */
-function operationsOf(documented: DocumentedResource): OperationEntry[] {
-  const { operations, subCollections: under = [] } = documented.resource;
-  return [
-    ...operations.map((operation) =>
-      operation === 'list' ? listOperation(documented) : itemOperations[operation](documented),
-    ),
-    ...under.map((sub) => subListOperation(documented, sub)),
-  ];
-}
-
 function tag(resource: Resource): JsonObject {
   const { description } = resource.schema;
   return { name: tagOf(resource), ...(description === undefined ? {} : { description }) };
@@ -91,27 +74,8 @@ function groupByPath(described: OperationEntry[]): JsonObject {
   return all;
 }
 
-/** The operations that no declaration implies. */
-export function extraOperations(documented: DocumentedResource[], tag: string): OperationEntry[] {
-  const user = documented.find(({ resource }) => resource.type === 'user');
-  if (!user) return [];
-  return [
-    {
-      path: '/api/whoami',
-      method: 'get',
-      operation: {
-        operationId: 'whoami',
-        summary: 'Retrieve the user of the credential',
-        tags: [tag],
-        responses: { 200: resourceResponse(user, 'The user'), ...failureRefs([400, 401, 500, 503]) },
-      },
-    },
-    ...webhookOperations(documented),
-  ];
-}
-
 /** The requests that webhooks receive, by kind of event; undefined if the catalog has no webhooks. */
-export function eventWebhooks(documented: DocumentedResource[], schemas: JsonObject): JsonObject | undefined {
+function eventWebhooks(documented: DocumentedResource[], schemas: JsonObject): JsonObject | undefined {
   if (!documented.some(({ resource }) => resource.type === 'webhook')) return undefined;
   const answered = documented.map(({ resource, shape }) => responseExample(resource, shape));
   const examples = [...answered, ...Object.values(schemas).flatMap(examplesOfSchema)];
@@ -173,77 +137,4 @@ function findResource(value: Json, type: string): JsonObject | undefined {
     if (found) return found;
   }
   return undefined;
-}
-
-/** The additional operations of webhooks. */
-export function webhookOperations(documented: DocumentedResource[]): OperationEntry[] {
-  const find = (wanted: string) => documented.find(({ resource }) => resource.type === wanted);
-  const [webhook, delivery] = [find('webhook'), find('webhookDelivery')];
-  if (!webhook || !delivery) return [];
-  return [replaceSecretOperation(webhook), testWebhookOperation(webhook), redeliverOperation(delivery)];
-}
-
-const webhookId = pathParameter('id', idSchema('A'), 'webhook');
-const deliveryId = pathParameter('deliveryId', idSchema('A'), 'webhook delivery');
-
-function failureResponseRefs(more: Failure[] = []) {
-  return failureRefs([400, 401, 404, ...more, 500, 503]);
-}
-
-function replaceSecretOperation(webhook: DocumentedResource): OperationEntry {
-  return {
-    path: '/api/webhooks/{id}/secret',
-    method: 'post',
-    operation: {
-      operationId: 'replaceWebhookSecret',
-      summary: 'Make a new secret for a webhook',
-      description: 'For 24 hours both secrets sign, so that the receiver can be changed without a gap.',
-      tags: [tagOf(webhook.resource)],
-      parameters: [webhookId],
-      responses: {
-        200: secretResponse(webhook, 'The webhook with its new secret'),
-        ...failureResponseRefs(),
-      },
-    },
-  };
-}
-
-function testWebhookOperation(webhook: DocumentedResource): OperationEntry {
-  const example = { data: { at: '2026-11-20T12:00:01Z', latencyMs: 83, status: 204 } };
-  return {
-    path: '/api/webhooks/{id}/test',
-    method: 'post',
-    operation: {
-      operationId: 'testWebhook',
-      summary: 'Send a test event to a webhook',
-      description: [
-        'An event of the kind `webhook.updated` by which nothing changed. It is sent now, once, even while the webhook',
-        'is disabled, and is neither in the list of events nor in that of deliveries.',
-      ].join('\n'),
-      tags: [tagOf(webhook.resource)],
-      parameters: [webhookId],
-      responses: {
-        200: {
-          description: 'What came back; it arrived if there is no `error`',
-          content: jsonContent(envelope(schemaRef('WebhookAttempt')), { example }),
-        },
-        ...failureResponseRefs(),
-      },
-    },
-  };
-}
-
-function redeliverOperation(delivery: DocumentedResource): OperationEntry {
-  return {
-    path: '/api/webhooks/{id}/deliveries/{deliveryId}/redeliver',
-    method: 'post',
-    operation: {
-      operationId: 'redeliver',
-      summary: 'Deliver the event of a delivery again',
-      description: 'A new delivery, at once, which does not wait for others.',
-      tags: [tagOf(delivery.resource)],
-      parameters: [webhookId, deliveryId],
-      responses: { 201: resourceResponse(delivery, 'The new delivery'), ...failureResponseRefs([409]) },
-    },
-  };
 }

@@ -17,6 +17,7 @@ import {
   resourceResponse,
   schemaRef,
   secretResponse,
+  tagOf,
 } from './components.ts';
 import {
   capitalize,
@@ -29,8 +30,38 @@ import {
   withArticle,
 } from './schemas.ts';
 
+/** All operations that the declaration of a resource implies. */
+export function operationsOf(documented: DocumentedResource): OperationEntry[] {
+  const { operations, subCollections: under = [] } = documented.resource;
+  return [
+    ...operations.map((operation) =>
+      operation === 'list' ? listOperation(documented) : itemOperations[operation](documented),
+    ),
+    ...under.map((sub) => subListOperation(documented, sub)),
+  ];
+}
+
+/** The operations that no declaration implies. */
+export function extraOperations(documented: DocumentedResource[], tag: string): OperationEntry[] {
+  const user = documented.find(({ resource }) => resource.type === 'user');
+  if (!user) return [];
+  return [
+    {
+      path: '/api/whoami',
+      method: 'get',
+      operation: {
+        operationId: 'whoami',
+        summary: 'Retrieve the user of the credential',
+        tags: [tag],
+        responses: { 200: resourceResponse(user, 'The user'), ...failureRefs([400, 401, 500, 503]) },
+      },
+    },
+    ...webhookOperations(documented),
+  ];
+}
+
 /** Describes the list of a resource. */
-export function listOperation(documented: DocumentedResource): OperationEntry {
+function listOperation(documented: DocumentedResource): OperationEntry {
   const { resource } = documented;
   const { type, cursor = false, sortBy, filters, parent } = resource;
   const names = toPlural(type);
@@ -49,7 +80,7 @@ export function listOperation(documented: DocumentedResource): OperationEntry {
 }
 
 /** Describes the list of a resource under an item of another type. */
-export function subListOperation(documented: DocumentedResource, sub: SubCollection): OperationEntry {
+function subListOperation(documented: DocumentedResource, sub: SubCollection): OperationEntry {
   const { resource, catalog } = documented;
   const { type, path, cursor = false, sortBy } = resource;
   const names = toPlural(type);
@@ -121,7 +152,7 @@ function pageResponse({ resource, shape }: DocumentedResource, { cursor, sortBy 
 }
 
 /** Describes every operation except the list. */
-export const itemOperations = {
+const itemOperations = {
   create: (documented) => {
     const { resource } = documented;
     const { type, parent, example } = resource;
@@ -212,4 +243,77 @@ function nestedId(path: string): string {
 
 function requestBody(name: string, example: JsonObject): JsonObject {
   return { required: true, content: jsonContent(envelope(schemaRef(name)), { example: { data: example } }) };
+}
+
+/** The additional operations of webhooks. */
+function webhookOperations(documented: DocumentedResource[]): OperationEntry[] {
+  const find = (wanted: string) => documented.find(({ resource }) => resource.type === wanted);
+  const [webhook, delivery] = [find('webhook'), find('webhookDelivery')];
+  if (!webhook || !delivery) return [];
+  return [replaceSecretOperation(webhook), testWebhookOperation(webhook), redeliverOperation(delivery)];
+}
+
+const webhookId = pathParameter('id', idSchema('A'), 'webhook');
+const deliveryId = pathParameter('deliveryId', idSchema('A'), 'webhook delivery');
+
+function failureResponseRefs(more: Failure[] = []) {
+  return failureRefs([400, 401, 404, ...more, 500, 503]);
+}
+
+function replaceSecretOperation(webhook: DocumentedResource): OperationEntry {
+  return {
+    path: '/api/webhooks/{id}/secret',
+    method: 'post',
+    operation: {
+      operationId: 'replaceWebhookSecret',
+      summary: 'Make a new secret for a webhook',
+      description: 'For 24 hours both secrets sign, so that the receiver can be changed without a gap.',
+      tags: [tagOf(webhook.resource)],
+      parameters: [webhookId],
+      responses: {
+        200: secretResponse(webhook, 'The webhook with its new secret'),
+        ...failureResponseRefs(),
+      },
+    },
+  };
+}
+
+function testWebhookOperation(webhook: DocumentedResource): OperationEntry {
+  const example = { data: { at: '2026-11-20T12:00:01Z', latencyMs: 83, status: 204 } };
+  return {
+    path: '/api/webhooks/{id}/test',
+    method: 'post',
+    operation: {
+      operationId: 'testWebhook',
+      summary: 'Send a test event to a webhook',
+      description: [
+        'An event of the kind `webhook.updated` by which nothing changed. It is sent now, once, even while the webhook',
+        'is disabled, and is neither in the list of events nor in that of deliveries.',
+      ].join('\n'),
+      tags: [tagOf(webhook.resource)],
+      parameters: [webhookId],
+      responses: {
+        200: {
+          description: 'What came back; it arrived if there is no `error`',
+          content: jsonContent(envelope(schemaRef('WebhookAttempt')), { example }),
+        },
+        ...failureResponseRefs(),
+      },
+    },
+  };
+}
+
+function redeliverOperation(delivery: DocumentedResource): OperationEntry {
+  return {
+    path: '/api/webhooks/{id}/deliveries/{deliveryId}/redeliver',
+    method: 'post',
+    operation: {
+      operationId: 'redeliver',
+      summary: 'Deliver the event of a delivery again',
+      description: 'A new delivery, at once, which does not wait for others.',
+      tags: [tagOf(delivery.resource)],
+      parameters: [webhookId, deliveryId],
+      responses: { 201: resourceResponse(delivery, 'The new delivery'), ...failureResponseRefs([409]) },
+    },
+  };
 }
