@@ -5,18 +5,18 @@ import type { AppliedFields, FieldKey } from './translation.ts';
 import { hasValue, parseFieldKey, readField, type TravelUser } from './traveler.ts';
 import { isEqualJson } from './values.ts';
 
-/** What a call is to do to one field, and what the traveler has there before. Null stands for no value. */
+/** A field that a call is about to change, with the value before. Null means no value. */
 export interface AnnouncedField {
   value: Json;
-  /** The SCIM value that it comes from. */
+  /** The SCIM value that `value` comes from. */
   source: Json;
   before: Json;
 }
 
-/** The fields of a call, as they are committed before it is sent. */
+/** The fields of a call that are committed before it is sent, so that its outcome can be judged after a crash. */
 export type AnnouncedFields = Record<FieldKey, AnnouncedField>;
 
-/** Every field where a plan makes a difference, with what was observed; `observed` is undefined for a create. */
+/** Lists the fields that a plan changes, with their observed values; `observed` is undefined for a create. */
 export function toAnnouncedFields(
   { set, adopt, remove }: Plan,
   applied: AppliedFields,
@@ -32,9 +32,9 @@ export function toAnnouncedFields(
 }
 
 /**
- * The fields that are owned after a call without a known outcome, judged by the traveler as read since: an announced field
- * is owned if the traveler has the announced value, or a value that differs from the one observed before. In the latter
- * case it is unsure: it is sent again if it is still wanted, and removed if it is not.
+ * Decides which fields are owned after a call without a known outcome, from the traveler as read afterwards. An announced
+ * field is owned if the traveler has the announced value, or a value that differs from the one observed before the call. In
+ * the second case the field is marked unsure, so that it is sent again if it is still wanted, and removed otherwise.
  */
 export function resolveAnnounced(
   applied: AppliedFields,
@@ -57,31 +57,31 @@ export function resolveAnnounced(
 }
 
 /**
- * Marks the fields in which a traveler differs from the last answer by having a value that an earlier call was to set: the
- * travel API carried that call out late. They are sent again, or removed; any other difference is drift.
+ * Marks fields as unsure that the travel API changed late: the traveler differs from the last response and has a value
+ * that an earlier call should have set. Such fields are sent again or removed. Any other difference is drift.
  */
 export function markLateChanges(
   applied: AppliedFields,
   sent: Record<FieldKey, Json[]>,
   { observed, rules }: { observed: TravelUser; rules: Rules },
 ): AppliedFields {
-  const doubted: AppliedFields = { ...applied };
+  const marked: AppliedFields = { ...applied };
   for (const key of new Set([...Object.keys(sent), ...Object.keys(applied)])) {
     const now = readField(observed, key) ?? null;
     const entry = applied[key];
     if (isEqualJson(now, entry ? entry.answered : null)) continue;
     const values = [...(sent[key] ?? []), ...(isReplaced(key, sent) ? [null] : [])];
     if (!values.some((value) => hasAnnouncedValue(observed, { key, value, rules }))) continue;
-    doubted[key] = entry
+    marked[key] = entry
       ? { ...entry, unsure: true }
       : { sent: now, answered: now, source: null, unsure: true };
   }
-  return doubted;
+  return marked;
 }
 
 /**
- * The values that calls carried out late may set, with those of one more call: its own, and those of the elements of ours
- * that it carried along in the arrays that it replaced.
+ * Adds the values of one call to those that late calls may set: the announced values, and the owned array elements that the
+ * call repeated because it replaced their array.
  */
 export function addSentValues(
   before: Record<FieldKey, Json[]>,
@@ -91,7 +91,7 @@ export function addSentValues(
   const sent = { ...before };
   const add = (key: FieldKey, value: Json) => {
     const values = sent[key] ?? [];
-    if (!values.some((one) => isEqualJson(one, value))) sent[key] = [...values, value];
+    if (!values.some((other) => isEqualJson(other, value))) sent[key] = [...values, value];
   };
   for (const [key, { value }] of Object.entries(announced)) add(key, value);
   const arrays = new Set(Object.keys(announced).map(arrayOf));
@@ -102,26 +102,26 @@ export function addSentValues(
   return sent;
 }
 
-/** True when one of the calls replaced what the key is a part of, and so may have removed it: an array, or a whole address. */
+/** True if one of the calls replaced the array or the address that the field is part of, and so may have removed the field. */
 function isReplaced(key: FieldKey, sent: Record<FieldKey, Json[]>): boolean {
   const array = arrayOf(key);
-  if (array !== undefined) return Object.keys(sent).some((one) => arrayOf(one) === array);
+  if (array !== undefined) return Object.keys(sent).some((other) => arrayOf(other) === array);
   if (parseFieldKey(key).kind !== 'address') return false;
   return Object.entries(sent).some(
-    ([one, values]) => parseFieldKey(one).kind === 'address' && values.includes(null),
+    ([other, values]) => parseFieldKey(other).kind === 'address' && values.includes(null),
   );
 }
 
-/** The array that the key is an element of. */
+/** The array that the field is an element of; undefined for any other field. */
 function arrayOf(key: FieldKey): 'customField' | 'role' | undefined {
   const { kind } = parseFieldKey(key);
   return kind === 'customField' || kind === 'role' ? kind : undefined;
 }
 
-/** True when a traveler has every value that a create was to set. */
+/** True if a traveler has every value that a create should have set. */
 export function hasAnnouncedValues(observed: TravelUser, announced: AnnouncedFields, rules: Rules): boolean {
   return Object.entries(announced).every(
-    // A create does not send that a traveler is not archived.
+    // A create does not send `archived: false`.
     ([key, { value }]) =>
       hasAnnouncedValue(observed, { key, value, rules }) || (key === 'archived' && value === false),
   );

@@ -2,7 +2,7 @@ import countries from 'i18n-iso-countries';
 import type { Json } from '../schema/resource.ts';
 import { type Reading, toText, unusable } from './values.ts';
 
-/** Everyday English and French names that the library does not list, as `folded` makes them. */
+/** Common English and French names that the library does not list, as `foldName` returns them. */
 const everydayNames = new Map(
   Object.entries({
     'bosnie herzegovine': 'BA',
@@ -67,8 +67,8 @@ const everydayNames = new Map(
 );
 
 /**
- * A country as ISO 3166-1 alpha-2: from its two- or three-letter code in any case, or its English or French name.
- * UK counts as the United Kingdom, though ISO has GB.
+ * Reads a country to ISO 3166-1 alpha-2: from its two- or three-letter code in any case, or its English or French name. UK
+ * means the United Kingdom, though its ISO code is GB.
  */
 export function readCountry(raw: Json): Reading {
   const code = countryCode(toText(raw) ?? '');
@@ -80,7 +80,7 @@ export function readCountry(raw: Json): Reading {
   );
 }
 
-/** Longer than the name of any country; normalizing a text of combining marks takes time that grows with its square. */
+/** No country has a longer name. Normalizing a text of combining marks takes time quadratic in its length. */
 const MAX_LENGTH = 200;
 
 function countryCode(text: string): string | undefined {
@@ -88,26 +88,26 @@ function countryCode(text: string): string | undefined {
   const code = text.toUpperCase();
   if (code.length === 2 && countries.isValid(code)) return code;
   const fromThree = code.length === 3 ? countries.alpha3ToAlpha2(code) : undefined;
-  return fromThree ?? named().get(folded(text));
+  return fromThree ?? countryNames().get(foldName(text));
 }
 
 let allNames: Map<string, string> | undefined;
 
-/** All names as `folded` makes them, gathered at first use: to go through the library's list for every address takes long. */
-function named(): Map<string, string> {
-  // The last of several that have one name counts: those of everyday, then English ones, then the first by its code.
+/** All names as `foldName` returns them, built at first use: searching the library's list for each address is too slow. */
+function countryNames(): Map<string, string> {
+  // A later entry replaces an earlier one: common names win, then English ones, then the first country by code.
   allNames ??= new Map([...namesIn('fr').reverse(), ...namesIn('en').reverse(), ...everydayNames]);
   return allNames;
 }
 
 function namesIn(language: string): [string, string][] {
   return Object.entries(countries.getNames(language, { select: 'all' })).flatMap(([code, names]) =>
-    [names].flat().map((name): [string, string] => [folded(name), code]),
+    [names].flat().map((name): [string, string] => [foldName(name), code]),
   );
 }
 
-/** Without case, accents or punctuation; `&` and `St.` are written out. */
-function folded(text: string): string {
+/** Removes case, accents and punctuation; `&` and `St.` are written out. */
+function foldName(text: string): string {
   const plain = text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('&', ' and ');
   return plain
     .replace(/[^\p{L}]+/gu, ' ')

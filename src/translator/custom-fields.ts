@@ -26,7 +26,7 @@ import {
   withMappingPath,
 } from './values.ts';
 
-/** Decides every custom field that a rule sets; of several rules for one, the first in order of precedence. */
+/** Decides every custom field that a rule sets. Of several rules for one field, the first in order of precedence is used. */
 export function decideCustomFields(
   { rules, faults }: Rules,
   { user, context }: { user: ScimResource; context: ReadContext },
@@ -39,29 +39,30 @@ export function decideCustomFields(
     if (target.kind !== 'customField') continue;
     const field = findCustomField(target, context.lookups.customFields);
     if ('code' in field) {
-      unknown.push({ rule, part: withoutField(rule, field, { user, target }) });
+      unknown.push({ rule, part: decideUnknownField(rule, field, { user, target }) });
       continue;
     }
     const owner = owners.get(field.id);
     owners.set(field.id, owner ?? rule);
-    // A rule of the collection may set a field only because the name in the file's rule for it is unknown.
+    // The file may have a rule for the same field under a name that is unknown at present.
+    // Then the rule of the collection must not remove a value.
     const isUnsure = rule.origin === 'collection' && unknown.some((other) => other.rule.origin === 'file');
-    const decided = () => {
+    const decide = () => {
       const decision = decideCustomField(rule, field, { user, context });
       return toPart(keyOf(field.id), isUnsure ? withoutRemoval(decision) : decision);
     };
-    known.push(owner ? superseded(rule, owner, field) : decided());
+    known.push(owner ? overriddenPart(rule, owner, field) : decide());
   }
   const isFaulty = unknown.length > 0 || faults.some((fault) => fault.field.startsWith(keyOf('')));
-  const kept = isFaulty ? [undecided(context, owners)] : [];
+  const kept = isFaulty ? [keepUndecided(context, owners)] : [];
   return mergeParts([...kept, ...unknown.map(({ part }) => part), ...known]);
 }
 
 /**
- * Any of the applied fields that no known rule sets may be the one that an unknown name meant: each stays as it is, and
- * stays owned, until the mapping is mended.
+ * Keeps the applied fields that no known rule sets: a rule with an unknown name may mean any of them. They stay as they are,
+ * and owned, until the mapping is corrected.
  */
-function undecided({ applied }: ReadContext, owners: Map<string, Rule>): TranslationPart {
+function keepUndecided({ applied }: ReadContext, owners: Map<string, Rule>): TranslationPart {
   const keys = Object.keys(applied).filter(
     (key) => key.startsWith(keyOf('')) && !owners.has(key.slice(keyOf('').length)),
   );
@@ -73,13 +74,13 @@ function keyOf(id: string): string {
   return `customFields.${id}`;
 }
 
-interface Case {
+interface UnknownFieldCase {
   user: ScimResource;
   target: CustomFieldTarget;
 }
 
-/** A rule whose field is not in the lookups: of no matter to a user who has no value for it. */
-function withoutField(rule: Rule, unknown: Fault, { user, target }: Case): TranslationPart {
+/** Decides a rule whose custom field is not in the lookups. There is no finding for a user who has no value for it. */
+function decideUnknownField(rule: Rule, unknown: Fault, { user, target }: UnknownFieldCase): TranslationPart {
   const fault = withMappingPath(unknown, rule.targetPath, unknown.remedy);
   const [raw] = toCandidate(rule, user).raws;
   const field = keyOf(target.value);
@@ -108,7 +109,7 @@ function withoutField(rule: Rule, unknown: Fault, { user, target }: Case): Trans
   };
 }
 
-function superseded(rule: Rule, owner: Rule, { id, name }: CustomField): TranslationPart {
+function overriddenPart(rule: Rule, owner: Rule, { id, name }: CustomField): TranslationPart {
   const where = owner.origin === 'file' ? 'the mapping file' : 'the scimUserMapping collection';
   const reason = `${where} sets this field from ${owner.text}`;
   const trace: TranslationPart['trace'] = [
@@ -126,12 +127,12 @@ function superseded(rule: Rule, owner: Rule, { id, name }: CustomField): Transla
 /** The target of a rule that sets a custom field. */
 export type CustomFieldTarget = Extract<Target, { kind: 'customField' }>;
 
-/** Finds the custom field that a rule sets: by its id, or by its name, of which an exact one is preferred. */
+/** Finds the custom field that a rule sets: by id, by exact name, or by name without case. */
 export function findCustomField(
   { by, value }: CustomFieldTarget,
   fields: CustomField[],
 ): CustomField | Fault {
-  const found = by === 'id' ? fields.filter(({ id }) => id === value) : namesakes(value, fields);
+  const found = by === 'id' ? fields.filter(({ id }) => id === value) : fieldsWithName(value, fields);
   const [only] = found;
   if (only && found.length === 1) return only;
   if (only) {
@@ -144,13 +145,13 @@ export function findCustomField(
   return notInLookups('customFieldUnknown', reason, remedy).fault;
 }
 
-function namesakes(name: string, fields: CustomField[]): CustomField[] {
+function fieldsWithName(name: string, fields: CustomField[]): CustomField[] {
   const exact = fields.filter((field) => field.name === name);
   const wanted = foldCase(name);
   return exact.length > 0 ? exact : fields.filter((field) => foldCase(field.name) === wanted);
 }
 
-/** Decides a custom field by its rule. What is wanted is its `values` array. */
+/** Decides a custom field by its rule. The wanted value is the `values` array of the field. */
 export function decideCustomField(
   rule: Rule,
   field: CustomField,
@@ -162,14 +163,14 @@ export function decideCustomField(
   if (field.dataType !== 'optionsList' || source.raws.length <= 1)
     return decideField(key, [source], { read, context });
   const each = source.raws.map((raw) => decideField(key, [{ ...source, raws: [raw] }], { read, context }));
-  return together(each, source.raws, context.applied[key]);
+  return joinOptions(each, source.raws, context.applied[key]);
 }
 
 /**
- * The options of a list in one value. While one is unresolved, a list that was applied from the same source stays; while
- * one is a fault of the mapping, any list that was applied.
+ * Joins the options of an `optionsList` to one value. If an option is unresolved, a list that was applied from the same
+ * source stays. If the mapping is at fault for an option, any applied list stays.
  */
-function together(each: Decision[], source: Json[], applied: AppliedField | undefined): Decision {
+function joinOptions(each: Decision[], source: Json[], applied: AppliedField | undefined): Decision {
   const values = each.flatMap(({ wanted }) =>
     wanted.kind === 'value' && Array.isArray(wanted.value) ? wanted.value : [],
   );
@@ -182,20 +183,20 @@ function together(each: Decision[], source: Json[], applied: AppliedField | unde
   return {
     wanted,
     findings: each.flatMap(({ findings }) => findings),
-    trace: each.flatMap(({ trace }) => (stays ? trace.map((entry) => staying(entry, kind)) : trace)),
+    trace: each.flatMap(({ trace }) => (stays ? trace.map((entry) => keepInTrace(entry, kind)) : trace)),
     needsFreshLookups: each.some((decision) => decision.needsFreshLookups),
   };
 }
 
-interface List {
+interface OptionsList {
   each: Decision[];
-  /** The options that were found. */
+  /** The usable options, each once. */
   distinct: Json[];
   source: Json[];
   applied: AppliedField | undefined;
 }
 
-function listWanted({ each, distinct, source, applied }: List): WantedField {
+function listWanted({ each, distinct, source, applied }: OptionsList): WantedField {
   const isNothing = distinct.length === 0;
   const has = (kind: WantedField['kind']): boolean => each.some(({ wanted }) => wanted.kind === kind);
   if (has('kept') && (isNothing || applied)) return { kind: 'kept' };
@@ -204,14 +205,14 @@ function listWanted({ each, distinct, source, applied }: List): WantedField {
   return isNothing ? { kind: 'absent' } : { kind: 'value', value: distinct, source };
 }
 
-/** An option that is there, in a list that stays as it was applied. */
-function staying(entry: TraceEntry, outcome: 'unresolved' | 'kept'): TraceEntry {
+/** The trace entry of a usable option in a list that stays as it was applied. */
+function keepInTrace(entry: TraceEntry, outcome: 'unresolved' | 'kept'): TraceEntry {
   return entry.outcome === 'set' ? { ...entry, outcome } : entry;
 }
 
 const remedyDisabled = 'Enable it in the travel service, or take the rule or the value away.';
 
-/** How a custom field reads a value. */
+/** Makes the reader of a custom field. `targetPath` is the mapping path that a fault of the field itself gets. */
 export function customFieldReader(field: CustomField, targetPath: string): Reader {
   const fault = customFieldFault(field);
   if (fault) {
@@ -222,7 +223,7 @@ export function customFieldReader(field: CustomField, targetPath: string): Reade
   return (raw) => readOption(raw, field);
 }
 
-/** Why a custom field takes no value at all, whatever the value. */
+/** Why a custom field accepts no value at all; undefined if it accepts some. */
 export function customFieldFault({ name, disabled, dataType }: CustomField): Fault | undefined {
   if (disabled) {
     const reason = `The custom field "${name}" is disabled.`;
@@ -235,10 +236,10 @@ export function customFieldFault({ name, disabled, dataType }: CustomField): Fau
 
 const dataTypes = ['text', 'option', 'optionsList'];
 
-/** A pattern that RE2 cannot read is left to the travel API, which checks the value anyway. */
+/** Checks texts against `validationRegexp`. A pattern that RE2 cannot compile is ignored, because the travel API checks values, too. */
 function textReader(field: CustomField): Reader {
   const { name, validationRegexp } = field;
-  const pattern = patternOf(field);
+  const pattern = compiledPattern(field);
   return (raw) => {
     const reading = readText(raw);
     if (!('value' in reading) || typeof reading.value !== 'string') return reading;
@@ -251,10 +252,10 @@ function textReader(field: CustomField): Reader {
   };
 }
 
-/** By field, as compiling costs more than all else in a translation; fields are never changed, but read anew. */
+/** Compiled patterns by field: compiling takes longer than the rest of a translation. Field objects are never changed. */
 const patterns = new WeakMap<CustomField, ReturnType<typeof compilePattern>>();
 
-function patternOf(field: CustomField): Exclude<ReturnType<typeof compilePattern>, string> | undefined {
+function compiledPattern(field: CustomField): Exclude<ReturnType<typeof compilePattern>, string> | undefined {
   if (field.validationRegexp === undefined) return undefined;
   const compiled = patterns.get(field) ?? compilePattern(field.validationRegexp);
   patterns.set(field, compiled);
@@ -264,7 +265,7 @@ function patternOf(field: CustomField): Exclude<ReturnType<typeof compilePattern
 function readOption(raw: Json, { name, options }: CustomField): Reading {
   const text = toText(raw);
   if (text === undefined) return readText(raw);
-  const option = optionOf(text, options);
+  const option = findOption(text, options);
   if (!option) {
     const remedy = 'Add the option in the travel service, or correct the value in the identity provider.';
     return notInLookups('optionUnknown', `The custom field "${name}" has no such option.`, remedy);
@@ -279,12 +280,15 @@ function readOption(raw: Json, { name, options }: CustomField): Reading {
   return { value: [{ customFieldOptionId: option.id }] };
 }
 
-/** The option of a text. Of several the exact one, of several exact ones one that is enabled, and of these the first by id. */
-function optionOf(text: string, options: CustomField['options']): CustomField['options'][number] | undefined {
+/** Finds the option with a text: an exact match wins over one without case, an enabled option over a disabled one, then the lowest id. */
+function findOption(
+  text: string,
+  options: CustomField['options'],
+): CustomField['options'][number] | undefined {
   const exact = options.filter(({ data }) => data === text);
   const folded = foldCase(text);
   const found = exact.length > 0 ? exact : options.filter(({ data }) => foldCase(data) === folded);
   const enabled = found.filter(({ disabled }) => !disabled);
   const [first, ...others] = enabled.length > 0 ? enabled : found;
-  return others.reduce((least, one) => (least && one.id >= least.id ? least : one), first);
+  return others.reduce((lowest, option) => (lowest && option.id >= lowest.id ? lowest : option), first);
 }

@@ -1,27 +1,27 @@
 import { z } from 'zod';
 
-/** One fault of a settings or mapping file: the JSON path, what is wrong there, and what would be right. */
+/** One fault of a settings or mapping file: its JSON path, the problem and the remedy. */
 export interface MappingFault {
   path: string;
   problem: string;
   remedy: string;
 }
 
-/** A message for a schema: what is wrong, and what would be right. */
+/** Joins a problem and a remedy to a message for zod, which `toMappingFaults` splits again. */
 export function faultText(problem: string, remedy: string): string {
   return `${problem}\n${remedy}`;
 }
 
 type Issue = z.core.$ZodIssue;
 
-/** Every fault in zod's issues about a JSON value, in words for whoever wrote it. */
+/** Converts zod's issues about a JSON value to faults for the author of the file. */
 export function toMappingFaults(error: z.ZodError, schema: z.core.$ZodType): MappingFault[] {
-  return error.issues.flatMap((issue) => faultsOfIssue(issue, schema));
+  return error.issues.flatMap((issue) => toFaults(issue, schema));
 }
 
-function faultsOfIssue(issue: Issue, schema: z.core.$ZodType): MappingFault[] {
+function toFaults(issue: Issue, schema: z.core.$ZodType): MappingFault[] {
   if (issue.code === 'unrecognized_keys') {
-    const known = keysAt(schema, issue.path);
+    const known = allowedKeys(schema, issue.path);
     return issue.keys.map((key) => ({
       path: jsonPath([...issue.path, key]),
       problem: 'unknown key',
@@ -38,8 +38,8 @@ function remedyOfKey(key: string, known: string[]): string {
 }
 
 function problemOf(issue: Issue): string {
-  const [problem = '', told] = messageOf(issue).split('\n');
-  if (told !== undefined) return problem;
+  const [problem = '', remedy] = messageOf(issue).split('\n');
+  if (remedy !== undefined) return problem;
   if (issue.code === 'invalid_type' && problem.endsWith('received undefined')) return 'is missing';
   if (issue.code === 'invalid_value') return 'is not one of the known values';
   return problem.replace(/^(Invalid input|Too small|Too big): /, '');
@@ -56,7 +56,7 @@ function remedyOf(issue: Issue): string {
   return 'See docs/mappings.md for what may stand here.';
 }
 
-/** What is wrong with a name in a record stands one level below. */
+/** For an invalid key of a record, zod nests the message one level deeper. */
 function messageOf(issue: Issue): string {
   return issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
 }
@@ -69,7 +69,7 @@ function withArticle(type: string): string {
   return `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`;
 }
 
-/** `scimUserMapping[2].transforms[0]`; `$` is the whole file. */
+/** Formats a JSON path, e.g. `scimUserMapping[2].transforms[0]`; `$` is the whole file. */
 export function jsonPath(path: PropertyKey[]): string {
   const text = path
     .map((part) => {
@@ -80,17 +80,17 @@ export function jsonPath(path: PropertyKey[]): string {
   return text === '' ? '$' : text.replace(/^\./, '');
 }
 
-/** The names that an object at a path may have. */
-function keysAt(schema: z.core.$ZodType, path: PropertyKey[]): string[] {
+/** The member names that a schema allows at a path. */
+function allowedKeys(schema: z.core.$ZodType, path: PropertyKey[]): string[] {
   const [head, ...rest] = path;
   const inner = withoutWrappers(schema);
-  if (inner instanceof z.ZodUnion) return inner.options.flatMap((option) => keysAt(option, path));
-  if (inner instanceof z.ZodRecord) return head === undefined ? [] : keysAt(inner.valueType, rest);
-  if (inner instanceof z.ZodArray) return typeof head === 'number' ? keysAt(inner.element, rest) : [];
+  if (inner instanceof z.ZodUnion) return inner.options.flatMap((option) => allowedKeys(option, path));
+  if (inner instanceof z.ZodRecord) return head === undefined ? [] : allowedKeys(inner.valueType, rest);
+  if (inner instanceof z.ZodArray) return typeof head === 'number' ? allowedKeys(inner.element, rest) : [];
   if (!(inner instanceof z.ZodObject)) return [];
   if (head === undefined) return Object.keys(inner.shape);
   const next = inner.shape[String(head)];
-  return next ? keysAt(next, rest) : [];
+  return next ? allowedKeys(next, rest) : [];
 }
 
 function withoutWrappers(schema: z.core.$ZodType): z.core.$ZodType {
@@ -99,18 +99,18 @@ function withoutWrappers(schema: z.core.$ZodType): z.core.$ZodType {
   return schema;
 }
 
-/** The known word that a misspelled one is likely meant to be; undefined when none is near. */
+/** The known word that a misspelled word probably means; undefined if none is similar. */
 export function nearest(word: string, known: string[]): string | undefined {
-  const far = Math.max(2, Math.floor(word.length / 3));
+  const maxDistance = Math.max(2, Math.floor(word.length / 3));
   const distances = known.map((candidate) => ({
     candidate,
     distance: distance(word.toLowerCase(), candidate.toLowerCase()),
   }));
   const [best] = distances.toSorted((one, other) => one.distance - other.distance);
-  return best && best.distance <= far ? best.candidate : undefined;
+  return best && best.distance <= maxDistance ? best.candidate : undefined;
 }
 
-/** How many letters must be put in, taken out or exchanged (Levenshtein). */
+/** The number of letters to insert, delete or replace (Levenshtein distance). */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...one].entries()) {

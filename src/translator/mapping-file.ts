@@ -15,7 +15,7 @@ import {
 } from './transforms.ts';
 import { travelRoles } from './translation.ts';
 
-/** The code of a country whose phone numbers are known. */
+/** The code of a country whose phone numbers can be read. */
 export const countrySchema = z.string().refine(isPhoneCountry, {
   message: faultText('is not the code of a country', 'Write two capital letters (ISO 3166-1), e.g. FR.'),
 });
@@ -26,7 +26,7 @@ const replacement = z
     with: z
       .string()
       .max(200)
-      .describe('What takes the place of every match; $1 is the first group, $& the whole match.'),
+      .describe('The text in place of every match; $1 is the first group, $& the whole match.'),
   })
   .superRefine((option, context) => {
     const pattern = compilePattern(option.pattern);
@@ -54,21 +54,21 @@ const options = {
     .refine(isDateFormat, {
       message: faultText('is not a date format', 'Name YYYY, MM and DD once each, e.g. DD/MM/YYYY.'),
     })
-    .describe('How the date is written, e.g. DD/MM/YYYY.'),
-  phone: countrySchema.describe('The country whose national way of writing is meant, e.g. FR.'),
+    .describe('The format of the date, e.g. DD/MM/YYYY.'),
+  phone: countrySchema.describe('The country of national phone numbers, e.g. FR.'),
   prefix: z.string().min(1).max(1000).describe('A text to put in front.'),
   replace: replacement,
-  map: z.record(z.string(), z.string()).describe('Values by what they become; any other value is left out.'),
+  map: z.record(z.string(), z.string()).describe('Results by value; any other value is left out.'),
   default: z
     .string()
     .min(1)
     .max(1000)
-    .describe('The value where there is none, or where it was left out before.'),
+    .describe('The value if there is none, or if an earlier transform left it out.'),
 } satisfies { [Name in keyof OptionTransforms]: z.ZodType<OptionTransforms[Name]> };
 
 const known = [...Object.keys(plainTransforms), ...Object.keys(options).map((name) => `{ "${name}": … }`)];
 
-/** One transform of a rule: a name, or an object of one name with its option. */
+/** One transform of a rule: a name, or an object with one member, the option. */
 export const transformSchema = z.union(
   [
     z.literal(Object.keys(plainTransforms).filter(isPlainTransform)),
@@ -136,15 +136,12 @@ function secondRule(first: number, value: string): string {
   return faultText(`is set by the rule scimUserMapping[${first}] already`, `Keep one rule for ${value}.`);
 }
 
-/** Something of the travel service, by id or by its exact name. */
-const named = z.union([z.strictObject({ id: z.string().min(1) }), z.strictObject({ name })], {
+/** A resource of the travel service, by id or exact name. */
+const namedResource = z.union([z.strictObject({ id: z.string().min(1) }), z.strictObject({ name })], {
   error: faultText('names nothing', 'Write { "id": … } or { "name": … }.'),
 });
 
-/**
- * A mapping file: what becomes of SCIM attributes, and what everyone gets (docs/architecture.md, The rules of the
- * plan).
- */
+/** The schema of mapping files for a table of fields (docs/mappings.md). */
 export function mappingSchemaFor(table: readonly Field[]) {
   return z.strictObject({
     $schema: z.string().optional(),
@@ -153,12 +150,12 @@ export function mappingSchemaFor(table: readonly Field[]) {
       .describe('Rules; each replaces the default rule of the field that it sets.'),
     defaults: z
       .strictObject({
-        billingProfile: named.optional(),
-        travelPolicy: named.optional(),
-        costCenter: named.optional(),
+        billingProfile: namedResource.optional(),
+        travelPolicy: namedResource.optional(),
+        costCenter: namedResource.optional(),
       } satisfies Record<DefaultName, z.ZodType>)
       .optional()
-      .describe('What travelers get whom the identity provider gives nothing.'),
+      .describe('Values for users for whom the identity provider sends none.'),
     roles: z
       .strictObject({
         allow: z.array(z.enum(travelRoles)).optional().describe('Default: all but admin and authAdmin.'),
@@ -188,16 +185,16 @@ export function parseMapping(
   return result.success ? { mapping: result.data } : { faults: toMappingFaults(result.error, schema) };
 }
 
-/** Why a rule cannot read from a path, and what would be right. */
+/** Why a rule cannot read a path, and how to correct it. */
 interface PathProblem {
   problem: string;
   remedy: string;
 }
 
-/** Parses the path of a rule. Extensions may have any attributes; core ones must exist, and be of those that are kept. */
+/** Parses the path of a rule. Core attributes must exist and be writable; extensions may have any attributes. */
 export function parseRulePath(text: string): AttributePath | PathProblem {
   const parsed = parsePath(text);
-  const path = 'fault' in parsed ? parsed : ofAttributes(parsed);
+  const path = 'fault' in parsed ? parsed : withAttributesOnly(parsed);
   if ('fault' in path) {
     const remedy = 'Write a SCIM path, e.g. title, name.middleName or emails[type eq "work"].value.';
     return { problem: `is not a SCIM path: ${path.fault} (at ${path.position})`, remedy };
@@ -205,22 +202,22 @@ export function parseRulePath(text: string): AttributePath | PathProblem {
   const { urn, attribute, name } = resolveAttribute(userType, path);
   if (name === undefined)
     return { problem: 'names a schema and no attribute', remedy: `Write ${text}:attribute.` };
-  if (!attribute) return urn === undefined ? unknown(name) : path;
+  if (!attribute) return urn === undefined ? unknownAttribute(name) : path;
   if (attribute.mutability !== 'readWrite') {
     return { problem: `${name} is not kept`, remedy: 'Read an attribute that the identity provider writes.' };
   }
   const isKnown = path.sub === undefined || findAttribute(attribute.subAttributes, path.sub) !== undefined;
-  return isKnown ? path : unknown(`${name}.${path.sub}`);
+  return isKnown ? path : unknownAttribute(`${name}.${path.sub}`);
 }
 
-/** A rule reads an attribute, never an extension as a whole. */
-function ofAttributes(path: AttributePath): AttributePath {
+/** Drops the readings of a path as an extension without an attribute: a rule cannot read a whole extension. */
+function withAttributesOnly(path: AttributePath): AttributePath {
   const { readings, ...rest } = path;
   if (!readings) return path;
   return { ...rest, readings: readings.filter(({ attribute }) => attribute !== undefined) };
 }
 
-function unknown(name: string): PathProblem {
+function unknownAttribute(name: string): PathProblem {
   return {
     problem: `a user has no attribute ${name}`,
     remedy: 'Correct the name, or put the URN of its extension in front.',

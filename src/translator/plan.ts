@@ -11,118 +11,117 @@ import type {
 import {
   type CustomFieldValue,
   hasValue,
+  isArrayElement,
   parseFieldKey,
   readField,
+  requiredKeys,
   type TravelUser,
   toWritableValues,
 } from './traveler.ts';
 import { isEqualJson } from './values.ts';
 
-/** A value that becomes ours, and the SCIM value that it came from. */
+/** A value that the bridge will own, and the SCIM value that it comes from. */
 interface PlannedValue {
   value: Json;
   source: Json;
 }
 
-/** What must happen for a traveler to be as wanted. */
+/** The changes that make a traveler as wanted. */
 export interface Plan {
-  /** Sent. */
+  /** Fields to send. */
   set: Record<FieldKey, PlannedValue>;
-  /** Ours from now on without a call: the traveler has the value already. */
+  /** Fields to own without a call, because the traveler already has the value. */
   adopt: Record<FieldKey, PlannedValue>;
-  /** Taken from the traveler. */
+  /** Fields to remove from the traveler. */
   remove: FieldKey[];
-  /** Ours no longer: no rule targets it, and its value stays. */
+  /** Fields that the bridge owns no longer, because no rule sets them; their values stay. */
   released: FieldKey[];
   /**
-   * The traveler must be read right before this is sent: an array is replaced whole, so that its foreign elements are
-   * carried along; the last removed part of an address takes the address with it; and whether somebody administers the
-   * travel service or was archived by hand decides about email, roles and archived.
+   * True if the traveler must be read right before the call. An array is replaced whole, so the request must repeat the
+   * elements that the bridge does not own. An address without parts must be removed whole. Email, roles and `archived` are
+   * not changed for an administrator of the travel service, or after an archive by hand.
    */
   needsFreshRead: boolean;
 }
 
-/** Everything that a plan rests on. */
+/** Everything that a plan depends on. */
 export interface PlanInput {
   applied: AppliedFields;
   refused: RefusedFields;
   wanted: Record<FieldKey, WantedField>;
-  /** The traveler as last seen, when there is one. */
+  /** The traveler as last read; undefined if there is none yet. */
   observed: TravelUser | undefined;
-  /** True: the traveler becomes somebody else's, so a field that no rule targets goes, too. */
+  /** True if the traveler passes to another person: fields that no rule sets are then removed instead of released. */
   isReset?: boolean;
-  /** The version of rules and lookups: what was refused under the same is not sent again. */
+  /** The version of rules and lookups. A value that was refused under the same version is not sent again. */
   basis: string;
   rules: Rules;
 }
 
-/** Fields that a traveler always has. */
-const lasting = ['email', 'archived'];
-
-/** Nothing to send. */
+/** A plan without changes. */
 export const emptyPlan: Plan = { set: {}, adopt: {}, remove: [], released: [], needsFreshRead: false };
 
-/** The three-way merge of what was sent, what is wanted and what was observed. */
-export function makePlan(situation: PlanInput): Plan {
-  const { applied, wanted, rules } = situation;
+/** Plans the changes to a traveler: a three-way merge of the fields that were applied, are wanted and were observed. */
+export function makePlan(input: PlanInput): Plan {
+  const { applied, wanted, rules } = input;
   const set: Plan['set'] = {};
   const adopt: Plan['adopt'] = {};
   const remove: FieldKey[] = [];
   for (const [key, field] of Object.entries(wanted)) {
-    const step = stepFor(key, field, situation);
+    const step = stepFor(key, field, input);
     if (step === 'remove') remove.push(key);
     else if (step && step.kind === 'set') set[key] = step.planned;
     else if (step) adopt[key] = step.planned;
   }
-  const unspoken = Object.keys(applied).filter((key) => !(key in wanted));
-  const isTargeted = (key: FieldKey) => situation.isReset === true || isSetByRules(rules, key);
-  const gone = unspoken.filter((key) => isTargeted(key) && isRemovable(key, situation));
-  const released = unspoken.filter((key) => !isTargeted(key));
-  const away = [...remove, ...gone];
-  const needsFreshRead = Object.keys(set).some(needsReadToSet) || away.some(needsReadToRemove);
-  return { set, adopt, remove: away, released, needsFreshRead };
+  const unwanted = Object.keys(applied).filter((key) => !(key in wanted));
+  const isRemoved = (key: FieldKey) => input.isReset === true || isSetByRules(rules, key);
+  const dropped = unwanted.filter((key) => isRemoved(key) && isRemovable(key, input));
+  const released = unwanted.filter((key) => !isRemoved(key));
+  const removed = [...remove, ...dropped];
+  const needsFreshRead = Object.keys(set).some(needsReadToSet) || removed.some(needsReadToRemove);
+  return { set, adopt, remove: removed, released, needsFreshRead };
 }
 
 function needsReadToSet(key: FieldKey): boolean {
-  return isElement(key) || lasting.includes(key);
+  return isArrayElement(key) || requiredKeys.includes(key);
 }
 
 function needsReadToRemove(key: FieldKey): boolean {
-  return isElement(key) || parseFieldKey(key).kind === 'address';
+  return isArrayElement(key) || parseFieldKey(key).kind === 'address';
 }
 
 type Step = { kind: 'set' | 'adopt'; planned: PlannedValue } | 'remove' | undefined;
 
-function stepFor(key: FieldKey, field: WantedField, situation: PlanInput): Step {
-  const applied = situation.applied[key];
+function stepFor(key: FieldKey, field: WantedField, input: PlanInput): Step {
+  const applied = input.applied[key];
   switch (field.kind) {
     case 'value':
-      return stepForValue(key, field, situation);
+      return stepForValue(key, field, input);
     case 'unresolved':
       if (applied && isEqualJson(applied.source, field.source)) return undefined;
-      return isRemovable(key, situation) ? 'remove' : undefined;
+      return isRemovable(key, input) ? 'remove' : undefined;
     case 'kept':
       return undefined;
     case 'absent':
-      return isRemovable(key, situation) ? 'remove' : undefined;
+      return isRemovable(key, input) ? 'remove' : undefined;
   }
 }
 
-function stepForValue(key: FieldKey, { value, source }: PlannedValue, situation: PlanInput): Step {
-  const entry = situation.applied[key];
+function stepForValue(key: FieldKey, { value, source }: PlannedValue, input: PlanInput): Step {
+  const entry = input.applied[key];
   const applied = entry?.unsure ? undefined : entry;
   const planned = { value, source };
-  // Compared with what was sent: the travel API may spell it its own way.
+  // Compare with the value sent, because the travel API may spell its answer differently.
   if (applied && isEqualJson(applied.sent, value))
     return isEqualJson(applied.source, source) ? undefined : { kind: 'adopt', planned };
-  if (isRefused(key, value, situation)) return undefined;
-  const { observed, rules } = situation;
-  const isThere = !applied && observed && hasValue(observed, { key, wanted: value, rules });
-  return { kind: isThere ? 'adopt' : 'set', planned };
+  if (isRefused(key, value, input)) return undefined;
+  const { observed, rules } = input;
+  const isPresent = !applied && observed && hasValue(observed, { key, wanted: value, rules });
+  return { kind: isPresent ? 'adopt' : 'set', planned };
 }
 
-function isRemovable(key: FieldKey, situation: PlanInput): boolean {
-  return key in situation.applied && !lasting.includes(key) && !isRefused(key, null, situation);
+function isRemovable(key: FieldKey, input: PlanInput): boolean {
+  return key in input.applied && !requiredKeys.includes(key) && !isRefused(key, null, input);
 }
 
 function isRefused(key: FieldKey, value: Json, { refused, basis }: PlanInput): boolean {
@@ -130,17 +129,12 @@ function isRefused(key: FieldKey, value: Json, { refused, basis }: PlanInput): b
   return before !== undefined && before.basis === basis && isEqualJson(before.value, value);
 }
 
-function isElement(key: FieldKey): boolean {
-  const { kind } = parseFieldKey(key);
-  return kind === 'customField' || kind === 'role';
-}
-
-/** True when there is nothing to send. */
+/** True if a plan needs no call. */
 export function isEmptyPlan({ set, remove }: Plan): boolean {
   return Object.keys(set).length === 0 && remove.length === 0;
 }
 
-/** The body of the patch (RFC 7396), with the foreign elements of the arrays that it replaces. */
+/** Builds the merge patch of a plan (RFC 7396). Arrays repeat the elements of `current` that the bridge does not own, except `omit`. */
 export function toPatchBody(
   { set, remove }: Plan,
   current: TravelUser | undefined,
@@ -151,7 +145,7 @@ export function toPatchBody(
   return mergePatch(changes, current, omit);
 }
 
-/** The body of the create: every planned value. `archived` only where the user starts inactive. */
+/** Builds the body that creates a traveler. `archived` is sent only if it is true, because false is the default. */
 export function toCreateBody({ set }: Plan): JsonObject {
   const values = Object.entries(set).map(([key, { value }]) => [key, value] as const);
   return mergePatch(
@@ -160,25 +154,25 @@ export function toCreateBody({ set }: Plan): JsonObject {
   );
 }
 
-/** The fields that are ours after a plan was carried out, with what the travel API answered. */
+/** The fields that the bridge owns after a plan was carried out, with the values of the travel API's response. */
 export function toAppliedFields(
   applied: AppliedFields,
   { set, adopt, remove, released }: Plan,
   answer: TravelUser,
 ): AppliedFields {
-  const left = [...remove, ...released];
-  const kept: AppliedFields = Object.fromEntries(
-    Object.entries(applied).filter(([key]) => !left.includes(key)),
+  const notOwned = [...remove, ...released];
+  const owned: AppliedFields = Object.fromEntries(
+    Object.entries(applied).filter(([key]) => !notOwned.includes(key)),
   );
   for (const [key, { value, source }] of Object.entries({ ...set, ...adopt })) {
-    kept[key] = { sent: value, answered: readField(answer, key) ?? null, source };
+    owned[key] = { sent: value, answered: readField(answer, key) ?? null, source };
   }
-  return kept;
+  return owned;
 }
 
 /**
- * The planned fields that the `invalid` list of an answer names. An element of an array is named by its key, or by its
- * index in the body that was sent; without that body, or where that element is not of the plan, all planned ones are meant.
+ * Finds the planned fields that the `invalid` list of a response names. An array element is named by its key, or by its
+ * index in the request body. If the body is not known or the element is not in the plan, all planned elements are returned.
  */
 export function findInvalidFields(names: string[], { set, remove }: Plan, body?: JsonObject): FieldKey[] {
   const planned = [...Object.keys(set), ...remove];
@@ -192,14 +186,14 @@ function isNamed(
 ): boolean {
   const [head = '', index = ''] = name.split(/[.[\]]+/);
   if (key === name || key.startsWith(`${name}.`)) return true;
-  if (!isElement(key) || !key.startsWith(`${head}.`)) return name.startsWith(`${key}.`);
-  // A custom field that is asked for and was not sent: no fault of those that were.
+  if (!isArrayElement(key) || !key.startsWith(`${head}.`)) return name.startsWith(`${key}.`);
+  // A custom field that the travel service requires and that was not sent says nothing about the ones that were.
   if (!isIndex.test(index) && !sent.planned.includes(`${head}.${index}`)) return false;
   const element = elementKey(head, index, sent.body);
   return element !== undefined && sent.planned.includes(element) ? element === key : true;
 }
 
-/** No longer, as an id may be of digits alone. */
+/** At most six digits: a longer number is an id of digits. */
 const isIndex = /^\d{0,6}$/;
 
 function elementKey(head: string, index: string, body: JsonObject | undefined): FieldKey | undefined {
@@ -210,7 +204,7 @@ function elementKey(head: string, index: string, body: JsonObject | undefined): 
   return typeof element.customFieldId === 'string' ? `${head}.${element.customFieldId}` : undefined;
 }
 
-/** Where a traveler no longer is as the travel API answered: somebody changed it there. */
+/** Finds the owned fields whose values differ from the travel API's response: they were changed in the travel service. */
 export function findDrift(applied: AppliedFields, observed: TravelUser): Finding[] {
   return Object.entries(applied).flatMap(([key, { answered, unsure }]) => {
     const now = readField(observed, key) ?? null;
@@ -228,8 +222,8 @@ export function findDrift(applied: AppliedFields, observed: TravelUser): Finding
 }
 
 /**
- * Changes by key as one merge patch (RFC 7396), null for a removal. An array is replaced as a whole, so it carries the
- * elements of `current` that are not changed; of custom fields only what may be written, and without the values of `omit`.
+ * Builds a merge patch (RFC 7396) from changes by key; null removes a field. A merge patch replaces arrays whole, so they
+ * repeat the unchanged elements of `current`, without the custom field values in `omit`.
  */
 export function mergePatch(
   changes: Record<FieldKey, Json>,
@@ -241,20 +235,20 @@ export function mergePatch(
   const customFields = new Map<string, Json>();
   const roles = new Map<string, Json>();
   for (const [key, value] of Object.entries(changes)) {
-    const place = parseFieldKey(key);
-    if (place.kind === 'field') body[place.name] = value;
-    else if (place.kind === 'address') address[place.part] = value;
-    else if (place.kind === 'customField') customFields.set(place.id, value);
-    else roles.set(place.value, value);
+    const path = parseFieldKey(key);
+    if (path.kind === 'field') body[path.name] = value;
+    else if (path.kind === 'address') address[path.part] = value;
+    else if (path.kind === 'customField') customFields.set(path.id, value);
+    else roles.set(path.value, value);
   }
   if (Object.keys(address).length > 0) body.address = addressPatch(address, current);
   if (customFields.size > 0)
-    body.customFields = customFieldsArray(customFields, without(current?.customFields ?? [], omit));
+    body.customFields = customFieldsArray(customFields, withoutValues(current?.customFields ?? [], omit));
   if (roles.size > 0) body.roles = rolesArray(roles, current);
   return body;
 }
 
-/** An address of which nothing is left goes as a whole. */
+/** Removes the address whole if no part is left. */
 function addressPatch(parts: JsonObject, current: TravelUser | undefined): Json {
   if (!current) return parts;
   const left = Object.entries({ ...current.address, ...parts }).filter(([, value]) => value !== null);
@@ -279,40 +273,40 @@ function rolesArray(changes: Map<string, Json>, current: TravelUser | undefined)
   return [...merged];
 }
 
-function without(held: CustomFieldValue[], omit: readonly CustomFieldValue[]): CustomFieldValue[] {
+function withoutValues(held: CustomFieldValue[], omit: readonly CustomFieldValue[]): CustomFieldValue[] {
   return held.flatMap((field) => {
-    const gone = omit.filter(({ customFieldId }) => customFieldId === field.customFieldId);
-    if (gone.length === 0) return [field];
-    const left = field.values.filter(
-      (value) => !gone.some(({ values }) => values.some((one) => isEqualJson(one, value))),
+    const omitted = omit.filter(({ customFieldId }) => customFieldId === field.customFieldId);
+    if (omitted.length === 0) return [field];
+    const remaining = field.values.filter(
+      (value) => !omitted.some(({ values }) => values.some((other) => isEqualJson(other, value))),
     );
-    return left.length > 0 ? [{ ...field, values: left }] : [];
+    return remaining.length > 0 ? [{ ...field, values: remaining }] : [];
   });
 }
 
-/** A patch that was refused (422), and what it rested on. */
+/** A patch that was refused (422), and what it was built from. */
 export interface RefusedPatch {
   /** The names in the `invalid` list of the answer. */
   names: string[];
   body: JsonObject;
-  /** The keys that the patch was to change. */
+  /** The keys that the patch should have changed. */
   planned: FieldKey[];
   current: TravelUser | undefined;
-  /** The custom fields as they are in the travel service now. */
+  /** The custom fields of the travel service, freshly read. */
   customFields: CustomField[];
 }
 
-/** What a refusal says of the custom field values that a patch only carried along. */
+/** The custom field values that a patch only repeated and the travel API refused. */
 export interface Unsendable {
-  /** Those that the travel API does not take back: their field or option is disabled, or is there no longer. */
+  /** Values that cannot be sent: their field or option is disabled or deleted. */
   values: CustomFieldValue[];
-  /** The names that mean something else. */
+  /** The names in the `invalid` list that mean something else. */
   names: string[];
-  /** True when a name means a value that could be sent, as far as the custom fields are known. */
+  /** True if a name means a value that should be accepted, going by the custom fields in `RefusedPatch`. */
   isDoubtful: boolean;
 }
 
-/** Finds the values that the next patch must leave out. */
+/** Finds the repeated custom field values that the next patch must leave out. */
 export function findUnsendableValues({
   names,
   body,
@@ -336,7 +330,7 @@ export function findUnsendableValues({
   };
 }
 
-/** The values of a field that cannot be assigned; all of them when the field itself cannot. */
+/** The values of a custom field that cannot be assigned: all if the field is disabled or deleted, else the disabled options. */
 function disabledPart(held: CustomFieldValue, customFields: CustomField[]): CustomFieldValue[] {
   const field = customFields.find(({ id }) => id === held.customFieldId);
   if (!field || field.disabled) return [held];
@@ -347,11 +341,11 @@ function disabledPart(held: CustomFieldValue, customFields: CustomField[]): Cust
   return values.length > 0 ? [{ ...held, values }] : [];
 }
 
-/** The custom fields that a name of the `invalid` list means: by index in the body or by id; all when it names none. */
+/** The ids of the custom fields that a name of the `invalid` list means: by index in the body, by id, or all of them. */
 function elementIds(name: string, { customFields }: JsonObject): Json[] {
   const [head, element = ''] = name.split(/[.[\]]+/);
   if (head !== 'customFields' || !Array.isArray(customFields)) return [];
-  const ids = customFields.map((one) => (isObject(one) ? (one.customFieldId ?? null) : null));
+  const ids = customFields.map((element) => (isObject(element) ? (element.customFieldId ?? null) : null));
   if (element === '') return ids;
   return ids.includes(element) ? [element] : ids.filter((_, index) => String(index) === element);
 }

@@ -2,37 +2,37 @@ import type { Json } from '../schema/resource.ts';
 import { findField } from './fields.ts';
 import type { FieldKey, Finding, TraceEntry, Translation } from './translation.ts';
 
-/** A translation for people to read: each field with what becomes of it and rule by rule why, then the findings. */
+/** Writes a translation as text: each field with its result and the part of every rule, then the findings. */
 export function previewText({ fields, findings, trace, fallbackEmail }: Translation): string {
   const keys = [...new Set([...Object.keys(fields), ...trace.map(({ field }) => field)])];
-  const silent = keys.filter((key) => isSilent(key, fields, trace));
-  const spoken = keys.filter((key) => !silent.includes(key));
-  const width = Math.max(...spoken.map((key) => key.length), 0);
-  const blocks = spoken.map((key) => blockOf(key, width, { fields, trace }));
+  const empty = keys.filter((key) => isEmptyField(key, fields, trace));
+  const filled = keys.filter((key) => !empty.includes(key));
+  const width = Math.max(...filled.map((key) => key.length), 0);
+  const blocks = filled.map((key) => fieldText(key, width, { fields, trace }));
   const fallback = fallbackEmail === undefined ? [] : [`If that email is taken, ${fallbackEmail} serves.`];
-  const unset = silent.length === 0 ? [] : [`Nothing for: ${silent.join(', ')}.`];
+  const unset = empty.length === 0 ? [] : [`Nothing for: ${empty.join(', ')}.`];
   return `${[blocks.join('\n'), ...fallback, ...unset, findingsText(findings)].join('\n\n')}\n`;
 }
 
-type Told = Pick<Translation, 'fields' | 'trace'>;
+type FieldsAndTrace = Pick<Translation, 'fields' | 'trace'>;
 
-/** True for a field that no rule had anything for. */
-function isSilent(key: FieldKey, fields: Translation['fields'], trace: TraceEntry[]): boolean {
+/** True for a field for which no rule found a value. */
+function isEmptyField(key: FieldKey, fields: Translation['fields'], trace: TraceEntry[]): boolean {
   const entries = trace.filter(({ field }) => field === key);
   return fields[key]?.kind !== 'value' && entries.every(({ before }) => before === undefined);
 }
 
-function blockOf(key: FieldKey, width: number, { fields, trace }: Told): string {
+function fieldText(key: FieldKey, width: number, { fields, trace }: FieldsAndTrace): string {
   const lines = trace
     .filter(({ field }) => field === key)
-    .map((entry) => `${' '.repeat(width + 2)}${lineOf(entry)}`);
-  return [`${key.padEnd(width)}  ${resultOf(key, fields[key])}`, ...lines].join('\n');
+    .map((entry) => `${' '.repeat(width + 2)}${traceLine(entry)}`);
+  return [`${key.padEnd(width)}  ${resultText(key, fields[key])}`, ...lines].join('\n');
 }
 
-function resultOf(key: FieldKey, wanted: Translation['fields'][string] | undefined): string {
+function resultText(key: FieldKey, wanted: Translation['fields'][string] | undefined): string {
   switch (wanted?.kind) {
     case 'value':
-      return `= ${shown(wanted.value)}`;
+      return `= ${toJsonText(wanted.value)}`;
     case 'unresolved':
       return '? unresolved: what was there before stays';
     case 'kept':
@@ -47,23 +47,23 @@ function nounOf(key: FieldKey): string {
   return findField(key)?.noun ?? (key.startsWith('customFields.') ? 'custom field' : key);
 }
 
-/** What could not be used is shown as the transforms left it. */
-function lineOf({ origin, rule, outcome, before, transformed, after, reason }: TraceEntry): string {
+/** One line of the trace; an unusable value is shown as it was after the transforms. */
+function traceLine({ origin, rule, outcome, before, transformed, after, reason }: TraceEntry): string {
   const end = after ?? transformed;
   const change =
-    before === undefined ? '' : `: ${shown(before)}${end === undefined ? '' : ` → ${shown(end)}`}`;
+    before === undefined ? '' : `: ${toJsonText(before)}${end === undefined ? '' : ` → ${toJsonText(end)}`}`;
   return `${outcome} by ${origin} rule ${rule}${change}${reason === undefined ? '' : ` (${reason})`}`;
 }
 
 function findingsText(findings: Finding[]): string {
   if (findings.length === 0) return 'No findings.';
   const lines = findings.map(({ field, code, value, reason, remedy }) => {
-    const about = value === undefined ? '' : ` ${shown(value)}`;
+    const about = value === undefined ? '' : ` ${toJsonText(value)}`;
     return `  ${field}${about}: ${reason} [${code}]\n    ${remedy}`;
   });
   return ['Findings:', ...lines].join('\n');
 }
 
-function shown(value: Json): string {
+function toJsonText(value: Json): string {
   return JSON.stringify(value);
 }

@@ -5,57 +5,60 @@ import type { Mapping } from './mapping-file.ts';
 import { travelRoles } from './translation.ts';
 import { elementsOf, type Fault, isUnassigned, toText, unusable, valueAt } from './values.ts';
 
-/** Roles that rule over the travel service: an IdP gives them only where the mapping lists them. */
+/** Roles of administrators. An IdP can give them only if `roles.allow` of the mapping lists them. */
 const privileged: string[] = ['admin', 'authAdmin'];
 
-/** The roles of the travel extension, else the core ones, as far as the mapping allows them; each is a field of its own. */
+/** Decides the roles: those of the travel extension, otherwise the core ones. Each role that the mapping allows is a field. */
 export function decideRoles(user: ScimResource, mapping: Mapping): TranslationPart {
-  const { rule, elements } = rolesOf(user, mapping);
+  const { rule, elements } = findRoles(user, mapping);
   if (elements.length > 0) return mergeParts(elements.map((element) => decideRole(element, rule, mapping)));
   const entry = { field: 'roles', origin: 'default', rule, outcome: 'absent', reason: 'no value' } as const;
   return { fields: {}, findings: [], trace: [entry], needsFreshLookups: false };
 }
 
-/** What a role of a traveler is called in SCIM, such that it leads back to it: `roles.map` may call it otherwise. */
+/**
+ * The SCIM name of a traveler's role: the role itself, or a key of `roles.map`, that translates back to the role. Undefined
+ * if there is no such name because the mapping gives the role's own name another meaning.
+ */
 export function toScimRole(role: string, mapping: Mapping): string | undefined {
-  const leadsTo = (name: string): (string | undefined)[] => {
+  const translations = (name: string): (string | undefined)[] => {
     const parts = namedRoles({ value: name }, mapping);
-    return parts.map(({ names }) => names.map((each) => travelRole(each, mapping)).find(isGiven));
+    return parts.map(({ names }) => names.map((each) => toTravelRole(each, mapping)).find(isKnown));
   };
   const names = [role, ...Object.keys(mapping.roles?.map ?? {})];
-  const name = names.find((each) => leadsTo(each).every((found) => found === role));
-  return name ?? (leadsTo(role).some(isGiven) ? undefined : role);
+  const name = names.find((each) => translations(each).every((found) => found === role));
+  return name ?? (translations(role).some(isKnown) ? undefined : role);
 }
 
-function isGiven(role: string | undefined): role is string {
+function isKnown(role: string | undefined): role is string {
   return role !== undefined;
 }
 
 interface NamedRole {
   raw: Json;
-  /** What it may be called: its value, then what it is displayed as. */
+  /** The names under which it is looked up: its value, then its display name. */
   names: string[];
 }
 
-function rolesOf(user: ScimResource, mapping: Mapping): { rule: string; elements: NamedRole[] } {
-  const namesIn = (of: ScimResource) =>
-    elementsOf(of, 'roles').flatMap((element) => namedRoles(element, mapping));
+function findRoles(user: ScimResource, mapping: Mapping): { rule: string; elements: NamedRole[] } {
+  const rolesIn = (container: ScimResource) =>
+    elementsOf(container, 'roles').flatMap((element) => namedRoles(element, mapping));
   const extension = valueAt(user, urns.travel);
-  const own = isObject(extension) ? namesIn(extension) : [];
-  if (own.length > 0) return { rule: `${urns.travel}:roles.value`, elements: own };
-  return { rule: 'roles.value', elements: namesIn(user) };
+  const extensionRoles = isObject(extension) ? rolesIn(extension) : [];
+  if (extensionRoles.length > 0) return { rule: `${urns.travel}:roles.value`, elements: extensionRoles };
+  return { rule: 'roles.value', elements: rolesIn(user) };
 }
 
-/** One role, or several: some clients write a comma-separated list, Entra ID a JSON object inside the text. */
+/** The roles in one element. Some clients send a comma-separated list, and Entra ID sends a JSON object as text. */
 function namedRoles({ value = null, display }: JsonObject, mapping: Mapping): NamedRole[] {
-  const shown = toText(display);
-  const text = toText(value) ?? (isUnassigned(value) ? shown : undefined);
-  const inner = text?.startsWith('{') ? parsed(text) : value;
+  const displayName = toText(display);
+  const text = toText(value) ?? (isUnassigned(value) ? displayName : undefined);
+  const inner = text?.startsWith('{') ? parseJson(text) : value;
   if (isObject(inner))
-    return [{ raw: value, names: texts(inner.value, inner.displayName, inner.display, shown) }];
-  if (text === undefined) return isUnassigned(value) ? [] : [{ raw: value, names: texts(shown) }];
-  const whole = { raw: text, names: texts(text, shown) };
-  if (!text.includes(',') || whole.names.some((name) => travelRole(name, mapping))) return [whole];
+    return [{ raw: value, names: texts(inner.value, inner.displayName, inner.display, displayName) }];
+  if (text === undefined) return isUnassigned(value) ? [] : [{ raw: value, names: texts(displayName) }];
+  const whole = { raw: text, names: texts(text, displayName) };
+  if (!text.includes(',') || whole.names.some((name) => toTravelRole(name, mapping))) return [whole];
   return text.split(',').flatMap((part) => texts(part).map((name) => ({ raw: name, names: [name] })));
 }
 
@@ -63,7 +66,7 @@ function texts(...values: (Json | undefined)[]): string[] {
   return values.map(toText).filter((text) => text !== undefined);
 }
 
-function parsed(text: string): Json {
+function parseJson(text: string): Json {
   try {
     return JSON.parse(text);
   } catch {
@@ -72,13 +75,13 @@ function parsed(text: string): Json {
 }
 
 function decideRole({ raw, names }: NamedRole, rule: string, mapping: Mapping): TranslationPart {
-  const role = names.map((name) => travelRole(name, mapping)).find(isGiven);
-  const fault = faultOf(role, mapping);
+  const role = names.map((name) => toTravelRole(name, mapping)).find(isKnown);
+  const fault = roleFault(role, mapping);
   const entry = { field: role ? `roles.${role}` : 'roles', origin: 'default', rule, before: raw } as const;
   if (role === undefined || fault) {
-    const told = fault ?? unknownRole;
-    const trace: TranslationPart['trace'] = [{ ...entry, outcome: 'skipped', reason: told.reason }];
-    return { fields: {}, findings: [toFinding(entry.field, raw, told)], trace, needsFreshLookups: false };
+    const reported = fault ?? unknownRole;
+    const trace: TranslationPart['trace'] = [{ ...entry, outcome: 'skipped', reason: reported.reason }];
+    return { fields: {}, findings: [toFinding(entry.field, raw, reported)], trace, needsFreshLookups: false };
   }
   const trace: TranslationPart['trace'] = [{ ...entry, outcome: 'set', after: role }];
   return {
@@ -89,7 +92,7 @@ function decideRole({ raw, names }: NamedRole, rule: string, mapping: Mapping): 
   };
 }
 
-function travelRole(name: string, { roles }: Mapping): string | undefined {
+function toTravelRole(name: string, { roles }: Mapping): string | undefined {
   const wanted = foldCase(name);
   const mapped = Object.entries(roles?.map ?? {}).find(([from]) => foldCase(from) === wanted);
   return mapped?.[1] ?? travelRoles.find((role) => foldCase(role) === wanted);
@@ -101,7 +104,7 @@ const unknownRole: Fault = unusable(
   'Give a role of the travel service, or translate this one in roles.map of the mapping.',
 ).fault;
 
-function faultOf(role: string | undefined, { roles }: Mapping): Fault | undefined {
+function roleFault(role: string | undefined, { roles }: Mapping): Fault | undefined {
   if (role === undefined) return unknownRole;
   const isAllowed = roles?.allow
     ? roles.allow.some((allowed) => allowed === role)

@@ -4,46 +4,46 @@ import { jsonPath } from './mapping-faults.ts';
 import { isoDate, parseDate, readLanguage, readPhoneNumber } from './readers.ts';
 import { MAX_VALUE_LENGTH, type Reading, unusable, withMappingPath } from './values.ts';
 
-/** A text, or why there is none; with the place in the mapping, if the mapping itself names the text. */
+/** A text between two transforms, or why there is none. `mappingPath` is set if the mapping file contains the text. */
 type State = ({ text: string } | { problem: string }) & { mappingPath?: string };
 
-/** What a step makes of a text, or why nothing comes of it. */
+/** One transform, compiled. */
 type Step = (text: string) => State;
 
-/** What of the mapping a step may depend on. */
+/** The settings of the mapping that a transform depends on. */
 interface Setting {
   /** `phone.defaultCountry`. */
   country: string | undefined;
 }
 
-/** The same, with the place of the transforms in the mapping. */
-interface Placed extends Setting {
+/** The settings, with the JSON path of the transforms in the mapping file. */
+interface LocatedSetting extends Setting {
   path: PropertyKey[];
 }
 
-/** The transforms that take no option. */
+/** The transforms without an option. */
 export const plainTransforms = {
-  trim: () => (text) => done(text.trim()),
-  lowercase: () => (text) => done(text.toLowerCase()),
-  uppercase: () => (text) => done(text.toUpperCase()),
-  titlecase: () => (text) => done(titlecase(text)),
-  digits: () => (text) => done(text.replace(/\D/g, '')),
-  date: () => (text) => orElse(isoDate(text.trim()), 'it is not a date of the form YYYY-MM-DD'),
-  phone: ({ country }) => phone(country),
-  country: () => (text) => fromReading(readCountry(text)),
-  language: () => (text) => fromReading(readLanguage(text)),
+  trim: () => (text) => textState(text.trim()),
+  lowercase: () => (text) => textState(text.toLowerCase()),
+  uppercase: () => (text) => textState(text.toUpperCase()),
+  titlecase: () => (text) => textState(titlecase(text)),
+  digits: () => (text) => textState(text.replace(/\D/g, '')),
+  date: () => (text) => stateOr(isoDate(text.trim()), 'it is not a date of the form YYYY-MM-DD'),
+  phone: ({ country }) => phoneStep(country),
+  country: () => (text) => toState(readCountry(text)),
+  language: () => (text) => toState(readLanguage(text)),
 } satisfies Record<string, (setting: Setting) => Step>;
 
-/** The transforms that take an option, by their one name. */
+/** The transforms with an option: objects with one of these members. */
 export interface OptionTransforms {
-  /** How the date is written, e.g. `DD/MM/YYYY`. */
+  /** The format of the date, e.g. `DD/MM/YYYY`. */
   date: string;
-  /** The country whose national way of writing is meant. */
+  /** The country of national numbers (ISO 3166-1 alpha-2). */
   phone: string;
   prefix: string;
   replace: { pattern: string; with: string };
   map: Record<string, string>;
-  /** The value where there is none, or where the steps before came to nothing. */
+  /** The value if there is none, or if an earlier transform gives none. */
   default: string;
 }
 
@@ -54,10 +54,10 @@ const optionTransforms: {
   ) => Step;
 } = {
   date: (format) => (text) =>
-    orElse(parseDate(text.trim(), format), `it is not a date of the form ${format}`),
-  phone: (country) => phone(country),
-  prefix: (prefix) => (text) => done(`${prefix}${text}`),
-  replace: (option) => replacer(option),
+    stateOr(parseDate(text.trim(), format), `it is not a date of the form ${format}`),
+  phone: (country) => phoneStep(country),
+  prefix: (prefix) => (text) => textState(`${prefix}${text}`),
+  replace: (option) => replaceStep(option),
   map: (entries, path) => (text) => {
     const entry = Object.hasOwn(entries, text) ? entries[text] : undefined;
     if (entry === undefined) return { problem: 'the map of the rule has no entry for it' };
@@ -65,16 +65,16 @@ const optionTransforms: {
   },
 };
 
-/** The name of a transform that takes no option. */
+/** The name of a transform without an option. */
 export type PlainTransform = keyof typeof plainTransforms;
 
-/** One transform as a mapping file has it. */
+/** One transform, as written in a mapping file. */
 type Transform = PlainTransform | { [Name in keyof OptionTransforms]?: OptionTransforms[Name] | undefined };
 
-/** Compiles a rule's transforms into one function of a value; no value goes in where a default may come out. */
+/** Compiles the transforms of a rule to one function. The argument is undefined if there is no value, which `default` replaces. */
 export function compileTransforms(
   transforms: Transform[],
-  { country, path }: Placed,
+  { country, path }: LocatedSetting,
 ): (text: string | undefined) => Reading {
   const steps = transforms.map((transform, index) =>
     compileStep(transform, { country, path: [...path, index] }),
@@ -82,23 +82,23 @@ export function compileTransforms(
   return (text) => {
     let state: State = text === undefined ? { problem: 'there is no value' } : { text };
     for (const step of steps) state = step(state);
-    return readingOf(state);
+    return toReading(state);
   };
 }
 
-/** What each result of a `map` and each `default` becomes in the steps that follow it. */
-export function constantsOf(transforms: Transform[], { country, path }: Placed): Reading[] {
+/** The values that transforms contain (`map` results and `default`), after the transforms that follow them. */
+export function constantsOf(transforms: Transform[], { country, path }: LocatedSetting): Reading[] {
   return transforms.flatMap((transform, index) => {
-    const own = ownTexts(transform, [...path, index]);
+    const texts = textsIn(transform, [...path, index]);
     const steps = transforms
       .slice(index + 1)
       .map((following, next) => compileStep(following, { country, path: [...path, index + 1 + next] }));
-    return own.map((state) => readingOf(steps.reduce((before, step) => step(before), state)));
+    return texts.map((state) => toReading(steps.reduce((before, step) => step(before), state)));
   });
 }
 
-/** The texts that a transform brings in. A map may well say that a value becomes nothing. */
-function ownTexts(transform: Transform, path: PropertyKey[]): State[] {
+/** The texts that a transform contains. A blank result of `map` is intended: the value is left out. */
+function textsIn(transform: Transform, path: PropertyKey[]): State[] {
   if (typeof transform === 'string') return [];
   const { map = {}, default: fallback } = transform;
   const entries = Object.entries(map)
@@ -108,7 +108,7 @@ function ownTexts(transform: Transform, path: PropertyKey[]): State[] {
   return [...entries, { text: fallback, mappingPath: jsonPath([...path, 'default']) }];
 }
 
-function readingOf(state: State): Reading {
+function toReading(state: State): Reading {
   const { mappingPath } = state;
   if ('text' in state) return { value: state.text, ...(mappingPath === undefined ? {} : { mappingPath }) };
   const { fault } = unusable(
@@ -119,7 +119,7 @@ function readingOf(state: State): Reading {
   return { fault: mappingPath === undefined ? fault : withMappingPath(fault, mappingPath) };
 }
 
-function compileStep(transform: Transform, setting: Placed): (state: State) => State {
+function compileStep(transform: Transform, setting: LocatedSetting): (state: State) => State {
   if (typeof transform === 'string') return onText(plainTransforms[transform](setting));
   const { default: fallback } = transform;
   if (fallback === undefined) return onText(stepOf(transform, setting.path));
@@ -138,12 +138,12 @@ function stepOf(
   return optionTransforms.map(map ?? {}, path);
 }
 
-/** How a transform is written in a trace. */
+/** The text of a transform in a trace. */
 export function describeTransform(transform: Transform): string {
   return typeof transform === 'string' ? transform : JSON.stringify(transform);
 }
 
-/** A text that the mapping names stays the mapping's own through the steps that follow. */
+/** Applies a transform to a text. A text from the mapping keeps its mapping path through the transforms that follow. */
 function onText(step: Step): (state: State) => State {
   return (state) => {
     if (!('text' in state)) return state;
@@ -151,39 +151,39 @@ function onText(step: Step): (state: State) => State {
     const next = { ...(mappingPath === undefined ? {} : { mappingPath }), ...step(state.text) };
     if (!('text' in next)) return next;
     const { text, ...rest } = next;
-    // Steps that write more than they read would, one after another, fill the memory.
+    // A few `replace` transforms in a row could otherwise fill the memory.
     if (text.length > MAX_VALUE_LENGTH)
       return { ...rest, problem: `it becomes longer than ${MAX_VALUE_LENGTH} characters` };
     if (text.trim() !== '') return next;
-    // A map may well say that a value becomes nothing: no fault of the mapping. What the mapping itself gave may not.
-    const isMeant = mappingPath === undefined || rest.mappingPath !== mappingPath;
-    return { ...(isMeant ? {} : { mappingPath }), problem: 'nothing is left of it' };
+    // A blank result of this `map` is intended. A text from an earlier transform that becomes blank is a fault of the mapping.
+    const isIntended = mappingPath === undefined || rest.mappingPath !== mappingPath;
+    return { ...(isIntended ? {} : { mappingPath }), problem: 'nothing is left of it' };
   };
 }
 
-function done(text: string): { text: string } {
+function textState(text: string): { text: string } {
   return { text };
 }
 
-function orElse(text: string | undefined, problem: string): State {
+function stateOr(text: string | undefined, problem: string): State {
   return text === undefined ? { problem } : { text };
 }
 
-function fromReading(reading: Reading): State {
+function toState(reading: Reading): State {
   if ('fault' in reading) return { problem: reading.fault.reason.replace(/\.$/, '') };
   return { text: String(reading.value) };
 }
 
-function phone(country: string | undefined): Step {
-  return (text) => fromReading(readPhoneNumber(text, country === undefined ? [] : [country]));
+function phoneStep(country: string | undefined): Step {
+  return (text) => toState(readPhoneNumber(text, country === undefined ? [] : [country]));
 }
 
-function replacer({ pattern, with: replacement }: OptionTransforms['replace']): Step {
+function replaceStep({ pattern, with: replacement }: OptionTransforms['replace']): Step {
   const compiled = compilePattern(pattern);
   return (text) => {
     if (typeof compiled === 'string')
       return { problem: `the pattern is not a regular expression (${compiled})` };
-    return done(compiled.matcher(text).replaceAll(replacement));
+    return textState(compiled.matcher(text).replaceAll(replacement));
   };
 }
 
@@ -191,7 +191,7 @@ function titlecase(text: string): string {
   return text.toLowerCase().replace(/(^|[\s\-'’])\p{L}/gu, (start) => start.toUpperCase());
 }
 
-/** Compiles an admin's regular expression (RE2 syntax, which matches in linear time); a text says what is wrong with it. */
+/** Compiles a regular expression in RE2 syntax, which matches in linear time; returns the error message if it cannot. */
 export function compilePattern(pattern: string): RE2JS | string {
   try {
     return RE2JS.compile(pattern);
@@ -200,8 +200,8 @@ export function compilePattern(pattern: string): RE2JS | string {
   }
 }
 
-/** The number of a group that a replacement names and the pattern does not have; the whole match is `$&` and not `$0`, a dollar `$$`. */
+/** The number of a group in a replacement that the pattern does not have. `$&` is the whole match and `$$` a dollar; `$0` is no group. */
 export function missingGroup(pattern: RE2JS, replacement: string): number | undefined {
-  const named = [...replacement.matchAll(/\$(?:\$|(\d))/g)].flatMap(([, digit]) => digit ?? []).map(Number);
-  return named.find((group) => group === 0 || group > pattern.groupCount());
+  const groups = [...replacement.matchAll(/\$(?:\$|(\d))/g)].flatMap(([, digit]) => digit ?? []).map(Number);
+  return groups.find((group) => group === 0 || group > pattern.groupCount());
 }
