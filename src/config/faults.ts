@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
-/** One fault of the settings: file (or environment), place in it, what is wrong, what would be right. */
+/** One fault of the settings: the file (or `environment`), the JSON path or variable, the problem, and the remedy. */
 export interface Fault {
   file: string;
   path: string;
@@ -9,7 +9,7 @@ export interface Fault {
   remedy: string;
 }
 
-/** The settings cannot be used; nothing was started. */
+/** The settings have faults, and nothing was started. The message has one line for each fault. */
 export class SettingsFault extends Error {
   constructor(faults: Fault[]) {
     super(faults.map(faultLine).join('\n'));
@@ -17,23 +17,23 @@ export class SettingsFault extends Error {
   }
 }
 
-/** One line for one fault, whatever the values in it look like. */
+/** Formats a fault as one line; line breaks in values become spaces. */
 function faultLine({ file, path, problem, remedy }: Fault): string {
   return `${file} ${path}: ${problem}. ${remedy}`.replace(/\s+/g, ' ');
 }
 
-/** A path as the admin knows it: relative when below the present folder. */
+/** Returns a path for messages: relative if it lies below the current folder, else absolute. */
 export function displayPath(file: string): string {
-  const near = relative(process.cwd(), file);
-  return near.startsWith('..') ? file : near;
+  const relativePath = relative(process.cwd(), file);
+  return relativePath.startsWith('..') ? file : relativePath;
 }
 
-/** What a connection shows who it is by, and where that comes from. */
+/** The credentials of a connection, with the variables that they come from. */
 export interface ConnectionCredentials {
   id: string;
-  /** Where in the settings file the connection stands. */
+  /** The file and JSON path of the connection. */
   place: { file: string; path: string };
-  /** The variable of the SCIM token; undefined when the connection has only those that were made for it. */
+  /** The variable of the SCIM token; undefined if the connection has stored tokens only. */
   tokenEnv: string | undefined;
   scimToken: string | undefined;
   /** The variable of the travel credential. */
@@ -41,10 +41,10 @@ export interface ConnectionCredentials {
   api: { url: string; key: string | undefined; paths: object };
 }
 
-/** Shorter ones could be guessed. */
-const SHORTEST = 16;
+/** The shortest credential that is accepted, in characters; a shorter one could be guessed. */
+const MIN_LENGTH = 16;
 
-/** What is wrong with the credentials in the environment, and with where they are to be used. */
+/** Returns the faults of the credentials in the environment and of the travel URLs that they are used for. */
 export function credentialFaults(connections: ConnectionCredentials[]): Fault[] {
   return [
     ...connections.flatMap(tokenFaults),
@@ -56,7 +56,7 @@ export function credentialFaults(connections: ConnectionCredentials[]): Fault[] 
 function tokenFaults({ id, scimToken, tokenEnv, place }: ConnectionCredentials): Fault[] {
   if (tokenEnv === undefined) return [];
   if (scimToken !== undefined) return secretFaults(tokenEnv, scimToken);
-  // The first start makes one.
+  // The first start creates a token for the default connection.
   if (tokenEnv === 'SCIM_TOKEN' && id === 'default') return [];
   const remedy = `Set it, or remove scimTokenEnv and use "jetbridge tokens create --connection ${id}".`;
   return [unsetVariableFault(place, 'scimTokenEnv', tokenEnv, remedy)];
@@ -81,18 +81,19 @@ function apiFaults({ api: { url, key, paths }, keyEnv, place }: ConnectionCreden
   ];
 }
 
-/** What a header of the form `Bearer …` can carry (RFC 6750 §2.1), and nobody guesses. */
+/** A credential must be a bearer token (RFC 6750 §2.1) that is hard to guess. */
 function secretFaults(name: string, value: string): Fault[] {
   const at = { file: 'environment', path: name };
   const remedy = 'Give one as "openssl rand -hex 32" prints it.';
-  if (value.length < SHORTEST) return [{ ...at, problem: `has less than ${SHORTEST} characters`, remedy }];
+  if (value.length < MIN_LENGTH)
+    return [{ ...at, problem: `has less than ${MIN_LENGTH} characters`, remedy }];
   if (!/^[\w.~+/-]+=*$/.test(value))
     return [{ ...at, problem: 'has characters that a bearer token cannot have', remedy }];
   const weakness = secretWeakness(value);
   return weakness === undefined ? [] : [{ ...at, problem: `${weakness}, so it could be guessed`, remedy }];
 }
 
-/** The token alone selects the connection (docs/architecture.md, Connections). */
+/** Two connections must not share a token, because the token alone selects the connection (docs/architecture.md, Connections). */
 function sharedTokenFaults(
   { scimToken, tokenEnv, place }: ConnectionCredentials,
   others: ConnectionCredentials[],
@@ -123,15 +124,15 @@ function unsetVariableFault(
   };
 }
 
-/** What is wrong with a file that should hold JSON, and what would be right. */
+/** The problem of a file that should contain JSON, and the remedy. */
 export interface UnreadableFile {
   problem: string;
   remedy: string;
-  /** True when there is no such file. */
+  /** True if the file does not exist. */
   isMissing: boolean;
 }
 
-/** Reads a file of JSON, or tells what keeps it from being read, with the line where that is known. */
+/** Reads a JSON file. Returns the problem instead if it cannot be read or parsed, with line and column if they are known. */
 export function readJsonFile(file: string): { json: unknown } | UnreadableFile {
   const text = readText(file);
   if (typeof text !== 'string') return text;
@@ -142,7 +143,7 @@ export function readJsonFile(file: string): { json: unknown } | UnreadableFile {
   }
 }
 
-/** Without the mark that some editors put at the beginning. */
+/** Removes the byte order mark that some editors write at the beginning. */
 function readText(file: string): string | UnreadableFile {
   try {
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
@@ -157,16 +158,16 @@ function readText(file: string): string | UnreadableFile {
   }
 }
 
-/** A string as a whole, or one of the slips that JSON does not forgive: comments, and commas before a closing bracket. */
-const slips = /"(?:\\.|[^"\\])*"|\/[/*]|,(?=\s*[}\]])/g;
+/** Matches a whole string, or a common mistake: a comment, or a comma before a closing bracket. */
+const stringsAndMistakes = /"(?:\\.|[^"\\])*"|\/[/*]|,(?=\s*[}\]])/g;
 
 function syntaxFault(text: string, message: string): Omit<UnreadableFile, 'isMissing'> {
   if (text.trim() === '') return { problem: 'is empty', remedy: 'Write one JSON object, at least {}.' };
-  for (const { 0: slip, index } of text.matchAll(slips)) {
+  for (const { 0: match, index } of text.matchAll(stringsAndMistakes)) {
     const where = lineAndColumn(text, index);
-    if (slip === ',')
+    if (match === ',')
       return { problem: `has a comma after the last entry, ${where}`, remedy: 'Remove that comma.' };
-    if (!slip.startsWith('"'))
+    if (!match.startsWith('"'))
       return { problem: `has a comment, ${where}`, remedy: 'Remove it: JSON has no comments.' };
   }
   return {
@@ -175,7 +176,7 @@ function syntaxFault(text: string, message: string): Omit<UnreadableFile, 'isMis
   };
 }
 
-/** Node tells the position of some faults, and quotes what is around the others. */
+/** Node's message has the position of some syntax errors and quotes the surrounding text of others. */
 function positionText(text: string, message: string): string {
   const position = /at position (\d+)/.exec(message)?.[1];
   if (position !== undefined) return `, ${lineAndColumn(text, Number(position))}`;
@@ -187,18 +188,18 @@ function lineAndColumn(text: string, position: number): string {
   return `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 }
 
-/** What `openssl rand` prints has more. */
-const LEAST_CHARACTERS = 6;
+/** The output of `openssl rand` has more different characters than this. */
+const MIN_DIFFERENT_CHARACTERS = 6;
 
-/** What makes a secret easy to guess however long it is; undefined: nothing that its text shows. */
+/** Returns why a secret is easy to guess despite its length, or undefined if its text shows no reason. */
 export function secretWeakness(secret: string): string | undefined {
-  if (new Set(secret).size < LEAST_CHARACTERS)
-    return `has fewer than ${LEAST_CHARACTERS} different characters`;
+  if (new Set(secret).size < MIN_DIFFERENT_CHARACTERS)
+    return `has fewer than ${MIN_DIFFERENT_CHARACTERS} different characters`;
   const block = repeatedBlockLength(secret);
   return block === undefined ? undefined : `repeats its first ${block} characters`;
 }
 
-/** The length of the block that the text repeats to its end, where the last one may be cut. */
+/** Returns the length of the block that the text repeats until its end (the last repetition may be incomplete). */
 function repeatedBlockLength(text: string): number | undefined {
   for (let length = 1; length * 2 <= text.length; length += 1)
     if (text.startsWith(text.slice(length))) return length;

@@ -5,7 +5,7 @@ import { faultText } from '../translator/mapping-faults.ts';
 import { mappingSchema } from '../translator/mapping-file.ts';
 import { secretWeakness } from './faults.ts';
 
-/** A whole number in a range; every other value is told the range, and an example. */
+/** A whole number in a range; the fault of any other value names the range and an example. */
 function wholeNumber(min: number, max: number, example: number) {
   const error = faultText(`is no whole number from ${min} to ${max}`, `Write one, e.g. ${example}.`);
   return z.int({ error }).min(min, { error }).max(max, { error });
@@ -30,7 +30,9 @@ const paths = z
     scimUserMappings: path,
   })
   .partial()
-  .describe('Paths of the travel API that differ from ours, e.g. {"costCenters": "/api/cost-centers"}.');
+  .describe(
+    'Paths of the travel API that differ from those of the embedded service, e.g. {"costCenters": "/api/cost-centers"}.',
+  );
 
 const variableName = z
   .string()
@@ -53,14 +55,14 @@ const travelUrl = z.union(
 const eventFeed = z.strictObject({
   everyMs: wholeNumber(100, 3_600_000, 2_000)
     .default(2_000)
-    .describe('How often it is asked, in milliseconds.'),
+    .describe('Interval of the calls that read the feed, in milliseconds.'),
 });
 
 const travelApi = z.strictObject({
   url: travelUrl
     .optional()
     .describe(
-      'Base URL of the travel API, without /api; "embedded" for the one that comes along. Plain http:// needs TRAVEL_API_INSECURE unless it is loopback. Default: TRAVEL_API_URL.',
+      'Base URL of the travel API, without /api; "embedded" for the embedded travel service. Plain http:// needs TRAVEL_API_INSECURE unless it is loopback. Default: TRAVEL_API_URL.',
     ),
   keyEnv: variableName.default('TRAVEL_API_KEY').describe('Environment variable with the credential.'),
   account: z
@@ -79,17 +81,15 @@ const travelApi = z.strictObject({
       ),
     })
     .prefault({})
-    .describe(
-      'What the travel API tells of changes by events is followed; false: only the hourly import finds them.',
-    ),
+    .describe('Follow the event feed of the travel API; false: only the hourly import finds changes.'),
   timeoutMs: wholeNumber(100, 60_000, 10_000)
     .default(10_000)
-    .describe('Of one call, in milliseconds, waiting for its turn included.'),
-  concurrency: wholeNumber(1, 64, 8).default(8).describe('Calls at once.'),
-  perSecond: wholeNumber(1, 1_000, 100).default(100).describe('Calls a second.'),
+    .describe('Time-out of one call, in milliseconds; includes the wait for its turn.'),
+  concurrency: wholeNumber(1, 64, 8).default(8).describe('The largest number of concurrent calls.'),
+  perSecond: wholeNumber(1, 1_000, 100).default(100).describe('The largest number of calls in a second.'),
   lateMs: wholeNumber(0, 600_000, 30_000)
     .default(30_000)
-    .describe('How long after a time-out the travel API may still carry a call out, in milliseconds.'),
+    .describe('Time after a time-out in which the travel API may still carry out the call, in milliseconds.'),
   patchMediaType: z
     .enum(['application/json', 'application/merge-patch+json'])
     .default('application/json')
@@ -102,16 +102,20 @@ const shareFault = { error: faultText('is no part of a whole', 'Write a number f
 const share = z.number(shareFault).min(0, shareFault).max(1, shareFault);
 
 const safetyValve = z.strictObject({
-  share: share.default(0.05).describe('Of the active people, from 0 to 1.'),
-  minimum: wholeNumber(0, 1_000_000, 20).default(20).describe('So many people may leave in any case.'),
-  windowMinutes: wholeNumber(1, 10_080, 60).default(60).describe('Within this time.'),
+  share: share.default(0.05).describe('The share of the active people who may leave, from 0 to 1.'),
+  minimum: wholeNumber(0, 1_000_000, 20)
+    .default(20)
+    .describe('The number of people who may leave in any case.'),
+  windowMinutes: wholeNumber(1, 10_080, 60)
+    .default(60)
+    .describe('The period in which people who leave are counted, in minutes.'),
 });
 
 const policies = z.strictObject({
   onExistingUser: z
     .enum(['link', 'refuse'])
     .default('link')
-    .describe('For a joiner whose address a traveler has.'),
+    .describe('For a new user whose email address an existing traveler has.'),
   deprovision: z
     .enum(['archive', 'delete'])
     .default('archive')
@@ -119,14 +123,14 @@ const policies = z.strictObject({
   onReturn: z
     .enum(['revive', 'separate', 'hold'])
     .default('revive')
-    .describe('For a joiner in the place of a leaver whose externalId was another.'),
+    .describe('For a user who returns with another externalId than the deleted user had.'),
   drift: z
     .enum(['report', 'correct'])
     .default('report')
-    .describe('For a field that somebody changed in the travel service.'),
+    .describe('For a provisioned field that was changed in the travel service.'),
   reclaimEmail: flag
     .default(false)
-    .describe('Whether an archived leaver gives their address up when somebody else wants it.'),
+    .describe('Whether an archived traveler loses its email address to a user who needs it.'),
   safetyValve: z
     .union([z.literal(false), safetyValve], {
       error: faultText(
@@ -135,10 +139,10 @@ const policies = z.strictObject({
       ),
     })
     .prefault({})
-    .describe('How many people may leave before an admin is asked; false: as many as will.'),
+    .describe('How many people may leave before an admin must approve; false: no limit.'),
 });
 
-/** One connection: an identity provider that feeds a travel account. */
+/** One connection: an identity provider that provisions the users of a travel account. */
 export const connectionSchema = z.strictObject({
   mapping: z.string().default('mappings/default.json').describe('The mapping file, relative to this file.'),
   scimTokenEnv: variableName
@@ -171,44 +175,47 @@ const adminAddress = z
 
 const openid = z
   .strictObject({
-    issuer: providerUrl.describe('The provider, exactly as the claim "iss" of its tokens has it.'),
-    audience: z.string().min(1).describe('What the claim "aud" of its tokens must hold.'),
+    issuer: providerUrl.describe('The issuer of the tokens, exactly as in their claim "iss".'),
+    audience: z.string().min(1).describe('The audience that the claim "aud" of the tokens must contain.'),
     jwksUri: providerUrl
       .optional()
-      .describe('Where its keys are. Default: as <issuer>/.well-known/openid-configuration tells.'),
+      .describe(
+        'URL of the public keys. Default: the jwks_uri of <issuer>/.well-known/openid-configuration.',
+      ),
     verifiedClaim: z
       .string()
       .min(1)
       .optional()
       .describe(
-        'A claim that says, as email_verified does, that the address is verified; for Entra ID "xms_edov".',
+        'A claim that states, like email_verified, that the address is verified; for Entra ID "xms_edov".',
       ),
     subjects: z
       .record(z.string().min(1), adminAddress)
       .optional()
-      .describe('Addresses of admins by the claim "sub" of their tokens, whatever email the tokens have.'),
+      .describe(
+        'Email addresses of admins by the claim "sub" of their tokens; the email in the token is then ignored.',
+      ),
   })
-  .describe('An OpenID provider whose access tokens are credentials of the admin with that verified email.');
+  .describe(
+    'An OpenID provider. Its access tokens are accepted as credentials of the admin with the verified email address.',
+  );
 
 const webhooks = z
   .strictObject({
     allowPrivate: flag
       .default(false)
-      .describe('Whether webhooks may lead to private addresses, such as this machine and its network.'),
+      .describe('Whether webhooks may have private addresses, such as this machine and its network.'),
   })
-  .describe('To whom events are sent.');
+  .describe('Limits of the webhooks that receive events.');
 
-/** What can be set of the embedded travel service. */
+/** The settings of the embedded travel service. */
 export const travelServiceSchema = z.strictObject({
   openid: openid.optional(),
   webhooks: webhooks.prefault({}),
 });
 
 const domainFault = {
-  error: faultText(
-    'is no domain',
-    'Write one that nobody receives mail at, e.g. "jetbridge.invalid", or null.',
-  ),
+  error: faultText('is no domain', 'Write one that receives no mail, e.g. "jetbridge.invalid", or null.'),
 };
 
 const emailSwap = z.strictObject({
@@ -217,19 +224,25 @@ const emailSwap = z.strictObject({
     .regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, domainFault)
     .nullable()
     .default('jetbridge.invalid')
-    .describe('The domain of addresses that people take for a moment while they swap theirs; null: none do.'),
+    .describe(
+      'The domain of temporary addresses for people who swap theirs; null: addresses are not swapped.',
+    ),
 });
 
 const importSettings = z.strictObject({
   minimumShare: share
     .default(0.5)
-    .describe('The part of the known travelers that an import must see before it takes the others for gone.'),
+    .describe(
+      'The share of the known travelers that an import must see before it treats the others as deleted.',
+    ),
 });
 
 const retention = z.strictObject({
   tombstones: wholeNumber(1, 36_500, 400)
     .default(400)
-    .describe('How long a deleted user is kept for a return once the travel service agrees, in days.'),
+    .describe(
+      'How long a deleted user is kept for a return after the traveler is archived or deleted, in days.',
+    ),
 });
 
 const receiverFault = {
@@ -244,10 +257,10 @@ const alerts = z.strictObject({
       receiverFault,
     )
     .optional()
-    .describe('Where alarms are sent to, signed as Standard Webhooks.'),
+    .describe('URL that receives alerts, signed as Standard Webhooks.'),
   secretEnv: variableName
     .default('ALERTS_WEBHOOK_SECRET')
-    .describe('Environment variable with the secret that alarms are signed with, "whsec_" and base64.'),
+    .describe('Environment variable with the secret that signs alerts, "whsec_" and base64.'),
 });
 
 /** The settings file. */
@@ -255,11 +268,11 @@ export const settingsSchema = z.strictObject({
   $schema: z.string().optional(),
   writeBudgetMs: wholeNumber(0, 10_000, 800)
     .default(800)
-    .describe('How long a write may wait for the travel API before it is answered, in milliseconds.'),
+    .describe('Longest wait of a SCIM write for the travel API before it is answered, in milliseconds.'),
   maxConnections: wholeNumber(16, 100_000, 1_000)
     .default(1_000)
     .describe(
-      'How many sockets clients may have open at a time, those of proxies and of the bridge included.',
+      'The largest number of open client connections, including those of proxies and of the bridge itself.',
     ),
   connections: z
     .record(connectionId, connectionSchema)
@@ -267,11 +280,11 @@ export const settingsSchema = z.strictObject({
       error: faultText('has no connection', 'Leave it out, or name one, e.g. "default": {}.'),
     })
     .default({ default: connectionSchema.parse({}) })
-    .describe('By a name of your choice; the one called "default" takes SCIM_TOKEN.'),
-  emailSwap: emailSwap.prefault({}).describe('How people swap their addresses.'),
-  import: importSettings.prefault({}).describe('What an import concludes.'),
-  retention: retention.prefault({}).describe('What ends by itself.'),
-  alerts: alerts.prefault({}).describe('Who is told when an admin must decide.'),
+    .describe('The connections by a name of your choice; the one named "default" uses SCIM_TOKEN.'),
+  emailSwap: emailSwap.prefault({}).describe('Swaps of email addresses between people.'),
+  import: importSettings.prefault({}).describe('The import of existing travelers.'),
+  retention: retention.prefault({}).describe('Retention of deleted users.'),
+  alerts: alerts.prefault({}).describe('Alerts about changes that wait for an admin.'),
   travelService: travelServiceSchema.prefault({}).describe('The embedded travel service.'),
 });
 
@@ -281,13 +294,13 @@ const yesOrNo = z
   .enum([...yes, ...no], { error: faultText('is neither true nor false', 'Give true or false.') })
   .transform((text) => yes.includes(text));
 
-/** Words, addresses and ranges, with commas between them. */
+/** A comma-separated list of addresses, ranges and the words `loopback` and `private`. */
 const proxies = z
   .string()
   .default('')
   .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []))
   .superRefine((entries, context) => {
-    for (const entry of entries.filter((one) => !isProxyEntry(one))) {
+    for (const entry of entries.filter((candidate) => !isProxyEntry(candidate))) {
       const remedy =
         'Give e.g. "10.0.0.7", "10.0.0.0/8", "loopback" or "private", with commas between several.';
       const message = faultText(`has ${JSON.stringify(entry)}, which is no address or range`, remedy);
@@ -301,7 +314,7 @@ const encryptionKey = z.string().refine((key) => parseEncryptionKey(key) !== und
   error: faultText('is no key of 32 bytes', 'Give what "openssl rand -hex 32" prints.'),
 });
 
-/** The environment, with empty variables taken away. */
+/** The environment variables. Empty ones must be removed first. */
 export const environmentSchema = z.object({
   PORT: z
     .string()
@@ -322,7 +335,7 @@ export const environmentSchema = z.object({
       ),
     })
     .optional(),
-  // Not refused when weak, as that is why it is being replaced.
+  // A weak previous key is accepted: its weakness may be the reason for the change.
   JETBRIDGE_KEY_PREVIOUS: encryptionKey.optional(),
   TRAVEL_API_URL: travelUrl.default('embedded'),
   TRAVEL_API_INSECURE: yesOrNo.default(false),
@@ -340,7 +353,7 @@ export const environmentSchema = z.object({
   TRUSTED_PROXIES: proxies,
 });
 
-/** Whether what is read from a URL comes from where it says: who can put themselves in between could make credentials. */
+/** Tells whether a URL is https, or http to this machine. With any other URL, others on the network can read and change the answers. */
 export function isSafeUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
@@ -349,7 +362,7 @@ export function isSafeUrl(text: string): boolean {
   return protocol === 'http:' && isHere;
 }
 
-/** The JSON Schemas that stand beside the config files, by file, made from the schemas that the program checks with. */
+/** Returns the JSON Schemas for editors, by file. They are derived from the schemas that check the settings. */
 export function jsonSchemas(): Record<string, string> {
   return {
     'config/jetbridge.schema.json': jsonSchemaText(settingsSchema),

@@ -18,11 +18,11 @@ import { type TransportSettings, transportSettings } from './transport.ts';
 
 type ConnectionEntry = z.infer<typeof connectionSchema>;
 
-/** One connection, complete: mapping read, secrets taken from the environment. */
+/** One connection with its parsed mapping and its secrets from the environment. */
 export interface ConnectionSettings {
   id: string;
   mapping: Mapping;
-  /** The file of the mapping, as messages name it. */
+  /** The mapping file, as a path for messages. */
   mappingFile: string;
   scimToken: string | undefined;
   /** The travel account; connections with the same one share its travelers. */
@@ -40,35 +40,35 @@ export interface AlertSettings {
   secret: string;
 }
 
-/** Everything that can be set, checked. */
+/** All settings, checked. */
 export interface Settings extends TransportSettings {
   port: number;
   host: string;
   publicUrl: string | undefined;
   data: string;
-  /** JETBRIDGE_KEY, which encrypts what must be read back; undefined: the one in the data folder. */
+  /** JETBRIDGE_KEY, which encrypts stored secrets; undefined: the key file in the data folder is used. */
   key: string | undefined;
-  /** JETBRIDGE_KEY_PREVIOUS, which opens what was encrypted before the key was changed. */
+  /** JETBRIDGE_KEY_PREVIOUS, which decrypts secrets from before the key was changed. */
   previousKey: string | undefined;
   logLevel: z.infer<typeof environmentSchema>['LOG_LEVEL'];
   writeBudgetMs: number;
   maxConnections: number;
   connections: ConnectionSettings[];
-  /** Undefined: nobody parks an address. */
+  /** The domain of temporary addresses during a swap; undefined: addresses are not swapped. */
   parkingDomain: string | undefined;
   minimumShare: number;
   tombstoneDays: number;
-  /** Undefined: alarms go to the log and the metrics alone. */
+  /** Undefined: alerts appear in the log and the metrics only. */
   alerts: AlertSettings | undefined;
   travelService: z.infer<typeof settingsSchema>['travelService'];
 }
 
-/** Variables that a later version will heed: set today they would be ignored, and somebody would rely on them. */
+/** Variables of a later version. They are refused when set, because silently ignoring them would mislead the operator. */
 const unsupportedVariables = ['DATABASE_URL'];
 
 /**
- * Reads the environment and the settings file with its mapping files. `home` is the program's folder, whose file is used when
- * JETBRIDGE_CONFIG is unset and the present folder has none. Throws a SettingsFault that lists every fault.
+ * Reads the environment, the settings file and its mapping files. The settings file is JETBRIDGE_CONFIG, else config/jetbridge.json in
+ * the current folder, else in `home`, the program's folder. Throws a SettingsFault that lists every fault.
  */
 export function readSettings(environment: Record<string, string | undefined>, home: string): Settings {
   const faults = unsupportedFaults(environment);
@@ -111,7 +111,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
   };
 }
 
-/** Where a travel API would be asked by plain HTTP over a network: its credential, and who travels where, can be read there. */
+/** Plain HTTP to another machine would expose the credential and the travelers' data to the network. */
 function plainTravelFaults(url: string, connections: Record<string, ConnectionEntry>, file: string): Fault[] {
   const places = [
     { file: 'environment', path: 'TRAVEL_API_URL', url },
@@ -128,14 +128,14 @@ function plainTravelFaults(url: string, connections: Record<string, ConnectionEn
     .map((place) => ({ file: place.file, path: place.path, problem, remedy }));
 }
 
-/** Whether what is sent to a travel API can be read on its way. */
+/** Tells whether calls to a travel API cross the network unencrypted. */
 export function isPlainTravelUrl(url: string): boolean {
   return url !== 'embedded' && !isSafeUrl(url);
 }
 
 const webhookSecret = /^whsec_(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** The secret is never told, not even a wrong one. */
+/** Faults never contain the secret, not even an invalid one. */
 function alertSettings(
   { webhookUrl, secretEnv }: z.infer<typeof settingsSchema>['alerts'],
   { file, present, faults }: { file: string; present: Record<string, string | undefined>; faults: Fault[] },
@@ -168,10 +168,10 @@ function unsupportedFaults(environment: Record<string, string | undefined>): Fau
 }
 
 function findSettingsFile(environment: Record<string, string | undefined>, home: string): string {
-  const named = environment['JETBRIDGE_CONFIG'];
-  if (named) return resolve(named);
-  const here = resolve('config/jetbridge.json');
-  return existsSync(here) ? here : join(home, 'config/jetbridge.json');
+  const chosen = environment['JETBRIDGE_CONFIG'];
+  if (chosen) return resolve(chosen);
+  const local = resolve('config/jetbridge.json');
+  return existsSync(local) ? local : join(home, 'config/jetbridge.json');
 }
 
 function readSettingsFile(file: string, faults: Fault[]): z.infer<typeof settingsSchema> | undefined {
@@ -202,7 +202,7 @@ interface CheckedConnection {
   credentials: ConnectionCredentials;
 }
 
-/** Nothing when the mapping has faults. */
+/** Returns an empty list if the mapping has faults. */
 function toConnectionSettings({
   id,
   connection,
@@ -260,7 +260,7 @@ function readConnectionMapping(
   return undefined;
 }
 
-/** Reads one mapping file; its faults join the others. */
+/** Reads one mapping file. Adds its faults to `faults` and then returns undefined. */
 export function readMapping(file: string, faults: Fault[]): Mapping | undefined {
   const read = readJsonFile(file);
   if (!('json' in read)) {

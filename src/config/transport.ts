@@ -6,16 +6,16 @@ import { isLoopback } from '../http/proxies.ts';
 import type { Fault } from './faults.ts';
 import type { environmentSchema } from './schema.ts';
 
-/** How requests travel to us, and whom we believe about how they came. */
+/** The settings of HTTPS and of trusted proxies. */
 export interface TransportSettings {
-  /** What HTTPS is served with; undefined: plain HTTP is. */
+  /** The certificate of HTTPS; undefined: the service speaks plain HTTP. */
   tls: { files: CertificateFiles; certificate: Certificate } | undefined;
   requireHttps: boolean;
-  /** Entries of TRUSTED_PROXIES. */
+  /** The entries of TRUSTED_PROXIES. */
   trustedProxies: string[];
 }
 
-/** Settles the variables about HTTPS; what is wrong with them joins the faults. */
+/** Reads the variables about HTTPS and the certificate files. Adds what is wrong to `faults`. */
 export function transportSettings(
   variables: z.infer<typeof environmentSchema>,
   faults: Fault[],
@@ -54,16 +54,17 @@ export interface CertificateFiles {
   key: string;
 }
 
-/** A certificate with its chain and key, as HTTPS is served with it. */
+/** A certificate with its chain and private key, in PEM. */
 export interface Certificate {
   cert: string;
   key: string;
-  /** Between these, in epoch milliseconds, clients accept it. */
+  /** Start of the validity, in epoch milliseconds. */
   validFrom: number;
+  /** End of the validity, in epoch milliseconds. */
   validTo: number;
 }
 
-/** Reads certificate and key, and makes sure that HTTPS can be served with them; what keeps that from being so joins the faults. */
+/** Reads a certificate and its key and checks that HTTPS can be served with them. Adds a fault and returns undefined otherwise. */
 export function readCertificate(files: CertificateFiles, faults: Fault[]): Certificate | undefined {
   const cert = readPem('TLS_CERT', files.cert, faults);
   const key = readPem('TLS_KEY', files.key, faults);
@@ -89,7 +90,7 @@ export function readCertificate(files: CertificateFiles, faults: Fault[]): Certi
   };
 }
 
-/** What whoever runs the service should hear of a certificate that can be served, but that clients will refuse. */
+/** Returns a warning if the certificate has expired or is not valid yet: it can be served, but clients refuse it. */
 export function certificateWarning({ validFrom, validTo }: Certificate, now: number): string | undefined {
   if (validTo <= now) return `the certificate in TLS_CERT ended on ${new Date(validTo).toISOString()}`;
   if (validFrom > now) return `the certificate in TLS_CERT begins on ${new Date(validFrom).toISOString()}`;

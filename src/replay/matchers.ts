@@ -5,7 +5,7 @@ type Test = (value: unknown, operand: unknown) => boolean;
 const lengthOf = (value: unknown): number | undefined =>
   typeof value === 'string' || Array.isArray(value) ? value.length : undefined;
 
-/** An order of numbers, or of texts such as times; never between the two. */
+/** Compares two numbers, or two strings such as times; a number and a string never compare. */
 const comparison =
   (holds: (value: number | string, operand: number | string) => boolean): Test =>
   (value, operand) =>
@@ -39,7 +39,7 @@ const contains: Test = (value, operand) => {
   return Array.isArray(value) && value.some((item) => isDeepStrictEqual(item, operand));
 };
 
-/** Every matcher of the format, by name. */
+/** The matchers of the scenario format, by name. */
 const matchers = {
   $exists: (value, operand) => (value !== undefined) === operand,
   $absent: (value, operand) => isAbsent(value) === operand,
@@ -60,7 +60,7 @@ const matchers = {
   $lenLte: lengthTest((length, operand) => length <= operand),
 } satisfies Record<string, Test>;
 
-/** True when the value is what was expected: a literal with its type, or all matchers of an object of them. */
+/** Tells whether a value equals the expected literal, type included, or satisfies all matchers of the expected object. */
 export function matches(value: unknown, expected: unknown): boolean {
   const tests = matcherEntries(expected);
   if (!tests) return isDeepStrictEqual(value, expected);
@@ -70,7 +70,7 @@ export function matches(value: unknown, expected: unknown): boolean {
   });
 }
 
-/** True for what `matches` can compare with. */
+/** Tells whether `matches` understands an expectation: a literal, or an object of known matchers. */
 export function isExpectation(expected: unknown): boolean {
   const tests = matcherEntries(expected) ?? [];
   return tests.every(([name, operand]) => {
@@ -101,7 +101,7 @@ function isExpression(operand: unknown): boolean {
   }
 }
 
-/** Recordings write `(?i)` in front; JavaScript wants a flag. */
+/** Converts flags at the beginning of a pattern, such as `(?i)`, to flags of a RegExp. */
 function toRegExp(pattern: string): RegExp {
   const [, flags = '', rest = pattern] = /^\(\?([ims]+)\)(.*)$/s.exec(pattern) ?? [];
   return new RegExp(rest, flags);
@@ -114,8 +114,8 @@ type Segment =
   | { kind: 'nulls' };
 
 /**
- * Reads the value at a path: `a.b`, `[0]`, `["urn:…"]`, `[?(key=="v")]` for the first item that matches, `$nulls` for
- * the number of nulls in what stands before it. Undefined when there is nothing there.
+ * Reads the value at a path of `a.b`, `[0]`, `["urn:…"]`, `[?(key=="v")]` (the first item that matches) and `$nulls` (the number of
+ * nulls in the value before it). Returns undefined if there is no value. Throws a SyntaxError for an invalid path.
  */
 export function readPath(value: unknown, path: string): unknown {
   const segments = parsePath(path);
@@ -123,7 +123,7 @@ export function readPath(value: unknown, path: string): unknown {
   return segments.reduce(readSegment, value);
 }
 
-/** True for what `readAt` can read by. */
+/** Tells whether `readPath` understands a path. */
 export function isPath(path: string): boolean {
   return parsePath(path) !== undefined;
 }

@@ -4,23 +4,23 @@ import { gunzipSync } from 'node:zlib';
 import { matches, readPath } from './matchers.ts';
 import type { Expectation, Scenario, Step, StepRequest } from './scenario.ts';
 
-/** A step that was played. */
+/** A played step with its mismatches. */
 export interface StepResult {
   step: Step;
-  /** From 0. */
+  /** The index of the step, from 0. */
   index: number;
   method: string;
-  /** Path and query as they were sent. */
+  /** The path and query as they were sent. */
   target: string;
   mismatches: Mismatch[];
 }
 
-/** What scenarios are played with. */
+/** The client, the service and the clock that a scenario is played with. */
 export interface PlayDeps {
   /** The SCIM base URL. */
   url: string;
-  wire: RawClient;
-  /** Milliseconds; only differences count. */
+  client: RawClient;
+  /** A clock in milliseconds, to measure rates with. */
   now(): number;
   afterStep?:
     | ((scenario: Scenario, step: Step, index: number, variables: Variables) => Promise<void>)
@@ -28,24 +28,24 @@ export interface PlayDeps {
 }
 
 /**
- * Plays a scenario to its end, whatever differs: later steps tell more, and the last ones often clean up. Captures go
- * into `variables`.
+ * Plays all steps of a scenario. A mismatch does not end it: later steps show more differences, and the last ones often clean up.
+ * Stores captured values in `variables`.
  */
 export async function playSteps(
   scenario: Scenario,
   variables: Variables,
-  stage: PlayDeps,
+  deps: PlayDeps,
 ): Promise<StepResult[]> {
   const played: StepResult[] = [];
   for (const [index, step] of scenario.steps.entries()) {
-    const request = buildRequest(stage.url, step.request, variables);
-    const { replies, mismatches } = await sendRepeatedly(step, request, stage);
+    const request = buildRequest(deps.url, step.request, variables);
+    const { replies, mismatches } = await sendRepeatedly(step, request, deps);
     const differing = replies.flatMap((reply) => findMismatches(reply, step.expect, variables));
     const reply = replies.find(({ status }) => status === step.expect.status[0]) ?? replies.at(-1);
     saveCaptures(step, reply, variables);
     const { method, target } = request;
     played.push({ step, index, method, target, mismatches: [...mismatches, ...differing] });
-    await stage.afterStep?.(scenario, step, index, variables);
+    await deps.afterStep?.(scenario, step, index, variables);
   }
   return played;
 }
@@ -55,40 +55,44 @@ interface Exchanges {
   mismatches: Mismatch[];
 }
 
-async function sendRepeatedly(step: Step, request: BuiltRequest, stage: PlayDeps): Promise<Exchanges> {
+async function sendRepeatedly(step: Step, request: BuiltRequest, deps: PlayDeps): Promise<Exchanges> {
   const { count = 1, concurrency = 1, minPerSecond, exactlyOne } = step.request.repeat ?? {};
-  const begun = stage.now();
-  const carried: Exchanges = { replies: [], mismatches: [] };
+  const startedAt = deps.now();
+  const exchanges: Exchanges = { replies: [], mismatches: [] };
   let left = count;
   const worker = async () => {
     while (left > 0) {
       left -= 1;
-      await sendOnce(request, stage.wire, carried);
+      await sendOnce(request, deps.client, exchanges);
     }
   };
   await Promise.all(Array.from({ length: Math.min(count, concurrency) }, worker));
-  const perSecond = Math.floor((count * 1_000) / Math.max(1, stage.now() - begun));
+  const perSecond = Math.floor((count * 1_000) / Math.max(1, deps.now() - startedAt));
   if (minPerSecond !== undefined && perSecond < minPerSecond)
-    carried.mismatches.push({ at: 'requests a second', expected: { $gte: minPerSecond }, actual: perSecond });
-  const statuses = carried.replies.map(({ status }) => status);
+    exchanges.mismatches.push({
+      at: 'requests a second',
+      expected: { $gte: minPerSecond },
+      actual: perSecond,
+    });
+  const statuses = exchanges.replies.map(({ status }) => status);
   if (exactlyOne !== undefined && statuses.filter((status) => status === exactlyOne).length !== 1)
-    carried.mismatches.push({ at: 'statuses', expected: `exactly one ${exactlyOne}`, actual: statuses });
-  return carried;
+    exchanges.mismatches.push({ at: 'statuses', expected: `exactly one ${exactlyOne}`, actual: statuses });
+  return exchanges;
 }
 
 async function sendOnce(
   request: BuiltRequest,
-  wire: RawClient,
+  client: RawClient,
   { replies, mismatches }: Exchanges,
 ): Promise<void> {
   try {
-    replies.push(await wire.send(request.origin, request.target, request));
+    replies.push(await client.send(request.origin, request.target, request));
   } catch (error) {
     mismatches.push({ at: 'connection', expected: 'an answer', actual: String(error) });
   }
 }
 
-/** A capture that finds nothing leaves its variable unset. */
+/** Stores captured values in `variables`; a capture without a value removes its variable. */
 function saveCaptures({ capture: captures }: Step, reply: RawReply | undefined, variables: Variables): void {
   const body = reply && responseBodyOf(reply);
   for (const [name, path] of Object.entries(captures)) {
@@ -98,14 +102,14 @@ function saveCaptures({ capture: captures }: Step, reply: RawReply | undefined, 
   }
 }
 
-/** A step's request with all variables in their places, and where it goes. */
+/** A request with its variables substituted, and its destination. */
 export interface BuiltRequest extends RawRequest {
   origin: string;
-  /** Path and query, to the letter. */
+  /** The path and query, exactly as they are sent. */
   target: string;
 }
 
-/** Makes the request of a step against a SCIM base URL; a path that begins with a URL is a place of its own. */
+/** Builds the request of a step for a SCIM base URL. A path that is an absolute URL replaces the base URL. */
 export function buildRequest(url: string, request: StepRequest, variables: Variables): BuiltRequest {
   const path = substitutePath(request.path, variables);
   const isElsewhere = /^https?:\/\//.test(path);
@@ -133,7 +137,7 @@ function requestBody(
   return body === null ? undefined : JSON.stringify(substitute(body, variables));
 }
 
-/** The template with one attribute, by its dotted name, filled up to so many bytes. */
+/** Returns the template with one attribute (a dotted name) padded so that it has that many bytes. */
 function padAttribute(value: unknown, { attribute, bytes }: { attribute: string; bytes: number }): unknown {
   const [name = '', ...rest] = attribute.split('.');
   const members = typeof value === 'object' && value !== null ? Object.entries(value) : [];
@@ -191,12 +195,12 @@ function isPreferred(status: number, { status: [preferred = 0] }: Expectation): 
 function headerMismatches(reply: RawReply, expect: Expectation, variables: Variables): Mismatch[] {
   return Object.entries(expect.headers).flatMap(([name, matcher]) => {
     const isMediaType = name.toLowerCase() === 'content-type';
-    // An answer without content has no type; what else is asked for is asked of the preferred kind of answer.
-    const isAsked = isMediaType ? reply.status !== 204 : isPreferred(reply.status, expect);
+    // A 204 has no Content-Type. Other headers are expected only of an answer of the preferred kind, success or error.
+    const isExpected = isMediaType ? reply.status !== 204 : isPreferred(reply.status, expect);
     const expected = substitute(matcher, variables);
     const actual = reply.headers[name.toLowerCase()];
     const compared = isMediaType && typeof expected === 'string' ? actual?.split(';')[0]?.trim() : actual;
-    return !isAsked || matches(compared, expected) ? [] : [{ at: `header ${name}`, expected, actual }];
+    return !isExpected || matches(compared, expected) ? [] : [{ at: `header ${name}`, expected, actual }];
   });
 }
 
@@ -209,32 +213,32 @@ function bodyMismatches(body: unknown, expected: Record<string, unknown>, variab
   });
 }
 
-/** A status with what was said about it, as the reason is mostly in there. */
+/** The status with the beginning of the body, which usually contains the reason. */
 function statusWithBody({ status, body }: RawReply): unknown {
   return body === '' ? status : `${status} ${body.slice(0, 400)}`;
 }
 
-/** What `{{name}}` stands for: given by the runner, or captured from an answer, whose type it keeps. */
+/** The values of `{{name}}`: given by the runner, or captured from an answer with their JSON type. */
 export type Variables = Record<string, unknown>;
 
 const placeholder = /\{\{(\w+)\}\}/g;
-/** An absolute URL, so it goes into a path as it is. */
-const asIs = 'tokenEndpoint';
+/** The variable with an absolute URL, which is not percent-encoded. */
+const urlVariable = 'tokenEndpoint';
 
-/** Puts the variables in, as text. One that is not known, since its capture failed, becomes `missing-<name>`. */
+/** Substitutes variables in a text. An unknown one, whose capture failed, becomes `missing-<name>`. */
 export function substituteText(text: string, variables: Variables): string {
   return text.replace(placeholder, (_, name: string) => String(variableValue(name, variables)));
 }
 
-/** Puts the variables into a path, percent-encoded; what stands around them is encoded already and stays as it is. */
+/** Substitutes variables in a path and percent-encodes their values. The rest of the path is encoded already. */
 export function substitutePath(path: string, variables: Variables): string {
   return path.replace(placeholder, (_, name: string) => {
     const value = String(variableValue(name, variables));
-    return name === asIs ? value : encodeURIComponent(value);
+    return name === urlVariable ? value : encodeURIComponent(value);
   });
 }
 
-/** Puts the variables into every string and name of a JSON value. A string that is one variable alone takes its type. */
+/** Substitutes variables in all strings and member names of a JSON value. A string of one variable alone becomes its value, type included. */
 export function substitute(value: unknown, variables: Variables): unknown {
   if (typeof value === 'string') {
     const alone = /^\{\{(\w+)\}\}$/.exec(value)?.[1];
@@ -242,7 +246,7 @@ export function substitute(value: unknown, variables: Variables): unknown {
   }
   if (Array.isArray(value)) return value.map((item) => substitute(item, variables));
   if (typeof value !== 'object' || value === null) return value;
-  // Through entries, so that a recorded `__proto__` stays a member like any other.
+  // Object.fromEntries creates `__proto__` as an ordinary member, which recordings contain.
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       substituteText(name, variables),
@@ -251,7 +255,7 @@ export function substitute(value: unknown, variables: Variables): unknown {
   );
 }
 
-/** The names of all variables that stand anywhere in a JSON value. */
+/** Returns the names of all variables in a JSON value. */
 export function variableNames(value: unknown): Set<string> {
   return new Set([...JSON.stringify(value).matchAll(placeholder)].flatMap(([, name]) => name ?? []));
 }
@@ -262,28 +266,28 @@ function variableValue(name: string, variables: Variables): unknown {
 
 const TIMEOUT_MS = 30_000;
 
-/** A request exactly as it goes over the wire. */
+/** A request as it is sent, byte for byte. */
 export interface RawRequest {
   method: string;
   headers: Record<string, string>;
   body: string | undefined;
 }
 
-/** What came back; header names in lower case. */
+/** An answer; its header names are in lower case. */
 export interface RawReply {
   status: number;
   headers: Record<string, string | undefined>;
   body: string;
 }
 
-/** Sends requests over connections that are kept. */
+/** An HTTP client that sends requests unchanged, over kept-alive connections. */
 export interface RawClient {
-  /** `target` is the path with its query, to the letter: an HTTP library would encode it anew. */
+  /** Sends `target`, the path and query, unchanged; other HTTP libraries would encode it again. */
   send(origin: string, target: string, request: RawRequest): Promise<RawReply>;
   close(): void;
 }
 
-/** A wire to any service. */
+/** Creates a client for http and https. */
 export function rawClient(): RawClient {
   const plain = new Agent({ keepAlive: true });
   const secure = new SecureAgent({ keepAlive: true });

@@ -9,13 +9,13 @@ import {
 } from './player.ts';
 import { readScenarios, type Scenario, type Step } from './scenario.ts';
 
-/** What one scenario came to. */
+/** The outcome of one scenario. */
 export type Outcome =
   | { kind: 'passed'; scenario: Scenario; steps: number }
   | { kind: 'failed'; scenario: Scenario; played: StepResult[] }
   | { kind: 'skipped'; scenario: Scenario; missing: string[] };
 
-/** The lines that tell one outcome: a mismatch names the request, the place, what was expected and what came. */
+/** Formats an outcome. Each mismatch names the request, the place, the expected and the actual value. */
 export function outcomeLines(outcome: Outcome): string[] {
   const { name, severity } = outcome.scenario;
   switch (outcome.kind) {
@@ -28,11 +28,11 @@ export function outcomeLines(outcome: Outcome): string[] {
   }
 }
 
-/** One line that counts. */
+/** Formats one line with the numbers of outcomes. */
 export function summaryLine(outcomes: Outcome[]): string {
-  const of = (kind: Outcome['kind']) => outcomes.filter((outcome) => outcome.kind === kind).length;
+  const count = (kind: Outcome['kind']) => outcomes.filter((outcome) => outcome.kind === kind).length;
   const all = countText(outcomes.length, 'scenario');
-  return `${all}: ${of('passed')} passed, ${of('failed')} failed, ${of('skipped')} skipped`;
+  return `${all}: ${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`;
 }
 
 function stepLines({ index, method, target, step, mismatches }: StepResult): string[] {
@@ -53,25 +53,25 @@ function countText(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
-/** What to play, against what, and what the scenarios may know. */
+/** The scenarios to play, the service, and the variables. */
 export interface ReplayOptions {
-  /** Scenario files, and folders of them. */
+  /** Scenario files, and folders of scenario files. */
   files: string[];
   /** The SCIM base URL. */
   url: string;
   token: string;
-  /** Besides `token`, `run` and `extensionUrn`, which are always there. */
+  /** Variables in addition to `token`, `run` and `extensionUrn`, which every scenario has. */
   variables?: Variables;
   print(line: string): void;
-  /** Milliseconds, to measure rates by. */
+  /** A clock in milliseconds, to measure rates with. */
   now(): number;
-  /** A random word for each scenario, so that it can be played again on the same service. */
+  /** Returns a random word for each scenario, so that it can be played again on the same service. */
   newRun(): string;
-  /** Called when a step's answer has been judged; it may throw, which ends the replay. */
+  /** Called after each step. An error that it throws ends the replay. */
   afterStep?: (scenario: Scenario, step: Step, index: number, variables: Variables) => Promise<void>;
 }
 
-/** How a replay went. */
+/** The numbers and outcomes of a replay. */
 export interface ReplayResult {
   passed: number;
   failed: number;
@@ -81,38 +81,45 @@ export interface ReplayResult {
 
 const extensionUrn = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
 
-/** Variables that only some runners can give. */
-const optional = ['seedEmail', 'tokenEndpoint', 'clientId', 'clientSecret', 'clientBasic', 'entraAssertion'];
-/** What a scenario with this tag cannot do without, even if no step names it. */
+/** Variables that only some runners can give; a scenario that uses a missing one is skipped. */
+const optionalVariables = [
+  'seedEmail',
+  'tokenEndpoint',
+  'clientId',
+  'clientSecret',
+  'clientBasic',
+  'entraAssertion',
+];
+/** The variable that a scenario with this tag needs, even if no step names it. */
 const neededByTag: Record<string, string> = { oauth: 'tokenEndpoint', 'needs-seed': 'seedEmail' };
 
-/** Plays scenarios one after the other and tells how each went; throws a `ScenarioFault` before the first is played. */
-export async function replay(settings: ReplayOptions): Promise<ReplayResult> {
-  const scenarios = settings.files.flatMap(readScenarios);
-  const line = rawClient();
-  const { url, now, afterStep } = settings;
-  const stage: PlayDeps = { url, now, afterStep, wire: line };
+/** Plays scenarios one after the other and prints their outcomes. Throws a `ScenarioFault`, before it plays any, if one is invalid. */
+export async function replay(options: ReplayOptions): Promise<ReplayResult> {
+  const scenarios = options.files.flatMap(readScenarios);
+  const client = rawClient();
+  const { url, now, afterStep } = options;
+  const deps: PlayDeps = { url, now, afterStep, client };
   const outcomes: Outcome[] = [];
   try {
     for (const scenario of scenarios) {
-      const outcome = await playScenario(scenario, settings, stage);
+      const outcome = await playScenario(scenario, options, deps);
       outcomes.push(outcome);
-      for (const text of outcomeLines(outcome)) settings.print(text);
+      for (const text of outcomeLines(outcome)) options.print(text);
     }
   } finally {
-    line.close();
+    client.close();
   }
-  settings.print(summaryLine(outcomes));
+  options.print(summaryLine(outcomes));
   const count = (kind: Outcome['kind']) => outcomes.filter((outcome) => outcome.kind === kind).length;
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped'), outcomes };
 }
 
-async function playScenario(scenario: Scenario, settings: ReplayOptions, stage: PlayDeps): Promise<Outcome> {
-  const { token, variables: given = {} } = settings;
+async function playScenario(scenario: Scenario, options: ReplayOptions, deps: PlayDeps): Promise<Outcome> {
+  const { token, variables: given = {} } = options;
   const missing = missingVariables(scenario, given);
   if (missing.length > 0) return { kind: 'skipped', scenario, missing };
-  const variables = { extensionUrn, run: settings.newRun(), ...given, token };
-  const played = await playSteps(scenario, variables, stage);
+  const variables = { extensionUrn, run: options.newRun(), ...given, token };
+  const played = await playSteps(scenario, variables, deps);
   const isDifferent = ({ mismatches }: StepResult) => mismatches.length > 0;
   return played.some(isDifferent)
     ? { kind: 'failed', scenario, played }
@@ -123,7 +130,7 @@ function missingVariables({ tags, steps }: Scenario, given: Variables): string[]
   const named = variableNames(steps);
   const needed = [
     ...tags.flatMap((tag) => neededByTag[tag] ?? []),
-    ...optional.filter((name) => named.has(name)),
+    ...optionalVariables.filter((name) => named.has(name)),
   ];
   return [...new Set(needed)].filter((name) => given[name] === undefined);
 }

@@ -12,10 +12,10 @@ const bodyMatchers = z.record(path, matcher);
 
 const request = z.strictObject({
   method: z.string().min(1),
-  /** Below the SCIM base URL, percent-encoded as the client sends it. */
+  /** The path below the SCIM base URL, percent-encoded as the client sends it. */
   path: z.string().min(1),
   headers,
-  /** Not looked into, so that a recorded `__proto__` goes out as it came. */
+  /** Any JSON value. It is not parsed further, so that a recorded `__proto__` is sent as it was recorded. */
   body: z.unknown().default(null),
   rawBody: z.string().optional(),
   bodyGenerator: z
@@ -39,14 +39,14 @@ const request = z.strictObject({
 const step = z.strictObject({
   request,
   expect: z.strictObject({
-    /** The first is preferred. */
+    /** The accepted statuses, the preferred one first. */
     status: z.array(status).min(1),
     headers: headerMatchers.default({}),
     bodyMatches: bodyMatchers.default({}),
     bodyMatchesByStatus: z.record(z.string().regex(/^\d{3}$/), bodyMatchers).default({}),
   }),
   capture: z.record(z.string(), path).default({}),
-  /** What the traveler should then look like; judged by whoever can see the travel service. */
+  /** The expected traveler after the step. Only tests with access to the travel service check it. */
   travel: z.unknown().optional(),
   note: z.string().optional(),
 });
@@ -59,16 +59,16 @@ const scenario = z.looseObject({
   steps: z.array(step).min(1),
 });
 
-/** A recorded exchange: what an identity provider sends, and what it needs back. */
+/** A recorded exchange: the requests of an identity provider, and the answers that it needs. */
 export type Scenario = z.infer<typeof scenario>;
-/** One request of a scenario, with what is expected of its answer. */
+/** One request of a scenario with the expectations of its answer. */
 export type Step = z.infer<typeof step>;
-/** What a step sends. */
+/** The request of a step. */
 export type StepRequest = Step['request'];
-/** What a step needs back. */
+/** The expected answer of a step. */
 export type Expectation = Step['expect'];
 
-/** A file that is no scenario, with its place. */
+/** A scenario file is missing or invalid. The message names the file and the place. */
 export class ScenarioFault extends Error {
   constructor(file: string, text: string, options?: ErrorOptions) {
     super(`${file}: ${text}`, options);
@@ -76,7 +76,7 @@ export class ScenarioFault extends Error {
   }
 }
 
-/** Reads one scenario file, or all those of a folder, by name. Throws a `ScenarioFault` for one that cannot be played. */
+/** Reads a scenario file, or all `*.json` files of a folder in order of their names. Throws a `ScenarioFault` for an invalid one. */
 export function readScenarios(path: string): Scenario[] {
   return scenarioFiles(path).map(readScenario);
 }

@@ -108,7 +108,7 @@ async function playIn({ service, travel, line, variables }: Fixture, scenario: S
     if (!isDeepStrictEqual(actual, hint))
       differences.push({ step: index + 1, at: 'traveler', expected: hint, actual });
   };
-  const played = await playSteps(scenario, variables, { url: scim, wire: line, now: Date.now, afterStep });
+  const played = await playSteps(scenario, variables, { url: scim, client: line, now: Date.now, afterStep });
   for (const { index, method, target, mismatches } of played)
     for (const mismatch of mismatches)
       differences.push({ step: index + 1, request: `${method} ${target}`, ...mismatch });
