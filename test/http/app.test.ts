@@ -1,6 +1,9 @@
 import { request } from 'node:http';
+import { redactLoggedPath, redactParameterNames, routeGroupOf } from '../../src/http/app.ts';
 import { markRoutine, requestScopeOf } from '../../src/http/log.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
+import { catalog } from '../../src/travel/catalog.ts';
+import { buildOpenApi } from '../../src/travel/openapi/document.ts';
 import { type HttpFixture, httpFixture } from '../fixtures/http.ts';
 
 let fixture: HttpFixture;
@@ -111,4 +114,53 @@ test('requests are counted and timed by area, method and status', async () => {
   expect(text).toContain('jetbridge_http_requests_total{area="api",method="GET",status="200"} 1');
   expect(text).toContain('jetbridge_http_requests_total{area="other",method="GET",status="404"} 1');
   expect(text).toContain('jetbridge_http_request_duration_seconds_count{area="api",method="GET"} 1');
+});
+
+test('areas are a closed list', () => {
+  expect(['/scim/v2/Users', '/api', '/healthz', '/nothing', '/', ''].map(routeGroupOf)).toEqual([
+    'scim',
+    'api',
+    'healthz',
+    'other',
+    'other',
+    'other',
+  ]);
+});
+
+test('a path shows the names of endpoints, and ids only if the request found something', () => {
+  expect(redactLoggedPath('/scim/v2/Users/1f2e-4a', true)).toBe('/scim/v2/Users/1f2e-4a');
+  expect(redactLoggedPath('/scim/v2/Users/1f2e-4a', false)).toBe('/scim/v2/Users/*');
+  expect(redactLoggedPath('/scim/v2/Users/ada%40corp.example', true)).toBe('/scim/v2/Users/*');
+  expect(redactLoggedPath(`/api/${'a'.repeat(65)}`, true)).toBe('/api/*');
+  expect(redactLoggedPath('/SCIM/v2//users/', false)).toBe('/SCIM/v2//users/');
+  expect(redactLoggedPath('/scim/v2/%55sers/x.php', false)).toBe('/scim/v2/*/*');
+});
+
+test('a list of parameters shows known names, each once', () => {
+  expect(redactParameterNames(['filter', 'ada@corp.example', 'x', 'count', 'constructor', 'filter'])).toEqual(
+    ['filter', '*', 'count'],
+  );
+});
+
+const { paths } = buildOpenApi(catalog, undefined) as unknown as {
+  paths: Record<string, Record<string, { parameters?: { name?: string; in?: string }[] }>>;
+};
+
+test.each([
+  ...Object.keys(paths),
+  ...['/scim/v2/.search', '/scim/v2/Groups', '/scim/v2/Schemas', '/scim/v2/ResourceTypes', '/oauth/token'],
+  ...['/scim/v2/ServiceProviderConfig', '/scim/v2/Me', '/scim/v2/Bulk', '/healthz', '/readyz', '/metrics'],
+])('no name in %s is struck out', (path) => {
+  expect(redactLoggedPath(path, false)).toBe(path.replace(/\{\w+\}/g, '*'));
+});
+
+test('no parameter that a service reads is struck out', () => {
+  const described = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).flatMap(({ parameters = [] }) => parameters),
+  );
+  const read = described.flatMap(({ name, in: place }) => (place === 'query' && name ? [name] : []));
+  const searched = ['attributes', 'excludedAttributes', 'sortOrder', 'startIndex', 'count', 'cursor'];
+  const names = [...new Set([...read, ...searched, 'filter', 'require'])];
+  expect(names).toContain('pageKind');
+  expect(redactParameterNames(names)).toEqual(names);
 });

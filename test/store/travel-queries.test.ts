@@ -10,7 +10,7 @@ import { travelStore } from '../../src/store/travel-writes.ts';
 import { webhookRecords } from '../../src/store/webhook-deliveries.ts';
 import type { PageQuery, TravelStore } from '../../src/travel/ports.ts';
 import { NOW } from '../fixtures/store.ts';
-import { describeDeliveries } from './conformance/deliveries.ts';
+import { describeDeliveries } from './conformance/delivery-queue.ts';
 import { describeTravel } from './conformance/travel.ts';
 import { describeTravelPages } from './conformance/travel-pages.ts';
 

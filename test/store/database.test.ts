@@ -6,19 +6,19 @@ import { ensureConnection } from '../../src/store/connections.ts';
 import { scimTokens } from '../../src/store/credentials.ts';
 import { type Database, DatabaseInUse, openEmbedded } from '../../src/store/database.ts';
 import { NOW } from '../fixtures/store.ts';
-import { describeCommit } from './conformance/commit.ts';
 import { describeConnections } from './conformance/connections.ts';
 import { describeCredentials } from './conformance/credentials.ts';
 import { describeGroups } from './conformance/groups.ts';
 import { describeHolds } from './conformance/holds.ts';
 import { describeIdentities } from './conformance/identities.ts';
+import { describeCommit } from './conformance/identity-changes.ts';
 import { describeImports } from './conformance/imports.ts';
 import { describeLeases } from './conformance/leases.ts';
 import { describeLists } from './conformance/lists.ts';
 import { describeAgenda } from './conformance/reconcile-queue.ts';
 import { describeReferences } from './conformance/references.ts';
-import { describeRetention } from './conformance/retention.ts';
 import { describeTokens } from './conformance/tokens.ts';
+import { describeRetention } from './conformance/tombstones.ts';
 
 let closing: (() => Promise<void> | void)[] = [];
 
