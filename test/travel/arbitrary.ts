@@ -2,10 +2,10 @@ import fc, { type Arbitrary } from 'fast-check';
 import { isJsonObject, type Json, type JsonObject } from '../../src/travel/json.ts';
 import { at } from './contract.ts';
 
-/** The ids that can stand where this is said to be wanted. */
+/** Returns the ids that fit a parameter with this description. */
 export type Ids = (description: string) => string[];
 
-/** Values that a schema of the contract allows. */
+/** Generates values that a schema allows. */
 export function valuesOf(schema: JsonObject, ids: Ids): Arbitrary<Json> {
   const { $ref, const: only, enum: values, type } = schema;
   if (typeof $ref === 'string') return $ref.endsWith('/Anything') ? anything : valuesOf(at($ref), ids);
@@ -38,7 +38,7 @@ export function valuesOf(schema: JsonObject, ids: Ids): Arbitrary<Json> {
   }
 }
 
-/** The same values with some of their parts exchanged for any JSON, left out, or joined by others. */
+/** The same values with some parts replaced by any JSON, removed, or added. */
 export function mutated(values: Arbitrary<Json>): Arbitrary<Json> {
   const change = fc.record({
     place: fc.nat(50),
@@ -82,7 +82,7 @@ function stringsOf({ format, pattern, maxLength, description }: JsonObject, ids:
   if (format === 'uri') return fc.webUrl();
   if (/^\^\[.+\]\{(?:24|1,50)\}\$$/.test(String(pattern)))
     return fc.constantFrom(...ids(String(description)));
-  // What must not be blank is a name: some of them are the same, so that they clash.
+  // Non-blank strings are names: some are equal, so that they clash.
   if (pattern === '\\S')
     return fc.oneof(words, fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).map(named));
   if (typeof pattern === 'string') return fc.stringMatching(new RegExp(pattern, 'u'));
@@ -105,7 +105,7 @@ function boundsOf({ minimum, maximum }: JsonObject): { min?: number; max?: numbe
   return { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
 }
 
-/** The value with one of its parts changed: they are counted depth first, and round again. */
+/** Changes one part of a value. Parts are numbered depth first, modulo their count. */
 function changedAt(value: Json, { place, how, with: other }: Change): Json {
   const parts = pathsOf(value);
   const path = parts[place % parts.length] ?? [];

@@ -42,7 +42,7 @@ test('a body above 1 MB is 413, plain or compressed', async () => {
   const large = JSON.stringify({ data: { email: 'a@example.com', firstName: 'x'.repeat(1_048_576) } });
   const plain = await post('application/json', large);
   const packed = open('application/json').set('Content-Encoding', 'gzip');
-  // `send` would make JSON of the bytes.
+  // `send` would serialize the bytes as JSON.
   packed.write(gzipSync(large));
   for (const answer of [plain, await packed]) {
     expect([answer.status, answer.body]).toEqual([413, { code: 'badRequest', message: expect.any(String) }]);

@@ -45,14 +45,14 @@ test('a client that is generated from the published contract is typed, and does 
   expect(fixture.logged).toEqual([]);
 }, 120_000);
 
-/** As somebody would who wants to build against the service. */
+/** Generates a client as a user of the service would. */
 async function generate(): Promise<void> {
   const generator = require.resolve('swagger-typescript-api/cli');
   const wanted = ['-p', 'openapi.json', '-o', '.', '-n', 'Api.ts', '--enum-style=union', '--silent'];
   await run(process.execPath, [generator, 'generate', ...wanted], { cwd: workplace });
 }
 
-/** A fault in the types ends this with what the compiler says. */
+/** A type error fails the test with the compiler's message. */
 async function compile(): Promise<void> {
   const compiler = join(packages, '.bin/tsc');
   const told = await run(compiler, ['-p', workplace], { cwd: workplace }).catch((error) => error);

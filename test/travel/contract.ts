@@ -5,24 +5,24 @@ import { catalog } from '../../src/travel/catalog.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/travel/json.ts';
 import { buildOpenApi } from '../../src/travel/openapi/document.ts';
 
-/** The contract that the service publishes. */
+/** The OpenAPI document of the service. */
 export const contract = buildOpenApi(catalog);
 
-/** An operation of the contract. */
+/** An operation of the OpenAPI document. */
 export interface Operation {
   id: string;
   method: string;
-  /** With its parameters in braces. */
+  /** With parameters in braces. */
   path: string;
-  /** The statuses that it may answer. */
+  /** The statuses of its responses. */
   statuses: string[];
-  /** Where it is in the contract, as a JSON pointer. */
+  /** The JSON pointer of the operation. */
   pointer: string;
   parameters: JsonObject[];
   hasBody: boolean;
 }
 
-/** Every operation of the contract. */
+/** All operations of the OpenAPI document. */
 export const operations: Operation[] = Object.entries(
   contract['paths'] as Record<string, JsonObject>,
 ).flatMap(([path, methods]) =>
@@ -37,7 +37,7 @@ export const operations: Operation[] = Object.entries(
   })),
 );
 
-/** What is wrong with a value by the schema at this place of the contract. With `closed`, members that it does not name are wrong. */
+/** The violations of the schema at this pointer. With `closed`, undeclared members are violations too. */
 export function faultsBy(pointer: string, value: unknown, { closed = false } = {}): string[] {
   const validate = validatorOf(`${closed ? 'closed' : 'open'}${pointer}`);
   return validate(value)
@@ -45,14 +45,14 @@ export function faultsBy(pointer: string, value: unknown, { closed = false } = {
     : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
 }
 
-/** Where the schema of a body is: that of the request, or of the answer with this status. */
+/** The pointer of a body's schema: that of the request, or of the response with this status. */
 export function bodyPointer({ pointer }: Operation, status?: string): string {
   const part = status === undefined ? `${pointer}/requestBody` : `${pointer}/responses/${status}`;
   const reference = at(part)['$ref'];
   return `${typeof reference === 'string' ? reference : part}/content/application~1json/schema`;
 }
 
-/** The part of the contract at a JSON pointer; an empty one where there is none. */
+/** The part of the document at a JSON pointer; an empty object if there is none. */
 export function at(pointer: string): JsonObject {
   const words = pointer.split('/').slice(1);
   const found = words.reduce<Json | undefined>(
@@ -62,12 +62,12 @@ export function at(pointer: string): JsonObject {
   return isJsonObject(found) ? found : {};
 }
 
-/** The operation that a request asks for; undefined when the contract has no such path or method. */
+/** The operation for a request; undefined if the document has none. */
 export function operationFor(method: string, path: string): Operation | undefined {
   return operations.find((one) => one.method === method && isPath(one.path, path));
 }
 
-/** Throws when the contract does not have this answer to this request. */
+/** Throws if the OpenAPI document does not allow this response to this request. */
 export function checkAnswer(method: string, url: string, { status, text, headers }: Answer): void {
   const path = `/api${url.split('?')[0]}`;
   if (['/api/openapi.json', '/api/docs'].includes(path)) return;
@@ -89,7 +89,7 @@ export function checkAnswer(method: string, url: string, { status, text, headers
   if (fault !== undefined) throw says(fault);
 }
 
-/** What is wrong with the events among the data: each kind embeds a resource of its own. */
+/** The violations of events in the data: each kind embeds its own resource type. */
 function eventFaults(data: Json): string[] {
   const events = [data].flat().filter((one) => isJsonObject(one) && one['type'] === 'event');
   return (events as JsonObject[]).flatMap((event) => {
@@ -100,7 +100,7 @@ function eventFaults(data: Json): string[] {
 
 type Answer = Pick<Response, 'status' | 'text' | 'headers'>;
 
-/** A slash at the end is passed over, as the service does. */
+/** The service ignores a trailing slash. */
 function isPath(template: string, path: string): boolean {
   const [wanted, given] = [template.split('/'), path.replace(/\/$/, '').split('/')];
   return (
@@ -123,14 +123,14 @@ function validatorOf(place: string): ValidateFunction {
 function newAjv(): Ajv2020 {
   const made = new Ajv2020({ strict: false });
   addFormats.default(made);
-  // Its pattern says what it is.
+  // The pattern already describes the format.
   made.addFormat('idn-email', true);
   made.addSchema(contract, 'open');
   made.addSchema(closed(contract) as JsonObject, 'closed');
   return made;
 }
 
-/** A copy in which every object has the members that it names and no others. */
+/** A copy of the schema in which objects allow only declared members. */
 function closed(part: Json): Json {
   if (Array.isArray(part)) return part.map(closed);
   if (!isJsonObject(part)) return part;

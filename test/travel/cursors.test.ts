@@ -10,7 +10,7 @@ async function page(query: string) {
   return (await fixture.send('get', `/events?pageKind=cursor&${query}`)).body;
 }
 
-/** Makes as many events. */
+/** Creates this many events. */
 async function happen(count: number): Promise<void> {
   for (let number = 0; number < count; number++) await fixture.make('/cost-centers', { name: `c${number}` });
 }

@@ -14,7 +14,7 @@ const makeField = (data: JsonObject) =>
 const makeOption = (fieldId: string, data: JsonObject) =>
   fixture.make(`/custom-fields/${fieldId}/options`, data);
 
-/** A custom field value as a client sends it: a string is data. */
+/** A custom field value as a client sends it; a string stands for data. */
 const value = (customFieldId: string, ...values: (string | JsonObject)[]): JsonObject => ({
   customFieldId,
   values: values.map((one) => (typeof one === 'string' ? { data: one } : one)),

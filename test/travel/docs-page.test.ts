@@ -11,14 +11,14 @@ import { at, contract, operations } from './contract.ts';
 
 const page = renderDocsPage(contract);
 
-/** The section of an operation, or of anything else that has an id. */
+/** The HTML section with this id. */
 function sectionOf(id: string): string {
   const begin = page.indexOf(`id="${id}"`);
   const end = page.indexOf('</section>', begin);
   return begin < 0 ? '' : page.slice(begin, end);
 }
 
-/** A text as it stands in the page. */
+/** A text as the page contains it. */
 function shown(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -120,7 +120,7 @@ describe('a call', () => {
   });
 });
 
-/** The call of an operation, as a browser copies it. */
+/** The curl call of an operation, as copied from a browser. */
 function callOf(id: string): string {
   const [, call = ''] = sectionOf(id).match(/<pre class="curl"><code>(.*?)<\/code>/s) ?? [];
   return call.replace(/&#(\d+);/g, (_whole, code) => String.fromCharCode(Number(code)));

@@ -14,7 +14,7 @@ async function events(query = 'limit=100'): Promise<Event[]> {
 }
 
 async function told(): Promise<Event[]> {
-  // The first admin's is the first.
+  // The first event is that of the first admin.
   return (await events()).slice(1);
 }
 

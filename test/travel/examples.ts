@@ -8,7 +8,7 @@ import { parseDocument } from '../../src/travel/validation.ts';
 import type { Fixture } from '../fixtures/travel.ts';
 import { at } from './contract.ts';
 
-/** The resource of a declaration's example, as the contract shows it. */
+/** The example of a type in the OpenAPI document. */
 export function answeredExample({ type }: Resource): JsonObject & { id: string } {
   const name = type.charAt(0).toUpperCase() + type.slice(1);
   const items = Object.values(at('#/paths')).flatMap((methods) => Object.values(methods as JsonObject));
@@ -22,14 +22,14 @@ type Content = {
   'application/json': { examples: { example: { value: { data: JsonObject & { id: string } } } } };
 };
 
-/** Where something is. */
+/** A stored resource and its path. */
 export interface Place {
-  /** Of its collection. */
+  /** The path of the collection. */
   path: string;
   id: string;
 }
 
-/** Keeps what the contract shows of a resource that no client can make, without looking at what it refers to. */
+/** Stores the documented example of a type that clients cannot create, without checking its references. */
 export async function keepExample(fixture: Fixture, resource: Resource): Promise<Place> {
   if (resource === webhookDelivery) return deliver(fixture);
   const example = answeredExample(resource);
@@ -52,7 +52,7 @@ async function keep(
   await store.write([resource.type], (within) => within.insert(stored, keys));
 }
 
-/** An event is delivered as the example of a delivery tells. */
+/** Delivers an event as the example of a delivery describes. */
 async function deliver({ make, runtime, queue }: Fixture): Promise<Place> {
   const webhook = await make('/webhooks', { url: 'https://example.com', events: ['invoice.created'] });
   const data = answeredExample(invoice);

@@ -13,20 +13,20 @@ import { at, bodyPointer, checkAnswer, faultsBy, type Operation, operations } fr
 import { keepExample, type Place } from './examples.ts';
 import { collectionOf, MOST, sample, without } from './samples.ts';
 
-/** How often each operation is tried in each way; `FUZZ_RUNS=1000 npx jest test/travel/fuzz` takes its time. */
+/** Runs for each operation and kind of input; `FUZZ_RUNS=1000 npx jest test/travel/fuzz` runs longer. */
 const runs = Number(process.env['FUZZ_RUNS'] ?? 15);
 jest.setTimeout(30_000 + runs * 2_000);
 
 let fixture: Fixture;
 let server: Server;
 const agent = new Agent({ keepAlive: true });
-/** What exists, by the path of its collection as the contract has it. */
+/** Ids of existing resources by the path template of their collection. */
 const known = new Map<string, string[]>();
 /** The declarations by the same paths. */
 const resources = new Map<string, Resource>();
 const made: { type: string; id: string }[] = [];
 
-/** Mostly ids of what is wanted, sometimes others, or such that nobody has. */
+/** Usually ids of the wanted type, sometimes ids of other types or unknown ids. */
 const ids: Ids = (description) => {
   const wanted = made.filter(({ type }) => description.endsWith(` ${toWords(type)}`)).map(({ id }) => id);
   return [
@@ -40,7 +40,7 @@ const ids: Ids = (description) => {
 };
 
 beforeAll(async () => {
-  // Nothing is sent: no name has an address.
+  // No name resolves, so no webhook is delivered.
   fixture = await openFixture({ resolve: async () => [] });
   for (const resource of catalog) {
     const { path, parent } = resource;
@@ -97,7 +97,7 @@ test('any method on any path is one of the contract, or refused', async () => {
     fc.constantFrom(...operations.map(knownPath)),
     fc.array(segments, { maxLength: 5 }).map((words) => `/api/${words.join('/')}`),
   );
-  // What CONNECT asks for is not a page of this service: there is no answer as to other methods.
+  // CONNECT has no response like other methods.
   const methods = fc.constantFrom(...METHODS.filter((method) => !['CONNECT', 'DELETE'].includes(method)));
   await tried(fc.record({ method: methods, path: paths }), async ({ method, path }) => {
     const before = await fixture.dump();
@@ -121,7 +121,7 @@ interface Answer {
   text: string;
 }
 
-/** Tries the work for many inputs; nothing that the service logs as a failure of its own may come of it. */
+/** Runs the work for many inputs; the service must log no internal failure. */
 async function tried<T>(inputs: Arbitrary<T>, work: (input: T) => Promise<unknown>): Promise<void> {
   await fc.assert(
     fc.asyncProperty(inputs, async (input) => {
@@ -132,7 +132,7 @@ async function tried<T>(inputs: Arbitrary<T>, work: (input: T) => Promise<unknow
   expect(fixture.logged).toEqual([]);
 }
 
-/** The answer, which must be one of the contract's; a refusal has changed nothing; what was taken is what is kept. */
+/** Checks a response: it must conform to the document, a refusal must change nothing, and accepted data must be stored. */
 async function answered(operation: Operation, { path, query = '', ...call }: Call): Promise<Answer> {
   const { method } = operation;
   const place = path === FRESH ? await freshItem(operation) : path;
@@ -145,20 +145,20 @@ async function answered(operation: Operation, { path, query = '', ...call }: Cal
   return answer;
 }
 
-/** What was created or changed can be read, and what was only made for this is deleted again; what was deleted is gone. */
+/** Created and changed resources can be read, temporary ones are deleted again, and deleted ones are gone. */
 async function isKept(method: string, path: string, { status, text }: Answer): Promise<void> {
   const item = status === 201 ? `${path}/${JSON.parse(text).data.id}` : path;
   const read = await asked({ method: 'get', path: item });
   if (method === 'delete') return expect(read.status).toBe(404);
-  // A secret is told once.
+  // Later responses do not contain the secret.
   expect(JSON.parse(read.text).data).toEqual(without(JSON.parse(text).data, 'secret'));
   if (status === 201) expect((await asked({ method: 'delete', path: item })).status).toBe(200);
 }
 
-/** The codes for what the schema of a body tells of. */
+/** The fault codes for violations of the schema. */
 const schemaCodes = ['unknown', 'readOnly', 'type', 'enum', 'lang'];
 
-/** A body that the schema does not allow is refused; one that it allows is refused for other reasons only. */
+/** A body that violates the schema is refused; a valid one can be refused only for other reasons. */
 function agreesWithSchema(operation: Operation, body: Json, { status, text }: Answer): void {
   const faults = faultsBy(bodyPointer(operation), meantBy(body, operation));
   if (faults.length > 0) expect([400, 403, 409, 422]).toContain(status);
@@ -166,7 +166,7 @@ function agreesWithSchema(operation: Operation, body: Json, { status, text }: An
   for (const { code } of invalid) expect(schemaCodes).not.toContain(code);
 }
 
-/** A body as it is understood: null is the same as nothing, but where a patch removes something, or nobody knows the field. */
+/** Normalizes a body: null equals absence, except in a patch and for unknown fields. */
 function meantBy(body: Json, operation: Operation): Json {
   const data = isJsonObject(body) ? body['data'] : undefined;
   if (!isJsonObject(body) || !isJsonObject(data)) return body;
@@ -182,10 +182,10 @@ function meantBy(body: Json, operation: Operation): Json {
   };
 }
 
-/** Stands for an item that is made when it is needed. */
+/** Placeholder for an item that is created on demand. */
 const FRESH = 'fresh';
 
-/** A path to something that exists. */
+/** A path of existing resources. */
 function knownPath({ path }: Operation): string {
   const values = known.get(path.replace(/\/\{\w+\}$/, '')) ?? known.get(path.split('/{')[0] ?? '') ?? [];
   return filled(path, values);
@@ -201,12 +201,12 @@ async function madeSample(resource: Resource): Promise<Place> {
   return { path, id: (await fixture.make(path, sample(resource, 0))).id };
 }
 
-/** Makes an item of the collection that an operation deletes from. */
+/** Creates an item in the collection of a DELETE operation. */
 async function freshItem(operation: Operation): Promise<string> {
   const collection = knownPath(operation).replace(/\/[^/]+$/, '');
   const resource = resources.get(operation.path.replace(/\/\{\w+\}$/, ''));
   if (!resource) throw new Error(`nothing is made at ${collection}`);
-  // What was changed by other calls may have taken what the first samples need for themselves.
+  // Earlier calls may have taken the unique values of the first samples.
   for (let number = 1; number < MOST; number++) {
     const data = sample(resource, number);
     const { status, body } = await fixture.send('post', collection.replace(/^\/api/, ''), { data });
@@ -216,7 +216,7 @@ async function freshItem(operation: Operation): Promise<string> {
   throw new Error(`every sample for ${collection} is taken`);
 }
 
-/** Paths to what exists, to what does not, and to what cannot. What exists is deleted only when it was made for that. */
+/** Paths to existing, missing and impossible resources. Existing ones are deleted only if they were created for it. */
 function pathsTo(operation: Operation): Arbitrary<string> {
   const names = operation.path.match(/\{\w+\}/g) ?? [];
   const others = fc.array(segments, { minLength: names.length, maxLength: names.length });
@@ -227,7 +227,7 @@ function pathsTo(operation: Operation): Arbitrary<string> {
     : fc.oneof({ arbitrary: there, weight: 2 }, { arbitrary: elsewhere, weight: 1 });
 }
 
-/** Parts of a path: ids of all kinds of resources, and whatever else can stand there. */
+/** Path segments: ids of all types and arbitrary text. */
 const segments = fc.oneof(
   fc.constantFrom(
     'nobody',
@@ -254,7 +254,7 @@ const segments = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1, maxLength: 10 }).map(encodeURIComponent),
 );
 
-/** Queries with the parameters of an operation and others, with the right values and others. */
+/** Queries with declared and undeclared parameters and with valid and invalid values. */
 function queries({ parameters }: Operation): Arbitrary<string> {
   const own = parameters.filter((one) => one['in'] === 'query');
   const right = own.map((one) => fc.tuple(fc.constant(String(one['name'])), valuesOf(schemaOf(one), ids)));
@@ -274,7 +274,7 @@ function queries({ parameters }: Operation): Arbitrary<string> {
   return fc.array(pair, { maxLength: 4 }).map(queryOf);
 }
 
-/** Queries that the contract allows; cursors apart, which only the service makes. */
+/** Valid queries, without cursors, which only the service can issue. */
 function allowedQueries({ parameters }: Operation): Arbitrary<string> {
   const own = parameters.filter((one) => one['in'] === 'query' && !/after|before/.test(String(one['name'])));
   const model = Object.fromEntries(own.map((one) => [String(one['name']), valuesOf(schemaOf(one), ids)]));
@@ -293,7 +293,7 @@ function bodies(operation: Operation): Arbitrary<Json> {
   return valuesOf(at(bodyPointer(operation)), ids);
 }
 
-/** Texts that are hardly JSON, or not what was asked for. */
+/** Malformed JSON and valid JSON of other shapes. */
 function texts(right: Arbitrary<Json>): Arbitrary<string> {
   const json = right.map((body) => JSON.stringify(body));
   return fc.oneof(
@@ -348,7 +348,7 @@ const credentials: Arbitrary<Record<string, string>> = fc.oneof(
   },
 );
 
-/** What a socket brings, whatever method, path and body it is asked with. */
+/** Sends a raw request over a socket and returns the response. */
 function asked({ method, path, body, sent }: Call & { method: string }): Promise<Answer> {
   const { port } = server.address() as AddressInfo;
   const ours = {

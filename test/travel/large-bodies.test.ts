@@ -27,7 +27,7 @@ const makeField = (data: JsonObject = {}) =>
 const send = (customFields: JsonObject[]) =>
   fixture.send('post', '/users', { data: { email: 'ada@example.com', customFields } });
 
-/** Counts what the expressions of a request cost, from now on. */
+/** Counts the work of the expressions from now on. */
 function countedWork() {
   const compiled = jest.spyOn(RE2JS, 'compile');
   const matched = jest.spyOn(RE2JS.prototype, 'matches');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { mergePatch } from '../../src/travel/changes.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
 
-/** RFC 7396, Appendix A: those of its cases that patch an object with an object. */
+/** RFC 7396, Appendix A: the cases that patch an object with an object. */
 test.each<[JsonObject, JsonObject, JsonObject]>([
   [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
   [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],

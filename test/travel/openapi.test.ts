@@ -13,7 +13,7 @@ import { at, bodyPointer, contract, faultsBy, operations } from './contract.ts';
 import { keepExample } from './examples.ts';
 import { collectionOf, hasNull } from './samples.ts';
 
-/** `UPDATE_GOLDEN=1 npx jest test/travel/openapi` writes the contract anew; read the difference before you commit it. */
+/** `UPDATE_GOLDEN=1 npx jest test/travel/openapi` rewrites the golden file; read the difference before you commit it. */
 const isUpdating = process.env['UPDATE_GOLDEN'] === '1';
 
 test('the contract is the one that was agreed to', () => {
@@ -149,7 +149,7 @@ test('says where the service is', async () => {
   expect(body).toEqual({ ...contract, servers: [{ url: 'https://travel.example/prefix' }] });
 });
 
-/** The example of an operation's request, or of its answer with a status. */
+/** The documented example of a request or response body. */
 function exampleOf(verb: string, type: string, part: string): Json {
   const operation = operations.find(({ id }) => id.toLowerCase() === `${verb}${type}`.toLowerCase());
   if (!operation) throw new Error(`there is no operation to ${verb} a ${type}`);
@@ -157,7 +157,7 @@ function exampleOf(verb: string, type: string, part: string): Json {
   return at(schema.replace(/schema$/, 'examples/example'))['value'] ?? null;
 }
 
-/** A body without what differs each time: what the service makes up, and the ids of what was made for the test. */
+/** A body without generated values and ids, which differ from run to run. */
 function like(body: Json): Json {
   const { data } = body as { data: JsonObject };
   const differing = ['id', 'createdAt', 'secret', 'customFieldId', 'webhookId', 'eventId'];

@@ -319,7 +319,7 @@ describe('keys that were read', () => {
     expect(await open({ jwksUri })(await provider.token(EMAIL))).toBeUndefined();
     expect(warned).toHaveLength(1);
     await new Promise((resolve) => endless.close(resolve));
-    // What the sockets of both sides hold comes on top.
+    // The buffers of the sockets on both sides are included.
     expect(sent).toBeLessThan(32 * 1024 * 1024);
   });
 });

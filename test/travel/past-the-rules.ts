@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/travel/json.ts';
 import type { Resource } from '../../src/travel/resource.ts';
 import type { Fixture } from '../fixtures/travel.ts';
 
-/** Changes a resource past its schema and rules, as an older version may have left it. */
+/** Changes a stored resource without validation, as an older version may have left it. */
 export async function changePastRules(
   { runtime }: Fixture,
   { resource, id, changes }: { resource: Resource; id: string; changes: JsonObject },

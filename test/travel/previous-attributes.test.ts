@@ -50,7 +50,7 @@ describe.each(
     return method === 'patch' && path.startsWith(`/api/${resource.path}/`);
   });
   const schema = patch ? at(String(at(`${bodyPointer(patch)}/properties/data`)['$ref'])) : {};
-  // References lead to resources that are not here; what they do to an event is what any text does.
+  // The referenced resources do not exist here; events treat references as text.
   const references = (resource.references ?? []).map(({ field }) => field);
   const properties = Object.fromEntries(
     Object.entries(isJsonObject(schema['properties']) ? schema['properties'] : {}).filter(

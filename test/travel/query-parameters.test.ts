@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-/** A path of the operation; nothing has the ids in it. */
+/** A path of the operation with ids that do not exist. */
 const pathOf = ({ path }: Operation) => path.replace(/^\/api/, '').replace(/\{\w+\}/g, 'nobody');
 const namesOf = ({ parameters }: Operation) =>
   parameters.filter((one) => one['in'] === 'query').map(({ name }) => String(name));

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => at.fixture.close());
 
-/** The fields of the specification's tables, required ones first, besides `id`, `type` and `createdAt`. */
+/** The fields of the specification's tables besides `id`, `type` and `createdAt`; required ones first. */
 const fields: Record<string, [string[], string[]]> = {
   tripProject: [
     ['rates', 'search', 'travelerIds'],

@@ -5,7 +5,7 @@ import { type Clock, clock } from '../fixtures/clock.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** A request log that notes what it is asked to do, and does it when it is let. */
+/** A request log that records its calls and completes them on demand. */
 function notes() {
   const told: { batches: number[]; paths: string[]; sweeps: { before: number; limit: number }[] } = {
     batches: [],
@@ -47,7 +47,7 @@ const row: LoggedRequest = {
   responseBody: undefined,
 };
 
-/** Lets everything that can go on go on. */
+/** Lets all pending work finish. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 }
@@ -209,7 +209,7 @@ test('what is older than 30 days is removed, part by part', async () => {
 
 describe('of requests without a credential', () => {
   const stranger = { ...row, path: '/api/x', status: 401, userId: undefined, credential: undefined };
-  /** How often each path was written. */
+  /** The number of writes of each path. */
   const sums = (paths: string[]) => {
     const counts = new Map<string, number>();
     for (const path of paths) counts.set(path, (counts.get(path) ?? 0) + 1);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { redactQuery, redactSecrets, toLoggedBody } from '../../src/travel/request-log-middleware.ts';
 
-/** Stands for a secret; nothing else holds it. */
+/** A secret that occurs nowhere else. */
 const SECRET = 'hush-hush';
 
 const words = ['secret', 'password', 'token', 'key', 'authorization'];
-/** A name with one of the words in it, in any case. */
+/** A name with one of the secret words in any case. */
 const secretName = fc
   .tuple(fc.stringMatching(/^\w{0,5}$/), fc.constantFrom(...words), fc.stringMatching(/^\w{0,5}$/), fc.nat())
   .map(([before, word, after, mask]) =>
@@ -20,7 +20,7 @@ const held = fc.oneof(
   fc.constant(`x${SECRET}`),
 );
 
-/** Any JSON with secrets under their names, at any depth, and as an error body repeats them. */
+/** Random JSON with named secrets at any depth, also in the form of error bodies. */
 const { body } = fc.letrec<{ body: unknown; withSecret: unknown }>((tie) => ({
   withSecret: fc.oneof(
     fc.tuple(secretName, held).map(([name, value]) => ({ [name]: value })),
@@ -39,7 +39,7 @@ const { body } = fc.letrec<{ body: unknown; withSecret: unknown }>((tie) => ({
   ),
 }));
 
-/** The same JSON with some letters of its names written as escapes. */
+/** The same JSON with some letters of its names as escape sequences. */
 const escaped = (text: string, at: number) =>
   text.replace(/[a-z]/gi, (letter, place) =>
     place % 7 === at ? `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}` : letter,
@@ -50,7 +50,7 @@ test('no secret survives in any shape of JSON', () => {
     fc.property(body, fc.nat(6), (value, at) => {
       const text = JSON.stringify(value);
       expect(redactSecrets(text)).not.toContain(SECRET);
-      // What follows its escapes is printed without any, so the secret would be seen again.
+      // Serializing removes escape sequences, so the secret would become visible.
       if (!text.includes('\\')) expect(redactSecrets(escaped(text, at))).not.toContain(SECRET);
     }),
   );
@@ -67,7 +67,7 @@ test('no secret survives in JSON that breaks off anywhere, or goes on with anyth
   );
 });
 
-/** URLs of receivers with a secret behind the path, and what was meant to be one. */
+/** URLs of receivers with a secret after the path, and malformed ones. */
 const secretUrl = fc
   .tuple(
     fc.constantFrom(
@@ -141,7 +141,7 @@ test('a megabyte that nearly looks like a secret takes no longer than any other'
   const text = JSON.stringify({ note: 'key'.repeat(330_000) });
   const began = performance.now();
   expect(redactSecrets(text)).toBe(text);
-  // Some milliseconds; a search that is not linear takes minutes.
+  // Usually takes milliseconds; a search that is not linear takes minutes.
   expect(performance.now() - began).toBeLessThan(5_000);
 });
 

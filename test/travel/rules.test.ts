@@ -103,7 +103,7 @@ describe('an option', () => {
       await fixture.send('put', `${options}/${blue.id}`, { data: { data: 'rougE' } }),
     ])
       expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
-    // Its own data in another case, what another field has, and what was given up are free.
+    // The option's own data in another case, the data of another field, and released data are all free.
     const renamed = await fixture.send('patch', `${options}/${red.id}`, { data: { data: 'ROUGE' } });
     expect([renamed.status, renamed.body.data.data]).toEqual([200, 'ROUGE']);
     const other = await fixture.make('/custom-fields', optionField);

@@ -3,12 +3,12 @@ import type { Resource } from '../../src/travel/resource.ts';
 import { scimAttributes } from '../../src/travel/resources/scim-user-mapping.ts';
 import type { Fixture } from '../fixtures/travel.ts';
 
-/** As many different samples of one resource as there can be. */
+/** The number of distinct samples that every resource can have. */
 export const MOST = scimAttributes.length;
 
-/** A valid body, different for each number below `MOST` in every field that is unique or sorted by. */
+/** A valid body. Numbers below `MOST` give different values for all unique and sortable fields. */
 export function sample(resource: Resource, number: number): JsonObject {
-  // Not in order of creation, and not all in one case.
+  // Neither in order of creation nor all in one case.
   const mark = (number * 7) % MOST;
   const word = mark % 2 === 0 ? `sample ${mark}` : `SAMPLE ${mark}`;
   const different = new Map(
@@ -27,7 +27,7 @@ export function sample(resource: Resource, number: number): JsonObject {
   return Object.fromEntries(fields);
 }
 
-/** The path of a collection; where it is nested, its parent is made. */
+/** The path of a collection; creates the parent of a nested one. */
 export async function collectionOf(fixture: Fixture, resource: Resource): Promise<string> {
   if (!resource.parent) return `/${resource.path}`;
   const parent = { dataType: 'option', name: 'Parent', resourceType: 'user' };
@@ -35,14 +35,14 @@ export async function collectionOf(fixture: Fixture, resource: Resource): Promis
   return `/${resource.parent.path}/${id}/${resource.path}`;
 }
 
-/** The fields of a schema that must be given. */
+/** The required fields of a schema. */
 export function requiredFields(resource: Resource): string[] {
   return Object.entries(resource.schema.shape)
     .filter(([, schema]) => !schema.safeParse(undefined).success)
     .map(([name]) => name);
 }
 
-/** The fields of a schema that are false when they are not given. */
+/** The boolean fields that default to false. */
 export function flags(resource: Resource): string[] {
   return Object.entries(resource.schema.shape)
     .filter(([, schema]) => schema.safeParse(undefined).data === false)
@@ -54,7 +54,7 @@ export function without(object: JsonObject, ...names: string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 }
 
-/** True when there is a null anywhere. */
+/** Reports whether a value contains a null. */
 export function hasNull(value: unknown): boolean {
   if (value === null) return true;
   return typeof value === 'object' && Object.values(value).some(hasNull);

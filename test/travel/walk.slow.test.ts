@@ -14,7 +14,7 @@ beforeAll(async () => {
         const id = String(n).padStart(24, '0');
         const data = { id, type: 'costCenter', createdAt: '2026-11-20T12:00:00Z', archived: false, name: id };
         const doc = { kind: 'costCenter.created', data };
-        // Several in one millisecond, so that the time alone does not tell their order.
+        // Several share a millisecond, so that time alone does not decide their order.
         const createdAt = now() + Math.floor(n / 7);
         await within.append({
           ...{ type: 'event', parentId: '', createdAt, doc },
@@ -27,10 +27,10 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 interface Walked {
-  /** Every item that was shown, as often as it was. */
+  /** The number of items shown, with repetitions. */
   shown: number;
   different: number;
-  /** The cursor that the last page was asked with. */
+  /** The cursor of the last page. */
   last: string | undefined;
 }
 
@@ -38,7 +38,7 @@ async function page(query: string) {
   return (await fixture.send('get', `/events?pageKind=cursor&${query}`)).body;
 }
 
-/** Walks on from a cursor, none: from the beginning, as far as the pages name another. */
+/** Follows cursors from a starting cursor (or the beginning) to the end. */
 async function walk(order: string, by: 'after' | 'before', from?: string): Promise<Walked> {
   const seen = new Set<string>();
   let shown = 0;
@@ -58,7 +58,7 @@ test('a walk of 100,000 shows every item exactly once, in either order and from 
   const forwards = await walk('asc', 'after');
   expect(forwards).toMatchObject(all);
   expect(await walk('desc', 'after')).toMatchObject(all);
-  // The last page is full: without its last item it names the cursor of that.
+  // The last page is full, so it still names the cursor of its last item.
   const { meta } = await page(`limit=99&order=asc&after=${forwards.last}`);
   expect(await walk('asc', 'before', meta.nextAfter)).toMatchObject(all);
 }, 120_000);

@@ -4,20 +4,20 @@ import type { JsonObject } from '../../../src/travel/json.ts';
 import { car, flight, hotel, rail, roundTrip } from './offers.ts';
 import { type Billed, list, type View } from './view.ts';
 
-/** The people of a history. */
+/** The ids of the people of a random history. */
 export interface People {
   travelers: string[];
   profiles: string[];
 }
 
-/** Something that happens. */
+/** A random action. */
 export interface Action {
   name: string;
-  /** Undefined: there is nothing that it could happen to. */
+  /** Undefined if there is no resource that the action could apply to. */
   happens(desk: BookingService, view: View, people: People): Promise<unknown> | undefined;
 }
 
-/** An action that says what it is when a history fails. */
+/** An action with a readable name for failed histories. */
 function told<Params>(
   name: string,
   params: fc.Arbitrary<Params>,
@@ -56,7 +56,7 @@ const search = told(
       }),
 );
 
-/** Books all of a trip that is not booked yet; some of it fails. */
+/** Books all unbooked rates of a trip; some bookings fail. */
 const book = told(
   'book',
   fc.record({ which, fails: fc.nat(7) }),
@@ -72,7 +72,7 @@ const book = told(
     },
 );
 
-/** A booking of a trip, with a part of its travelers and segments, or with all. */
+/** A booking of a trip with all or some of its travelers and segments. */
 const giving = fc.record({ which, part: fc.constantFrom('all', 'all', 'travelers', 'segments') });
 
 function given(
@@ -151,7 +151,7 @@ const refund = told(
     },
 );
 
-/** The profile and kind of something that was not invoiced yet. */
+/** The profile and kind of an uninvoiced operation. */
 const invoice = told('invoice', which, (number) => (desk, { operations }) => {
   const isOpen = (one: Billed) => one['invoiceId'] === undefined && one['transactionKind'] === 'purchase';
   const found = oneOf(operations, isOpen, number);
@@ -205,7 +205,7 @@ const move = told(
     },
 );
 
-/** Anything that can happen, things to which much can happen more often. */
+/** All actions, weighted by how many resources they can usually apply to. */
 export const action: fc.Arbitrary<Action> = fc.oneof(
   { arbitrary: search, weight: 3 },
   { arbitrary: book, weight: 4 },
@@ -225,7 +225,7 @@ function at<T>(all: readonly T[], number: number): T | undefined {
   return all[number % Math.max(all.length, 1)];
 }
 
-/** Mostly one of those to which it can happen; now and then any, so that what is refused is tried, too. */
+/** Usually picks an element that the action can apply to, sometimes any, so that refusals are tested too. */
 function oneOf<T>(all: readonly T[], isLikely: (one: T) => boolean, number: number): T | undefined {
   const likely = all.filter(isLikely);
   return at(number % 8 === 0 || likely.length === 0 ? all : likely, number);

@@ -69,7 +69,7 @@ describe('a dispute', () => {
   });
 
   const ends: DisputeStatus[] = ['chargeRefunded', 'won', 'lost', 'solved'];
-  /** Each state with a way to it, and what follows it. */
+  /** Each status with a path to it and its successors. */
   const lives: [DisputeStatus, DisputeStatus[], DisputeStatus[]][] = [
     ['warningNeedsResponse', [], ['warningUnderReview', 'warningClosed', 'needsResponse']],
     ['warningUnderReview', ['warningUnderReview'], ['warningClosed', 'needsResponse']],

@@ -7,10 +7,10 @@ import { checkEvents, checkView } from './oracle.ts';
 import { type View, viewOf } from './view.ts';
 
 let at: Office;
-/** How often each action was done. */
+/** The number of successful runs of each action. */
 const done = new Map<string, number>();
 
-/** Something happens, or is refused; either way all that holds still holds. */
+/** Runs one action. Whether it succeeds or is refused, the invariants must hold. */
 async function step({ name, happens }: Action, before: View, people: People): Promise<View> {
   at.fixture.pass(1000);
   const outcome = await at
@@ -28,7 +28,7 @@ async function step({ name, happens }: Action, before: View, people: People): Pr
   return after;
 }
 
-/** People, and a past: every history begins in the middle, so that all kinds of things can happen at once. */
+/** Creates people and some trips, so that every kind of action is possible from the start. */
 async function begin(): Promise<People> {
   const profiles = [await at.profile(), await at.profile()];
   const travelers: string[] = [];
@@ -78,6 +78,6 @@ test('whatever happens, sums, statuses and events are right', async () => {
     }),
     { numRuns: Number(process.env['HISTORIES'] ?? 6) },
   );
-  // Histories in which hardly anything could happen would show hardly anything.
+  // Histories in which almost every action is refused would prove little.
   expect([...done.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(50);
 }, 180_000);

@@ -6,7 +6,7 @@ import type {
 } from '../../../src/travel/booking/prices.ts';
 import type { Place } from '../../../src/travel/fields.ts';
 
-/** Places of the tests. */
+/** Places. */
 export const paris = airport('CDG', 'Paris', 'FR');
 export const lisbon = airport('LIS', 'Lisbon', 'PT');
 export const madrid = airport('MAD', 'Madrid', 'ES');
@@ -16,7 +16,7 @@ export function flight(total: number, currency = 'EUR'): TransportQuote {
   return { kind: 'flight', price: { currency, total }, legs: [{ segments: [segment(paris, lisbon, '01')] }] };
 }
 
-/** From Paris to Lisbon and back, by way of Madrid on the way out: three segments. */
+/** From Paris to Lisbon and back, with a stop in Madrid on the way out: three segments. */
 export function roundTrip(total: number): TransportQuote {
   const out = [segment(paris, madrid, '01'), segment(madrid, lisbon, '01')];
   const back = [segment(lisbon, paris, '04')];

@@ -4,19 +4,19 @@ import type { Quote } from '../../../src/travel/booking/prices.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 
-/** The travel service with its back office. */
+/** The travel service with its booking operations. */
 export interface Office {
   fixture: Fixture;
   office: BookingTransaction;
-  /** The `data` of what is at a path. */
+  /** The `data` at a path. */
   get(path: string): Promise<JsonObject>;
-  /** All of a list. */
+  /** All pages of a list. */
   all(path: string): Promise<JsonObject[]>;
-  /** The events since the last time this was asked. */
+  /** The events since the last call. */
   news(): Promise<Told[]>;
   profile(data?: JsonObject): Promise<string>;
   traveler(data?: JsonObject): Promise<string>;
-  /** A trip of one traveler, or of these, booked wholly. */
+  /** A completely booked trip of the given travelers, by default one. */
   booked(offers: Quote[], travelerIds?: string[]): Promise<TripOutcome>;
 }
 
@@ -83,7 +83,7 @@ export async function openOffice(): Promise<Office> {
   };
 }
 
-/** What events say in short: the kind, the id of what it is about, and what changed. */
+/** Events in short: the kind, the id of the resource, and the changed attributes. */
 export function brief(events: Told[]): unknown[] {
   return events.map(({ kind, data, previousAttributes }) =>
     previousAttributes ? [kind, data['id'], previousAttributes] : [kind, data['id']],

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/travel/json.ts';
 import type { Told } from './office.ts';
 import { type Billed, cents, list, things, type View } from './view.ts';
 
-/** What holds of everything at every time, derived from scratch. */
+/** Checks the invariants of a view; expected values are derived from scratch. */
 export function checkView(view: View): void {
   for (const operation of view.operations) {
     expect([operation.id, operation.status]).toEqual([operation.id, statusOf(operation, view)]);
@@ -20,7 +20,7 @@ export function checkView(view: View): void {
   for (const trip of view.trips) checkBookings(trip, view);
 }
 
-/** What changed is told, once, with what was there before; what did not change is not told. */
+/** Checks that each change has exactly one event with the previous attributes, and that nothing else has one. */
 export function checkEvents(before: View, after: View, told: Told[]): void {
   const [old, now] = [things(before), things(after)];
   const changed = [...now].filter(([key, one]) => JSON.stringify(old.get(key)) !== JSON.stringify(one));
@@ -75,7 +75,7 @@ function signed(operation: Billed): number {
   return operation['transactionKind'] === 'purchase' ? cents(operation) : -cents(operation);
 }
 
-/** It is of one operation, and waits for as long as there is no money to give back. */
+/** A refund belongs to one operation and is delayed until its invoice is paid. */
 function checkRefund(refund: Billed, { operations, invoices }: View): void {
   const own = operations.filter(
     (one) => one['refundId'] === refund.id && one['transactionKind'] === 'refund',
@@ -100,7 +100,7 @@ function checkDispute(dispute: Billed, { operations, invoices }: View): void {
   expect(cents(dispute)).toBeLessThanOrEqual(invoice ? cents(invoice) : 0);
 }
 
-/** No refund without its purchase, and never more than it. */
+/** Every refund belongs to a purchase, and the refunds of a purchase never exceed it. */
 function checkGivenBack({ operations }: View): void {
   const purchases = new Map(
     operations.filter((one) => one['transactionKind'] === 'purchase').map((one) => [one.id, one]),
@@ -121,7 +121,7 @@ function checkGivenBack({ operations }: View): void {
   }
 }
 
-/** Refunds and disputes together never take more than the charge of their invoice. */
+/** Refunds and disputes together never exceed the charge of their invoice. */
 function checkCharges({ invoices, refunds, disputes }: View): void {
   const over = ['failed', 'canceled', 'won', 'warningClosed'];
   const live = [...refunds, ...disputes].filter(({ status }) => !over.includes(status));
@@ -132,7 +132,7 @@ function checkCharges({ invoices, refunds, disputes }: View): void {
   }
 }
 
-/** A booking that failed costs nothing, and one that nobody holds has no segment that somebody holds. */
+/** A failed booking costs nothing; a fully released booking has no held segment. */
 function checkBookings(trip: JsonObject, { operations }: View): void {
   const segments = list(trip, 'transportLegs').flatMap((leg) => list(leg, 'segments'));
   for (const booking of list(trip, 'bookings')) {
@@ -152,7 +152,7 @@ function checkBookings(trip: JsonObject, { operations }: View): void {
   }
 }
 
-/** The event of a change; a trip that changes has none of its own, nor has a booking. */
+/** The expected event of a change. Changed trips and bookings have none of their own. */
 function eventOf(before: JsonObject | undefined, after: JsonObject): Told[] {
   const type = String(after['type']);
   if (type === 'booking') {

@@ -1,16 +1,16 @@
 import type { StoredDocument } from '../../../src/travel/booking/context.ts';
 import type { Office } from './office.ts';
 
-/** What the back office refuses. */
+/** The error of a refused booking operation. */
 export const conflict = expect.objectContaining({ name: 'ApiError', code: 'conflict' });
 
-/** A profile that was charged. */
+/** A billing profile with a charge. */
 export interface Scene {
   profileId: string;
   purchase: StoredDocument<'billingOperation'>;
 }
 
-/** A profile that was charged for a subscription. */
+/** Creates a billing profile charged for a subscription. */
 export async function charged(at: Office, total = 100, currency = 'EUR'): Promise<Scene> {
   const profileId = await at.profile();
   const price = { currency, total };
@@ -26,7 +26,7 @@ export async function charged(at: Office, total = 100, currency = 'EUR'): Promis
   return { profileId, purchase };
 }
 
-/** The same, with the invoice. */
+/** The same, invoiced. */
 export async function invoiced(at: Office, total = 100): Promise<Scene & { invoiceId: string }> {
   const scene = await charged(at, total);
   const invoices = await at.office((desk) =>
@@ -36,7 +36,7 @@ export async function invoiced(at: Office, total = 100): Promise<Scene & { invoi
   return { ...scene, invoiceId: invoices[0]?.id ?? '' };
 }
 
-/** The same, and the money came. */
+/** The same, invoiced and paid. */
 export async function paid(at: Office, total = 100) {
   const scene = await invoiced(at, total);
   await at.office((desk) => desk.payInvoice(scene.invoiceId));

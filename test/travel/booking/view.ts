@@ -1,19 +1,19 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import type { Office } from './office.ts';
 
-/** A resource as it is answered, as far as the oracle looks at it. */
+/** A resource in response form, with the fields that the invariants need. */
 export interface Answered extends JsonObject {
   id: string;
   type: string;
 }
 
-/** A billing operation, invoice, refund or dispute as it is answered. */
+/** A billing operation, invoice, refund or dispute in response form. */
 export interface Billed extends Answered {
   status: string;
   amount: { currency: string; total: number; tax?: number; base?: number };
 }
 
-/** All that the API answers of trips and billing. */
+/** Everything that the API returns about trips and billing. */
 export interface View {
   trips: Answered[];
   operations: Billed[];
@@ -30,7 +30,7 @@ export async function viewOf(at: Office): Promise<View> {
     at.all('/refunds'),
     at.all('/disputes'),
   ]);
-  // What the API answers has these fields: the oracle tells when it has not.
+  // The invariants check that responses have these fields.
   return {
     trips: trips as Answered[],
     operations: operations as Billed[],
@@ -40,7 +40,7 @@ export async function viewOf(at: Office): Promise<View> {
   };
 }
 
-/** What a view has, by type and id; bookings and what became of them, too. */
+/** All resources of a view by type and id, with bookings, cancellations and modifications. */
 export function things({ trips, ...billed }: View): Map<string, JsonObject> {
   const bookings = trips.flatMap((trip) => list(trip, 'bookings'));
   const changes = bookings.flatMap((booking) => [

@@ -13,7 +13,7 @@ export function describeLists(resource: Resource): void {
   const fill = async (): Promise<{ total: number; made: (JsonObject & { id: string })[] }> => {
     const made = [];
     for (let number = 0; number < MOST; number++) {
-      // A few in one second, so that the order within a second is tried too.
+      // Several resources share a second, so that the order within a second is tested too.
       if (number % 3 === 0) view.fixture.pass(1000);
       made.push(await make(number));
     }

@@ -42,7 +42,7 @@ export function describeRelations(resource: Resource): void {
     test(`refers by ${field} to a ${to}, which stays as long`, async () => {
       const target = catalog.find(({ type }) => type === to) ?? resource;
       const made = await view.fixture.make(await collectionOf(view.fixture, target), sample(target, 5));
-      // A mapping has one target only.
+      // A mapping can have only one target.
       const body = without(sample(resource, 0), 'userAttribute');
       const nothing = await post({ ...body, [field]: 'abcdefabcdefabcdefabcdef' });
       const dangling = [422, refused('validationFailed', [fault(field, 'reference')])];

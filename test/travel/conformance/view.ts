@@ -3,17 +3,17 @@ import type { Resource } from '../../../src/travel/resource.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { collectionOf, sample, without } from '../samples.ts';
 
-/** The fixture of the test that runs, with the collection of one resource in view. */
+/** The fixture of the running test and the collection of one resource. */
 export interface View {
   readonly fixture: Fixture;
   /** The path of the collection. */
   readonly path: string;
   post(data: unknown): ReturnType<Fixture['send']>;
-  /** Creates the sample of this number. */
+  /** Creates the sample with this number. */
   make(number?: number): Promise<JsonObject & { id: string }>;
 }
 
-/** Gives every test of a suite a fixture of its own. */
+/** Gives every test its own fixture. */
 export function viewOf(resource: Resource): View {
   let fixture: Fixture;
   let path: string;
@@ -33,18 +33,18 @@ export function viewOf(resource: Resource): View {
     post: (data) => fixture.send('post', path, { data }),
     make: async (number = 0) => {
       const made = await fixture.make(path, sample(resource, number));
-      // A secret is told once: no later answer has it.
+      // Later responses do not contain the secret.
       return resource.secret ? { ...without(made, resource.secret.field), id: made.id } : made;
     },
   };
 }
 
-/** One item of `invalid`. */
+/** Matches one entry of `invalid`. */
 export function fault(field: string, code: string): unknown {
   return expect.objectContaining({ field, code, message: expect.any(String) });
 }
 
-/** The body of a failure. */
+/** Matches the body of a failure. */
 export function refused(code: string, invalid?: unknown[]): unknown {
   const body = { code, message: expect.any(String) };
   return invalid === undefined ? body : { ...body, invalid };

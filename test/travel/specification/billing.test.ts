@@ -14,14 +14,14 @@ const get = async (path: string) => (await fixture.send('get', path)).body.data;
 const list = async (path: string): Promise<(JsonObject & { id: string })[]> => get(`${path}?limit=100`);
 const eur = (total: number) => ({ currency: 'EUR', total });
 
-/** A purchase of 100 euros. */
+/** Creates a purchase of 100 euros. */
 async function purchase(): Promise<string> {
   const { billingProfile: billingProfileId, office } = company;
   const charge = { billingProfileId, operationType: 'seminar' as const, description: 'Retreat' };
   return (await office((stories) => stories.charge({ ...charge, price: eur(100) }))).id;
 }
 
-/** Invoices what there is; answers the invoice's id. */
+/** Creates an invoice and returns its id. */
 async function invoice(): Promise<string> {
   const invoicing = { billingProfileId: company.billingProfile, kind: 'booking' as const };
   const [first] = await company.office((stories) => stories.invoiceProfile(invoicing));

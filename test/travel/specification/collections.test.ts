@@ -16,7 +16,7 @@ const lists = sectionsOf<Partial<List>>('collections.test.ts')
   .flatMap(({ statements }) => statements)
   .filter((one): one is List => one.path !== undefined);
 
-/** One account for all tests: nobody changes it. */
+/** All tests share one account, which they do not change. */
 let fixture: Fixture;
 let at: (path: string) => string;
 beforeAll(async () => {
@@ -79,7 +79,7 @@ async function isPagedByOffset(get: Get, all: JsonObject[]): Promise<void> {
   expect(times).toEqual([...times].sort());
 }
 
-/** Every item exactly once, in both orders and by every sort, forward and backward. */
+/** Checks that cursor pages show every item exactly once, in both orders and directions and by every sort field. */
 async function isPagedByCursor(get: Get, { sortBy }: List): Promise<void> {
   for (const order of ['asc', 'desc']) {
     for (const sort of ['', ...sortBy.map((field) => `&sortBy=${field}`)]) {
@@ -94,7 +94,7 @@ async function isPagedByCursor(get: Get, { sortBy }: List): Promise<void> {
   }
 }
 
-/** Pages in one direction to the end, in the order of the list; and the `prevBefore` of the last of them. */
+/** Pages in one direction to the end, in list order, and the `prevBefore` of the last page. */
 async function walk(get: Get, query: string, direction: 'after' | 'before', from?: string) {
   let items: JsonObject[] = [];
   let cursor = from;
@@ -117,7 +117,7 @@ async function isSortedBy(get: Get, field: string, count: number): Promise<void>
   expect(values).toHaveLength(count);
 }
 
-/** A filter that a list does not have is a parameter that it does not know, and is refused. */
+/** A filter that a list does not offer is refused like an unknown parameter. */
 async function isFiltered(get: Get, { filters }: List, all: JsonObject[]): Promise<void> {
   const unknown = { status: 400, body: { code: 'invalidParam' } };
   for (const archived of [true, false]) {

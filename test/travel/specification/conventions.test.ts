@@ -12,7 +12,7 @@ const paths = [
   ...['travel-policies', 'trip-projects', 'users', 'webhooks'],
 ];
 
-/** One account for all tests: nobody changes it. */
+/** All tests share one account, which they do not change. */
 let fixture: Fixture;
 let all: (JsonObject & { type: string })[];
 beforeAll(async () => {
@@ -40,7 +40,7 @@ test('createdAt: ISO 8601 date-time in UTC, seconds precision', () => {
 });
 
 test('null and omitted values: an attribute without a value is omitted from responses, null is never sent', async () => {
-  // A merge patch removes by null (RFC 7396), and `previousAttributes` is one.
+  // A merge patch removes members by null (RFC 7396), and `previousAttributes` is a merge patch.
   const attributes = all.map(({ previousAttributes: _patch, ...one }) => one);
   expect(attributes.filter(hasNull)).toEqual([]);
   const { id } = await fixture.make('/users', { email: 'bare@example.com', firstName: null, roles: [] });

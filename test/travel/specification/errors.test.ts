@@ -10,7 +10,7 @@ afterEach(() => fixture.close());
 const unknown = 'abcdefabcdefabcdefabcdef';
 const post = (path: string, data: JsonObject) => fixture.send('post', path, { data });
 
-/** A failure of every code that a client can bring about. */
+/** Causes a failure of every code that a client can cause. */
 async function failures() {
   await fixture.make('/project-codes', { code: 'A' });
   return {

@@ -28,7 +28,7 @@ async function events(): Promise<Event[]> {
   return all;
 }
 
-/** Everything that can be written comes, changes and goes. */
+/** Creates, changes and deletes every writable resource. */
 async function writeEverything(): Promise<void> {
   for (const [type, change] of Object.entries({
     user: { firstName: 'Augusta' },

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/travel/json.ts';
 import type { Fixture } from '../../fixtures/travel.ts';
 import { fullYear } from './world.ts';
 
-/** An account in which every collection has several items, archived ones too. Answers paths with the ids filled in. */
+/** Fills every collection with several items, some archived. Returns a function that fills ids into path templates. */
 export async function everything(fixture: Fixture): Promise<(path: string) => string> {
   const { userField } = await fullYear(fixture);
   const at: Record<string, string> = { userField };

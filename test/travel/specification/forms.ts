@@ -1,14 +1,14 @@
 import type { Json } from '../../../src/travel/json.ts';
 import type { Row } from './statements.ts';
 
-/** A form of values: what is taken, what is refused and with which code, and how it is answered. */
+/** A form of values: examples that are accepted and refused, with the codes, and how they are returned. */
 export interface Form {
   taken: Json[];
   refused: [value: Json, code: string][];
   isAnswered(value: unknown): boolean;
 }
 
-/** The form of a row's values; undefined for those that only a fixture can tell. */
+/** The form of a row; undefined for forms whose values need a fixture. */
 export function formOf({ form, values = [] }: Row): Form | undefined {
   return new Map<string, Form>([
     ...Object.entries(plain),

@@ -5,7 +5,7 @@ import { everything } from './everything.ts';
 import { declared } from './reached.ts';
 import { sectionsOf } from './statements.ts';
 
-/** A resource and what may be done with its items. */
+/** A resource and the operations on its items. */
 interface Item {
   statement: string;
   path: string;

@@ -10,7 +10,7 @@ afterEach(() => fixture.close());
 const get = async (path: string) => (await fixture.send('get', path)).body;
 const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
 
-/** Makes cost centers, one a second, and answers their ids. */
+/** Creates cost centers, one per second, and returns their ids. */
 async function centers(count: number): Promise<string[]> {
   const made = [];
   for (let number = 0; number < count; number++) {

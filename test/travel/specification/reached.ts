@@ -1,7 +1,7 @@
 import { catalog } from '../../../src/travel/catalog.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/travel/json.ts';
 
-/** A copy of a body with a value at a path of names with dots. */
+/** A copy of a body with a value at a dotted path. */
 export function withValue(body: JsonObject, path: string, value: Json): JsonObject {
   const [name = '', ...deeper] = path.split('.');
   const inner = body[name];
@@ -9,12 +9,12 @@ export function withValue(body: JsonObject, path: string, value: Json): JsonObje
   return { ...body, [name]: deeper.length === 0 ? value : withValue(below, deeper.join('.'), value) };
 }
 
-/** A patch that names one path only. */
+/** A patch of a single path. */
 export function patchOf(path: string, value: Json): JsonObject {
   return withValue({}, path, value);
 }
 
-/** Every value at a path, in every item where `[]` leads into a list. */
+/** All values at a path; `[]` leads into the items of a list. */
 export function valuesAt(value: Json | undefined, path: string): Json[] {
   const parts = path.split('.').flatMap((part) => (part.endsWith('[]') ? [part.slice(0, -2), '[]'] : [part]));
   let found: Json[] = value === undefined ? [] : [value];
@@ -28,7 +28,7 @@ export function valuesAt(value: Json | undefined, path: string): Json[] {
   return found;
 }
 
-/** Every path of a value that leads to something other than an object or a list of objects. */
+/** All paths to values other than objects and lists of objects. */
 export function leavesOf(value: Json, path = ''): string[] {
   if (Array.isArray(value)) {
     return value.some(isJsonObject) ? value.flatMap((one) => leavesOf(one, `${path}[]`)) : [path];
@@ -39,7 +39,7 @@ export function leavesOf(value: Json, path = ''): string[] {
   );
 }
 
-/** A type that can be made, with what the specification calls its example. */
+/** The declaration of a creatable type with its example. */
 export function declared(type: string) {
   const resource = catalog.find((one) => one.type === type);
   if (!resource) throw new Error(`There is no resource ${type}.`);

@@ -5,7 +5,7 @@ import { leavesOf, valuesAt } from './reached.ts';
 import { rowsOf, type Section, sectionsOf } from './statements.ts';
 import { fullYear } from './world.ts';
 
-/** One year for all tests: nobody changes it. */
+/** All tests share one full year of data, which they do not change. */
 let fixture: Fixture;
 beforeAll(async () => {
   fixture = await openFixture();
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-/** Everything of a section's type, as it is listed. */
+/** All resources of a section's type. */
 async function all({ path }: Section): Promise<(JsonObject & { id: string })[]> {
   const listed: (JsonObject & { id: string })[] = [];
   for (let total = 1; listed.length < total; ) {
@@ -43,7 +43,7 @@ describe.each(sectionsOf('read-only-fields.test.ts'))('$section', (section) => {
   });
 });
 
-/** An amount is named as a whole, and so is what an event embeds. */
+/** Amounts and the embedded resources of events are named as a whole. */
 function isNamed(leaf: string, section: Section): boolean {
   const amount = leaf.replace(/\.(base|currency|tax|taxRate|total)$/, '');
   return rowsOf(section).some(

@@ -7,7 +7,7 @@ test('1. every API call is executed on behalf of the admin user to whom the cred
   const fixture = await openFixture();
   const { id } = await fixture.make('/users', { email: 'ada@example.com', roles: ['admin'] });
   const key = await fixture.keyFor(id);
-  // Nobody may delete the admin on whose behalf they call.
+  // A caller may not delete themselves, so another admin calls.
   const asAda = (userId: string) =>
     fixture.send('delete', `/users/${userId}`).set('Authorization', `Bearer ${key}`);
   expect((await asAda(id)).status).toBe(403);
@@ -40,7 +40,7 @@ describe('SCIM', () => {
     return JSON.parse(await (await fetch(`${service.url}/api${path}`, { method, headers, ...body })).text());
   };
   const traveler = async () => (await api('GET', '/users?emails=ada@corp.example')).data[0];
-  /** What SCIM answered is done here at once, or soon. */
+  /** Waits until the travel service reflects a SCIM response. */
   const becomes = (expected: object) =>
     eventually(async () => expect(await traveler()).toMatchObject(expected));
   const join = async () => (await scim.send('POST', '/Users', ada)).body.id;

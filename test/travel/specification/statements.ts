@@ -2,40 +2,40 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../src/travel/json.ts';
 
-/** One statement of the specification; with a form it is a row of a table of fields. */
+/** One statement of the specification; with a form it is a row of a field table. */
 export interface Statement {
   statement: string;
   /** Dots lead into objects, `[]` into the items of a list. */
   field?: string;
   form?: string;
   required?: boolean;
-  /** The values that are named, or examples of an open form. */
+  /** The values listed in the specification, or examples of an open list. */
   values?: Json[];
-  /** True: this service never has a value to answer. */
+  /** If true, this service never returns the field. */
   absent?: boolean;
   /** The type that a reference leads to. */
   to?: string;
 }
 
-/** A row of a table of fields. */
+/** A row of a field table. */
 export type Row = Statement & { field: string; form: string };
 
-/** A section of the specification; one about a resource says how to reach it. */
+/** A section of the specification; a section about a resource says how to reach it. */
 export interface Section<More = unknown> {
   section: string;
-  /** The file that holds the statements that name no test of their own. */
+  /** The file that tests the statements without a test of their own. */
   test: string;
   type: string;
   path: string;
   idForm: 'A' | 'B';
-  /** The least body that creates one. */
+  /** The smallest body that creates one. */
   least: JsonObject;
   statements: (Statement & More)[];
 }
 
 const folder = join(__dirname, 'statements');
 
-/** Every section whose statements are held by the test in this file. */
+/** The sections whose statements this test file covers. */
 export function sectionsOf<More = unknown>(test: string): Section<More>[] {
   const all: Section<More>[] = readdirSync(folder).map((file) =>
     JSON.parse(readFileSync(join(folder, file), 'utf8')),

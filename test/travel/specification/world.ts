@@ -6,21 +6,21 @@ import {
 import type { CarQuote, HotelQuote, TransportQuote } from '../../../src/travel/booking/prices.ts';
 import type { Fixture } from '../../fixtures/travel.ts';
 
-/** Who travels and who pays, with a back office. */
+/** Travelers, payers and the booking operations of a company. */
 export interface Company {
-  /** Does stories, each call in a transaction of its own. */
+  /** Runs booking operations, each call in its own transaction. */
   office: BookingTransaction;
   ada: string;
   bob: string;
   billingProfile: string;
   costCenter: string;
   projectCode: string;
-  /** Custom fields of trip projects and of users. */
+  /** The ids of custom fields of trip projects and of users. */
   tripField: string;
   userField: string;
 }
 
-/** Makes a company of two, with everything set that goes along into bookings. */
+/** Creates a company of two travelers with everything that bookings copy. */
 export async function openCompany(fixture: Fixture): Promise<Company> {
   const { id: billingProfile } = await fixture.make('/billing-profiles', {
     email: 'billing@example.com',
@@ -76,7 +76,7 @@ const segment = (from: typeof paris, to: typeof paris, day: string) => ({
   transportNumber: 'TP 439',
 });
 
-/** There and back again. */
+/** A return flight. */
 export const flight: TransportQuote = {
   kind: 'flight',
   price: price(400),
@@ -112,7 +112,7 @@ export const car: CarQuote = {
   },
 };
 
-/** What is looked for. */
+/** The search. */
 export const search = {
   arrivalLocaleDateTime: '2026-12-01T11:40:00',
   arrivalPlace: lisbon,
@@ -122,7 +122,7 @@ export const search = {
   returnLocaleDateTime: '2026-12-03T10:00:00',
 };
 
-/** A flight, a hotel and a car for both, booked with all that can be said; the hotel is full. Answers the trip's id. */
+/** Books a flight, a hotel and a car for both travelers with all details; the first hotel is full. Returns the trip's id. */
 export async function bookedTrip(stories: BookingService, company: Company): Promise<string> {
   const { ada, bob, projectCode, tripField } = company;
   const { id, doc } = await stories.searchTrip({
@@ -148,7 +148,7 @@ export async function bookedTrip(stories: BookingService, company: Company): Pro
   return id;
 }
 
-/** A year in which everything happens once that the specification tells of. */
+/** Plays a year in which every event of the specification happens once. */
 export async function fullYear(fixture: Fixture): Promise<Company> {
   const company = await openCompany(fixture);
   const { office, ada, billingProfile, costCenter, projectCode } = company;
@@ -197,7 +197,7 @@ export async function fullYear(fixture: Fixture): Promise<Company> {
   return company;
 }
 
-/** Of two refunds one is on its way. */
+/** Creates two refunds and starts the transfer of one. */
 async function giveBackTwice(stories: BookingService, billingOperationId: string): Promise<void> {
   const { doc } = await stories.refundOperation({ billingOperationId, total: 10 });
   await stories.refundOperation({ billingOperationId, total: 7 });

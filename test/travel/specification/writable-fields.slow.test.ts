@@ -5,7 +5,7 @@ import { formOf } from './forms.ts';
 import { declared, leavesOf, patchOf, valuesAt, withValue } from './reached.ts';
 import { type Row, rowsOf, type Section, sectionsOf } from './statements.ts';
 
-/** A row of a table, in a fixture with an empty collection of its resource. */
+/** A field table row with a fixture and an empty collection. */
 interface Scene {
   row: Row;
   section: Section;
@@ -42,7 +42,7 @@ describe.each(sectionsOf('writable-fields.test.ts'))('$section', (section) => {
   });
 });
 
-/** What a client never writes: how it is answered, and that it is refused. */
+/** Read-only forms: how they are returned, and that writing them is refused. */
 const notWritten = new Map<string, (scene: Scene) => Promise<void>>([
   [
     'id',
@@ -85,7 +85,7 @@ async function isReadOnly({ row, section, path }: Scene, id: string, value: Json
   }
 }
 
-/** A value is kept by POST, PATCH and PUT, and answered as it was given. */
+/** Checks that POST, PATCH and PUT store a value and return it unchanged. */
 async function isKept({ row, section, path }: Scene, value: Json): Promise<void> {
   const body = withValue(section.least, row.field, value);
   const created = await fixture.send('post', path, { data: body });
@@ -103,7 +103,7 @@ async function isKept({ row, section, path }: Scene, value: Json): Promise<void>
   expect((await fixture.send('delete', item)).status).toBe(200);
 }
 
-/** Values are refused by POST with their codes, the first of each code by PATCH and PUT, too, and nothing is kept of them. */
+/** Checks that POST refuses the values with their codes, PATCH and PUT the first of each code, and that nothing is stored. */
 async function areRefused({ row, section, path }: Scene, refused: [Json, string][]): Promise<void> {
   const { id } = await fixture.make(path, section.least);
   const item = `${path}/${id}`;
@@ -134,7 +134,7 @@ async function isFalseByDefault({ row, section, path }: Scene): Promise<void> {
   expect([removed.status, valuesAt(removed.body.data, row.field)]).toEqual([200, [false]]);
   await fixture.send('patch', item, { data: patchOf(row.field, true) });
   const replaced = await fixture.send('put', item, { data: section.least });
-  // Nobody is brought back by leaving it out.
+  // Leaving `archived` out of a PUT restores no one.
   expect(valuesAt(replaced.body.data, row.field)).toEqual([row.field === 'archived']);
 }
 
@@ -152,7 +152,7 @@ async function mustBeGiven({ row, section, path }: Scene): Promise<void> {
   }
 }
 
-/** Without a value the field is not answered: neither before one is given, nor after it was removed. */
+/** Checks that a field without a value is absent from responses, before it is set and after it is removed. */
 async function mayBeLeftOut({ row, section, path }: Scene, value: Json): Promise<void> {
   const created = await fixture.make(path, section.least);
   expect(valuesAt(created, row.field)).toEqual([]);

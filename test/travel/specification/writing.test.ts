@@ -7,7 +7,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** What is sent is taken, and answered by the create and by a GET. */
+/** Checks that a body is accepted and that the responses of POST and GET contain it. */
 async function isCreated(path: string, data: JsonObject): Promise<JsonObject> {
   const created = await fixture.send('post', path, { data });
   expect([created.status, created.body.data]).toEqual([201, expect.objectContaining(data)]);

@@ -7,17 +7,17 @@ import {
 import { deskOf } from './desk.ts';
 
 const inner = [
-  // IPv4: "this" network, private, shared, loopback, link-local, special use, multicast, reserved, broadcast
+  // IPv4: "this" network, private, shared, loopback, link-local, special use, multicast, reserved, broadcast.
   ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1'],
   ...['100.64.0.1', '100.127.255.255', '127.0.0.1', '127.255.255.255', '169.254.0.1', '169.254.169.254'],
-  // The wire server of Azure, which tells its virtual machines their secrets at a public address
+  // The wire server of Azure hands out secrets to virtual machines at a public address.
   '168.63.129.16',
   ...['192.0.0.8', '192.0.2.1', '198.18.0.1', '198.19.255.255', '198.51.100.1', '203.0.113.1'],
   ...['224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255'],
-  // IPv6: the same
+  // The corresponding ranges of IPv6.
   ...['::', '::1', 'fe80::1', 'febf::1', 'fec0::1', 'fc00::1', 'fd12:3456::1', 'ff02::1', '100::1'],
   ...['2001:db8::1', '2001::1', '2001:2::1', '3fff::1', '5f00::1', '4000::1', '::2', 'fe80::1%eth0'],
-  // Addresses inside of addresses: mapped, compatible, translated, NAT64, 6to4
+  // Embedded IPv4 addresses: mapped, compatible, translated, NAT64, 6to4.
   ...['::ffff:127.0.0.1', '::ffff:10.0.0.1', '::ffff:a9fe:a9fe', '::127.0.0.1', '::ffff:0:10.0.0.1'],
   ...['64:ff9b::127.0.0.1', '64:ff9b::10.0.0.1', '64:ff9b::a9fe:a9fe', '64:ff9b:1::1'],
   ...['::ffff:168.63.129.16', '64:ff9b::168.63.129.16', '2002:a83f:8110::1'],
@@ -52,7 +52,7 @@ describe('an address', () => {
   });
 });
 
-/** As they may be written in a URL; the URL parser reads them as browsers do (WHATWG URL, "host parsing"). */
+/** Spellings in a URL; the parser reads them as browsers do (WHATWG URL, "host parsing"). */
 const spellings = [
   ...[
     '127.0.0.1',
@@ -169,7 +169,7 @@ describe('a name', () => {
     asked = [];
   });
 
-  // Loopback addresses only: were the guard broken, a connection would be tried.
+  // Loopback addresses only: a broken guard would connect to them.
   test.each([[['127.0.0.1']], [['::1']], [['::1', '127.0.0.1']], [['::ffff:127.0.0.1']]])(
     'that leads to %j is not connected to, and the history says why',
     async (addresses) => {
@@ -234,7 +234,7 @@ test('the look-up answers one address, or all where all are wanted', async () =>
   );
 });
 
-// By the look-up alone: were it broken, nothing would be connected to all the same.
+// Calls the look-up only: even a broken guard would connect nowhere.
 test.each([
   [['10.0.0.1', '93.184.216.34']],
   [['93.184.216.34', '169.254.169.254']],

@@ -155,7 +155,7 @@ describe('in order', () => {
     await desk.settle();
     expect(names(receiver)).toEqual(wanted);
     expect(receiver.mostAtOnce()).toBe(1);
-    // A turn is a hundred deliveries.
+    // A worker releases its slot after a hundred deliveries.
     expect(receiver.connections()).toBe(2);
   });
 
@@ -204,7 +204,7 @@ describe('a receiver that is slow or dead delays nobody else', () => {
       return 200;
     });
     await desk.happenAtOnce(['one', 'two', 'three', 'four']);
-    // There is one place for both.
+    // Both webhooks share one slot.
     await desk.fixture.webhooks.dispatchDue();
     await slow.waitFor(2);
     expect(well.received).toEqual([]);
@@ -222,7 +222,7 @@ describe('a receiver that is slow or dead delays nobody else', () => {
     for (let number = 0; number < 20; number++) await desk.webhook({ url: hanging.url, ...created });
     await desk.happen('one');
     await desk.settle();
-    // All twenty fail, and there are sixteen places for such.
+    // All twenty fail, and there are sixteen slots for failing webhooks.
     expect(hanging.received).toHaveLength(20);
     hanging.feel('hang');
     desk.fixture.pass(6 * SECOND);

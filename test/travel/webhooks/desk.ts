@@ -4,19 +4,19 @@ import { costCenter } from '../../../src/travel/resources/lookups.ts';
 import { type Fixture, type FixtureOptions, openFixture } from '../../fixtures/travel.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 
-/** A fixture with webhooks, and the receivers that they lead to. */
+/** A travel service with webhook receivers. */
 export interface Desk {
   readonly fixture: Fixture;
-  /** A receiver of its own. */
+  /** Starts a receiver. */
   receiver(): Promise<Receiver>;
-  /** Makes a webhook; answers it with its secret. */
+  /** Creates a webhook and returns it with its secret. */
   webhook(fields: JsonObject): Promise<JsonObject & { id: string; secret: string }>;
-  /** Something happens: a cost center of that name comes. */
+  /** Creates a cost center with this name, and so an event. */
   happen(name: string): Promise<JsonObject & { id: string }>;
-  /** The same many times, in one transaction. */
+  /** Creates cost centers in one transaction. */
   happenAtOnce(names: string[]): Promise<void>;
   deliveries(webhookId: string, query?: string): Promise<Delivery[]>;
-  /** Waits until all that is due was delivered, or tried. */
+  /** Delivers until nothing is due. */
   settle(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface Delivery {
   attempts: { at: string; status?: number; latencyMs: number; error?: string }[];
 }
 
-/** Gives every test of a file a desk of its own. */
+/** Gives every test of a file its own fixture. */
 export function deskOf(options: FixtureOptions = {}): Desk {
   let fixture: Fixture;
   let receivers: Receiver[] = [];
@@ -73,7 +73,7 @@ export function deskOf(options: FixtureOptions = {}): Desk {
   };
 }
 
-/** The names of the cost centers that a receiver was told of, in the order of the requests. */
+/** The names of the cost centers in the received events, in order of the requests. */
 export function names({ received }: Pick<Receiver, 'received'>): unknown[] {
   return received.map(({ event }) => (event['data'] as JsonObject)['name']);
 }

@@ -9,7 +9,7 @@ import { type Mood, openReceiver } from './receiver.ts';
 const desk = deskOf();
 const created = { events: ['costCenter.created'] };
 
-/** A receiver of that mood, a webhook that leads to it, and an event that was tried once. */
+/** Creates a receiver with this behaviour, its webhook, and an event that was attempted once. */
 async function tried(mood: Mood) {
   const receiver = await desk.receiver();
   receiver.feel(mood);
@@ -119,7 +119,7 @@ describe('2xx is a success, and everything else is none', () => {
 });
 
 describe('what failed is tried again', () => {
-  /** With a random number in the middle there is no jitter. */
+  /** A random number of 0.5 means no jitter. */
   const waits = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR];
 
   test('after 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, and then every 2 h, not a moment earlier', async () => {
@@ -202,7 +202,7 @@ describe('a webhook is disabled', () => {
 
   test('after five days without one success, with an event; what waited is canceled', async () => {
     const { id, receiver } = await tried(500);
-    // One a day is tried for a day, and so something fails all the time.
+    // One delivery is attempted for a day, so with one per day an attempt always fails.
     await desk.happenAtOnce(['two', 'three', 'four', 'five', 'six', 'seven']);
     const watcher = await desk.receiver();
     await desk.webhook({ url: watcher.url, events: ['webhook.updated'] });

@@ -5,7 +5,7 @@ import { deskOf, names, SECOND } from './desk.ts';
 const desk = deskOf();
 const created = { events: ['costCenter.created'] };
 
-/** From now on every write fails, as on a full disk, and reads go on. */
+/** Every write fails from now on, as on a full disk; reads work. */
 const forbidWrites = () => sql`pragma query_only = on`.execute(desk.fixture.database.db);
 const allowWrites = () => sql`pragma query_only = off`.execute(desk.fixture.database.db);
 

@@ -90,7 +90,7 @@ describe('the history', () => {
             return { ids: body.data.map((one: JsonObject) => one['id']), next: body.meta[step] };
           };
           const walked: string[] = [];
-          // Backwards begins at the last one, whose cursor a walk forwards tells.
+          // Paging backwards starts at the last item, whose cursor comes from paging forwards.
           let from = edge === 'after' ? '' : `&before=${await lastCursor(id, order, narrowed)}`;
           for (let pages = 0; pages < 10; pages++) {
             const { ids, next } = await page(from);
@@ -205,7 +205,7 @@ describe('redelivery', () => {
     receiver.feel(({ event }) => ((event['data'] as JsonObject)['name'] === 'one' ? 500 : 200));
     desk.fixture.pass(5 * SECOND);
     await desk.settle();
-    // Both were due; that which was asked for fails again, and the other arrives.
+    // Both were due; the requested redelivery fails again, and the other arrives.
     expect(names(receiver)).toEqual(['one', 'two', 'one', 'one', 'two']);
   });
 

@@ -5,10 +5,10 @@ import { deskOf, names } from './desk.ts';
 const desk = deskOf();
 const created = { events: ['costCenter.created'] };
 
-/** A receiver that answers each request by this text, again and again until the connection is closed; then by `end`. */
+/** A server that answers each request with a raw text, or repeats it until the connection closes. */
 interface Talker {
   url: string;
-  /** How many bytes were written to closed and open connections. */
+  /** The bytes written to all connections. */
   written(): number;
 }
 
@@ -22,7 +22,7 @@ async function talker(answer: (socket: Socket) => void): Promise<Talker> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
-    // The other side goes away in the middle.
+    // The client closes the connection while the server writes.
     socket.on('error', () => {});
     socket.once('data', () => answer(socket));
   });
@@ -57,7 +57,7 @@ test.each([
   const { id } = await desk.webhook({ url: endless.url, ...created });
   await desk.webhook({ url: other.url, ...created });
   await desk.happen('one');
-  // The clock of the test stands still: no time-out ends the exchange.
+  // The clock of the test stands still, so no time limit ends the exchange.
   await desk.settle();
   expect(await desk.deliveries(id)).toMatchObject([
     {
@@ -66,7 +66,7 @@ test.each([
     },
   ]);
   expect(names(other)).toEqual(['one']);
-  // The buffers of both sockets, and no more.
+  // Only the buffers of both sockets.
   expect(endless.written()).toBeLessThan(16 * 1024 * 1024);
 });
 

@@ -36,7 +36,7 @@ const environmentWith = (keys: Record<string, string>) => ({
   ...keys,
 });
 
-/** Runs the service on the same data with these keys for one story. */
+/** Runs the service on the same data with these keys. */
 async function withKeys<T>(
   keys: Record<string, string>,
   story: (service: RunningService) => Promise<T>,
@@ -64,7 +64,7 @@ async function makeWebhook(service: RunningService): Promise<{ id: string; secre
   return { id: String(id), secret: String(secret) };
 }
 
-/** Whether a test event arrives, signed with that secret. */
+/** Reports whether a test event arrives, signed with this secret. */
 async function isSigned(
   service: RunningService,
   { id, secret }: { id: string; secret: string },
@@ -89,7 +89,7 @@ it('secrets stay usable when the key changes, and need the previous one only at 
   expect(await withKeys(change, (service) => isSigned(service, webhook))).toBe(true);
   expect(logged('JETBRIDGE_KEY_PREVIOUS can be unset')).toMatchObject([{ secrets: 1 }]);
   expect(await withKeys({ JETBRIDGE_KEY: second }, (service) => isSigned(service, webhook))).toBe(true);
-  // Left set, it does nothing.
+  // The old key has no effect any more.
   expect(await withKeys(change, (service) => isSigned(service, webhook))).toBe(true);
   expect(logged('JETBRIDGE_KEY_PREVIOUS can be unset')).toMatchObject([{ secrets: 1 }, { secrets: 0 }]);
 });
@@ -114,7 +114,7 @@ it('a secret that was replaced within a day is encrypted anew, too', async () =>
   });
   await withKeys({ JETBRIDGE_KEY: second, JETBRIDGE_KEY_PREVIOUS: first }, async () => {});
   expect(logged('JETBRIDGE_KEY_PREVIOUS can be unset')).toMatchObject([{ secrets: 2 }]);
-  // Both sign for a day.
+  // Both secrets sign for a day.
   const signed = withKeys({ JETBRIDGE_KEY: second }, (service) => isSigned(service, { id, secret: old }));
   expect(await signed).toBe(true);
 });

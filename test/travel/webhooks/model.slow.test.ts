@@ -7,7 +7,7 @@ import { NOON, openFixture } from '../../fixtures/travel.ts';
 import { DAY, HOUR, MINUTE, SECOND } from './desk.ts';
 import { type Mood, openReceiver, type Receiver } from './receiver.ts';
 
-/** More of them on demand: WEBHOOK_RUNS. */
+/** WEBHOOK_RUNS sets the number of runs. */
 const RUNS = Number(process.env['WEBHOOK_RUNS'] ?? 30);
 
 const moods: Mood[] = [
@@ -22,7 +22,7 @@ const moods: Mood[] = [
   { status: 429, headers: { 'retry-after': '60' } },
 ];
 
-/** What somebody does with a webhook; `look`: it is noticed before anything else happens. */
+/** A change of a webhook; `look` lets the dispatcher notice it at once. */
 type Change = 'disable' | 'enable' | 'delete' | 'look';
 
 type Step =
@@ -69,26 +69,26 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
-/** A webhook with what is to be known of it. */
+/** A webhook with what the test knows about it. */
 interface Line {
   id: string;
   receiver: Receiver;
   mood: Mood;
   is: 'enabled' | 'disabled' | 'deleted';
-  /** What is changed while the next request is under way. */
+  /** Changes made while the next request is in flight. */
   during: Change[];
-  /** Which of the events happened while it was enabled. */
+  /** The numbers of the events that occurred while it was enabled. */
   selected: number[];
-  /** How many events there were when it was disabled last: of these some may be canceled. */
+  /** The number of events when it was last disabled: some of these may be canceled. */
   before: number;
 }
 
-/** A fixture, two webhooks, and how many events happened. */
+/** A fixture, two webhooks, and the number of events so far. */
 interface Stage {
   fixture: Fixture;
   lines: Line[];
   made: number;
-  /** What must not be. */
+  /** The violations found. */
   faults: unknown[];
 }
 
@@ -128,7 +128,7 @@ async function changeLine(
   }
 }
 
-/** The counts are those of the rows, and no queue in which something waits is overlooked. */
+/** The counters equal the rows, and every queue with waiting deliveries is found as due. */
 async function checkQueues({ database, runtime }: Fixture): Promise<void> {
   await database.db.transaction().execute(async (tx) => {
     const rows = await tx.selectFrom('travel_delivery').select(['webhook_id', 'status']).execute();
@@ -141,7 +141,7 @@ async function checkQueues({ database, runtime }: Fixture): Promise<void> {
         ...{ failed: count(id, 'failed'), canceled: count(id, 'canceled') },
       });
     const { dueWebhooks: due } = deliveryQueue({ ...database, db: tx });
-    // By then nothing waits for its time any more, and no lease holds.
+    // Far enough in the future that every wait and lease has ended.
     const query = { now: runtime.now() + 10 * DAY, limit: 100 };
     const found = [...(await due({ ...query, failing: false })), ...(await due({ ...query, failing: true }))];
     const waiting = rows.filter(({ status }) => status === 'pending').map(({ webhook_id }) => webhook_id);
@@ -168,10 +168,10 @@ async function take(stage: Stage, step: Step): Promise<void> {
   const line = 'receiver' in step ? lines[step.receiver] : undefined;
   if (step.do === 'happen') for (let count = 0; count < step.count; count++) await happen(stage);
   if (step.do === 'feel' && line) line.mood = step.mood;
-  // After five days of failures a webhook is disabled, which is another story.
+  // Five days of failures would disable a webhook, which other tests cover.
   if (step.do === 'pass' && now() + step.ms < NOON + 4 * DAY) fixture.pass(step.ms);
   if (step.do === 'settle') await fixture.webhooks.deliverAllDue();
-  // Somebody else takes leases and dies with them.
+  // Another process takes the leases and dies.
   if (step.do === 'crash')
     for (const { id } of lines)
       await fixture.queue.acquireLease({ webhookId: id, token: 'dead', until: now() + MINUTE }, now());
@@ -187,7 +187,7 @@ async function take(stage: Stage, step: Step): Promise<void> {
   await checkQueues(fixture);
 }
 
-/** Plays a history, then lets everything arrive, and compares what came with what was to come. */
+/** Plays a history, delivers everything, and compares received with expected events. */
 async function play(steps: Step[]): Promise<void> {
   const stage: Stage = { fixture: await openFixture(), lines: [], made: 0, faults: [] };
   const { fixture, lines, faults } = stage;
@@ -216,7 +216,7 @@ async function play(steps: Step[]): Promise<void> {
   }
 }
 
-/** What came first of each event came in order; the rest are repetitions of the one that was to come. */
+/** The first arrivals of all events are in order; all others are repetitions. */
 function checkOrder({ receiver, selected }: Line, events: JsonObject[]): void {
   const order = selected.map((at) => events[at]?.['id']);
   const came = receiver.received.map(({ event }) => order.indexOf(event.id));
@@ -224,7 +224,7 @@ function checkOrder({ receiver, selected }: Line, events: JsonObject[]): void {
   expect(receiver.received.map(({ event }) => event)).toEqual(came.map((at) => events[selected[at] ?? -1]));
 }
 
-/** Each event that it selected has one delivery, in order, which came to an end, and tells of every attempt. */
+/** Each selected event has one finished delivery, in order, with all its attempts. */
 function checkHistory(
   { receiver, selected, before }: Line,
   { events, deliveries }: { events: JsonObject[]; deliveries: JsonObject[] },
@@ -240,7 +240,7 @@ function checkHistory(
   }
 }
 
-/** Of a webhook that is gone nothing waits, and nothing is told. */
+/** A deleted webhook has no waiting and no visible deliveries. */
 async function checkHidden({ database, send }: Fixture, { id }: Line): Promise<void> {
   const query = database.db.selectFrom('travel_delivery').select(['id', 'status']);
   const rows = await query.where('webhook_id', '=', id).execute();

@@ -5,7 +5,7 @@ import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { JsonObject } from '../../../src/travel/json.ts';
 
-/** How a receiver answers: with a status, never, by closing the connection, with a body that does not end, or with no HTTP. */
+/** The behaviour of a receiver: a status, no response, a closed connection, an endless body, or no HTTP. */
 export type Mood =
   | number
   | { status: number; headers: Record<string, string> }
@@ -14,33 +14,33 @@ export type Mood =
   | 'endless'
   | 'noise';
 
-/** A request as it came. */
+/** A received request. */
 export interface Received {
   method: string | undefined;
   path: string | undefined;
   headers: IncomingHttpHeaders;
   body: string;
   event: JsonObject & { id: string; kind: string };
-  /** True: not the first one of its connection. */
+  /** True if it is not the first request of its connection. */
   reused: boolean;
 }
 
-/** The endpoint of an application, on a free port. */
+/** The endpoint of an application on a free port. */
 export interface Receiver {
   url: string;
   port: number;
   received: Received[];
-  /** How it answers from now on; 204 at first. */
+  /** Changes the behaviour; at first it answers 204. */
   feel(mood: Mood | ((request: Received) => Mood | Promise<Mood>)): void;
-  /** How many connections it has had, and how many requests at once at the most. */
+  /** The number of connections so far and the maximum of concurrent requests. */
   connections(): number;
   mostAtOnce(): number;
-  /** Resolves when so many requests have come. */
+  /** Resolves after this many requests. */
   waitFor(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** With a certificate it speaks HTTPS, as "localhost". */
+/** With a certificate it serves HTTPS as "localhost". */
 export async function openReceiver(tls?: { cert: string; key: string }): Promise<Receiver> {
   let mood: (request: Received) => Mood | Promise<Mood> = () => 204;
   let connected = 0;
@@ -98,7 +98,7 @@ function answer(response: ServerResponse, mood: Mood): void {
   else if (mood !== 'hang') response.writeHead(mood.status, mood.headers).end();
 }
 
-/** Writes as long as somebody reads. */
+/** Writes until the client stops reading. */
 function endless(response: ServerResponse): void {
   response.writeHead(200);
   const chunk = Buffer.alloc(64 * 1024, 'x');
@@ -109,7 +109,7 @@ function endless(response: ServerResponse): void {
   write();
 }
 
-/** The signature by the text of the Standard Webhooks specification, made by hand. */
+/** The signature, computed by the text of the Standard Webhooks specification. */
 export function signatureByHand(secret: string, { headers, body }: Received): string {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;

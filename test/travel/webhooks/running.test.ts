@@ -4,7 +4,7 @@ import { deskOf, names, SECOND } from './desk.ts';
 const desk = deskOf();
 const created = { events: ['costCenter.created'] };
 
-/** Lets the waits of the loop end until something is so; the clock of the fixture moves on by little each time. */
+/** Ends the waits of the loop until the check passes; each wait advances the clock a little. */
 async function soon(check: () => void): Promise<void> {
   await eventually(async () => {
     desk.fixture.pass(20);
@@ -24,7 +24,7 @@ test('the dispatcher delivers by itself what is told to it, and ends what it doe
   const stopping = running.stop();
   desk.fixture.pass(3 * SECOND);
   await stopping;
-  // Nobody knows whether it arrived: it is sent again, and the failure is not counted.
+  // The result is unknown: the event is sent again, and the failure is not counted.
   const [, two] = await desk.deliveries(id);
   expect(two).toMatchObject({ status: 'pending', attempts: [] });
   const due = await desk.fixture.queue.dueWebhooks({
@@ -81,7 +81,7 @@ test('a stop ends the waits of the loop, however far they have come', async () =
   const { id } = await desk.webhook({ url: receiver.url, ...created });
   await desk.happen('one');
   const running = desk.fixture.webhooks.run();
-  // The end of the delivery wakes the loop, which then gathers what comes shortly after.
+  // The end of the delivery wakes the loop, which then waits to batch further notifications.
   await eventually(
     async () => expect(await desk.deliveries(id)).toMatchObject([{ status: 'succeeded' }]),
     5_000,

@@ -7,7 +7,7 @@ const waits = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HO
 const random = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
 const failed = (at: number): Attempt => ({ at, latencyMs: 10, error: 'x' });
 
-/** Fails until it is given up, with these random numbers; answers the attempts. */
+/** The attempts of a delivery that fails until it is given up, with these random numbers. */
 function history(randoms: number[]): Attempt[] {
   const attempts = [failed(0)];
   for (let turn = 0; turn < 100; turn++) {

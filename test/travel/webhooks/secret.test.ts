@@ -9,7 +9,7 @@ const desk = deskOf();
 const created = { events: ['costCenter.created'] };
 const signatures = ({ headers }: Received) => String(headers['webhook-signature']).split(' ');
 
-/** The request by which a receiver is told of a new cost center. */
+/** Creates a cost center and returns the request that the receiver gets. */
 async function told(receiver: { received: Received[] }): Promise<Received> {
   await desk.happen('Research');
   await desk.settle();
@@ -118,7 +118,7 @@ test('is kept encrypted, and with its webhook: nothing in the database holds it'
 test('with another key nothing is sent, and the history says what to do', async () => {
   const receiver = await desk.receiver();
   const { id } = await desk.webhook({ url: receiver.url, ...created });
-  // As if the service had been started with another key.
+  // Simulates a start with another key.
   const { records, database } = desk.fixture;
   const stranger = webhookRecords(database, encryption(new Uint8Array(32)));
   records.activeSecrets = stranger.activeSecrets;

@@ -6,7 +6,7 @@ import { DAY, deskOf, MINUTE } from './desk.ts';
 describe('upkeep', () => {
   const desk = deskOf();
 
-  /** Does all jobs until none has more to do. */
+  /** Runs all jobs until no work is left. */
   async function keep(): Promise<void> {
     const { store, now } = desk.fixture.runtime;
     for (const job of cleanupJobs({ store, records: desk.fixture.records, now })) while (await job.run());
