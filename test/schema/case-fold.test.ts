@@ -10,15 +10,15 @@ test.each([
   ['E\u0301va', 'éva'],
   ['\u212b', 'å'],
   ['\u212a', 'k'],
-  // A capital I with a dot is i and a combining dot; it is not the letter i.
+  // The lower case of the capital I with a dot is i and a combining dot, not the letter i.
   ['İ', 'i\u0307'],
   ['ẞ', 'ß'],
-  // The last sigma of a word has a form of its own.
+  // The last sigma of a word has its own lower-case form.
   ['ΟΔΟΣ@x', 'οδος@x'],
   ['ΟΔΟΣΑ@x', 'οδοσα@x'],
-  // Lower-casing does not compose: the result is not NFC here.
+  // Lower-casing does not compose, so the result is not NFC.
   ['J\u030c', 'j\u030c'],
-])('%s is compared as %s', (text, folded) => {
+])('%s is folded to %s', (text, folded) => {
   expect(foldCase(text)).toBe(folded);
 });
 
@@ -29,20 +29,20 @@ test.each([
   ['straße', 'strasse'],
   ['σ', 'ς'],
   ['ı', 'i'],
-])('%s is another than %s', (one, other) => {
-  expect(foldCase(one)).not.toBe(foldCase(other));
+])('%s and %s stay different', (first, second) => {
+  expect(foldCase(first)).not.toBe(foldCase(second));
 });
 
-test('texts are the same without case when NFC and lower case make them so', () => {
+test('two texts fold to the same form exactly if their NFC in lower case is the same', () => {
   fc.assert(
-    fc.property(wordPairs, ([one, other]) => {
-      expect(foldCase(one) === foldCase(other)).toBe(areSameWithoutCase(one, other));
+    fc.property(wordPairs, ([first, second]) => {
+      expect(foldCase(first) === foldCase(second)).toBe(areSameWithoutCase(first, second));
     }),
     { numRuns: 2_000 },
   );
 });
 
-test('the form in which a text is composed does not matter, whatever its characters', () => {
+test('composed and decomposed forms of a text fold to the same', () => {
   fc.assert(
     fc.property(fc.oneof(specialWord, fc.string({ unit: 'binary' })), (text) => {
       expect(foldCase(text.normalize('NFD'))).toBe(foldCase(text.normalize('NFC')));
@@ -51,12 +51,12 @@ test('the form in which a text is composed does not matter, whatever its charact
   );
 });
 
-describe('a run of combining marks that no language has is folded in parts of 64 (UAX #15 §13)', () => {
+describe('a run of combining marks longer than in any language is folded in parts of 64 (UAX #15 §13)', () => {
   // Normalizing sorts the marks of a run, which takes time that grows with the square of its length.
   const [above, below] = ['\u0301', '\u0316'];
   test.each([
     ['of one kind', above.repeat(1000)],
-    ['in a row of two kinds', `${above.repeat(500)}${below.repeat(500)}`],
+    ['of two kinds, one after the other', `${above.repeat(500)}${below.repeat(500)}`],
     ['of alternating kinds', `${above}${below}`.repeat(500)],
     ['of two code units each', '\u{1e000}'.repeat(1000)],
   ])('%s', (_title, marks) => {
@@ -65,14 +65,14 @@ describe('a run of combining marks that no language has is folded in parts of 64
     for (const run of runs) expect([...run].length).toBeLessThanOrEqual(64);
   });
 
-  test('and a shorter one as a whole', () => {
+  test('a run of 64 marks is folded as a whole', () => {
     const word = `Q${above.repeat(32)}${below.repeat(32)}`;
     expect(foldCase(word)).toBe(word.normalize('NFC').toLowerCase());
     expect(foldCase(`${'x'.repeat(1000)}${word}`)).toBe(`${'x'.repeat(1000)}${foldCase(word)}`);
   });
 });
 
-test('a remembered fold makes what a fold makes', () => {
+test('a fold cache folds like foldCase, and each text once', () => {
   const fold = createFoldCache();
   const normalize = jest.spyOn(String.prototype, 'normalize');
   for (let times = 0; times < 3; times += 1)
@@ -84,13 +84,13 @@ test('a remembered fold makes what a fold makes', () => {
 test.each([
   ['userName', 'userName'],
   ['emails', 'emails.value'],
-])('a filter on %s compares in the same way', (attribute, path) => {
+])('a filter on %s compares folded texts', (attribute, path) => {
   fc.assert(
-    fc.property(wordPairs, ([one, other]) => {
-      const filter = parseFilter(`${path} eq ${JSON.stringify(other)}`);
+    fc.property(wordPairs, ([first, second]) => {
+      const filter = parseFilter(`${path} eq ${JSON.stringify(second)}`);
       if ('fault' in filter) throw new Error(filter.fault);
-      const user = attribute === 'userName' ? { userName: one } : { emails: [{ value: one }] };
-      expect(matchesFilter(userType, filter, user)).toBe(areSameWithoutCase(one, other));
+      const user = attribute === 'userName' ? { userName: first } : { emails: [{ value: first }] };
+      expect(matchesFilter(userType, filter, user)).toBe(areSameWithoutCase(first, second));
     }),
     { numRuns: 500 },
   );

@@ -65,13 +65,13 @@ test('a URN without a version ends before its last part', () => {
   expect(parsePath('urn:acme:people:badge')).toMatchObject({ urn: 'urn:acme:people', attribute: 'badge' });
 });
 
-test('a misspelt URN is a URN of its own', () => {
+test('a misspelt URN is an unknown URN, not a known one', () => {
   const urn = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0User';
   expect(parsePath(`${urn}:department`)).toMatchObject({ urn, attribute: 'department' });
   expect(parsePath(urn)).toMatchObject({ urn, attribute: undefined });
 });
 
-describe('a path with a fault names the place', () => {
+describe('a faulty path is a fault with the position of the character', () => {
   const cases: [string, number][] = [
     ['', 0],
     ['name.', 0],
@@ -95,7 +95,7 @@ describe('a path with a fault names the place', () => {
   });
 });
 
-test('a filter that is nested too deeply is a fault, however deep', () => {
+test('a filter that is nested too deeply is a fault at the first parenthesis beyond the limit', () => {
   expect(parsePath(`emails[${'('.repeat(2000)}`)).toEqual({ fault: expect.any(String), position: 56 });
 });
 
@@ -109,7 +109,7 @@ function path(text: string): AttributePath {
   return parsed;
 }
 
-describe('a number in a filter is read as JSON reads it (RFC 8259 §6)', () => {
+describe('a number in a filter has the value that JSON gives it (RFC 8259 §6)', () => {
   const numbers = [
     '0',
     '-0',
@@ -153,7 +153,7 @@ describe('a number that JSON does not allow is a fault at its first character', 
   });
 });
 
-describe('a number that JavaScript would round is a fault that says what to send', () => {
+describe('a number that JavaScript rounds is a fault that asks for a string', () => {
   test.each(['9007199254740993', '-9007199254740992', '1e400', '1e22', '9'.repeat(5000)])('%s', (text) => {
     expect(parseFilter(`id eq ${text}`)).toEqual({
       fault: expect.stringMatching(/^"[-\d.e…]{3,61}" is beyond what numbers hold; send it as a string$/),

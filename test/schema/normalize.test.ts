@@ -5,14 +5,14 @@ import { groupType, userType } from '../../src/schema/resource-types.ts';
 
 const ENT = urns.enterprise;
 
-/** A body with a userName, as it is kept without it. */
-function kept(body: JsonObject): JsonObject {
+/** Normalizes a body with a userName, and returns the other attributes. */
+function normalized(body: JsonObject): JsonObject {
   const { userName, ...rest } = normalize(userType, { userName: 'ada', ...body }).resource;
   expect(userName).toBe('ada');
   return rest;
 }
 
-describe('a value is kept in its canonical form', () => {
+describe('a body is normalized', () => {
   const cases: [string, JsonObject, JsonObject][] = [
     ['a boolean', { active: false }, { active: false }],
     ['"True" is true', { active: 'True' }, { active: true }],
@@ -55,7 +55,7 @@ describe('a value is kept in its canonical form', () => {
     ['texts for many', { emails: ['a@b', 'c@d'] }, { emails: [{ value: 'a@b' }, { value: 'c@d' }] }],
     ['null elements', { emails: [null, { value: 'a@b', type: null }] }, { emails: [{ value: 'a@b' }] }],
     [
-      'types that nobody published',
+      'types that are not canonical',
       { emails: [{ value: 'a@b', type: 'Personal' }] },
       { emails: [{ value: 'a@b', type: 'Personal' }] },
     ],
@@ -88,7 +88,7 @@ describe('a value is kept in its canonical form', () => {
     ],
   ];
   test.each(cases)('%s', (_title, body, expected) => {
-    expect(kept(body)).toEqual(expected);
+    expect(normalized(body)).toEqual(expected);
   });
 
   test('only the first of several primary values stays primary', () => {
@@ -96,7 +96,7 @@ describe('a value is kept in its canonical form', () => {
       { value: 'a', primary: true },
       { value: 'b', primary: true },
     ];
-    expect(kept({ emails })).toEqual({
+    expect(normalized({ emails })).toEqual({
       emails: [
         { value: 'a', primary: true },
         { value: 'b', primary: false },
@@ -105,11 +105,11 @@ describe('a value is kept in its canonical form', () => {
   });
 });
 
-describe('what cannot be kept is refused', () => {
+describe('a body is refused with a SchemaFault for', () => {
   const cases: [string, JsonObject][] = [
     ['no userName', { userName: null }],
     ['a blank userName', { userName: ' ' }],
-    ['a boolean that is none', { active: 'yes' }],
+    ['text that is no boolean', { active: 'yes' }],
     ['a number for a boolean', { active: 1 }],
     ['an object for text', { title: { value: 'x' } }],
     ['a boolean for text', { title: true }],
@@ -123,11 +123,14 @@ describe('what cannot be kept is refused', () => {
     ['half a surrogate pair', { displayName: 'a\ud800b' }],
     ['half a surrogate pair in a name of an extension', { 'urn:x:y:2.0:User': { 'a\udc00': 1 } }],
     ['a number that rounds', { [ENT]: { employeeNumber: 2 ** 53 } }],
-    ['a number beyond all', { 'urn:x:y:2.0:User': { a: [Number.POSITIVE_INFINITY] } }],
+    ['infinity', { 'urn:x:y:2.0:User': { a: [Number.POSITIVE_INFINITY] } }],
     ['a name of three hundred and one characters', { 'urn:x:y:2.0:User': { ['a'.repeat(301)]: 1 } }],
-    ['a long name far inside', { 'urn:x:y:2.0:User': { a: { ['a'.repeat(301)]: 1 } } }],
+    [
+      'a name of three hundred and one characters in a nested object',
+      { 'urn:x:y:2.0:User': { a: { ['a'.repeat(301)]: 1 } } },
+    ],
     ['two hundred and fifty-one undeclared values', { 'urn:x:y:2.0:User': { a: Array(251).fill(1) } }],
-    ['two hundred and fifty-one undeclared names', { 'urn:x:y:2.0:User': { a: numbered(251) } }],
+    ['two hundred and fifty-one undeclared names', { 'urn:x:y:2.0:User': { a: numberedNames(251) } }],
     [
       'more than a quarter of a million characters in all',
       Object.fromEntries(
@@ -136,9 +139,9 @@ describe('what cannot be kept is refused', () => {
     ],
     ['text of a megabyte', { title: 'x'.repeat(1_000_000) }],
     ['two hundred and fifty-one values', { emails: Array.from({ length: 251 }, (_, n) => `${n}@x`) }],
-    ['five hundred and one attributes of an extension', { 'urn:x:y:2.0:User': numbered(501) }],
-    ['five hundred extensions', numbered(500, (n) => `urn:x${n}:y:2.0:User:a`)],
-    ['two thousand names', numbered(2000)],
+    ['five hundred and one attributes of an extension', { 'urn:x:y:2.0:User': numberedNames(501) }],
+    ['five hundred extensions', numberedNames(500, (n) => `urn:x${n}:y:2.0:User:a`)],
+    ['two thousand names', numberedNames(2000)],
     [
       'an extension nested too deeply',
       { 'urn:x:y:2.0:User': JSON.parse(`{"a":${'['.repeat(5000)}1${']'.repeat(5000)}}`) },
@@ -159,7 +162,7 @@ describe('schemas', () => {
     },
   );
   test.each([[[urns.group]], [['urn:scim:schemas:core:1.0']], ['x'], [5], [[urns.enterprise]]])(
-    '%j is not',
+    '%j is refused',
     (schemas) => {
       expect(() => normalize(userType, { userName: 'a', schemas })).toThrow(
         expect.objectContaining({ kind: 'schemas' }),
@@ -172,14 +175,14 @@ test('a group needs a displayName', () => {
   expect(() => normalize(groupType, { externalId: 'x' })).toThrow('displayName is required.');
 });
 
-test('what is dropped is told', () => {
+test('the names of dropped attributes are returned', () => {
   expect(normalize(userType, { userName: 'a', favColor: 1, 'http://x': 2 }).dropped).toEqual([
     'favColor',
     'http://x',
   ]);
 });
 
-test('__proto__ changes nothing that others inherit, at any place', () => {
+test('an attribute __proto__ is left out and changes no prototype, at any depth', () => {
   const body: JsonObject = JSON.parse(
     `{"userName":"a","__proto__":{"x":1},"name":{"__proto__":{"x":1}},"urn:x:y:2.0:User":{"__proto__":{"x":1},"a":{"__proto__":{"x":1},"b":1}}}`,
   );
@@ -189,7 +192,7 @@ test('__proto__ changes nothing that others inherit, at any place', () => {
   expect('x' in {}).toBe(false);
 });
 
-test('any JSON is kept or refused with a fault, and what was kept stays as it is', () => {
+test('any JSON is normalized or refused with a SchemaFault, and normalizing twice changes nothing', () => {
   const name = fc.constantFrom(
     'userName',
     'active',
@@ -212,6 +215,6 @@ test('any JSON is kept or refused with a fault, and what was kept stays as it is
   );
 });
 
-function numbered(count: number, name = (n: number) => `a${n}`): JsonObject {
+function numberedNames(count: number, name = (n: number) => `a${n}`): JsonObject {
   return Object.fromEntries(Array.from({ length: count }, (_, n) => [name(n), 1]));
 }

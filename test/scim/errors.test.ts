@@ -5,25 +5,25 @@ import { type RunningService, startService } from '../fixtures/service.ts';
 
 const date = new Date(Date.UTC(2026, 10, 20, 10));
 
-/** A socket that remembers what was done to it. */
-function socket({ writable = true } = {}) {
-  const seen = { sent: '', destroyed: 0, late: () => {} };
-  const line = {
+/** A socket that records the calls of its methods. */
+function recordingSocket({ writable = true } = {}) {
+  const calls = { sent: '', destroyed: 0, timeout: () => {} };
+  const socket = {
     writable,
     end: (text: string) => {
-      seen.sent += text;
+      calls.sent += text;
     },
     destroy: () => {
-      seen.destroyed += 1;
+      calls.destroyed += 1;
     },
-    setTimeout: (_ms: number, then: () => void) => {
-      seen.late = then;
+    setTimeout: (_ms: number, callback: () => void) => {
+      calls.timeout = callback;
     },
   };
-  return { line, seen };
+  return { socket, calls };
 }
 
-const fault = (code?: string) => Object.assign(new Error('secret'), code === undefined ? {} : { code });
+const parserError = (code?: string) => Object.assign(new Error('secret'), code === undefined ? {} : { code });
 
 test.each([
   ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large', undefined],
@@ -33,9 +33,9 @@ test.each([
   ['toString', '400 Bad Request', 'invalidSyntax'],
   [undefined, '400 Bad Request', 'invalidSyntax'],
 ])('%s is answered by %s', (code, status, scimType) => {
-  const { line, seen } = socket();
-  answerUnreadableRequest(() => date)(fault(code), line);
-  const [head = '', body = ''] = seen.sent.split('\r\n\r\n');
+  const { socket, calls } = recordingSocket();
+  answerUnreadableRequest(() => date)(parserError(code), socket);
+  const [head = '', body = ''] = calls.sent.split('\r\n\r\n');
   expect(head.split('\r\n')).toEqual([
     `HTTP/1.1 ${status}`,
     'Cache-Control: no-store',
@@ -53,21 +53,21 @@ test.each([
   });
 });
 
-test('who does not close after the answer is cut off', () => {
-  const { line, seen } = socket();
-  answerUnreadableRequest(() => date)(fault(), line);
-  expect(seen.destroyed).toBe(0);
-  seen.late();
-  expect(seen.destroyed).toBe(1);
+test('a client that does not close the connection after the response is disconnected', () => {
+  const { socket, calls } = recordingSocket();
+  answerUnreadableRequest(() => date)(parserError(), socket);
+  expect(calls.destroyed).toBe(0);
+  calls.timeout();
+  expect(calls.destroyed).toBe(1);
 });
 
-test('who is gone gets nothing', () => {
-  const { line, seen } = socket({ writable: false });
-  answerUnreadableRequest(() => date)(fault('ECONNRESET'), line);
-  expect(seen).toMatchObject({ sent: '', destroyed: 1 });
+test('a socket that is not writable is destroyed without a response', () => {
+  const { socket, calls } = recordingSocket({ writable: false });
+  answerUnreadableRequest(() => date)(parserError('ECONNRESET'), socket);
+  expect(calls).toMatchObject({ sent: '', destroyed: 1 });
 });
 
-describe('on the service', () => {
+describe('a running service', () => {
   let service: RunningService;
   let port: number;
   beforeEach(async () => {
@@ -88,9 +88,9 @@ describe('on the service', () => {
     ['two lengths', requestText({ ...get, headers: { 'content-length': '7' }, body: 'x' }), 400],
     ['headers that are too large', requestText({ ...get, headers: manyHeaders }), 431],
     ['a path that is too long', requestText({ ...get, target: `/scim/v2/${'x'.repeat(40_000)}` }), 431],
-  ])('%s gets one whole SCIM error, and the end of the connection', async (_title, text, status) => {
-    const answer = await rawExchange(port, text);
-    const [head = '', body = ''] = answer.split('\r\n\r\n');
+  ])('answers %s with one whole SCIM error and closes the connection', async (_title, text, status) => {
+    const response = await rawExchange(port, text);
+    const [head = '', body = ''] = response.split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(head).toContain('\r\nContent-Type: application/scim+json\r\n');
     expect(head).toContain('\r\nConnection: close');
@@ -98,26 +98,26 @@ describe('on the service', () => {
     expect(JSON.parse(body)).toMatchObject({ status: String(status) });
   });
 
-  test('junk after a request that was answered is told on its own', async () => {
-    const keep = requestText({ ...get, headers: { Connection: 'keep-alive' } });
-    const answer = await new Promise<string>((resolve, reject) => {
+  test('answers malformed data after a valid request with an error of its own', async () => {
+    const keepAlive = requestText({ ...get, headers: { Connection: 'keep-alive' } });
+    const response = await new Promise<string>((resolve, reject) => {
       let text = '';
-      const line = connect(port, '127.0.0.1', () => line.write(keep));
-      line.on('error', reject).on('close', () => resolve(text));
-      line.on('data', (chunk) => {
+      const client = connect(port, '127.0.0.1', () => client.write(keepAlive));
+      client.on('error', reject).on('close', () => resolve(text));
+      client.on('data', (chunk) => {
         text += String(chunk);
-        if (/^HTTP\/1.1 401 .*required\."\}$/s.test(text)) line.write('junk\r\n\r\n');
+        if (/^HTTP\/1.1 401 .*required\."\}$/s.test(text)) client.write('junk\r\n\r\n');
       });
     });
-    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 400']);
+    expect(response.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 400']);
   });
 
-  test('a service that stops closes such connections, too', async () => {
+  test('closes such connections when it stops', async () => {
     const other = await startService({}, { background: false });
-    const line = connect({ port: Number(new URL(other.url).port), host: '127.0.0.1', allowHalfOpen: true });
-    line.write('junk\r\n\r\n');
-    await new Promise((resolve) => line.once('data', resolve));
+    const client = connect({ port: Number(new URL(other.url).port), host: '127.0.0.1', allowHalfOpen: true });
+    client.write('junk\r\n\r\n');
+    await new Promise((resolve) => client.once('data', resolve));
     await other.close();
-    line.destroy();
+    client.destroy();
   });
 });
