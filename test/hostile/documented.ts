@@ -1,6 +1,6 @@
 import type { WireAnswer } from './wire.ts';
 
-/** Every status that docs and RFC 7644 §3.12 know here; of the server's own, only 501 for what is not offered. */
+/** Every status that RFC 7644 §3.12 and docs document for these requests; of the 5xx, only 501 for endpoints that are not offered. */
 const statuses = [200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 417, 429, 431, 501];
 
 const scimTypes = [
@@ -9,7 +9,7 @@ const scimTypes = [
   undefined,
 ];
 
-/** An error is a SCIM error with everything that RFC 7644 §3.12 wants and nothing from inside; anything else is JSON or empty. */
+/** Expects an error to be a complete SCIM error (RFC 7644 §3.12) without internal details, and any other body to be JSON or empty. */
 export function expectDocumented({ status, headers, text }: WireAnswer): void {
   expect(statuses).toContain(status);
   if (text !== '') expect(headers.get('content-type')).toBe('application/scim+json');

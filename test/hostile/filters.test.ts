@@ -63,7 +63,7 @@ const token = fc.oneof(
 );
 const wild = fc.array(token, { maxLength: 14 }).chain((all) => fc.constantFrom(all.join(' '), all.join('')));
 
-/** Filters that can be read, so that all that follows reading is tried as well. */
+/** Well-formed filters, so that the code behind the parser is tested as well. */
 const comparison = fc.oneof(
   fc
     .tuple(
@@ -116,7 +116,7 @@ test.each([
   );
 });
 
-describe('as many comparisons as are allowed are answered', () => {
+describe('a filter with the maximum number of comparisons is answered', () => {
   const leaves = [
     ...['id pr', 'id eq "1"', 'id ne "1"', 'meta.created gt "2020-01-01T00:00:00Z"', 'not (id eq "1")'],
     ...[
@@ -138,7 +138,7 @@ describe('as many comparisons as are allowed are answered', () => {
   });
 });
 
-test('a search says the same of a filter as a list', async () => {
+test('a search by POST has the same outcome for a filter as a GET', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(readable, twisted), async (filter) => {
       fc.pre(!/\p{Surrogate}/u.test(filter));

@@ -28,7 +28,7 @@ test.each(all.map((one) => [one.title, one] as const))(
       wire = await openWire(service.url);
       throw error;
     });
-    // Where nobody knows where the next request begins, the connection is closed; any other stays usable.
+    // The connection is closed only if the beginning of the next request is unknown.
     if (answer.isClosed || isLast) {
       wire.close();
       wire = await openWire(service.url);
@@ -40,7 +40,7 @@ test.each(all.map((one) => [one.title, one] as const))(
   },
 );
 
-/** How many users there are, asked over the same connection. */
+/** Returns the number of users, requested over the same connection. */
 async function users(): Promise<number> {
   const { status, text } = await wire.send(request('GET', '/Users?count=0'));
   expect(status).toBe(200);

@@ -1,24 +1,24 @@
-/** The token of the service under attack. */
+/** The bearer token of the service under test. */
 export const TOKEN = 'hostile-tests-token-0123456789abcdef';
 
-/** A request, and what must come of it. */
+/** A request and its permitted outcome. */
 export interface Hostile {
   title: string;
   bytes: Buffer;
-  /** Every status that is right. */
+  /** The permitted statuses. */
   status: number | number[];
   scimType?: string;
-  /** The connection is not used again. */
+  /** Whether the server closes the connection. */
   isLast?: boolean;
 }
 
 interface Parts {
-  /** Undefined ones are left out. */
+  /** Headers that are undefined are left out. */
   headers?: Record<string, string | undefined>;
   body?: string | Buffer;
 }
 
-/** The bytes of a request to the SCIM service, with a good token unless `headers` say otherwise. */
+/** Builds the bytes of a request to the SCIM service, with a valid token unless `headers` has another. */
 export function request(method: string, path: string, { headers = {}, body }: Parts = {}): Buffer {
   return rawRequest(method, `/scim/v2${path}`, {
     headers: { Authorization: `Bearer ${TOKEN}`, ...headers },
@@ -26,7 +26,7 @@ export function request(method: string, path: string, { headers = {}, body }: Pa
   });
 }
 
-/** The bytes of a request to any target. */
+/** Builds the bytes of a request to any target. */
 export function rawRequest(method: string, target: string, { headers = {}, body }: Parts): Buffer {
   const content = body === undefined ? undefined : Buffer.from(body);
   const all: Record<string, string | undefined> = {
@@ -41,7 +41,7 @@ export function rawRequest(method: string, target: string, { headers = {}, body 
   return content ? Buffer.concat([head, content]) : head;
 }
 
-/** A body in chunks, as `Transfer-Encoding: chunked` sends it. */
+/** Encodes a body for `Transfer-Encoding: chunked`. */
 export function chunked(body: string, size = 60_000): Buffer {
   const pieces: string[] = [];
   for (let at = 0; at < body.length; at += size) {

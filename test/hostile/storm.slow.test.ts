@@ -14,18 +14,18 @@ import { type Hostile, request, TOKEN } from './request.ts';
 import { openWire } from './wire.ts';
 
 /**
- * Many hostile requests at one process whose memory is bounded: whatever they leave behind adds up until it dies. The
- * promise is for 100,000 (docs/architecture.md, Promises), which takes some minutes, so they are sent by hand:
+ * Sends many hostile requests to one process with bounded memory, so that a leak ends the process. docs/architecture.md
+ * (Promises) promises 100,000 requests, which take some minutes; run them by hand:
  *
  *     npm run build && HOSTILE_REQUESTS=100000 npx jest test/hostile/storm
  */
 const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 4000);
 const CONNECTIONS = 8;
 
-/** Of the process as a whole; an idle one has about half. */
+/** The limit for the memory of the whole process; an idle process has about half of it. */
 const MAX_RESIDENT = 300 * 1024 * 1024;
 
-/** What is larger is sent, too, but rarely: reading megabytes is all that it would show. */
+/** Larger requests are sent rarely, because reading them takes most of the time. */
 const LARGE = 20_000;
 
 let server: ServerProcess;
@@ -41,8 +41,8 @@ afterAll(async () => {
   rmSync(data, { recursive: true });
 });
 
-test(`after ${REQUESTS} hostile requests nothing is stored but what was answered with 201, and memory is what it was`, async () => {
-  // The travel service comes with an admin, who is found soon after the start.
+test(`after ${REQUESTS} hostile requests only resources with a 201 are stored, and memory has not grown`, async () => {
+  // The import finds the admin of the travel service soon after the start.
   const before = await eventually(someUsers);
   let sent = 0;
   let created = 0;
@@ -67,7 +67,7 @@ test(`after ${REQUESTS} hostile requests nothing is stored but what was answered
   };
   const attacks = Array.from({ length: CONNECTIONS }, (_, n) => attack(seededRandom(n + 1)));
   await Promise.all(attacks).catch(async (error: unknown) => {
-    // Had it died, what it said would be the reason.
+    // The output of the process shows the cause if it has ended.
     throw new Error(JSON.stringify(await Promise.race([server.exited, delay(2000)])), { cause: error });
   });
 
@@ -91,7 +91,7 @@ async function users(): Promise<number> {
 const all = [...bodies, ...targets, ...filters, ...headers];
 const small = all.filter(({ bytes }) => bytes.length < LARGE);
 
-/** A case, or an honest request with some bytes changed. */
+/** A hostile case, or a valid request with some bytes changed. */
 function chosen(random: Random): Pick<Hostile, 'bytes' | 'isLast'> {
   const kind = random.below(100);
   if (kind < 1) return pick(all, random);
@@ -112,7 +112,7 @@ const honest = [
   }),
 ];
 
-/** The target and the body are damaged, and the headers are left alone: with another length there would be no answer. */
+/** Changes bytes of the target and the body, but not the headers: with a wrong length there would be no response. */
 function damaged(bytes: Buffer, random: Random): Buffer {
   const copy = Buffer.from(bytes);
   const [begin, end] = [bytes.indexOf('/scim/v2/') + 9, bytes.indexOf(' HTTP/1.1')];

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** An answer as it came, and whether the server then closed the connection. */
+/** A raw response, and whether the server then closed the connection. */
 export interface WireAnswer {
   status: number;
   headers: Map<string, string>;
@@ -9,9 +9,9 @@ export interface WireAnswer {
   isClosed: boolean;
 }
 
-/** One kept connection, over which any bytes can be sent; nothing normalizes them. */
+/** A persistent connection that sends any bytes without normalizing them. */
 export interface Wire {
-  /** Sends bytes and waits for one answer. Rejects when the server closes without one. */
+  /** Sends bytes and waits for one response. Rejects if the server closes the connection without one. */
   send(bytes: Buffer): Promise<WireAnswer>;
   close(): void;
 }
@@ -31,7 +31,7 @@ export async function openWire(url: string): Promise<Wire> {
   };
 }
 
-/** An answer to HEAD has no body, whatever its headers say. */
+/** A response to HEAD has no body, whatever its Content-Length is. */
 function isHead(bytes: Buffer): boolean {
   return bytes.subarray(0, 5).toString('latin1') === 'HEAD ';
 }
@@ -47,14 +47,14 @@ function answersOf(socket: Socket) {
     received = Buffer.concat([received, chunk]);
     socket.emit('came');
   });
-  // A reset after an answer is an end like any other.
+  // A reset after a response counts as a normal close.
   socket.on('error', ended);
   socket.on('close', ended);
   return {
     next: async (isBodiless: boolean): Promise<WireAnswer> => {
       for (;;) {
         const read = readAnswer(received, isBodiless, isEnded);
-        // An interim answer, such as 100, is followed by the one that counts.
+        // An interim response, such as 100, is followed by the final one.
         if (read && read.status >= 200) {
           received = received.subarray(read.length);
           return { status: read.status, headers: read.headers, text: read.text, isClosed: read.closes };
@@ -72,7 +72,7 @@ interface Read extends Omit<WireAnswer, 'isClosed'> {
   length: number;
 }
 
-/** An answer without a length, to a client of HTTP before 1.1, ends with the connection. */
+/** A response to an HTTP/1.0 client without Content-Length ends when the connection is closed. */
 function readAnswer(bytes: Buffer, isBodiless: boolean, isEnded: boolean): Read | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

@@ -2,10 +2,10 @@ import { substitute, type Variables } from '../../src/replay/player.ts';
 import type { Scenario, Step } from '../../src/replay/scenario.ts';
 import type { TravelService } from './travel-service.ts';
 
-/** What a traveler should look like, by field; null: the field is empty. */
+/** Expected fields of a traveler; null stands for an empty field. */
 export type Hint = Record<string, unknown>;
 
-/** Fields whose value names a thing of the travel service, and how one is made. */
+/** Fields with the id of another resource of the travel service, and how the test creates one. */
 const things: Record<string, { path: string; example: object }> = {
   costCenterId: { path: '/cost-centers', example: { name: 'Research' } },
   billingProfileId: {
@@ -23,15 +23,15 @@ const things: Record<string, { path: string; example: object }> = {
   },
 };
 
-/** Hints in prose, and what the design rules in their place. */
+/** Hints that are prose, with the expected fields instead. */
 const rulings: Record<string, Hint> = {
-  // No country is set for the connection, and the user has no address that would tell one.
+  // The connection has no country, and the user has no address to derive one from.
   '+33 612345678 only if default region is configured FR, else omitted': { phoneNumber: null },
 };
 
 /**
- * The scenario with real ids: a hint that names a thing such as `cc-12` wants the traveler to have it, so it is made first,
- * and its id stands wherever the scenario has that name.
+ * Creates a resource of the travel service for every made-up id in a hint, such as `cc-12`, and replaces that id everywhere in
+ * the scenario.
  */
 export async function withRealThings(scenario: Scenario, travel: TravelService): Promise<Scenario> {
   const ids = new Map<unknown, string>();
@@ -54,7 +54,7 @@ function replaced(value: unknown, ids: Map<unknown, string>): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, replaced(member, ids)]));
 }
 
-/** What the hint of a step asks for, its variables, prose and references to other travelers resolved. */
+/** Returns the expected fields after a step, with variables, prose and references to other travelers resolved. */
 export function wantedBy(
   { travel }: Step,
   variables: Variables,
@@ -70,7 +70,7 @@ export function wantedBy(
   return wanted;
 }
 
-/** The part of a traveler that a hint speaks of; what it does not have is null. Undefined when there is no traveler. */
+/** Returns the fields of a traveler that a hint has; null for missing ones. Undefined if there is no traveler. */
 export function spokenOf(traveler: unknown, hint: Hint): Hint | undefined {
   if (traveler === undefined) return undefined;
   const fields: Hint = Object(traveler);

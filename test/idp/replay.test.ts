@@ -13,7 +13,7 @@ import { type TravelService, travelService } from './travel-service.ts';
 const extensionUrn = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
 const folder = join(__dirname, 'scenarios');
 const scenarios = readScenarios(folder);
-/** How often a traveler is read before it must be as hinted: an answer may go ahead of its reconciliation. */
+/** How often a traveler is read until it has the expected fields: a response may precede the reconciliation. */
 const READINGS = 200;
 
 interface Fixture {
@@ -23,7 +23,7 @@ interface Fixture {
   variables: Variables;
 }
 
-describe('recorded exchanges of identity providers, played against the service', () => {
+describe('the service passes the recorded exchange of an identity provider', () => {
   let service: RunningService;
   let line: RawClient;
   beforeEach(async () => {
@@ -59,7 +59,7 @@ describe('recorded exchanges of identity providers, played against the service',
     },
   );
 
-  test('all of them pass on one service, one after the other', async () => {
+  test('one service passes all recorded exchanges, one after the other', async () => {
     const { travel, variables } = await build();
     await travel.make('/users', { email: variables.seedEmail });
     const { outcomes } = await replay({
@@ -77,7 +77,7 @@ describe('recorded exchanges of identity providers, played against the service',
   }, 120_000);
 });
 
-/** What an IdP that asks for tokens itself is set up with. */
+/** The variables of scenarios in which the IdP requests its access token. */
 async function oauthVariables(service: RunningService): Promise<Variables> {
   const { id, secret } = await oauthClient(service, { connection: 'default' });
   return {
@@ -115,7 +115,7 @@ async function playIn({ service, travel, line, variables }: Fixture, scenario: S
   return differences;
 }
 
-/** The variable with the SCIM id of whom a step is about. */
+/** Returns the variable that has the SCIM id of the user in a step. */
 function personOf({ request, capture }: Step): string | undefined {
   if (!request.path.startsWith('/Users')) return undefined;
   const named = /^\/Users\/\{\{(\w+)\}\}/.exec(request.path)?.[1];
@@ -133,7 +133,7 @@ async function travelIdOf(
   return typeof found === 'string' ? found : undefined;
 }
 
-/** What is seen, as soon as it is what is wanted. */
+/** Reads until the value equals the expected one; returns the last value. */
 async function eventually(seen: () => Promise<unknown>, wanted: unknown): Promise<unknown> {
   let latest = await seen();
   for (let reading = 1; reading < READINGS && !isDeepStrictEqual(latest, wanted); reading += 1)

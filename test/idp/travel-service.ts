@@ -1,15 +1,15 @@
 import { readPath } from '../../src/replay/matchers.ts';
 import type { RunningService } from '../fixtures/service.ts';
 
-/** The travel service as an admin sees it, over its own API. */
+/** A client of the travel API with the rights of an admin. */
 export interface TravelService {
-  /** Answers what is at a path, or undefined when nothing is. */
+  /** Returns the resource at a path; undefined if there is none. */
   get(path: string): Promise<unknown>;
-  /** Makes one thing and answers its id. */
+  /** Creates a resource and returns its id. */
   make(path: string, data: object): Promise<string>;
 }
 
-/** The travel API of a running service, used with the first admin's key. */
+/** Creates a client for a running service, with the API key of the first admin. */
 export function travelService({ url, travelApiKey }: RunningService): TravelService {
   const headers = { authorization: `Bearer ${travelApiKey}`, 'content-type': 'application/json' };
   return {

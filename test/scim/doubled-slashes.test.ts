@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => scim.close());
 
-/** The response to a target that `fetch` would change. */
+/** Sends a GET over a plain socket, because `fetch` would normalize the target. */
 async function exchange(method: string, target: string, token = scim.service.scimToken, body = '') {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/scim+json' };
   const port = Number(new URL(scim.service.url).port);
@@ -18,7 +18,7 @@ async function exchange(method: string, target: string, token = scim.service.sci
   return { status: Number(head.split(' ')[1]), text };
 }
 
-describe('a doubled slash counts as one in', () => {
+describe('a doubled slash counts as one slash in', () => {
   it.each([
     '/scim/v2//Users/ID',
     '//scim/v2/Users/ID',
@@ -32,20 +32,20 @@ describe('a doubled slash counts as one in', () => {
     expect(JSON.parse(text)).toMatchObject({ id, userName: 'ada' });
   });
 
-  it('a list, whose filter keeps its slashes', async () => {
+  it('the path of a list, while slashes in the filter are kept', async () => {
     await scim.send('POST', '/Users', { userName: 'a//b' });
     const filter = encodeURIComponent('userName eq "a//b"').replaceAll('%2F', '/');
     const { text } = await exchange('GET', `/scim/v2//Users?filter=${filter}`);
     expect(JSON.parse(text)).toMatchObject({ totalResults: 1, Resources: [{ userName: 'a//b' }] });
   });
 
-  it('a location, which has none', async () => {
+  it('a base URL, so that locations have single slashes', async () => {
     const { status, text } = await exchange('POST', '//scim/v2//Users', undefined, '{"userName":"eve"}');
     expect(status).toBe(201);
     expect(JSON.parse(text).meta.location).toMatch(/^http:\/\/localhost\/scim\/v2\/Users\/[\w-]+$/);
   });
 
-  it('the path of a discovery endpoint, a search, and what is not offered', async () => {
+  it('the paths of discovery endpoints, searches and endpoints that are not offered', async () => {
     expect(await exchange('GET', '/scim/v2//Schemas')).toMatchObject({ status: 200 });
     expect(await exchange('POST', '/scim/v2//Bulk', undefined, '{}')).toMatchObject({ status: 501 });
     const body = '{"schemas":["urn:ietf:params:scim:api:messages:2.0:SearchRequest"]}';
@@ -62,7 +62,7 @@ describe('a doubled slash counts as one in', () => {
   });
 });
 
-it('a doubled slash does not replace the bearer token', async () => {
+it('a path with a doubled slash still needs the bearer token', async () => {
   expect(await exchange('GET', '//scim/v2//Users', 'wrong')).toMatchObject({ status: 401 });
 });
 

@@ -15,8 +15,8 @@ const work = { value: 'ada@corp.example', type: 'work', primary: true };
 const home = { value: 'ada@home.example', type: 'home' };
 const turned = { primary: 'True', type: 'work', value: 'ada@corp.example' };
 
-describe('elements that are equal in every sub-attribute are folded', () => {
-  it('in POST and PUT, whatever the order of their names', async () => {
+describe('elements that are equal in every sub-attribute become one', () => {
+  it('in POST and PUT, whatever the order of their sub-attributes', async () => {
     const given = { userName: 'ada', emails: [work, home, turned, home], roles: ['a', 'b', 'a'] };
     const { body } = await scim.send('POST', '/Users', given);
     expect([body.emails, body.roles]).toEqual([
@@ -37,7 +37,7 @@ describe('elements that are equal in every sub-attribute are folded', () => {
     expect(patched.body.emails).toEqual(emails);
   });
 
-  it('in PATCH: elements that a change makes equal', async () => {
+  it('in PATCH, when a change makes two elements equal', async () => {
     const addresses = [
       { type: 'work', locality: 'Oslo' },
       { type: 'home', locality: 'Oslo' },
@@ -49,13 +49,13 @@ describe('elements that are equal in every sub-attribute are folded', () => {
   });
 });
 
-it('elements that differ in one sub-attribute are kept', async () => {
+it('elements that differ in one sub-attribute stay separate', async () => {
   const emails = [work, { ...work, primary: false }, { ...work, primary: false, display: 'Ada' }, home];
   const { body } = await scim.send('POST', '/Users', { userName: 'ada', emails });
   expect(body.emails).toEqual(emails);
 });
 
-it('values of an attribute that no schema declares are kept verbatim', async () => {
+it('equal values of an attribute that no schema declares stay separate', async () => {
   const urn = 'urn:acme:hr:1.0:Person';
   const { body } = await scim.send('POST', '/Users', { userName: 'ada', [urn]: { codes: ['x', 'x'] } });
   expect(body[urn]).toEqual({ codes: ['x', 'x'] });
@@ -64,7 +64,7 @@ it('values of an attribute that no schema declares are kept verbatim', async () 
   expect(patched.body[urn].codes).toEqual(['x', 'x']);
 });
 
-it('folding keeps the order and the first of each, and a second time changes nothing', () => {
+it('the first of several equal elements stays, in the original order, and normalizing again changes nothing', () => {
   const text = fc.constantFrom('a', 'b', 'A');
   const element = fc.record({ value: text, type: text, display: text }, { requiredKeys: ['value'] });
   const kept = (phoneNumbers: JsonObject[]) =>

@@ -3,7 +3,7 @@ import { patchOp } from '../fixtures/scim.ts';
 import { type ScimAnswer, type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
-/** Enough that a race which is lost one time in ten does not stay hidden. */
+/** The number of repetitions: enough to find a race that goes wrong one time in ten. */
 const ROUNDS = 30;
 
 let service: RunningService;
@@ -14,13 +14,13 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-/** What differs between the two kinds of resources. */
+/** The differences between users and groups in these tests. */
 interface Kind {
   endpoint: string;
-  /** The name that must be there, and another attribute. */
+  /** The required attribute, and an optional one. */
   named: 'userName' | 'displayName';
   other: string;
-  /** The status of a PATCH. */
+  /** The status of a successful PATCH. */
   patched: number;
 }
 
@@ -38,7 +38,7 @@ describe.each([users, groups])('versions of $endpoint (RFC 7644 §3.14)', (kind)
     return { path: `${endpoint}/${created.body.id}`, tag: tagOf(created) };
   }
 
-  test('the header ETag is meta.version, whatever the method', async () => {
+  test('the header ETag equals meta.version for every method', async () => {
     const created = await scim.send('POST', endpoint, { [named]: 'First' });
     const path = `${endpoint}/${created.body.id}`;
     const answers = [
@@ -62,7 +62,7 @@ describe.each([users, groups])('versions of $endpoint (RFC 7644 §3.14)', (kind)
     expect(listed.headers.get('etag')).toBeNull();
   });
 
-  test('every change raises it, and what changes nothing leaves it and lastModified alone', async () => {
+  test('every change raises the version, and a write without effect keeps version and lastModified', async () => {
     const { path } = await create();
     const changes: [isEffective: boolean, method: string, body: object][] = [
       [true, 'PATCH', replaceWith(other, 'x')],
@@ -93,7 +93,7 @@ describe.each([users, groups])('versions of $endpoint (RFC 7644 §3.14)', (kind)
     expect(meta.version).toBe(`W/"${seen + 1}"`);
   });
 
-  test('a version that the client has is 304 without a body, in every spelling', async () => {
+  test('a GET with the current version in If-None-Match is 304 without a body, in every spelling of the tag', async () => {
     const { path, tag } = await create();
     const strong = tag.replace('W/', '');
     for (const known of [tag, strong, '*', ` "x" , ${tag}`, `W/"0",W/"x,y", ${strong},"z"`]) {
@@ -115,7 +115,7 @@ describe.each([users, groups])('versions of $endpoint (RFC 7644 §3.14)', (kind)
     expect((await scim.send('GET', path, undefined, { 'If-None-Match': tag })).status).toBe(200);
   });
 
-  test('a write at a version that is no more, or never was, is 412 and changes nothing', async () => {
+  test('a write with an old or unknown version in If-Match is 412 and changes nothing', async () => {
     const { path, tag } = await create();
     await scim.send('PATCH', path, replaceWith(other, 'x'));
     const before = await scim.send('GET', path);
@@ -158,7 +158,7 @@ describe.each([users, groups])('versions of $endpoint (RFC 7644 §3.14)', (kind)
     expect((await scim.send('GET', path, undefined, { 'If-Match': tag })).status).toBe(412);
   });
 
-  test('a write at the version that is there is done, in every spelling', async () => {
+  test('a write with the current version in If-Match succeeds, in every spelling of the tag', async () => {
     const { path } = await create();
     const current = async () => tagOf(await scim.send('GET', path));
     for (const spell of [
@@ -185,13 +185,13 @@ describe.each([users, groups])('versions of $endpoint (RFC 7644 §3.14)', (kind)
     expect((await scim.send('DELETE', path, undefined, { 'If-Match': await current() })).status).toBe(204);
   });
 
-  test('a change that changes nothing is refused at a wrong version all the same', async () => {
+  test('a write without effect is 412 too if its version is wrong', async () => {
     const { path } = await create();
     const answer = await scim.send('PATCH', path, replaceWith(named, 'First'), { 'If-Match': 'W/"0"' });
     expect(answer.status).toBe(412);
   });
 
-  test('what is not there is 404, whatever it is asked to match', async () => {
+  test('a missing resource is 404, whatever the condition', async () => {
     for (const headers of [{ 'If-Match': '*' }, { 'If-Match': 'W/"1"' }, { 'If-None-Match': '*' }]) {
       for (const [method, body] of [
         ['GET', undefined],
@@ -205,7 +205,7 @@ describe.each([users, groups])('versions of $endpoint (RFC 7644 §3.14)', (kind)
     }
   });
 
-  test('of writers with the same tag at once exactly one wins', async () => {
+  test('exactly one of several concurrent writers with the same tag succeeds', async () => {
     const { path } = await create();
     for (let round = 1; round <= ROUNDS; round += 1) {
       const headers = { 'If-Match': tagOf(await scim.send('GET', path)) };
@@ -226,7 +226,7 @@ describe.each([users, groups])('versions of $endpoint (RFC 7644 §3.14)', (kind)
     }
   }, 120_000);
 
-  test('of a change and a removal with the same tag at once exactly one wins', async () => {
+  test('exactly one of a concurrent change and removal with the same tag succeeds', async () => {
     for (let round = 1; round <= ROUNDS; round += 1) {
       const created = await scim.send('POST', endpoint, { [named]: `N${round}` });
       const path = `${endpoint}/${created.body.id}`;
@@ -236,14 +236,14 @@ describe.each([users, groups])('versions of $endpoint (RFC 7644 §3.14)', (kind)
         scim.send('DELETE', path, undefined, headers),
       ]);
       const isGone = (await scim.send('GET', path)).status === 404;
-      // Who comes after the removal finds nothing any more.
+      // A change that comes after the removal is 404.
       expect(isGone ? [404, 412] : [patched]).toContain(patch.status);
       expect(removal.status).toBe(isGone ? 204 : 412);
     }
   }, 120_000);
 });
 
-test('members are part of the version of a group, and of no version of a user', async () => {
+test('a change of members changes the version of the group, and not that of the user', async () => {
   const user = await scim.send('POST', '/Users', { userName: 'ada' });
   const group = await scim.send('POST', '/Groups', { displayName: 'Crew' });
   const path = `/Groups/${group.body.id}`;
@@ -272,7 +272,7 @@ test('meta.version can be searched like the rest of meta (RFC 7643 §3.1)', asyn
   }
 });
 
-test('a traveler that comes later is no change of the user', async () => {
+test('a traveler that is created later does not change the version of the user', async () => {
   const created = await scim.send('POST', '/Users', { userName: 'ada' });
   const path = `/Users/${created.body.id}`;
   expect(created.body[urns.travel]).toBeUndefined();

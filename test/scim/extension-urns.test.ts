@@ -19,7 +19,7 @@ afterAll(() => scim.close());
 
 const data = { badge: 'B-7', boss: { value: 'm-1', displayName: 'Max' }, codes: ['x', 'y'] };
 
-/** A new user with these extensions. */
+/** Creates a user with these extensions. */
 async function create(extensions: JsonObject) {
   count += 1;
   const { status, body } = await scim.send('POST', '/Users', { userName: `user-${count}`, ...extensions });
@@ -27,14 +27,14 @@ async function create(extensions: JsonObject) {
   return body;
 }
 
-/** The user after a PATCH with this operation. */
+/** Returns the user after a PATCH with this operation. */
 async function patched(user: JsonObject, operation: JsonObject): Promise<JsonObject> {
   const { status, body } = await scim.send('PATCH', `/Users/${user['id']}`, patchOp(operation));
   expect([status, body]).toEqual([200, expect.objectContaining({ id: user['id'] })]);
   return body;
 }
 
-/** The extensions of a user. */
+/** Returns only the extensions of a user. */
 function extensionsOf(user: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(user).filter(([key]) => key.includes(':')));
 }
@@ -44,7 +44,7 @@ describe.each(extensionUrns)('the extension of %s, %s,', (_, urn) => {
     at < 4 || at % 2 ? letter.toLowerCase() : letter.toUpperCase(),
   );
 
-  test('is kept verbatim by POST and PUT, listed in schemas, and returned by GET', async () => {
+  test('is stored verbatim by POST and PUT, listed in schemas, and returned by GET', async () => {
     const user = await create({ [urn]: data });
     expect([user.schemas, extensionsOf(user)]).toEqual([[urns.user, urn], { [urn]: data }]);
     const path = `/Users/${user.id}`;
@@ -54,7 +54,7 @@ describe.each(extensionUrns)('the extension of %s, %s,', (_, urn) => {
     expect((await scim.send('GET', path)).body.schemas).toEqual([urns.user, urn]);
   });
 
-  test('is selected and left out, as a whole and in parts, in any case', async () => {
+  test('is selected by attributes and excludedAttributes, as a whole and in parts, in any case', async () => {
     const { id } = await create({ [urn]: data, [urns.enterprise]: { department: 'D' } });
     const read = async (parameter: string, name: string) =>
       extensionsOf((await scim.send('GET', `/Users/${id}?${parameter}=${encodeURIComponent(name)}`)).body);
@@ -84,7 +84,7 @@ describe.each(extensionUrns)('the extension of %s, %s,', (_, urn) => {
     expect(extensionsOf(await patched(user, { op: 'remove', path: odd }))).toEqual({});
   });
 
-  test('is made by a PATCH on a user who has none', async () => {
+  test('is created by a PATCH of a user without it', async () => {
     const whole = await patched(await create({}), { op: 'add', path: urn, value: { badge: 'B-1' } });
     expect(extensionsOf(whole)).toEqual({ [urn]: { badge: 'B-1' } });
     const one = await patched(await create({}), { op: 'add', path: `${urn}:badge`, value: 'B-1' });
@@ -118,10 +118,10 @@ describe.each(extensionUrns)('the extension of %s, %s,', (_, urn) => {
   });
 });
 
-describe('how a name divides', () => {
+describe('a name is divided into URN and attribute', () => {
   const okta = 'urn:okta:onprem_app:1.0:user:custom';
 
-  it('the longest URN wins that the user has', async () => {
+  it('by the longest URN that the user has', async () => {
     const shorter = 'urn:okta:onprem_app:1.0:user';
     const user = await create({ [shorter]: { custom: { badge: 'short' } }, [okta]: { badge: 'long' } });
     const changed = await patched(user, { op: 'replace', path: okta, value: { badge: 'longer' } });
@@ -135,25 +135,25 @@ describe('how a name divides', () => {
     expect(extensionsOf(inner)).toEqual({ [shorter]: { custom: { badge: 'x' } } });
   });
 
-  it('a URN in schemas counts as known', async () => {
+  it('by a URN that only schemas lists', async () => {
     const urn = 'urn:acme:people.v2';
     const user = await create({ schemas: [urns.user, urn], [`${urn}.badge`]: 'B-1' });
     expect(extensionsOf(user)).toEqual({ [urn]: { badge: 'B-1' } });
   });
 
-  it('else the part before the last colon is the URN', async () => {
+  it('at the last colon if the user has no such URN', async () => {
     const user = await create({ [`${okta}:badge`]: 'B-1', 'urn:acme:hr:1.0:group': 'Crew' });
     expect(extensionsOf(user)).toEqual({ [okta]: { badge: 'B-1' }, 'urn:acme:hr:1.0': { group: 'Crew' } });
   });
 
-  it('an attribute of a known schema with its URN is that attribute, whatever its value is', async () => {
+  it('by the URN of a known schema if this declares the attribute, whatever its value is', async () => {
     const key = `${urns.enterprise}:manager`;
     const user = await create({ [key]: { value: 'm-1' }, [`${urns.user}:name`]: { givenName: 'Ada' } });
     expect(extensionsOf(user)).toEqual({ [urns.enterprise]: { manager: { value: 'm-1' } } });
     expect(user.name).toEqual({ givenName: 'Ada' });
   });
 
-  it('an object under a known schema URN and another name is an extension of its own', async () => {
+  it('as a separate extension if an object stands under the URN of a known schema and an undeclared name', async () => {
     const urn = `${urns.enterprise}:custom`;
     const user = await create({ [urn]: { badge: 'B-1' }, [`${urns.user}:custom`]: { badge: 'B-2' } });
     const expected = { [urn]: { badge: 'B-1' }, [`${urns.user}:custom`]: { badge: 'B-2' } };
@@ -163,20 +163,20 @@ describe('how a name divides', () => {
     expect(await scim.found('/Users', `${urn}:badge eq "B-3"`, 'id')).toEqual([user.id]);
   });
 
-  it('in a PATCH path, an object behind a URN like those of RFC 7643 §10.3 is a complex attribute', async () => {
+  it('in a PATCH path before the last part, if the URN has the form of RFC 7643 §10.3, although the value is an object', async () => {
     const urn = 'urn:ietf:params:scim:schemas:extension:CustomExtensionName:2.0:User';
     const user = await create({});
     const changed = await patched(user, { op: 'add', path: `${urn}:boss`, value: { value: 'm-1' } });
     expect(extensionsOf(changed)).toEqual({ [urn]: { boss: { value: 'm-1' } } });
   });
 
-  it('a dot may stand between the URN and the attribute', async () => {
+  it('at a dot behind the URN', async () => {
     const urn = 'urn:scim:schemas:extension:enterprise:1.0';
     const user = await create({ [`${urn}.manager`]: 'm-1' });
     expect(extensionsOf(user)).toEqual({ [urn]: { manager: 'm-1' } });
   });
 
-  it('two users divide one name in two ways, in one list', async () => {
+  it('in a list by the extensions of each user', async () => {
     const mark = `mark-${count}`;
     const one = await create({ title: mark, 'urn:acme:a:b': { c: { d: 'x' } } });
     const other = await create({ title: mark, 'urn:acme:a:b:c': { d: 'x' } });
@@ -191,7 +191,7 @@ describe('how a name divides', () => {
   });
 });
 
-/** Any URN that a path can name, and that is neither of this service's nor ends like a sub-attribute. */
+/** URNs that a path can name, except those of this service and those that end like a sub-attribute. */
 const segment = fc.stringMatching(/^[A-Za-z0-9_][A-Za-z0-9_.+~-]{0,8}$/);
 const anyUrn = fc
   .array(segment, { minLength: 1, maxLength: 8 })

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** Spellings that are the same to some, and not to others. */
+/** Texts that some ways of comparing without case treat as equal, and others do not. */
 const texts = [
   'ada',
   'ADA',
@@ -88,14 +88,14 @@ const anyUser = fc.record({
   emails: fc.array(fc.record({ value: text, type: fc.constantFrom('work', 'home') }), { maxLength: 2 }),
 });
 
-/** What looking at everything finds. */
+/** The resources that match when the filter is evaluated on each of them. */
 function idsOf(type: ResourceType, filter: string, bodies: JsonObject[]): unknown[] {
   const parsed = parseFilter(filter);
   if ('fault' in parsed) throw new Error(parsed.fault);
   return bodies.filter((body) => matchesFilter(type, parsed satisfies Filter, body)).map(({ id }) => id);
 }
 
-test('an index finds those users that looking at everybody finds, for any filter', async () => {
+test('the index and the evaluation on every user find the same users, for any filter', async () => {
   for (const [at, user] of fc.sample(anyUser, { numRuns: 30, seed: 11 }).entries()) {
     const userName = texts[at] ?? `user${at}`;
     expect((await fixture.send('POST', '/Users', { ...user, userName })).status).toBeLessThan(500);
@@ -127,7 +127,7 @@ const groupFilter = anyFilter.map((filter) =>
     .replaceAll('groups.display', 'members.display'),
 );
 
-test('an index finds those groups that looking at all of them finds, for any filter', async () => {
+test('the index and the evaluation on every group find the same groups, for any filter', async () => {
   for (const [at, displayName] of texts.entries()) {
     const members = texts.slice(0, at % 4).map((value) => ({ value, type: 'User' }));
     await fixture.send('POST', '/Groups', { displayName, externalId: texts[(at * 5) % 7], members });
@@ -155,7 +155,7 @@ test.each(['gt "yesterday"', 'eq "2026-11-20T10:00:00 01:00"', 'le 2026'])(
   },
 );
 
-test('a moment is text to what looks into texts', async () => {
+test('co, sw and ew compare a dateTime as text', async () => {
   await fixture.send('POST', '/Users', { userName: 'ada' });
   const count = async (filter: string) =>
     (await fixture.send('GET', `/Users?filter=${encodeURIComponent(filter)}`)).body.totalResults;
@@ -163,7 +163,7 @@ test('a moment is text to what looks into texts', async () => {
   expect(await count('meta.created co "2025"')).toBe(0);
 });
 
-test('more than can be looked at in time is 400 tooMany, which says what would help', async () => {
+test('a filter that takes too long is 400 tooMany with the attributes that are indexed', async () => {
   let time = 0;
   const slow = await scimFixture({
     now: () => {

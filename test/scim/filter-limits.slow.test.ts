@@ -1,7 +1,7 @@
 import type { KyselyPlugin } from 'kysely';
 import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
-/** What the database was asked since the last look. */
+/** The statements since the last reset. */
 const work = { statements: 0 };
 const watcher: KyselyPlugin = {
   transformQuery: ({ node }) => {
@@ -16,7 +16,7 @@ const schemas = ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'];
 const many = (count: number, term: (index: number) => string, word = ' or ') =>
   Array.from({ length: count }, (_, index) => term(index)).join(word);
 
-/** A clock that tells the same time until `tick` says how far each look at it moves it. */
+/** A clock that advances by `tick` milliseconds each time it is read. */
 const clock = { time: 0, tick: 0 };
 
 let fixture: ScimFixture;
@@ -48,7 +48,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** More work in one resource than a list may take. */
+/** Filters whose evaluation on one resource exceeds the time of a list. */
 const costly: [string, string, string][] = [
   ['Groups', 'a sub-attribute of the members', many(500, (index) => `members.display co "zz${index}"`)],
   ['Groups', 'value filters on the members', many(500, (index) => `members[display co "zz${index}"]`)],
@@ -68,9 +68,9 @@ const costly: [string, string, string][] = [
   ],
 ];
 
-describe('time is looked at inside of a resource as well: beyond five seconds it is 400 tooMany', () => {
+describe('the time limit of five seconds applies within one resource: beyond it the list is 400 tooMany', () => {
   test.each(costly)('in /%s with %s', async (type, _title, filter) => {
-    // So slow that a hundred steps are too many; reading and presenting the resources takes fewer.
+    // A hundred steps exceed the limit; reading and serializing the resources takes fewer.
     clock.tick = 25;
     const answer = await fixture.send('POST', `/${type}/.search`, { schemas, filter });
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
@@ -88,7 +88,7 @@ describe('time is looked at inside of a resource as well: beyond five seconds it
         filter: `displayName eq "Everybody" and (${many(400, (index) => `members.display co "zz${index}"`)})`,
       },
     ],
-  ])('also where the list is %s', async (_title, rest) => {
+  ])('also if the list is %s', async (_title, rest) => {
     clock.tick = 25;
     for (const path of ['/Groups/.search', '/.search']) {
       const answer = await fixture.send('POST', path, { schemas, filter, ...rest });
@@ -96,14 +96,14 @@ describe('time is looked at inside of a resource as well: beyond five seconds it
     }
   });
 
-  test.each(costly)('at a usual pace it is answered in /%s with %s', async (type, _title, filter) => {
+  test.each(costly)('within the limit the list is 200 in /%s with %s', async (type, _title, filter) => {
     const answer = await fixture.send('POST', `/${type}/.search`, { schemas, filter, attributes: ['id'] });
     expect(answer.status).toBe(200);
   });
 });
 
-test('others are answered while one resource is looked at', async () => {
-  // Each look at the clock moves it on by as much as makes a pause due.
+test('other requests are answered while a filter is evaluated on one resource', async () => {
+  // Every reading of the clock makes a pause due.
   clock.tick = 5;
   let isAnswered = false;
   const filter = many(60, (index) => `members.display co "zz${index}"`);
@@ -116,11 +116,11 @@ test('others are answered while one resource is looked at', async () => {
     others += 1;
   }
   expect((await search).body.totalResults).toBe(0);
-  // The steps of the evaluation let them in; the pieces in which members are read would be a dozen.
+  // The evaluation pauses between its steps; pauses between batches of members alone would be about twelve.
   expect(others).toBeGreaterThan(40);
 });
 
-describe('a disjunction of what indexes answer is few statements, however many values it names', () => {
+describe('a disjunction of indexed comparisons takes few statements, however many values it has', () => {
   test.each([
     ['addresses', many(200, (index) => `emails eq "nobody${index}@x.example"`), 1],
     ['addresses as sub-attributes', many(200, (index) => `emails.value eq "nobody${index}@x.example"`), 1],
@@ -136,7 +136,7 @@ describe('a disjunction of what indexes answer is few statements, however many v
   ])('%s', async (_title, filter, statements) => {
     const { status, body } = await fixture.send('POST', '/Users/.search', { schemas, filter });
     expect([status, body.totalResults]).toEqual([200, 0]);
-    // One or two more find out that nobody has been asked for.
+    // One or two more statements look for a single user.
     expect(work.statements).toBeLessThanOrEqual(statements + 2);
   });
 
@@ -151,13 +151,13 @@ describe('a disjunction of what indexes answer is few statements, however many v
     expect(work.statements).toBeLessThanOrEqual(3);
   });
 
-  test('and finds each once, in the order that was asked for', async () => {
+  test('every match is found once, in the requested order', async () => {
     const userName = (index: number) => `person${String(index).padStart(3, '0')}`;
     for (let index = 0; index < 70; index += 1) {
       const emails = [{ value: `${userName(index)}@x` }, { value: `${userName(index)}@y` }];
       await fixture.send('POST', '/Users', { userName: userName(index), emails });
     }
-    // More than fifty are read in another way than fewer.
+    // More than fifty matches are read by another query plan than fewer.
     for (const count of [3, 40, 65]) {
       const filter = many(
         count,

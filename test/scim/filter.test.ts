@@ -6,7 +6,7 @@ const everything = { all: [] };
 const nothing = { any: [] };
 const moment = Date.UTC(2026, 10, 20);
 
-describe('a filter on users asks the columns', () => {
+describe('a filter on users becomes a condition on columns', () => {
   const cases: [string, object, boolean][] = [
     ['userName eq "x"', has('userName'), true],
     [
@@ -57,7 +57,7 @@ describe('a filter on users asks the columns', () => {
   });
 });
 
-test('what columns answer is not asked again', () => {
+test('the residual has only those comparisons that no column answers', () => {
   const filter = parseFilterParameter(
     userType,
     'userName eq "x" and title pr and nickName pr and active eq true',
@@ -69,7 +69,7 @@ test('what columns answer is not asked again', () => {
   });
 });
 
-test('a filter on groups asks for members', () => {
+test('a filter on groups compares members by a column', () => {
   const question = toFilterQuery(
     groupColumns,
     parseFilterParameter(groupType, 'id eq "x" and members eq "u" and members[value eq "v"]'),
@@ -80,7 +80,7 @@ test('a filter on groups asks for members', () => {
   });
 });
 
-test('more comparisons than a statement takes are left to be looked up one by one', () => {
+test('a filter with more comparisons than a statement takes is a residual as a whole', () => {
   const filter = parseFilterParameter(
     userType,
     Array.from({ length: 201 }, (_, at) => `id eq "${at}"`).join(' or '),
@@ -88,7 +88,7 @@ test('more comparisons than a statement takes are left to be looked up one by on
   expect(toFilterQuery(userColumns, filter)).toEqual({ where: everything, residual: filter });
 });
 
-test('no filter asks for everything', () => {
+test('no filter selects everything', () => {
   expect(toFilterQuery(userColumns, parseFilterParameter(userType, undefined))).toEqual({
     where: everything,
     residual: undefined,

@@ -9,9 +9,9 @@ import { startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 
 /**
- * Answers byte for byte, as a socket sees them: status line, headers in their order, body. What differs from run to run is
- * replaced by fixed text of the same length. `UPDATE_GOLDEN=1 npx jest test/scim/golden` writes the files anew; read the
- * difference before you commit it.
+ * Compares responses byte for byte: status line, headers in their order, body. Parts that differ from run to run are replaced
+ * by fixed text of the same length. `UPDATE_GOLDEN=1 npx jest test/scim/golden` writes the files; read the difference before
+ * you commit it.
  */
 const isUpdating = process.env['UPDATE_GOLDEN'] === '1';
 
@@ -29,7 +29,7 @@ const ada = {
 };
 
 interface Seed {
-  /** The user Ada, and the group Crew, in which she is; Bob is there as well. */
+  /** Creates the users Ada and Bob, and the group Crew with Ada as its member. */
   user: string;
   group: string;
 }
@@ -149,7 +149,7 @@ const goldens: [file: string, ask: (seed: Seed) => Asked][] = [
 ];
 
 test.each(goldens)('%s', async (file, ask) => {
-  // Long enough that every write waits for the travel service: the traveler is then in the answer.
+  // With this budget every write waits for the travel service, so the response has the id of the traveler.
   const settings = writeSettingsFile({ writeBudgetMs: 10_000 });
   const service = await startService(
     { SCIM_TOKEN: token, PUBLIC_URL: 'https://bridge.example', JETBRIDGE_CONFIG: settings.path },
@@ -225,7 +225,7 @@ function check(file: string, answer: string): void {
   expect(fixed).toBe(readFileSync(path, 'utf8'));
 }
 
-/** Of the same length as what it replaces, so that Content-Length stays true. */
+/** The replacement has the same length, so that Content-Length stays correct. */
 function withFixedText(answer: string): string {
   const ids = new Map<string, string>();
   const fixedId = (id: string) => {

@@ -5,7 +5,7 @@ import { urns } from '../../src/schema/resource.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
-/** Holds the answers of the database to the next statement about groups, and with it all that comes after. */
+/** After `close`, blocks the result of the next database statement until `open`. */
 function gate() {
   let isClosed = false;
   let reached = () => {};
@@ -61,8 +61,8 @@ const statusesOf = async (answers: Promise<{ status: number }>[]) => [
   ...new Set((await Promise.all(answers)).map(({ status }) => status)),
 ];
 
-describe('sixty writers of one group at once all succeed', () => {
-  test('that add and remove members', async () => {
+describe('sixty concurrent writers of one group all succeed', () => {
+  test('when they add and remove members', async () => {
     await createGroup(names(30, 'old'));
     const added = names(30).map((one) => patch(add(one)));
     const removed = names(30, 'old').map((one) => patch(remove(one)));
@@ -72,7 +72,7 @@ describe('sixty writers of one group at once all succeed', () => {
     expect(meta.version).toBe('W/"61"');
   });
 
-  test('that replace it, and each is answered with what it sent', async () => {
+  test('when they replace it, and each response has the data of its own request', async () => {
     await createGroup();
     const answers = await Promise.all(
       names(60).map((one) => fixture.send('PUT', '/Groups/g1', { displayName: one, members: [one] })),
@@ -83,7 +83,7 @@ describe('sixty writers of one group at once all succeed', () => {
     expect(new Set(answers.map(({ headers }) => headers.get('etag'))).size).toBe(60);
   });
 
-  test('while readers page and read it, who see whole versions', async () => {
+  test('while readers read it, and each reader sees one whole version', async () => {
     const halves = [names(1500, 'a'), names(1500, 'b')];
     await createGroup(halves[0]);
     const replace = (members: string[] = []) =>
@@ -113,7 +113,7 @@ describe('sixty writers of one group at once all succeed', () => {
     expect(valuesIn(await readGroup()).toSorted()).toEqual(names(60).toSorted());
   });
 
-  test('or find it deleted: those after the DELETE get 404', async () => {
+  test('or get 404 if they come after a DELETE', async () => {
     await createGroup();
     const before = names(30).map((one) => patch(add(one)));
     const removal = fixture.send('DELETE', '/Groups/g1');
@@ -125,10 +125,10 @@ describe('sixty writers of one group at once all succeed', () => {
   });
 });
 
-describe('while one writer is at work', () => {
-  /** The writer, which holds the group until the database opens. */
+describe('while one write of a group is in progress', () => {
+  /** The write in progress, which the closed gate blocks. */
   let first: Promise<{ status: number }>;
-  /** Requests that the server has received since. */
+  /** The number of requests that the server has received since. */
   let received: number;
   const count = () => {
     received += 1;
@@ -146,7 +146,7 @@ describe('while one writer is at work', () => {
   });
   const answered = (wanted: number) => fixture.lines.filter(({ status }) => status === wanted).length;
 
-  test('a queue that is full answers 503 with Retry-After, and whoever waits succeeds', async () => {
+  test('a write that finds the queue full is 503 with Retry-After, and those in the queue succeed', async () => {
     const answers = names(MAX_WAITING + 5).map((one) => patch(add(one)));
     await eventually(async () => expect(answered(503)).toBe(5));
     database.open();
@@ -162,7 +162,7 @@ describe('while one writer is at work', () => {
     expect(valuesIn(await readGroup())).toHaveLength(MAX_WAITING + 1);
   });
 
-  test('If-Match counts at the turn', async () => {
+  test('If-Match is compared when a queued write begins', async () => {
     const stale = patch(add('stale'), { 'If-Match': 'W/"1"' });
     const matching = patch(add('matching'), { 'If-Match': 'W/"2"' });
     database.open();
@@ -172,7 +172,7 @@ describe('while one writer is at work', () => {
     expect(valuesIn(await readGroup())).toEqual(['first', 'matching']);
   });
 
-  test('a client that goes away leaves the queue, and its change is not made', async () => {
+  test('a client that closes its connection leaves the queue, and its change is not made', async () => {
     const client = new AbortController();
     const gone = fetch(`http://127.0.0.1:${fixture.port}/scim/v2/Groups/g1`, {
       method: 'PATCH',

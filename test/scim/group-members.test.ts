@@ -129,7 +129,7 @@ test('/Schemas publishes every part of a member as immutable (RFC 7643 §8.7.1)'
 });
 
 describe('a group that is deleted', () => {
-  test('leaves the groups that contain it, which get a new version, lastModified and place in lists by it', async () => {
+  test('leaves the groups that contain it, and these get a new version, lastModified and position in lists sorted by it', async () => {
     const inner = await createGroup('Inner', ['u9']);
     const outer = await createGroup('Outer', [inner, 'u9']);
     const bystander = await createGroup('Bystander', ['u9']);
@@ -154,7 +154,7 @@ describe('a group that is deleted', () => {
     expect((await fixture.send('GET', `/Groups?filter=${members}`)).body.totalResults).toBe(0);
   });
 
-  test('leaves a group between two pages by cursor, and every group is listed once', async () => {
+  test('leaves a group between two pages by cursor, and every group is still listed once', async () => {
     const inner = await createGroup('Inner');
     const outer = [];
     for (let index = 0; index < 5; index += 1) outer.push(await createGroup(`Outer ${index}`, [inner]));
@@ -166,7 +166,7 @@ describe('a group that is deleted', () => {
     expect(second.Resources.every((one: { members?: unknown }) => one.members === undefined)).toBe(true);
   });
 
-  test('leaves in rings, and itself', async () => {
+  test('leaves groups that contain each other, and a group that contains itself', async () => {
     const [a, b] = [await createGroup('A'), await createGroup('B')];
     await patch(a, { op: 'add', path: 'members', value: [a, b, 'u9'] });
     await patch(b, { op: 'add', path: 'members', value: [a, b] });
@@ -247,20 +247,20 @@ describe('replace at members[value eq …] (RFC 7644 §3.5.2.3)', () => {
       [{ op: 'replace', value: { 'members[value eq "z"]': { value: 'x' } } }],
     ],
   ];
-  test.each(refused)('of somebody %s is 400 noTarget and changes nothing', async (_title, operations) => {
+  test.each(refused)('of a value %s is 400 noTarget and changes nothing', async (_title, operations) => {
     const id = await createGroup('Team', ['a', 'b', 'c']);
     const before = await readGroup(id);
     expect(await patch(id, ...operations)).toMatchObject(noTarget);
     expect(await readGroup(id)).toEqual(before);
   });
 
-  test('keeps the id that the filter names where the value has none', async () => {
+  test('keeps the id in the filter if the new value has none', async () => {
     const id = await createGroup('Team', [{ value: 'a', display: 'Ada' }, 'b']);
     expect((await patch(id, at(['a'], { display: 'Anna' }))).status).toBe(204);
     expect((await readGroup(id)).members).toEqual([{ value: 'b' }, { value: 'a', display: 'Anna' }]);
   });
 
-  test('leaves the version where it changes nothing', async () => {
+  test('keeps the version if it changes nothing', async () => {
     const id = await createGroup('Team', [{ value: 'a', display: 'Ada' }, 'b']);
     const before = await readGroup(id);
     expect((await patch(id, at(['a'], { value: 'a', display: 'Ada' }))).status).toBe(204);
@@ -287,7 +287,7 @@ describe('replace at members[value eq …] (RFC 7644 §3.5.2.3)', () => {
   });
 });
 
-describe('members are kept as members, however they are named', () => {
+describe('members are recognized in every spelling of their name', () => {
   const name = `${urns.group}:members`;
 
   test.each<[string, Record<string, unknown>]>([
@@ -339,7 +339,7 @@ const step: fc.Arbitrary<MemberPatchStep> = fc.oneof(
   }),
 );
 
-/** Applies the steps one after the other; `noTarget` when a step names no member where it must. */
+/** Applies the steps one after the other. Returns `noTarget` if a step selects no member but must. */
 function applied(before: Member[], steps: (MemberPatchStep | MemberChange)[]): Member[] | 'noTarget' {
   const members = new Map(before.map((one) => [one.value, one]));
   const hasOneOf = (values: string[]) => values.some((one) => members.has(one));
@@ -367,7 +367,7 @@ function netOf(steps: MemberPatchStep[]): MemberChange[] | 'noTarget' {
   }
 }
 
-test('the net of any steps is what the steps are, in at most three', () => {
+test('the combination of any steps has the outcome of the steps, in at most three changes', () => {
   fc.assert(
     fc.property(fc.uniqueArray(member, { selector: (one) => one.value }), fc.array(step), (before, steps) => {
       const net = netOf(steps);

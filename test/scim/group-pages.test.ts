@@ -1,9 +1,9 @@
 import type { KyselyPlugin } from 'kysely';
 import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
-/** What the database was asked, and the most rows of one answer, since the last look. */
+/** The statements since the last reset, and the largest number of rows in one result. */
 const work = { statements: 0, mostRows: 0 };
-/** Is awaited once, when the groups of a page have been read and their members have not. */
+/** Called once, after the groups of a page have been read and before their members are. */
 let beforeMembers: (() => Promise<void>) | undefined;
 const watcher: KyselyPlugin = {
   transformQuery: ({ node }) => {
@@ -17,7 +17,7 @@ const watcher: KyselyPlugin = {
 };
 
 const GROUPS = 60;
-/** More members than are read together with those of other groups. */
+/** The smallest number of members that are read separately from those of other groups. */
 const LARGE = 1001;
 
 let fixture: ScimFixture;
@@ -54,7 +54,7 @@ async function page(path = '/Groups?count=200') {
   return { resources: body.Resources, ...work };
 }
 
-/** Each resource of a page is what it is by itself. */
+/** Expects each resource of a page to equal the response of a GET by its id. */
 async function expectSameAlone(resources: { id: string }[]): Promise<void> {
   for (const resource of resources) {
     expect(resource).toEqual((await fixture.send('GET', `/Groups/${resource.id}`)).body);
@@ -79,26 +79,26 @@ test.each([
   await expectSameAlone(resources);
 });
 
-test('of a page without members none is read', async () => {
+test('a page without members reads no member', async () => {
   const { mostRows, statements } = await page('/Groups?count=200&excludedAttributes=members');
   expect(mostRows).toBeLessThanOrEqual(GROUPS + 1);
   expect(statements).toBeLessThan(5);
 });
 
-test('a large group on a page is read by itself, and the others together', async () => {
+test('the members of a large group on a page are read separately, those of the other groups together', async () => {
   const { statements: before } = await page();
   const large = await create('Large', membersNamed('l', LARGE));
   const fitting = await create('Fitting', membersNamed('f', LARGE - 1));
   const { resources, statements, mostRows } = await page();
   const sizeOf = (id: string) => resources.find((one: { id: string }) => one.id === id).members.length;
   expect([sizeOf(large), sizeOf(fitting)]).toEqual([LARGE, LARGE - 1]);
-  // The group, two pieces of its members, whether there are many more, and whether it changed meanwhile.
+  // These read the group, two batches of its members, whether there are more, and whether it has changed.
   expect(statements).toBeLessThanOrEqual(before + 6);
   expect(mostRows).toBeLessThan(2 * LARGE);
   await expectSameAlone(resources);
 });
 
-test('a page of many members reads no more than some thousands of them at once, and answers all', async () => {
+test('a page with many members reads at most some thousands at once, and returns all of them', async () => {
   const each = 900;
   for (let index = 0; index < 8; index += 1) await create(`Wide ${index}`, membersNamed(`w${index}-`, each));
   const { resources, mostRows } = await page();
@@ -107,7 +107,7 @@ test('a page of many members reads no more than some thousands of them at once, 
   await expectSameAlone(resources);
 });
 
-test('a group that changes after its page is read is answered as it is by then', async () => {
+test('a group that changes after its page is read is returned with the change', async () => {
   const path = '/Groups/g2';
   beforeMembers = async () => {
     const body = { displayName: 'Renamed', members: [{ value: 'u1' }] };
@@ -120,7 +120,7 @@ test('a group that changes after its page is read is answered as it is by then',
   expect(changed).toEqual((await fixture.send('GET', path)).body);
 });
 
-test('a group that is removed after its page is read is left out', async () => {
+test('a group that is deleted after its page is read is left out', async () => {
   beforeMembers = async () => {
     expect((await fixture.send('DELETE', '/Groups/g2')).status).toBe(204);
   };

@@ -33,12 +33,12 @@ test('POST answers 201 with the group and its Location', async () => {
   });
 });
 
-test('numbers of a member are read as texts', async () => {
+test('numbers in a member are read as texts', async () => {
   const { body } = await create([{ value: 7, display: 8 }, 9]);
   expect(body.members).toMatchObject([{ value: '7', display: '8' }, { value: '9' }]);
 });
 
-test('a user who is deleted leaves, and that changes the group', async () => {
+test('a deleted user leaves the group, which changes the version of the group', async () => {
   const { body: user } = await fixture.send('POST', '/Users', { userName: 'ada' });
   const { body: before } = await create([{ value: user.id }, { value: 'u9' }]);
   await fixture.send('DELETE', `/Users/${user.id}`);
@@ -48,7 +48,7 @@ test('a user who is deleted leaves, and that changes the group', async () => {
   expect(Date.parse(after.meta.lastModified)).toBeGreaterThan(Date.parse(before.meta.lastModified));
 });
 
-test('a group without members shows none', async () => {
+test('a group without members has no attribute members', async () => {
   expect((await create()).body.members).toBeUndefined();
 });
 
@@ -124,7 +124,7 @@ describe('PATCH of members answers 204', () => {
   });
 });
 
-test('PATCH renames and leaves members alone, id and schemas in its value as well', async () => {
+test('PATCH renames a group and keeps its members, also with id and schemas in the value', async () => {
   await create(['a']);
   const value = { schemas: [urns.group], id: 'g1', displayName: 'Ops', externalId: 'x' };
   expect((await fixture.send('PATCH', '/Groups/g1', patchOp({ op: 'replace', value }))).status).toBe(204);
@@ -172,7 +172,7 @@ test('PUT replaces the group, members too', async () => {
   expect(body.externalId).toBeUndefined();
 });
 
-test('members can be left out of what is read', async () => {
+test('attributes and excludedAttributes can leave out members', async () => {
   await create(['a']);
   expect((await fixture.send('GET', '/Groups/g1?excludedAttributes=members')).body.members).toBeUndefined();
   const { body } = await fixture.send(

@@ -2,15 +2,15 @@ import { patchOp } from '../fixtures/scim.ts';
 import { type ScimAnswer, type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
-/** How often every kind of request is sent to each service, all of them at once. */
+/** How often each request is sent to each service, all concurrently. */
 const TIMES = 10;
 
-/** A service with a name that all its data and URLs bear. */
+/** A service whose name occurs in all its data and URLs. */
 interface Own {
   name: string;
   service: RunningService;
   scim: ScimClient;
-  /** A user and a group that stay. */
+  /** A user and a group that no request deletes. */
   user: string;
   group: string;
 }
@@ -36,7 +36,7 @@ async function open(name: string): Promise<Own> {
 
 type Ask = [method: string, path: string, body?: unknown, headers?: Record<string, string>];
 
-/** Requests of every kind, with the status that each must have. */
+/** One request for every method and endpoint, with the expected status. */
 function everyKind({ name, user, group }: Own, round: number): [number, ...Ask][] {
   const filter = `displayName sw "${name}" or userName sw "${name}"`;
   const searchRequest = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
@@ -70,7 +70,7 @@ function everyKind({ name, user, group }: Own, round: number): [number, ...Ask][
   ];
 }
 
-test('two services in one process answer with their own URLs and data only, whatever happens at once', async () => {
+test('two services in one process return only their own URLs and data under concurrent requests', async () => {
   const rounds = Array.from({ length: TIMES }, (_, round) => round);
   const asked = rounds.flatMap((round) => {
     const [one = [], other = []] = fixtures.map((fixture) =>
@@ -104,7 +104,7 @@ function expectOwn({ name }: Own, { body, headers }: ScimAnswer): void {
   }
 }
 
-test('neither token nor id of one service is worth anything at the other', async () => {
+test('a token or id of one service is not valid at the other', async () => {
   const [one, other] = fixtures as [Own, Own];
   for (const path of ['/Users', `/Users/${other.user}`, '/Schemas'])
     expect((await scimClient(other.service.url, 'the-token-of-alpha').send('GET', path)).status).toBe(401);
@@ -115,7 +115,7 @@ test('neither token nor id of one service is worth anything at the other', async
   expect((await other.scim.send('GET', `/Groups/${other.group}`)).body.members).toHaveLength(1);
 });
 
-test('a service goes on when the other one ends', async () => {
+test('a service continues when the other one is closed', async () => {
   const [one, other] = fixtures as [Own, Own];
   const user = await one.scim.send('GET', `/Users/${one.user}`);
   await other.service.close();

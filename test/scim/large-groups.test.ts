@@ -5,10 +5,10 @@ import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 const MANY = 100_000;
 
-/** As many as a body of a megabyte has room for. */
+/** The number of members that fit into a body of 1 MB. */
 const FULL = 20_000;
 
-/** What the database was asked, and how much it answered, since the last look. */
+/** The statements and the rows of their results since the last reset. */
 const work = { statements: 0, rows: 0 };
 const watcher: KyselyPlugin = {
   transformQuery: ({ node }) => {
@@ -22,7 +22,7 @@ const watcher: KyselyPlugin = {
 };
 
 let fixture: ScimFixture;
-/** The first member: the only one that is a user. */
+/** The id of the first member, which is the only one that is a user. */
 let user: string;
 beforeAll(async () => {
   fixture = await scimFixture({ watcher });
@@ -57,11 +57,11 @@ async function hasMember(index: number): Promise<boolean> {
   return (await fixture.send('GET', `/Groups?filter=${filter}&attributes=id`)).body.totalResults === 1;
 }
 
-describe(`in a group with ${MANY} members none of the others is read`, () => {
-  /** What is sent, whose membership it changes and how, and how many members it names. */
+describe(`a request does not read the other members of a group with ${MANY}`, () => {
+  /** Title, operations, the membership afterwards of some indexes, and the number of members in the operations. */
   const changes: [string, unknown[], [number, boolean][], number][] = [
     ['adding one', [add(members(MANY, MANY + 1))], [[MANY, true]], 1],
-    ['adding one that is there', [add(members(7, 8))], [[7, true]], 1],
+    ['adding a present one', [add(members(7, 8))], [[7, true]], 1],
     ['removing one by a filter', [remove(11)], [[11, false]], 1],
     [
       'removing two by a filter',
@@ -73,9 +73,9 @@ describe(`in a group with ${MANY} members none of the others is read`, () => {
       2,
     ],
     ['removing one by a list', [{ op: 'remove', path: 'members', value: members(14, 15) }], [[14, false]], 1],
-    ['removing one that is not there', [remove(2 * MANY)], [[2 * MANY, false]], 1],
+    ['removing an absent one', [remove(2 * MANY)], [[2 * MANY, false]], 1],
     [
-      'putting another in the place of one',
+      'replacing one by another',
       [{ op: 'replace', path: `members[value eq "${idOf(16)}"]`, value: { value: idOf(2 * MANY) } }],
       [
         [16, false],
@@ -84,7 +84,7 @@ describe(`in a group with ${MANY} members none of the others is read`, () => {
       2,
     ],
     [
-      'putting another in the place of each of a thousand',
+      'replacing each of a thousand by another',
       Array.from({ length: 1000 }, (_, n) => ({
         op: 'replace',
         path: `members[value eq "${idOf(20_000 + n)}"]`,
@@ -164,10 +164,10 @@ describe(`in a group with ${MANY} members none of the others is read`, () => {
   });
 });
 
-test('all members are answered in their order, and others have their turn meanwhile', async () => {
+test('all members are returned in their order, and other requests are answered meanwhile', async () => {
   let isAnswered = false;
   const headers = { Authorization: 'Bearer good' };
-  // Members are read while they are sent, so it is answered when the whole body is there.
+  // Members are read while the response is sent, so the request lasts until the end of the body.
   const ask = async () => {
     const response = await fetch(`http://127.0.0.1:${fixture.port}/scim/v2/Groups/g1`, { headers });
     return { status: response.status, text: await response.text() };
@@ -189,12 +189,12 @@ test('all members are answered in their order, and others have their turn meanwh
   expect(values.length).toBeGreaterThan(MANY - 100);
   expect(new Set(values).size).toBe(values.length);
   expect(body.members[0].$ref).toBe(`https://bridge.example/scim/v2/Users/${user}`);
-  // At a stretch it would be one or two; a hundred pieces are read, and as many written out.
+  // Without pauses it would be one or two; a hundred batches are read and sent, with a pause after each.
   expect(others).toBeGreaterThan(5);
 });
 
-test('members are read no faster than the client takes them, and it gets all of them', async () => {
-  // 27 MB of JSON, of which the system holds less than 12 for a connection.
+test('members are read no faster than the client reads the response, which has all of them', async () => {
+  // 27 MB of JSON: the buffers of a connection hold less than 12 MB.
   const [rounds, each] = [30, 900];
   const { body: created } = await fixture.send('POST', '/Groups', { displayName: 'Wide' });
   for (let round = 0; round < rounds; round += 1) {
@@ -208,7 +208,7 @@ test('members are read no faster than the client takes them, and it gets all of 
   const request = `GET ${target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer good\r\n\r\n`;
   Object.assign(work, { statements: 0, rows: 0 });
   const client = unreadExchange(fixture.port, request);
-  // Other requests are answered all the while: by now an answer that waits for nobody would be made.
+  // These requests take longer than the whole response would without back-pressure.
   const others = 100;
   for (let count = 0; count < others; count += 1) {
     expect((await fixture.send('GET', '/Users?count=0')).status).toBe(200);
@@ -219,7 +219,7 @@ test('members are read no faster than the client takes them, and it gets all of 
   expect(text.match(/"value":/g)).toHaveLength(rounds * each);
 });
 
-test('a large group that the client has (If-None-Match) is 304, and no member is written', async () => {
+test('a large group with the current version in If-None-Match is 304, and its members are not read', async () => {
   const { headers } = await fixture.send('GET', '/Groups/g1?excludedAttributes=members');
   const tag = headers.get('ETag') ?? '';
   Object.assign(work, { statements: 0, rows: 0 });
@@ -227,7 +227,7 @@ test('a large group that the client has (If-None-Match) is 304, and no member is
   expect(work.rows).toBeLessThan(2000);
 });
 
-test('what attributes ask of a large group is what is answered', async () => {
+test('attributes and excludedAttributes apply to a large group', async () => {
   const only = await fixture.send('GET', '/Groups/g1?attributes=members.value');
   expect(Object.keys(only.body).sort()).toEqual(['id', 'members', 'schemas']);
   expect(only.body.members[6]).toEqual({ value: idOf(5) });
@@ -236,7 +236,7 @@ test('what attributes ask of a large group is what is answered', async () => {
   expect(without.body.displayName).toBeUndefined();
 });
 
-test('a list that is nearly the same writes only what differs, and the others keep their places', async () => {
+test('replacing members by a similar list writes only the differences, and keeps the order of the others', async () => {
   const created = await fixture.send('POST', '/Groups', { displayName: 'Most', members: members(0, FULL) });
   expect(created.status).toBe(201);
   const path = `/Groups/${created.body.id}`;
@@ -245,14 +245,14 @@ test('a list that is nearly the same writes only what differs, and the others ke
   expect((await fixture.send('PATCH', path, patchOp({ op: 'replace', path: 'members', value }))).status).toBe(
     204,
   );
-  // Twenty pieces are read to compare, one is removed, one is added.
+  // Twenty batches are read for comparison; one member is removed and one is added.
   expect(work.statements).toBeLessThan(FULL / 1000 + 20);
   const { body } = await fixture.send('GET', path);
   const values = body.members.map((one: { value: string }) => one.value);
   expect(values).toEqual([...members(1, FULL), ...members(MANY, MANY + 1)].map((one) => one['value']));
 });
 
-test('a group that changes while it is read is answered as it was or as it is', async () => {
+test('a group that changes while it is read is returned as before or after the change', async () => {
   const [old, young] = [members(0, 3000), members(5000, 8000)];
   const { body: created } = await fixture.send('POST', '/Groups', { displayName: 'Moving', members: old });
   const path = `/Groups/${created.id}`;
@@ -265,7 +265,7 @@ test('a group that changes while it is read is answered as it was or as it is', 
   }
 });
 
-test('a large group is removed, with all its members', async () => {
+test('a large group is deleted with all its members', async () => {
   expect((await fixture.send('DELETE', '/Groups/g1')).status).toBe(204);
   expect((await fixture.send('GET', '/Groups/g1')).status).toBe(404);
   expect(await hasMember(20)).toBe(false);

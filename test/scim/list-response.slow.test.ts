@@ -4,12 +4,12 @@ import { eventually } from '../fixtures/eventually.ts';
 import { unreadExchange } from '../fixtures/raw-http.ts';
 import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
-/** How many large users there are, and how many bytes each of them has. */
+/** The number of large users, and the size of each in bytes. */
 const USERS = 100;
 const SIZE = 240_000;
 const notes = 'urn:example:notes:2.0:User';
 
-/** Bytes of users that the database answered since the last look. */
+/** The bytes of users in the results of the database since the last reset. */
 const read = { bytes: 0 };
 const watcher: KyselyPlugin = {
   transformQuery: ({ node }) => node,
@@ -42,7 +42,7 @@ const textOf = (path: string, method = 'GET') =>
 const namesIn = (resources: { userName: string }[]) => resources.map(({ userName }) => userName);
 const everyName = Array.from({ length: USERS }, (_, index) => `u${index}`);
 
-/** Asks for so much of a page that the service has begun to wait for the client. */
+/** Requests a page and waits until the service waits for the client to read. */
 async function begunExchange(path: string) {
   const client = unreadExchange(fixture.port, textOf(path));
   await eventually(async () => expect(read.bytes).toBeGreaterThan(SIZE));
@@ -75,7 +75,7 @@ describe('a long page', () => {
     },
   );
 
-  test('has what a filter, a projection and an order leave of it', async () => {
+  test('obeys filter, attributes and sortBy', async () => {
     const filter = encodeURIComponent(`${notes}:values sw "39x" and not (userName eq "u3")`);
     const path = `/Users?count=100&filter=${filter}&attributes=userName,${notes}:values`;
     const { body } = await fixture.send('GET', path);
@@ -86,16 +86,16 @@ describe('a long page', () => {
     expect(namesIn(sorted.body.Resources)).toEqual(everyName.toSorted().reverse());
   });
 
-  test('is read no faster than the client takes it', async () => {
+  test('is read from the database no faster than the client reads the response', async () => {
     const client = await begunExchange('/Users?count=100');
-    // The system itself holds some megabytes of a connection.
+    // The buffers of a connection hold some megabytes.
     expect(read.bytes).toBeLessThan((USERS * SIZE) / 2);
     const text = await client.read('\r\n0\r\n\r\n');
     expect(text.match(/"userName":/g)).toHaveLength(USERS);
     expect(read.bytes).toBeLessThan(USERS * SIZE * 1.2);
   });
 
-  test('leaves out who is deleted before it is written, and counts the others', async () => {
+  test('leaves out a user who is deleted before the response reaches it, and itemsPerPage counts the others', async () => {
     const { body: victim } = await fixture.send('POST', '/Users', {
       userName: 'gone',
       [notes]: { values: Array.from({ length: 40 }, (_, index) => `${index}${'y'.repeat(5_000)}`) },
@@ -107,7 +107,7 @@ describe('a long page', () => {
     expect(text).toContain(`"itemsPerPage":${USERS}`);
   });
 
-  test('by a cursor ends at about 4 MB, and the cursor leads on to all others, each once', async () => {
+  test('by cursor ends at about 4 MB, and its cursors return all other users, each once', async () => {
     const found: string[] = [];
     let cursor: string | undefined = '';
     do {
@@ -124,7 +124,7 @@ describe('a long page', () => {
     expect(found).toEqual(everyName);
   });
 
-  test('by a cursor leads from users on to groups', async () => {
+  test('by cursor continues from users to groups', async () => {
     const found: string[] = [];
     let cursor: string | undefined = '';
     do {
@@ -138,7 +138,7 @@ describe('a long page', () => {
     expect(found).toEqual([...everyName, 'All']);
   });
 
-  test('is answered to HEAD without a body, and without a length that nobody knows', async () => {
+  test('is answered to HEAD without a body and without Content-Length', async () => {
     const headers = await new Promise((resolve, reject) => {
       const options = { port: fixture.port, path: '/scim/v2/Users?count=100', method: 'HEAD' };
       httpRequest({ ...options, headers: { Authorization: 'Bearer good' } }, (answer) => {
@@ -151,7 +151,7 @@ describe('a long page', () => {
     expect(headers).toEqual({ status: 200, length: undefined });
   });
 
-  test('that cannot be read is an error of SCIM, if nothing is sent yet', async () => {
+  test('that cannot be read is a SCIM error if nothing has been sent yet', async () => {
     fixture.bridge.failWith(new Error('The disk is on fire.'));
     expect(await fixture.send('GET', '/Users?count=100')).toMatchObject({
       status: 500,
@@ -159,7 +159,7 @@ describe('a long page', () => {
     });
   });
 
-  test('that cannot be read to its end is cut off, and the log says why', async () => {
+  test('that cannot be read to its end is cut off, and the log has the cause', async () => {
     const client = await begunExchange('/Users?count=100');
     fixture.bridge.failWith(new Error('The disk is on fire.'));
     const text = await client.read();
@@ -175,7 +175,7 @@ describe('a long page', () => {
     ]);
   });
 
-  test('that the client leaves is read no further, and no fault', async () => {
+  test('is read no further when the client closes the connection, and this is not logged as an error', async () => {
     const before = fixture.lines.length;
     const client = await begunExchange('/Users?count=100');
     client.close();
@@ -188,7 +188,7 @@ describe('a long page', () => {
   });
 });
 
-test('a short page has its length, and what is known of it stands in front of the resources', async () => {
+test('a short page has Content-Length, and itemsPerPage before its resources', async () => {
   const { headers, body } = await fixture.send('GET', '/Users?count=100&attributes=userName');
   expect(Number(headers.get('content-length'))).toBeGreaterThan(1000);
   expect(Object.keys(body)).toEqual(['schemas', 'totalResults', 'startIndex', 'itemsPerPage', 'Resources']);

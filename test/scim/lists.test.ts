@@ -111,7 +111,7 @@ describe('a filter finds', () => {
     expect(body.totalResults).toBe(names.length);
   });
 
-  test('quotes, backslashes, plus signs and letters of every kind', async () => {
+  test('values with quotes, backslashes, plus signs and letters of every script', async () => {
     await fixture.send('POST', '/Users', {
       userName: "o'neil+x@corp.example",
       externalId: 'q"u\\o',
@@ -126,7 +126,7 @@ describe('a filter finds', () => {
     }
   });
 
-  test('pages of what no index answers, with an exact total', async () => {
+  test('pages of results that no index gives, with an exact total', async () => {
     await populate();
     const { body } = await fixture.send('GET', '/Users?filter=active+eq+true&startIndex=2&count=1');
     expect(namesIn(body)).toEqual(['Cem']);
@@ -134,7 +134,7 @@ describe('a filter finds', () => {
   });
 });
 
-describe('a filter that cannot be read or answered is 400 invalidFilter', () => {
+describe('a filter that is malformed or not supported is 400 invalidFilter', () => {
   test.each([
     'noSuchAttribute eq "x"',
     '',
@@ -165,7 +165,7 @@ describe('a filter that cannot be read or answered is 400 invalidFilter', () => 
     });
   });
 
-  test('two filters', async () => {
+  test('when there are two filters', async () => {
     expect((await fixture.send('GET', '/Users?filter=a+pr&filter=b+pr')).body.scimType).toBe('invalidFilter');
   });
 });
@@ -199,7 +199,7 @@ describe('attributes and excludedAttributes (RFC 7644 §3.9)', () => {
     expect(list.body.Resources).toEqual([expected]);
   });
 
-  test('what is excluded is left out, but never schemas and id', async () => {
+  test('excludedAttributes leaves out attributes, but never schemas and id', async () => {
     await populate();
     const { body } = await fixture.send(
       'GET',
@@ -210,7 +210,7 @@ describe('attributes and excludedAttributes (RFC 7644 §3.9)', () => {
     expect(body.emails).toEqual([{ value: 'Ada@corp.example' }, { value: 'Ada@home.example' }]);
   });
 
-  test('both together are 400', async () => {
+  test('both parameters together are 400', async () => {
     await populate();
     expect((await fixture.send('GET', '/Users/u1?attributes=id&excludedAttributes=name')).status).toBe(400);
   });

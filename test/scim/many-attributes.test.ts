@@ -6,7 +6,7 @@ const EXTENSIONS = 50;
 const NAMES = 1000;
 const urnOf = (index: number) => `urn:acme:hr:1.0:e${index}`;
 
-/** A clock that tells the same time until `tick` says how far each look at it moves it. */
+/** A clock that advances by `tick` milliseconds each time it is read. */
 const clock = { time: 0, tick: 0 };
 
 let fixture: ScimFixture;
@@ -37,7 +37,7 @@ const names = Array.from({ length: NAMES }, (_, index) => `${urnOf(index % 100)}
 names.push(`${urnOf(7)}:attr7`);
 names.shift();
 
-/** Searches, and counts the turns of the event loop until the response comes. */
+/** Sends a search, and counts the turns of the event loop until the response arrives. */
 async function search(path: string, query: JsonObject) {
   const schemas = ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'];
   let isOver = false;
@@ -53,7 +53,7 @@ async function search(path: string, query: JsonObject) {
   return { body, turns };
 }
 
-test('attributes of unknown schemas select those that each resource has', async () => {
+test('attributes of undeclared extensions select those that each resource has', async () => {
   const { body } = await search('/Users/.search', { attributes: names });
   expect(body.Resources).toHaveLength(USERS);
   for (const user of body.Resources) {
@@ -63,17 +63,17 @@ test('attributes of unknown schemas select those that each resource has', async 
   }
 });
 
-test('the names of a request are divided once for all resources with the same extensions', async () => {
+test('attribute names are parsed once for all resources with the same extensions', async () => {
   for (const parameter of ['attributes', 'excludedAttributes']) {
     const lowerCase = jest.spyOn(String.prototype, 'toLowerCase');
     await search('/Users/.search', { [parameter]: names });
-    // Each resource has 50 extensions with two attributes; to divide the names takes thousands for each resource.
+    // Each resource has 50 extensions with two attributes; parsing the names takes thousands of calls for each resource.
     expect(lowerCase.mock.calls.length).toBeLessThan(USERS * EXTENSIONS * 4 + NAMES * 20);
     jest.restoreAllMocks();
   }
 });
 
-test('resources with other extensions than those before are projected by their own', async () => {
+test('each resource is projected by its own extensions, also if the resource before has others', async () => {
   const urns = [`${urnOf(1)}`, `${urnOf(1)}:part`];
   const ids: string[] = [];
   for (const index of [0, 1, 2, 3]) {
@@ -100,7 +100,7 @@ test.each(['/Users/.search', '/.search'])(
   'other requests get a turn between the resources of a page that takes long (%s)',
   async (path) => {
     const quick = await search(path, { attributes: names });
-    // Each look at the clock moves it on by as much as makes a pause due.
+    // Every reading of the clock makes a pause due.
     clock.tick = 5;
     const slow = await search(path, { attributes: names });
     expect(slow.body).toEqual(quick.body);
@@ -109,7 +109,7 @@ test.each(['/Users/.search', '/.search'])(
   },
 );
 
-test('a page that is made at once needs no pause', async () => {
+test('a page that is serialized quickly has no pause', async () => {
   const { turns } = await search('/Users/.search', { attributes: names });
   expect(turns).toBeLessThan(USERS);
 });

@@ -11,7 +11,7 @@ afterEach(() => scim.close());
 const core = 'urn:ietf:params:scim:schemas:core:2.0';
 const others = [urns.group, urns.group.toUpperCase(), `${core}:Schema`, `${core}:ServiceProviderConfig`];
 
-describe('the base schema of another resource type is no extension of a user', () => {
+describe('the base schema of another resource type is not an extension of a user', () => {
   it.each(others)('%s in POST and PUT is dropped', async (urn) => {
     const given = { userName: 'ada', [urn]: { displayName: 'Crew' }, [`${urn}:displayName`]: 'Crew' };
     const { status, body } = await scim.send('POST', '/Users', given);
@@ -47,14 +47,14 @@ describe('the base schema of another resource type is no extension of a user', (
   });
 });
 
-test('the User schema is no extension of a group', async () => {
+test('the User schema is not an extension of a group', async () => {
   const given = { displayName: 'Crew', [urns.user]: { title: 'Lead' }, [`${urns.user}:title`]: 'Lead' };
   const { body } = await scim.send('POST', '/Groups', given);
   expect(body.schemas).toEqual([urns.group]);
   expect(Object.keys(body).filter((key) => key.includes(':'))).toEqual([]);
 });
 
-test('a search for users and groups together knows the base schemas of both', async () => {
+test('a search for users and groups together accepts the base schemas of both', async () => {
   await scim.send('POST', '/Users', { userName: 'ada', displayName: 'Crew' });
   await scim.send('POST', '/Groups', { displayName: 'Crew' });
   const filter = encodeURIComponent(`${urns.group}:displayName eq "Crew"`);

@@ -20,7 +20,7 @@ interface User {
 const namesIn = (body: { Resources: User[] }) => body.Resources.map(({ userName }) => userName);
 
 describe('cursors (RFC 9865)', () => {
-  test('an empty one asks for the first page, the last page leads no further', async () => {
+  test('an empty cursor requests the first page, and the last page has no nextCursor', async () => {
     await populate(5);
     const first = await fixture.send('GET', '/Users?cursor&count=2');
     expect(first.status).toBe(200);
@@ -44,7 +44,7 @@ describe('cursors (RFC 9865)', () => {
     expect('nextCursor' in third.body).toBe(false);
   });
 
-  test('a page that ends with the list leads no further, and neither does an empty list', async () => {
+  test('a page that ends with the list has no nextCursor, and neither has an empty list', async () => {
     expect('nextCursor' in (await fixture.send('GET', '/Users?cursor=')).body).toBe(false);
     await populate(2);
     const { body } = await fixture.send('GET', '/Users?cursor=&count=2');
@@ -52,7 +52,7 @@ describe('cursors (RFC 9865)', () => {
     expect('nextCursor' in body).toBe(false);
   });
 
-  test('without one the client pages by index', async () => {
+  test('a request without a cursor is paged by index', async () => {
     await populate(3);
     const { body } = await fixture.send('GET', '/Users?count=2');
     expect(body).toMatchObject({ startIndex: 1, itemsPerPage: 2 });
@@ -64,7 +64,7 @@ describe('cursors (RFC 9865)', () => {
     'sortBy=userName&sortOrder=descending',
     'filter=meta.created+gt+%222026-11-20T10:00:03Z%22&sortBy=externalId',
     'attributes=userName',
-  ])('%s: the pages are those of the whole list', async (query) => {
+  ])('the pages together are the whole list: %s', async (query) => {
     await populate(7);
     const whole = namesIn((await fixture.send('GET', `/Users?${query}`)).body);
     const names: string[] = [];
@@ -78,7 +78,7 @@ describe('cursors (RFC 9865)', () => {
     expect(names).toEqual(whole);
   });
 
-  test('in the body of a search, and of groups', async () => {
+  test('a cursor works in the body of a search, and for groups', async () => {
     for (const displayName of ['a', 'b']) await fixture.send('POST', '/Groups', { displayName });
     const search = (cursor: string) =>
       fixture.send('POST', '/Groups/.search', {
@@ -94,7 +94,7 @@ describe('cursors (RFC 9865)', () => {
   });
 });
 
-describe('a cursor belongs to its query', () => {
+describe('a cursor is valid only in its list', () => {
   const others: [string, string][] = [
     ['another filter', '/Users?filter=title+eq+%22odd%22&'],
     ['another order', '/Users?sortBy=userName&'],
@@ -117,7 +117,7 @@ describe('a cursor belongs to its query', () => {
     expect((await fixture.send('GET', path)).status).toBe(200);
   });
 
-  test('any other text is 400 invalidCursor, never a fault of ours', async () => {
+  test('any other text is 400 invalidCursor, never 500', async () => {
     await populate(3);
     const { body } = await fixture.send('GET', '/Users?cursor=&count=1&sortBy=userName');
     const real: string = body.nextCursor;
@@ -151,18 +151,18 @@ describe('a cursor belongs to its query', () => {
     expect(answer).toMatchObject({ status: 400, body: { scimType } });
   });
 
-  test('count is capped', async () => {
+  test('count is limited with a cursor as well', async () => {
     expect((await fixture.send('GET', '/Users?cursor=&count=100000')).status).toBe(200);
   });
 });
 
-test('whoever is there throughout is seen exactly once, whoever comes and goes meanwhile', async () => {
+test('a user who exists throughout is returned exactly once, while others are created and deleted', async () => {
   const name = { givenName: 'A', familyName: 'B' };
   const emails = [{ value: 'a@corp.example' }];
   let last = 0;
   const create = async () => {
     last += 1;
-    // Whole and incomplete people come to different ends of the list.
+    // Complete and incomplete users are added to different ends of the list.
     const body = last % 3 === 0 ? { userName: `n${last}` } : { userName: `n${last}`, name, emails };
     return (await fixture.send('POST', '/Users', body)).body.id as string;
   };
@@ -208,7 +208,7 @@ const users = [
 
 async function createSortedUsers(): Promise<void> {
   for (const user of users) await fixture.send('POST', '/Users', user);
-  // The last change comes first: `dia` is now the oldest but one.
+  // This makes the oldest user the one that was modified last.
   await fixture.send('PATCH', '/Users/u1', {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
     Operations: [{ op: 'replace', path: 'title', value: 'CEO' }],
@@ -222,15 +222,15 @@ describe('sortBy and sortOrder (RFC 7644 §3.4.2.3)', () => {
     ['sortBy=urn:ietf:params:scim:schemas:core:2.0:User:userName', ['ADA', 'bob', 'cem', 'Dia']],
     ['sortBy=userName&sortOrder=upwards', ['ADA', 'bob', 'cem', 'Dia']],
     ['sortBy=id&sortOrder=descending', ['Dia', 'bob', 'ADA', 'cem']],
-    // With case; without a value last, and first when descending.
+    // Case-sensitive; resources without a value come last, and first in descending order.
     ['sortBy=externalId', ['ADA', 'Dia', 'cem', 'bob']],
     ['sortBy=externalId&sortOrder=descending', ['bob', 'cem', 'Dia', 'ADA']],
-    // Without case; ties in the stable order.
+    // Case-insensitive; equal values are in the order of creation.
     ['sortBy=displayName', ['ADA', 'cem', 'bob', 'Dia']],
     ['sortBy=displayName&sortOrder=descending', ['Dia', 'bob', 'cem', 'ADA']],
     ['sortBy=meta.created&sortOrder=descending', ['Dia', 'bob', 'ADA', 'cem']],
     ['sortBy=meta.lastModified', ['ADA', 'bob', 'Dia', 'cem']],
-    // No index has these in order, so they are ignored.
+    // These have no index, so sortBy is ignored.
     ['sortBy=title', ['cem', 'ADA', 'bob', 'Dia']],
     ['sortBy=emails.value&sortOrder=descending', ['cem', 'ADA', 'bob', 'Dia']],
     ['sortBy=nothing.of.the.kind', ['cem', 'ADA', 'bob', 'Dia']],
@@ -249,7 +249,7 @@ describe('sortBy and sortOrder (RFC 7644 §3.4.2.3)', () => {
     expect(body.Resources.map(({ userName }: { userName: string }) => userName)).toEqual(names);
   });
 
-  test('groups by name, whatever its case', async () => {
+  test('groups are sorted by displayName without case', async () => {
     for (const displayName of ['b', 'C', 'a']) await fixture.send('POST', '/Groups', { displayName });
     const { body } = await fixture.send('GET', '/Groups?sortBy=displayName&sortOrder=descending');
     expect(body.Resources.map(({ displayName }: { displayName: string }) => displayName)).toEqual([

@@ -13,7 +13,7 @@ const schemas = ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'];
 const search = (path: string, request: object) => fixture.send('POST', path, { schemas, ...request });
 const idsIn = ({ body }: { body: { Resources: { id: string }[] } }) => body.Resources.map(({ id }) => id);
 
-describe('a search by POST answers what the same GET answers (RFC 7644 §3.4.3)', () => {
+describe('a search by POST has the response of the same GET (RFC 7644 §3.4.3)', () => {
   const searches: [string, object, string][] = [
     ['everything', {}, ''],
     ['a filter', { filter: 'id eq "u2" or id eq "g2"' }, 'filter=id+eq+%22u2%22+or+id+eq+%22g2%22'],
@@ -44,7 +44,7 @@ describe('a search by POST answers what the same GET answers (RFC 7644 §3.4.3)'
   });
 });
 
-describe('what is no search is 400', () => {
+describe('a body that is not a SearchRequest is 400', () => {
   const faults: [object, string, string][] = [
     [{ schemas: undefined }, 'invalidSyntax', 'schemas'],
     [{ schemas: [] }, 'invalidSyntax', 'schemas'],
@@ -82,7 +82,7 @@ describe('what is no search is 400', () => {
 });
 
 describe('the root (RFC 7644 §3.4.2.1)', () => {
-  test('has users and groups as one list, users first', async () => {
+  test('lists users and groups together, users first', async () => {
     const answer = await fixture.send('GET', '/');
     expect(answer.body).toMatchObject({ totalResults: 5, startIndex: 1, itemsPerPage: 5 });
     expect(idsIn(answer)).toEqual(['u1', 'u2', 'u3', 'g1', 'g2']);
@@ -94,7 +94,7 @@ describe('the root (RFC 7644 §3.4.2.1)', () => {
     expect((await fixture.send('GET', '')).body).toEqual(answer.body);
   });
 
-  test('every page is the part of that list that was asked for, its total exact', async () => {
+  test('every page is the requested part of that list, with the exact total', async () => {
     const all = ['u1', 'u2', 'u3', 'g1', 'g2'];
     for (let startIndex = 1; startIndex <= 7; startIndex += 1) {
       for (let count = 0; count <= 6; count += 1) {
@@ -106,14 +106,14 @@ describe('the root (RFC 7644 §3.4.2.1)', () => {
     }
   });
 
-  test('a filter finds what it finds of both, its pages too', async () => {
+  test('a filter finds users and groups, also in pages', async () => {
     const filters: [string, string[]][] = [
       ['id eq "u2" or id eq "g1"', ['u2', 'g1']],
       ['meta.resourceType eq "User"', ['u1', 'u2', 'u3']],
       ['meta.resourceType eq "Group"', ['g1', 'g2']],
       ['meta.resourceType eq "Group" and displayName sw "d"', ['g2']],
       ['meta.resourceType eq "Nothing"', []],
-      // What a type does not have is an attribute without a value.
+      // An attribute that the type does not have counts as one without a value.
       ['userName eq "BOB"', ['u2']],
       ['members.value eq "u1"', ['g1', 'g2']],
       ['members[value eq "u1"] and displayName eq "desk"', ['g2']],
@@ -141,7 +141,7 @@ describe('the root (RFC 7644 §3.4.2.1)', () => {
     }
   });
 
-  test('a filter that is of no use to either is 400 invalidFilter', async () => {
+  test('a filter that is invalid for both types is 400 invalidFilter', async () => {
     const filters = [
       'userName.nope eq "x"',
       'active gt true',
@@ -157,7 +157,7 @@ describe('the root (RFC 7644 §3.4.2.1)', () => {
     }
   });
 
-  test('users and groups are sorted each among themselves', async () => {
+  test('users are sorted among users, and groups among groups', async () => {
     const answer = await search('/.search', { sortBy: 'id', sortOrder: 'descending' });
     expect(idsIn(answer)).toEqual(['u3', 'u2', 'u1', 'g2', 'g1']);
   });
@@ -168,7 +168,7 @@ describe('the root (RFC 7644 §3.4.2.1)', () => {
     'meta.resourceType eq "Group"',
     'id eq "u2" or id eq "g1"',
     'id eq "x"',
-  ])('cursors lead through both, whatever the size of a page: %s', async (filter) => {
+  ])('cursors return users, then groups, for every page size: %s', async (filter) => {
     const all = idsIn(await search('/.search', { filter }));
     for (let count = 1; count <= 6; count += 1) {
       const pages: string[][] = [];
@@ -184,7 +184,7 @@ describe('the root (RFC 7644 §3.4.2.1)', () => {
     }
   });
 
-  test('a cursor of another list, and one that is none, is 400 invalidCursor', async () => {
+  test('a cursor of another list, and any other text, is 400 invalidCursor', async () => {
     const first = async (path: string) => (await search(path, { cursor: '', count: 1 })).body.nextCursor;
     const [both, users, groups] = [
       await first('/.search'),

@@ -9,7 +9,7 @@ import { type ScimService, scimService } from '../fixtures/scim-service.ts';
 const base = 'https://bridge.example/scim/v2';
 const names = fc.constantFrom('userName', 'title', 'emails', urns.enterprise, urns.travel, 'urn:x:y:User');
 
-/** Resources as the store keeps them, with and without what it says of their extensions. */
+/** Stored users, with and without the list of their extensions. */
 const views = fc
   .record({
     resource: fc.dictionary(
@@ -41,7 +41,7 @@ const views = fc
     };
   });
 
-test('a user is printed around the text that is kept as if it were parsed and printed', () => {
+test('inserting into the stored text gives the same JSON as parsing and printing it', () => {
   fc.assert(
     fc.property(views, (view) => {
       const printed = JSON.parse(serializeUser(view, base, fullProjection)) as JsonObject;
@@ -58,7 +58,7 @@ beforeAll(async () => {
 });
 afterAll(() => scim.close());
 
-/** The status of a response, and which of the two headers name the location of the resource. */
+/** The status of a response, and which of the two headers have the URL of the resource. */
 async function located(method: string, path: string, body?: unknown, headers?: Record<string, string>) {
   const answer = await scim.send(method, path, body, headers);
   const names = ['location', 'content-location'].filter((name) => answer.headers.has(name));

@@ -71,7 +71,7 @@ describe('paths and methods', () => {
     expect(answer.status).toBe(status);
   });
 
-  test('405 says what is allowed', async () => {
+  test('405 has the allowed methods in the header Allow', async () => {
     const { headers } = await fixture.send('PUT', '/Users', ada);
     expect(headers.get('allow')).toBe('GET, HEAD, POST');
   });
@@ -107,7 +107,7 @@ describe('bodies', () => {
     expect((await fixture.send('GET', '/Users')).body.totalResults).toBe(0);
   });
 
-  test('nesting in what no schema knows does no harm', async () => {
+  test('deep nesting in an undeclared attribute is answered', async () => {
     const body = `{"userName":"a","junk":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
     expect((await fixture.send('POST', '/Users', body)).status).toBe(201);
   });
@@ -125,7 +125,7 @@ describe('bodies', () => {
     if (status === 415) expect(answer.body).toMatchObject({ schemas: errorSchema, status: '415' });
   });
 
-  test('compressed bodies are read, in encodings that are known', async () => {
+  test('compressed bodies are accepted in known encodings', async () => {
     const url = `http://127.0.0.1:${fixture.port}/scim/v2/Users`;
     const headers = { Authorization: 'Bearer good', 'Content-Type': 'application/scim+json' };
     const body = gzipSync(JSON.stringify(ada));
@@ -144,13 +144,13 @@ describe('bodies', () => {
     expect(await other.json()).toMatchObject({ schemas: errorSchema, status: '415' });
   });
 
-  test('a body with GET or DELETE has no meaning', async () => {
+  test('the body of a GET or DELETE is ignored', async () => {
     await fixture.send('POST', '/Users', ada);
     expect(await raw('GET', '/Users/u1', '{ no json')).toBe(200);
     expect(await raw('DELETE', '/Users/u1', '{ no json')).toBe(204);
   });
 
-  test('__proto__ in any place pollutes nothing', async () => {
+  test('__proto__ in any place changes no prototype', async () => {
     await fixture.send(
       'POST',
       '/Users',
@@ -190,7 +190,7 @@ describe('bodies', () => {
   }
 });
 
-describe('errors of the bridge', () => {
+describe('errors of the provisioning service become SCIM errors', () => {
   test.each([
     [new ProvisioningError('notFound', 'There is none.'), 404, undefined],
     [new ProvisioningError('conflict', 'Taken.'), 409, 'uniqueness'],
@@ -214,12 +214,12 @@ describe('errors of the bridge', () => {
     }
   });
 
-  test('503 says when to come again, in whole seconds', async () => {
+  test('503 has Retry-After in whole seconds', async () => {
     fixture.bridge.failWith(new ProvisioningError('unavailable', 'Busy.'));
     expect((await fixture.send('GET', '/Users/u1')).headers.get('retry-after')).toBe('1');
   });
 
-  test('any other error is 500, and only the log learns what it was', async () => {
+  test('any other error is 500, and only the log has its cause', async () => {
     fixture.bridge.failWith(
       new TypeError('at /secret/place for ada@corp.example', { cause: new Error('deeper') }),
     );
@@ -237,7 +237,7 @@ describe('errors of the bridge', () => {
   });
 });
 
-test('one connection survives every kind of answer', async () => {
+test('a TCP connection can be used after every kind of response', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const sockets = new Set<unknown>();
   const ask = (method: string, path: string, body: string, type = 'application/scim+json') =>
@@ -274,7 +274,7 @@ test('one connection survives every kind of answer', async () => {
   expect(sockets.size).toBe(1);
 });
 
-test('a body that is announced small and comes large, in chunks, is 413', async () => {
+test('a chunked body that is too large is 413', async () => {
   const answer = await new Promise<string>((resolve, reject) => {
     const socket = connect(fixture.port, '127.0.0.1');
     socket.write(

@@ -58,7 +58,7 @@ test('a userName that is taken is 409 uniqueness, whatever its case', async () =
   });
 });
 
-test('PUT replaces, keeps active when it says nothing of it, and answers 200 with the user', async () => {
+test('PUT replaces the user, keeps active if the body lacks it, and answers 200 with the user', async () => {
   await fixture.send('POST', '/Users', { ...ada, title: 'T', active: false });
   const { status, body } = await fixture.send('PUT', '/Users/u1', { ...ada, id: 'other', nickName: 'A' });
   expect(status).toBe(200);
@@ -70,7 +70,7 @@ test('PUT never creates', async () => {
   expect((await fixture.send('PUT', '/Users/u9', ada)).status).toBe(404);
 });
 
-test('PATCH answers 200 with the user, and all or nothing happens', async () => {
+test('PATCH answers 200 with the user, and is atomic', async () => {
   await fixture.send('POST', '/Users', ada);
   const good = await fixture.send(
     'PATCH',
@@ -88,7 +88,7 @@ test('PATCH answers 200 with the user, and all or nothing happens', async () => 
   expect((await fixture.send('GET', '/Users/u1')).body).toEqual(good.body);
 });
 
-test('a PATCH with attributes keeps what it does not show', async () => {
+test('a PATCH with attributes keeps the attributes that it does not return', async () => {
   await fixture.send('POST', '/Users', ada);
   const change = patchOp({ op: 'add', path: 'title', value: 'T' });
   const { body } = await fixture.send('PATCH', '/Users/u1?attributes=title', change);
@@ -96,7 +96,7 @@ test('a PATCH with attributes keeps what it does not show', async () => {
   expect((await fixture.send('GET', '/Users/u1')).body).toMatchObject({ ...ada, title: 'T' });
 });
 
-test('DELETE answers 204 without a body, and everything after it 404', async () => {
+test('DELETE answers 204 without a body, and every later request is 404', async () => {
   await fixture.send('POST', '/Users', ada);
   expect(await fixture.send('DELETE', '/Users/u1')).toMatchObject({ status: 204, body: undefined });
   for (const [method, body] of [
@@ -110,7 +110,7 @@ test('DELETE answers 204 without a body, and everything after it 404', async () 
   }
 });
 
-test('the groups of a user and its traveler are told, and cannot be written', async () => {
+test('groups and travelUserId are returned, and cannot be written', async () => {
   await fixture.send('POST', '/Users', ada);
   await fixture.send('POST', '/Groups', { displayName: 'Team', members: [{ value: 'u1' }] });
   const { body } = await fixture.send('GET', '/Users/u1');
@@ -121,7 +121,7 @@ test('the groups of a user and its traveler are told, and cannot be written', as
   expect(put.body.groups).toEqual(body.groups);
 });
 
-test('the log counts names that no schema knows, and shows those of other schemas', async () => {
+test('the log counts undeclared attributes, and names those that another schema declares', async () => {
   await fixture.send('POST', '/Users', { ...ada, favColor: 'blue', members: [], 'ada@corp.example': 1 });
   expect(fixture.lines[0]).toMatchObject({ dropped: ['*', 'members'], count: 3 });
   expect(JSON.stringify(fixture.lines)).not.toMatch(/blue|favColor|corp/);
@@ -134,7 +134,7 @@ test.each(['%00', `${'a'.repeat(3000)}`, '..%2fGroups', "'%20OR%201=1--", '%F0%9
   },
 );
 
-test('connections see nothing of each other', async () => {
+test('a connection does not see the users of another', async () => {
   await fixture.send('POST', '/Users', ada);
   const other = { Authorization: 'Bearer other' };
   expect((await fixture.send('GET', '/Users/u1', undefined, other)).status).toBe(404);

@@ -3,7 +3,7 @@ import { chunked, type Hostile, request } from '../request.ts';
 
 const EXT = 'urn:example:acme:2.0:User';
 
-/** Bodies that no honest client sends; to create, replace, patch and search, and none of them may leave anything. */
+/** Malformed and malicious bodies of POST, PUT, PATCH and searches. None of them may change stored data. */
 export const bodies: Hostile[] = [
   ...nested(),
   ...wide(),
@@ -25,7 +25,7 @@ function deep(open: string, close: string, times: number, inside = ''): string {
 function nested(): Hostile[] {
   return [10_000, 200_000]
     .flatMap((times) => [
-      // What no schema knows is dropped unread, so that the missing userName is told.
+      // Undeclared attributes are dropped unread, so the error is the missing userName.
       post(`arrays ${times} deep in what nobody knows`, `{"junk":${deep('[', ']', times)}}`),
       post(
         `arrays ${times} deep in an extension`,
@@ -101,7 +101,7 @@ function wide(): Hostile[] {
 function odd(): Hostile[] {
   const userName = (json: string) => `{"userName":${json}}`;
   return [
-    // Were it to reach a prototype, there would be a userName.
+    // If it reached a prototype, the user would have a userName.
     post('__proto__', '{"__proto__":{"userName":"x"}}'),
     post('constructor.prototype', '{"constructor":{"prototype":{"userName":"x"}}}'),
     post('toString for a name', '{"toString":"x","hasOwnProperty":1,"valueOf":null,"__defineGetter__":{}}'),

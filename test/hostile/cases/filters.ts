@@ -1,6 +1,6 @@
 import { type Hostile, request } from '../request.ts';
 
-/** Filters that no honest client sends, at users and groups, in the URL. */
+/** Malformed and malicious filters on users and groups, in the URL. */
 export const filters: Hostile[] = [
   ...unreadable().flatMap((filter) => [at('/Users', filter, 400), at('/Groups', filter, 400)]),
   ...unknown().map((filter) => at('/Users', filter, 400)),
@@ -16,7 +16,7 @@ function at(path: string, filter: string, status: number): Hostile {
   };
 }
 
-/** Short, so that long ones come through: headers may have 16 KB. */
+/** A short path leaves room for long filters: URL and headers are limited to 16 KB. */
 function encoded(filter: string): string {
   return encodeURIComponent(filter).replaceAll('%20', '+');
 }
@@ -25,7 +25,7 @@ function unreadable(): string[] {
   const deep = (open: string, close: string, times: number) =>
     `${open.repeat(times)}id pr${close.repeat(times)}`;
   return [
-    // URL-encoded, a bracket takes three characters.
+    // A bracket takes three characters when it is percent-encoded.
     deep('(', ')', 4000),
     deep('(', ')', 51),
     deep('not (', ')', 1000),
@@ -37,7 +37,7 @@ function unreadable(): string[] {
     `emails[${'type eq "a" and '.repeat(300)}`,
     Array(501).fill('id pr').join(' or '),
     Array(1500).fill('id pr').join(' and '),
-    // What made the expressions of scimmy run for seconds, doubling with each character.
+    // Inputs for which the regular expressions of scimmy take exponential time.
     `x eq "${'\n'.repeat(30)}`,
     `x eq "${'\\a'.repeat(2000)}`,
     `id eq "${'\\'.repeat(5000)}`,
@@ -135,7 +135,7 @@ function unreadable(): string[] {
   ];
 }
 
-/** What can be read, and asks for what there is not. */
+/** Well-formed filters on unknown attributes. */
 function unknown(): string[] {
   return [
     'toString pr',
@@ -156,7 +156,7 @@ function unknown(): string[] {
   ];
 }
 
-/** What can be read and answered, and would be dear to somebody who is careless. */
+/** Valid filters that are expensive for a naive implementation. */
 function costly(): string[] {
   const many = (count: number, term: string, word: string) =>
     Array.from({ length: count }, () => term).join(word);
@@ -169,7 +169,7 @@ function costly(): string[] {
     many(450, 'emails[type eq "x"]', ' or ')
       .slice(0, 8000)
       .replace(/ or [^ ]*$|\[[^\]]*$/, ''),
-    // Sixteen groups of two: two to the sixteenth power in disjunctive form.
+    // Sixteen disjunctions of two: 65,536 terms in disjunctive normal form.
     groups,
     `displayName co "${'a'.repeat(9000)}"`,
     `displayName ew "${'ab'.repeat(4000)}"`,

@@ -1,6 +1,6 @@
 import { type Hostile, request, TOKEN } from '../request.ts';
 
-/** Headers that no honest client sends. */
+/** Malformed and malicious headers. */
 export const headers: Hostile[] = [...tokens(), ...conditions(), ...ids(), ...sizes()];
 
 function get(
@@ -124,7 +124,7 @@ function sizes(): Hostile[] {
       200,
     ),
     get('another method', { 'X-HTTP-Method-Override': 'DELETE' }, 200),
-    // Node then leaves unanswered what is malformed, and closes after its time for idle connections.
+    // Node does not answer such a malformed request, and closes the connection after the idle timeout.
     {
       ...get(
         'an upgrade',

@@ -2,7 +2,7 @@ import { type Hostile, rawRequest, request, TOKEN } from '../request.ts';
 
 const LONG = 'a'.repeat(8000);
 
-/** Paths, query strings and methods that no honest client sends. */
+/** Malformed and malicious paths, query strings and methods. */
 export const targets: Hostile[] = [...paths(), ...queries(), ...methods()];
 
 function get(path: string, status: number | number[], scimType?: string): Hostile {
@@ -91,7 +91,7 @@ function queries(): Hostile[] {
     get('/Users?filter=', 400, 'invalidFilter'),
     get('/Users?filter=id+pr&filter=id+pr', 400, 'invalidFilter'),
     get('/Users?filter=%zz', 400, 'invalidFilter'),
-    // A filter that is overlooked would be a full match.
+    // Ignoring the filter would return all users.
     get(`/Users?${many(1500, (n) => `a${n}`)}&filter=broken`, 400, 'invalidFilter'),
     get('/Users?filter=%00', 400, 'invalidFilter'),
     get('/Users?filter=userName+eq+%22%5Cu0000%22', 400, 'invalidFilter'),
@@ -136,7 +136,7 @@ function queries(): Hostile[] {
   ];
 }
 
-/** A cursor is ours, and of the query that it came from; every other text is refused. */
+/** Cursors that are malformed or belong to another list. */
 function cursors(): Hostile[] {
   const odd = [
     'x',
@@ -164,7 +164,7 @@ function methods(): Hostile[] {
     (method): Hostile => ({
       title: `the method ${method}`,
       bytes: request(method, '/Users'),
-      // What the parser of this Node does not know is 400.
+      // A method that Node's parser does not know is 400.
       status: [400, 405],
     }),
   );

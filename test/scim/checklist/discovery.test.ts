@@ -36,7 +36,7 @@ test('11. GET /ServiceProviderConfig is 200 with patch, bulk, filter, changePass
   );
 });
 
-test('12. bulk.supported is false, and the values are as the service behaves', async () => {
+test('12. bulk.supported is false, and the other values match the behaviour of the service', async () => {
   const { body } = await scim.send('GET', '/ServiceProviderConfig');
   expect(body.bulk).toEqual({ supported: false, maxOperations: 0, maxPayloadSize: 0 });
   const Operations = [{ method: 'POST', path: '/Users', bulkId: 'a', data: { userName: 'ada' } }];
@@ -143,7 +143,7 @@ test('17. a filter on the discovery endpoints is 403', async () => {
     });
 });
 
-test('18. discovery needs a token like everything (a deviation: it SHOULD work without, and may be restricted)', async () => {
+test('18. discovery needs a token (a deviation: it SHOULD work without one, and may be restricted)', async () => {
   for (const path of ['/Schemas', '/ResourceTypes', '/ServiceProviderConfig'])
     expect((await scim.send('GET', path, undefined, { Authorization: '' })).status).toBe(401);
 });

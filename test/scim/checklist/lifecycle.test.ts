@@ -32,7 +32,7 @@ describe.each(kinds)('$endpoint', ({ endpoint, named, other, urn }) => {
     expect(await scim.found(endpoint, `${named} eq "first"`, 'id')).toHaveLength(1);
   });
 
-  test('33. an invalid value or a missing required one is 400 invalidValue', async () => {
+  test('33. an invalid or missing required value is 400 invalidValue', async () => {
     const { id } = await create('first');
     for (const wrong of [
       { [other]: 'x' },
@@ -60,7 +60,7 @@ describe.each(kinds)('$endpoint', ({ endpoint, named, other, urn }) => {
       expect((await scim.send('GET', `${endpoint}/${id}`)).status).toBe(404);
   });
 
-  test('35. PUT clears what is absent, needs what is required, and is 200 with the resource', async () => {
+  test('35. PUT clears absent attributes, demands required ones, and is 200 with the resource', async () => {
     const { id } = await create('first', { [other]: 'x' });
     const path = `${endpoint}/${id}`;
     const put = await scim.send('PUT', path, body('second'));
@@ -87,7 +87,7 @@ describe.each(kinds)('$endpoint', ({ endpoint, named, other, urn }) => {
     expect(await scim.found(endpoint, `id eq "${id}"`, named)).toEqual(['second']);
   });
 
-  test('38. DELETE is 204, then everything 404, no query finds it, and its name may be used again', async () => {
+  test('38. DELETE is 204, then every request is 404, no query finds the resource, and its name may be used again', async () => {
     const { id } = await create('first', { externalId: 'E' });
     const path = `${endpoint}/${id}`;
     const gone = await scim.send('DELETE', path);
@@ -108,7 +108,7 @@ describe.each(kinds)('$endpoint', ({ endpoint, named, other, urn }) => {
   });
 });
 
-test('35. PUT keeps active when it says nothing of it (a deviation)', async () => {
+test('35. PUT keeps active if the body lacks it (a deviation)', async () => {
   const { body } = await scim.send('POST', '/Users', { userName: 'ada', active: false });
   expect((await scim.send('PUT', `/Users/${body.id}`, { userName: 'ada' })).body.active).toBe(false);
 });

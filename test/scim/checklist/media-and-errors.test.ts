@@ -15,7 +15,7 @@ afterEach(() => scim.close());
 const ada = { schemas: [urns.user], userName: 'ada' };
 const errorUrn = 'urn:ietf:params:scim:api:messages:2.0:Error';
 
-/** A SCIM error and nothing else. */
+/** Expects a SCIM error and no other members. */
 function expectError({ status, headers, body }: ScimAnswer, expected: number, scimType?: string): void {
   expect({ status, body }).toEqual({
     status: expected,
@@ -124,7 +124,7 @@ test('6. missing or invalid credentials are 401 with WWW-Authenticate', async ()
 });
 
 test('7. authenticated but not allowed is 403', async () => {
-  // The bridge works with this person's own credential, so the travel service does not let it be archived.
+  // The bridge uses the credential of this traveler, so the travel service refuses to archive it.
   const { body } = await scim.send('GET', '/Users?filter=userName+eq+%22admin%40jetbridge.local%22');
   const path = `/Users/${body.Resources[0].id}`;
   expectError(await scim.send('DELETE', path), 403);
@@ -163,7 +163,7 @@ test('9. TLS is required for bearer tokens, and tokens are never accepted from t
       expect({ name, path, status: response.status }).toEqual({ name, path, status: 401 });
     }
   }
-  // This process serves plain HTTP, so it listens on the loopback unless told otherwise: TLS ends in front of it.
+  // This process serves plain HTTP, and by default only on the loopback address: a proxy terminates TLS.
   const home = `${__dirname}/../../..`;
   const data = temporaryFolder();
   expect(readSettings({ JETBRIDGE_DATA: data.path }, home).host).toBe('127.0.0.1');
@@ -193,7 +193,7 @@ test('10. no credentials, passwords or secrets in any response', async () => {
   expect(text).not.toContain(scim.service.travelApiKey);
 });
 
-test('66. too much is 413, nothing is 429, and 500 and 503 have an error body', async () => {
+test('66. a large body is 413, no request is 429, and 500 and 503 have an error body', async () => {
   const large = { ...ada, title: 'x'.repeat(1_048_576) };
   expectError(await scim.send('POST', '/Users', large), 413);
   const burst = await Promise.all(Array.from({ length: 200 }, () => scim.send('GET', '/Users?count=1')));

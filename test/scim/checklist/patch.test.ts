@@ -23,7 +23,7 @@ afterEach(() => scim.close());
 const send = (...operations: unknown[]) => scim.send('PATCH', path, patchOp(...operations));
 const read = async () => (await scim.send('GET', path)).body;
 
-/** The user after operations that must be accepted. */
+/** Returns the user after operations that must succeed. */
 async function after(...operations: unknown[]) {
   const { status, body } = await send(...operations);
   expect({ operations, status, body }).toMatchObject({ status: 200 });
@@ -31,7 +31,7 @@ async function after(...operations: unknown[]) {
   return body;
 }
 
-/** Operations that must be refused, and change nothing. */
+/** Expects operations to be refused, and to change nothing. */
 async function refused(scimType: string, ...operations: unknown[]): Promise<void> {
   const before = await read();
   const answer = await send(...operations);
@@ -41,7 +41,7 @@ async function refused(scimType: string, ...operations: unknown[]): Promise<void
   expect(await read()).toEqual(before);
 }
 
-test('39. the PatchOp schema URN and Operations are required (a deviation: no schemas at all is forgiven)', async () => {
+test('39. the PatchOp schema URN and Operations are required (a deviation: schemas may be missing)', async () => {
   const Operations = [{ op: 'add', path: 'title', value: 'x' }];
   const before = await read();
   for (const [body, scimType] of [
@@ -88,7 +88,7 @@ test('42. operations are applied in order', async () => {
   expect([title, emails]).toEqual(['last', [{ ...home, value: 'new@corp.example' }]]);
 });
 
-test('43. add replaces a single value, and appends to many without doubling', async () => {
+test('43. add replaces a single value, and appends to a multi-valued attribute without duplicates', async () => {
   expect((await after({ op: 'add', path: 'title', value: 'x' })).title).toBe('x');
   const other = { value: 'other@corp.example', type: 'other' };
   expect((await after({ op: 'add', path: 'emails', value: [other] })).emails).toEqual([work, home, other]);
@@ -118,7 +118,7 @@ test('44. add and replace without a path merge the attributes of the value', asy
   expect(replaced.emails).toEqual([home]);
 });
 
-test('45. replace merges into a complex value, and replaces all values where no filter is', async () => {
+test('45. replace merges into a complex value, and replaces all values without a filter', async () => {
   expect((await after({ op: 'replace', path: 'name', value: { givenName: 'B' } })).name).toEqual({
     givenName: 'B',
     familyName: 'Lovelace',
@@ -147,7 +147,7 @@ test('47. remove without a path is 400 noTarget', async () => {
   await refused('noTarget', { op: 'remove', value: { title: 'Countess' } });
 });
 
-test('48. removing what is required or read-only is 400 mutability (a deviation: of what is read-only, id alone)', async () => {
+test('48. removing a required or read-only attribute is 400 mutability (a deviation: of read-only attributes, only id)', async () => {
   await refused('mutability', { op: 'remove', path: 'userName' });
   await refused('mutability', { op: 'remove', path: 'id' });
   await refused('mutability', { op: 'replace', path: 'id', value: 'x' });
@@ -164,7 +164,7 @@ test('49. setting primary:true makes the others false', async () => {
   ]);
 });
 
-test('50. an invalid path is invalidPath; a value filter that nothing matches is noTarget (a deviation: on type and primary it creates)', async () => {
+test('50. an invalid path is invalidPath; a value filter without a match is noTarget (a deviation: on type and primary it creates the element)', async () => {
   for (const wrong of [
     'name[',
     'name.nope',
@@ -189,7 +189,7 @@ test('50. an invalid path is invalidPath; a value filter that nothing matches is
   expect(emails).toEqual([work, home, { type: 'other', value: 'o@corp.example' }]);
 });
 
-test('51. the answer is 200 with the resource or 204, and 200 when attributes asks for it', async () => {
+test('51. the response is 200 with the resource or 204, and 200 with attributes', async () => {
   const user = await send({ op: 'add', path: 'title', value: 'x' });
   expect(user).toMatchObject({ status: 200, body: { userName: 'ada', title: 'x' } });
   const group = (await scim.send('POST', '/Groups', { displayName: 'Crew' })).body;
@@ -220,7 +220,7 @@ test('52. extension attributes are addressed as URN:attr[.sub], and the URN itse
   expect(removed.schemas).not.toContain(urn);
 });
 
-test('53. a change that changes nothing leaves lastModified and the version alone', async () => {
+test('53. a PATCH without effect keeps lastModified and the version', async () => {
   const { meta } = await read();
   for (const operation of [
     { op: 'replace', path: 'title', value: 'Countess' },

@@ -69,7 +69,7 @@ test('54. all operators, and/or/not, groups and value paths; not binds before an
   for (const [filter, expected] of filters) expect([filter, await found(filter)]).toEqual([filter, expected]);
 });
 
-test('55. a filter that cannot be read or answered is 400 invalidFilter', async () => {
+test('55. a malformed or unsupported filter is 400 invalidFilter', async () => {
   for (const filter of [
     '',
     'x',
@@ -128,7 +128,7 @@ test('58. a multi-valued attribute without a sub-attribute is compared by its va
   expect(await found('emails pr')).toBe('ada bob');
 });
 
-test('59. results come in pages with a cap, which is filter.maxResults', async () => {
+test('59. a page has at most filter.maxResults resources', async () => {
   const { maxResults } = (await scim.send('GET', '/ServiceProviderConfig')).body.filter;
   const names = Array.from({ length: maxResults + 5 }, (_, n) => `user${String(n).padStart(3, '0')}`);
   for (const userName of names) expect((await scim.send('POST', '/Users', { userName })).status).toBe(201);
@@ -146,7 +146,7 @@ test('59. results come in pages with a cap, which is filter.maxResults', async (
   );
 }, 120_000);
 
-test('60. startIndex counts from 1 and less is 1; count below 0 is 0, which is totalResults only; both are told', async () => {
+test('60. startIndex counts from 1 and less is 1; count below 0 is 0, which is totalResults only; both are returned', async () => {
   await seed();
   for (const [asked, startIndex, shown] of [
     ['', 1, 'ada bob cleo'],
@@ -207,7 +207,7 @@ test('61. attributes and excludedAttributes on every method; id always; not both
     expect(await ask()).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
 });
 
-test('62. returned: always, never and default are respected; request is what no attribute is', async () => {
+test('62. returned: always, never and default are respected; no attribute is request', async () => {
   const { id } = (await scim.send('POST', '/Users', { ...people[0], password: 'secret' })).body;
   const read = async (text: string) => Object.keys((await scim.send('GET', `/Users/${id}?${text}`)).body);
   expect(await read('')).toEqual(expect.arrayContaining(['schemas', 'id', 'title', 'emails', 'meta']));
@@ -236,7 +236,7 @@ test('63. sortBy and sortOrder are honoured or ignored as advertised', async () 
   expect(await order('sortBy=externalId')).toBe('ada cleo bob');
   expect(await order('sortBy=externalId&sortOrder=descending')).toBe('bob cleo ada');
   expect(await order('sortBy=meta.created&sortOrder=descending')).toBe('cleo bob ada');
-  // Sorting by anything else is ignored (a deviation).
+  // Any other sortBy is ignored (a deviation).
   expect(await order('sortBy=title&sortOrder=descending')).toBe('ada bob cleo');
   expect(await order('sortBy=[')).toBe('ada bob cleo');
 });

@@ -83,7 +83,7 @@ test('21. schemas lists the core URN and each extension that is in the body', as
   expect(removed.body.schemas).toEqual([urns.user, urns.travel, custom]);
 });
 
-test('22. a request whose schemas lack the core URN is 400 (a deviation: none at all is forgiven)', async () => {
+test('22. a request whose schemas lack the core URN is 400 (a deviation: schemas may be missing)', async () => {
   for (const schemas of [[urns.group], [urns.enterprise], ['urn:x'], 'urn:x', [7]]) {
     const answer = await scim.send('POST', '/Users', { ...ada, schemas });
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidSyntax' } });
@@ -104,7 +104,7 @@ test('23. userName is required, not empty, and unique without case', async () =>
   }
 });
 
-test('24. attribute names are read in any case, and answered in their own', async () => {
+test('24. attribute names are accepted in any case, and returned in the case of the schema', async () => {
   const user = await create({
     SCHEMAS: [urns.user],
     USERNAME: 'ada',
@@ -164,7 +164,7 @@ test('26. at most one primary:true in a multi-valued attribute', async () => {
   expect(primaries(put.body)).toEqual(['c@corp.example']);
 });
 
-test('27. (type, value) pairs are unique after a PATCH; equal elements are folded in a POST as well', async () => {
+test('27. (type, value) pairs are unique after a PATCH; equal elements become one in a POST as well', async () => {
   const email = { value: 'a@corp.example', type: 'work' };
   const { id, emails } = await create({ ...ada, emails: [email, email] });
   expect(emails).toEqual([email]);

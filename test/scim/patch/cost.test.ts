@@ -19,24 +19,24 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 afterEach(() => jest.restoreAllMocks());
 
-describe('a PATCH folds the URNs of a resource once, however many paths it has', () => {
+describe('a PATCH folds the case of the URNs of a resource once, however many paths it has', () => {
   const name = (index: number) => `a${Math.floor(index / EXTENSIONS)}`;
   const exact = Array.from({ length: KEYS }, (_, index) => `${urnOf(index % EXTENSIONS)}:${name(index)}`);
   test.each([
-    ['of extensions that there are', exact],
-    ['of such extensions in other case', exact.map((key) => key.replace('acme', 'ACME'))],
-    ['of extensions that there are not', exact.map((key) => key.replace('acme', 'other'))],
+    ['of present extensions', exact],
+    ['of present extensions in another case', exact.map((key) => key.replace('acme', 'ACME'))],
+    ['of absent extensions', exact.map((key) => key.replace('acme', 'other'))],
   ])('%s', async (_title, keys) => {
     const lowerCase = jest.spyOn(String.prototype, 'toLowerCase');
     const operation = { op: 'add', value: Object.fromEntries(keys.map((key) => [key, 'y'])) };
     const { status, body } = await fixture.send('PATCH', `/Users/${user['id']}`, patchOp(operation));
     expect([status, body.id]).toEqual([200, user['id']]);
-    // A few for each path and each extension; to fold all URNs for each path would be 348,000.
+    // A few calls for each path and each extension. Folding all URNs for each path would take 348,000 calls.
     expect(lowerCase.mock.calls.length).toBeLessThan(60_000);
   });
 });
 
-describe('a path is divided by the extensions that the operations before it left', () => {
+describe('a path is divided by the extensions that the resource has after the operations before', () => {
   const outer = 'urn:acme:hr:1.0';
   const inner = `${outer}:staff`;
   const patch = async (extensions: JsonObject, ...operations: JsonObject[]) => {
@@ -49,7 +49,7 @@ describe('a path is divided by the extensions that the operations before it left
     return { [outer]: body[outer], [inner]: body[inner] };
   };
 
-  test('an extension that came', async () => {
+  test('when an extension was added', async () => {
     const add = { op: 'add', path: inner, value: { badge: 1 } };
     const remove = { op: 'remove', path: inner.toUpperCase() };
     expect(await patch({}, add, { op: 'replace', path: `${inner.toUpperCase()}:badge`, value: 2 })).toEqual({
@@ -58,17 +58,17 @@ describe('a path is divided by the extensions that the operations before it left
     expect(await patch({}, add, remove)).toEqual({});
   });
 
-  test('an extension that went, as a whole or with its last attribute', async () => {
+  test('when an extension was removed, as a whole or with its last attribute', async () => {
     const both = { [outer]: { staff: 'yes' }, [inner]: { badge: 1 } };
     const remove = { op: 'remove', path: inner };
-    // The same path again is an attribute of the other extension.
+    // The same path then names an attribute of the other extension.
     expect(await patch(both, remove)).toEqual({ [outer]: { staff: 'yes' } });
     expect(await patch(both, remove, remove)).toEqual({});
     expect(await patch(both, { op: 'remove', path: `${inner}:badge` }, remove)).toEqual({});
   });
 });
 
-test('a PATCH folds each text once, however often its paths compare it', async () => {
+test('a PATCH folds the case of each text once, however often its paths compare it', async () => {
   const emails = Array.from({ length: 100 }, (_, index) => ({
     value: `Ada.${index}@x.example`,
     type: 'work',
@@ -89,6 +89,6 @@ test('a PATCH folds each text once, however often its paths compare it', async (
   expect(answer.status).toBe(200);
   expect(answer.body.emails).toHaveLength(100);
   expect(answer.body.emails[99].display).toBe('Address 99');
-  // Addresses, what the paths and the value name, and the keys of the store: hundreds, not ten thousands.
+  // Addresses, the values in the paths, and the keys of the store: hundreds of calls, not tens of thousands.
   expect(normalize.mock.calls.length).toBeLessThan(2_000);
 });

@@ -8,9 +8,9 @@ beforeEach(async () => {
 });
 afterEach(() => scim.close());
 
-// Microsoft's SCIM validator sends a PATCH whose list of operations is empty.
+// Microsoft's SCIM validator sends such a PATCH.
 describe('a PATCH without operations', () => {
-  test('a PATCH without operations answers 200 with the unchanged user', async () => {
+  test('answers 200 with the unchanged user', async () => {
     const { body: user } = await scim.send('POST', '/Users', { userName: 'ada', title: 'Lead' });
     const patched = await scim.send('PATCH', `/Users/${user.id}`, patchOp());
     expect([patched.status, patched.headers.get('etag')]).toEqual([200, user.meta.version]);
@@ -18,7 +18,7 @@ describe('a PATCH without operations', () => {
     expect((await scim.send('GET', `/Users/${user.id}`)).body).toEqual(user);
   });
 
-  test('a PATCH without operations answers 204 for a group, and the group is unchanged', async () => {
+  test('answers 204 for a group, and does not change the group', async () => {
     const members = [{ value: 'somebody' }];
     const { body: group } = await scim.send('POST', '/Groups', { displayName: 'Crew', members });
     const patched = await scim.send('PATCH', `/Groups/${group.id}`, patchOp());
@@ -30,7 +30,7 @@ describe('a PATCH without operations', () => {
     expect((await scim.send('GET', `/Groups/${group.id}`)).body).toEqual(group);
   });
 
-  test('it is answered like any PATCH without effect', async () => {
+  test('has the response of any PATCH without effect', async () => {
     const { body: user } = await scim.send('POST', '/Users', { userName: 'ada', title: 'Lead' });
     const path = `/Users/${user.id}`;
     const same = await scim.send('PATCH', path, patchOp({ op: 'replace', path: 'title', value: 'Lead' }));
@@ -40,7 +40,7 @@ describe('a PATCH without operations', () => {
     expect(some.body).toEqual({ schemas: user.schemas, id: user.id, title: 'Lead' });
   });
 
-  test('it obeys conditions and finds nobody who is not there', async () => {
+  test('is 412 at a wrong version, and 404 for an unknown id', async () => {
     const { body: user } = await scim.send('POST', '/Users', { userName: 'ada' });
     const path = `/Users/${user.id}`;
     expect((await scim.send('PATCH', path, patchOp(), { 'If-Match': 'W/"99"' })).status).toBe(412);
@@ -48,7 +48,7 @@ describe('a PATCH without operations', () => {
     expect((await scim.send('PATCH', '/Groups/nobody', patchOp())).status).toBe(404);
   });
 
-  test('Operations must still be there, and an array', async () => {
+  test('is 400 without the array Operations', async () => {
     const { body: user } = await scim.send('POST', '/Users', { userName: 'ada' });
     const { schemas } = patchOp();
     for (const body of [{ schemas }, { schemas, Operations: null }, { schemas, Operations: {} }])
@@ -59,7 +59,7 @@ describe('a PATCH without operations', () => {
   });
 });
 
-// docs/deviations.md: what is left of an element is only a label.
+// docs/deviations.md: type, primary and display are only labels of a value.
 describe('remove at the sub-attribute `value`', () => {
   let path: string;
   beforeEach(async () => {
@@ -80,16 +80,16 @@ describe('remove at the sub-attribute `value`', () => {
     return body;
   }
 
-  test('with a value filter it removes the element, as only labels are left', async () => {
+  test('removes the element that a value filter selects', async () => {
     const { emails } = await afterRemove('emails[type eq "work"].value');
     expect(emails).toEqual([{ value: 'ada@home.example', type: 'home' }]);
   });
 
-  test('without a filter it removes all elements', async () => {
+  test('removes all elements without a value filter', async () => {
     expect((await afterRemove('emails.value')).emails).toBeUndefined();
   });
 
-  test('of a single complex value it removes the sub-attribute alone', async () => {
+  test('removes only the sub-attribute of a single complex value', async () => {
     const body = await afterRemove(`${urns.enterprise}:manager.value`);
     expect(body[urns.enterprise]).toEqual({ manager: { displayName: 'Max' } });
   });

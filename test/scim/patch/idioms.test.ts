@@ -13,7 +13,7 @@ test.each(idioms)('idiom %d: %s', (_number, _title, seed, message, outcome) => {
   expect(seed).toEqual(before);
 });
 
-test('there are 114 idioms', () => {
+test('the idioms are numbered from 1 to 114', () => {
   expect(idioms.map(([number]) => number)).toEqual(Array.from({ length: 114 }, (_, index) => index + 1));
 });
 
@@ -31,7 +31,7 @@ function expectedOf(seed: ScimResource, changed: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries({ ...seed, ...changed }).filter(([, value]) => value !== null));
 }
 
-describe('over HTTP', () => {
+describe('over HTTP the outcome is the same', () => {
   let service: RunningService;
   beforeAll(async () => {
     service = await startService({}, { background: false });
@@ -39,7 +39,7 @@ describe('over HTTP', () => {
   afterAll(() => service.close());
 
   test.each(idioms)('idiom %d: %s', async (number, _title, seed, message, outcome) => {
-    // Others may not have its names; what the message does to it is the same.
+    // A userName of its own avoids conflicts, and does not change the effect of the PATCH.
     const user = { ...seed, userName: `idiom${number}@corp.example` };
     const created = await send('POST', '/Users', user);
     expect(created.status).toBe(201);
@@ -69,7 +69,7 @@ describe('over HTTP', () => {
   }
 });
 
-/** What the client wrote: without what the service says of it. */
+/** The attributes that the client wrote, without those that the service adds. */
 function own({ id: _id, meta: _meta, schemas: _schemas, ...body }: JsonObject): JsonObject {
   const { travelUserId: _traveler, ...travel } = (body[urns.travel] ?? {}) as JsonObject;
   const { [urns.travel]: _travel, ...rest } = body;

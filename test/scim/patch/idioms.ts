@@ -25,9 +25,9 @@ const full: ScimResource = {
   [ENT]: { employeeNumber: '7', department: 'Ops', manager: { value: 'm0', displayName: 'Max' } },
 };
 
-/** What the message makes of the seed: the attributes that differ (null: gone), or the error. */
+/** The attributes of the user that the PATCH changes (null: removed), or the error. */
 type Outcome = JsonObject | { error: string };
-/** A number, what it is, the user before, the message, what comes of it. */
+/** Number, title, user before the PATCH, PATCH, outcome. */
 type Idiom = [number, string, ScimResource, JsonObject, Outcome];
 
 const set = (path: string, value: unknown, op = 'replace') => patchOp({ op, path, value });
@@ -42,7 +42,7 @@ const managedBy = (value: string) => ent({ manager: { value } });
 const bareManagedBy = (value: string): JsonObject => ({ [ENT]: { manager: { value } } });
 const nothing: JsonObject = {};
 
-/** What identity providers send as a PATCH, in the order in which it was collected. */
+/** PATCH requests of identity providers, in the order in which they were collected. */
 export const idioms: Idiom[] = [
   [1, "op 'Replace'", full, set('title', 'Lead', 'Replace'), { title: 'Lead' }],
   [2, "op 'Add'", full, set('title', 'Lead', 'Add'), { title: 'Lead' }],

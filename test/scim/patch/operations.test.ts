@@ -21,7 +21,7 @@ function patched(seed: JsonObject, ...operations: unknown[]): ScimResource {
   return rest;
 }
 
-describe('a PATCH makes of', () => {
+describe('the operation has the expected outcome', () => {
   const cases: [string, JsonObject, object, JsonObject][] = [
     [
       'manager without a URN, as an array',
@@ -360,7 +360,7 @@ describe('a PATCH is refused', () => {
   });
 });
 
-test('a change that changes nothing gives what was there', () => {
+test('operations without effect return an equal resource', () => {
   const seed = {
     emails: [work, home],
     name: { givenName: 'A' },
@@ -376,7 +376,7 @@ test('a change that changes nothing gives what was there', () => {
   expect(echo).toEqual(seed);
 });
 
-test('any operations give a resource that stays as it is, or a fault; the seed is left alone', () => {
+test('any operations return a normalized resource or fail, and the given resource is not modified', () => {
   const path = fc.constantFrom(
     'title',
     'name',

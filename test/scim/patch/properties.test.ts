@@ -13,7 +13,7 @@ import { ScimError } from '../../../src/scim/errors.ts';
 import { applyPatch, parsePatch } from '../../../src/scim/patch.ts';
 import { patchOp } from '../../fixtures/scim.ts';
 
-/** What every PATCH obeys, whatever it does: random operations on random users, and two small models beside them. */
+/** Properties of every PATCH, tested with random operations on random users, and against two small models. */
 
 const ENT = urns.enterprise;
 const OTHER = 'urn:example:acme:2.0:User';
@@ -53,7 +53,7 @@ const user = fc
   )
   .map((body) => frozen(normalize(userType, { userName: 'ada', ...body } as JsonObject).resource));
 
-/** Paths by the attribute that they may change. */
+/** Paths, by the attribute that they may change. */
 const paths: Record<string, string[]> = {
   title: ['title', 'TITLE'],
   active: ['active'],
@@ -81,7 +81,7 @@ const value = fc.oneof(
 ) as fc.Arbitrary<Json>;
 
 interface Planned {
-  /** The attribute that it may change. */
+  /** The attribute that the operation may change. */
   place: string;
   operation: JsonObject;
 }
@@ -99,7 +99,7 @@ const operations = fc.array(planned, { minLength: 1, maxLength: 6 });
 
 const RUNS = { numRuns: 1000 };
 
-test('a PATCH leaves what it was given alone, and gives what normalizing leaves as it is', () => {
+test('a PATCH does not modify the given resource, and returns a normalized one', () => {
   fc.assert(
     fc.property(user, operations, (seed, all) => {
       const result = patched(seed, all);
@@ -109,7 +109,7 @@ test('a PATCH leaves what it was given alone, and gives what normalizing leaves 
   );
 });
 
-test('one PATCH of many operations is as many PATCHes of one', () => {
+test('a PATCH with many operations has the outcome of one PATCH for each operation', () => {
   fc.assert(
     fc.property(user, operations, (seed, all) => {
       const steps = all.reduce<ScimResource | undefined>((now, one) => now && patched(now, [one]), seed);
@@ -119,7 +119,7 @@ test('one PATCH of many operations is as many PATCHes of one', () => {
   );
 });
 
-test('what is not named does not change', () => {
+test('attributes that no operation names do not change', () => {
   fc.assert(
     fc.property(user, planned, (seed, one) => {
       const result = patched(seed, [one]);
@@ -129,11 +129,11 @@ test('what is not named does not change', () => {
   );
 });
 
-test('the same operation once more changes nothing', () => {
+test('repeating an operation changes nothing', () => {
   fc.assert(
     fc.property(user, planned, (seed, one) => {
       const once = patched(seed, [one]);
-      // What no longer matches a filter is not found again.
+      // An element that no longer matches the filter is not found again.
       const twice = once && patched(once, [one]);
       if (once && twice && !String(one.operation['path']).includes('[')) expect(twice).toEqual(once);
     }),
@@ -151,7 +151,7 @@ test('operations on different attributes may come in any order', () => {
   );
 });
 
-test('what is added where nothing was, and removed, leaves no trace', () => {
+test('adding an absent attribute and removing it restores the resource', () => {
   fc.assert(
     fc.property(user, planned, (seed, one) => {
       const bare = frozen(without(seed, one.place));
@@ -163,7 +163,7 @@ test('what is added where nothing was, and removed, leaves no trace', () => {
   );
 });
 
-test('an operation without a path is that of its keys', () => {
+test('an operation without a path has the outcome of one operation for each key', () => {
   fc.assert(
     fc.property(user, planned, (seed, { place, operation }) => {
       const { op, path, value: given } = operation;
@@ -175,7 +175,7 @@ test('an operation without a path is that of its keys', () => {
   );
 });
 
-describe('single values against a model', () => {
+describe('a single value compared with a model', () => {
   const names = ['title', 'nickName', 'userType', 'locale'];
   const step = fc.record({
     op: fc.constantFrom('add', 'replace', 'remove', 'Replace'),
@@ -187,7 +187,7 @@ describe('single values against a model', () => {
     [7, '7'],
   ]);
 
-  test('the last writer wins; null and remove leave nothing', () => {
+  test('has the value of the last operation; null and remove clear it', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
         const model = new Map<string, string | undefined>([['userName', 'ada']]);
@@ -204,7 +204,7 @@ describe('single values against a model', () => {
   });
 });
 
-describe('values of many against a model', () => {
+describe('a multi-valued attribute compared with a model', () => {
   type Role = { value: string; type?: string };
   const role = fc.record({ value: fc.constantFrom('a', 'b', 'B', 'c'), type }, { requiredKeys: ['value'] });
   const step = fc.oneof(
@@ -252,7 +252,7 @@ describe('values of many against a model', () => {
     return { op: op === 'listed' ? 'remove' : op, path: 'roles', value: roles };
   }
 
-  test('they are added once, replaced as a whole, removed by list and by filter, and keep their order', () => {
+  test('adds each value once, replaces all, removes by list and by filter, and keeps the order', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 8 }), (steps) => {
         const roles = steps.reduce<Role[]>((now, one) => folded(modelled(now, one)), []);
@@ -264,7 +264,7 @@ describe('values of many against a model', () => {
   });
 });
 
-/** The user after these operations; undefined when they are refused. */
+/** Returns the user after these operations; undefined if they are refused. */
 function patched(seed: ScimResource, all: Planned[]): ScimResource | undefined {
   try {
     const message = patchOp(...all.map(({ operation }) => operation));
@@ -275,7 +275,7 @@ function patched(seed: ScimResource, all: Planned[]): ScimResource | undefined {
   }
 }
 
-/** The resource without the attribute at that place, and without the extension that has nothing else. */
+/** Returns the resource without that attribute, and without an extension that has no other. */
 function without(resource: ScimResource, place: string): ScimResource {
   const urn = [ENT, OTHER].find((one) => place.startsWith(one));
   const extension = urn === undefined ? undefined : resource[urn];
@@ -288,7 +288,7 @@ function dropped(object: JsonObject, name: string): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }
 
-/** Frozen all the way down: whoever writes into it throws. */
+/** Freezes a value at every depth, so that writing to it throws. */
 function frozen<T extends Json>(value: T): T {
   if (typeof value === 'object' && value !== null) {
     for (const inner of Object.values(value)) frozen(inner);

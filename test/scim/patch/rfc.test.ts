@@ -1,7 +1,7 @@
 import { type JsonObject, urns } from '../../../src/schema/resource.ts';
 import { patchOp, type ScimFixture, scimFixture } from '../../fixtures/scim.ts';
 
-/** RFC 7644 §3.5.2, statement by statement, as a client sees it; titles that cite docs/architecture.md go beyond the RFC. */
+/** RFC 7644 §3.5.2, statement by statement, over HTTP. Titles that cite docs/architecture.md go beyond the RFC. */
 
 const ENT = urns.enterprise;
 const TRAVEL = urns.travel;
@@ -19,10 +19,10 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** What the user was, the operations, and what it then is: without id, meta, schemas, userName and active. */
+/** Title, user before, operations, user after; both without id, meta, schemas, userName and active. */
 type Case = [string, JsonObject, JsonObject[], JsonObject];
 
-/** The same, and the error that is told instead. */
+/** Title, user before, operations, scimType of the error. */
 type Refusal = [string, JsonObject, JsonObject[], string];
 
 const add = (path: string, value: unknown) => ({ op: 'add', path, value }) as JsonObject;
@@ -334,7 +334,7 @@ describe('§3.5.2.3 replace', () => {
       '"a value selection filter … that matches one or more values: all matching record values SHALL be replaced"',
       { addresses: [office, flat, annex] },
       [replace('addresses[type eq "work"]', { locality: 'Nice' })],
-      // Both are replaced; as they are equal then, they are folded.
+      // Both are replaced; they are then equal, so they become one.
       { addresses: [{ type: 'work', locality: 'Nice' }, flat] },
     ],
     [
@@ -530,7 +530,7 @@ describe('§3.5.2 of all operations', () => {
     expect(Object.keys(answer.body).sort()).toEqual(['id', 'schemas', 'title']);
   });
 
-  test('what "attributes" leaves out is not taken away', async () => {
+  test('attributes that "attributes" leaves out of the response are kept', async () => {
     const { now } = await patched(
       { title: 'T', emails: [work] },
       [replace('title', 'U')],
@@ -563,7 +563,7 @@ describe('§3.5.2 of groups', () => {
     });
   });
 
-  test('duplicates are one member, whichever way they come', async () => {
+  test('a member that is added twice is one member, in one operation or in two', async () => {
     await make({ value: 'a' }, { value: 'a' });
     const { values } = await patchedTo(
       add('members', [{ value: 'b' }, { value: 'b' }, { value: 'a' }]),
@@ -572,7 +572,7 @@ describe('§3.5.2 of groups', () => {
     expect(values).toEqual(['a', 'b']);
   });
 
-  test('"immutable": a member is added and removed, its parts are not changed', async () => {
+  test('"immutable": members are added and removed, their sub-attributes are not changed', async () => {
     await make({ value: 'a', display: 'A' });
     expect(await patchedTo(replace('members[value eq "a"].display', 'B'))).toMatchObject({
       status: 400,
@@ -584,7 +584,7 @@ describe('§3.5.2 of groups', () => {
     });
   });
 
-  test('members and the rest in one PATCH are one change: a fault undoes both', async () => {
+  test('a failing PATCH changes neither members nor other attributes', async () => {
     await make({ value: 'a' });
     const before = (await fixture.send('GET', '/Groups/g1')).body;
     const operations = [
@@ -596,7 +596,7 @@ describe('§3.5.2 of groups', () => {
     expect((await fixture.send('GET', '/Groups/g1')).body).toEqual(before);
   });
 
-  test('the steps on members are taken in their order, also around others', async () => {
+  test('operations on members are applied in their order, also with other operations between them', async () => {
     await make({ value: 'a' });
     const answer = await patchedTo(
       replace('members', [{ value: 'b' }]),
