@@ -34,7 +34,7 @@ const typedUrn = /:\d+(\.\d+)*:(User|Group)$/;
 
 /**
  * Tells whether a text can be the URN of a schema. Administrators choose the URNs of extensions freely, so all characters
- * are allowed but control characters, quotes and brackets, which belong to value filters.
+ * are allowed except control characters, quotes and brackets; the latter belong to value filters.
  */
 export function isUrn(text: string): boolean {
   return text.length <= MAX_NAME_LENGTH && /^urn:[^\p{Cc}\p{Cs}"[\]]+$/iu.test(text);

@@ -42,10 +42,10 @@ interface Column {
   cells: (Value[] | undefined)[];
 }
 
-/** Selects the rows for which a leaf of a condition holds. */
+/** Selects the rows for which a single comparison of a condition holds. */
 type LeafTest = (leaf: Leaf, rows: number[]) => Steps<number[]>;
 
-/** Tells whether a resource matches a filter (RFC 7644 §3.4.2.2). A comparison of an unknown attribute is false. */
+/** Tells whether a resource matches a filter (RFC 7644 §3.4.2.2). An unknown attribute has no values. */
 export function* evaluateFilter(
   type: ResourceType,
   condition: Condition,
@@ -331,7 +331,7 @@ interface LeafPath {
   attributeKey: string;
   /** The attribute and the sub-attribute in lower case, and the kind of leaf: leaves with the same key share a column. */
   columnKey: string;
-  /** The value filter in brackets. */
+  /** The filter in brackets, as in `emails[type eq "work"]`; undefined without brackets. */
   filter: Condition | undefined;
 }
 

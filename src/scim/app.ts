@@ -120,7 +120,7 @@ export interface Access {
   credential: string;
 }
 
-/** What the authentication of requests needs. */
+/** How to authenticate requests. */
 export interface AuthenticationDeps {
   /** Finds the connection of a token; undefined for an invalid one. */
   authenticate(token: string): Promise<Access | undefined>;

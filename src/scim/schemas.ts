@@ -31,7 +31,7 @@ export function scimmySchemas(travelAttributes = travelExtensionAttributes()): S
 
 /**
  * Reads the attribute tables from the definitions: the schema and the extensions of users, and the schema of groups.
- * `npm run schemas` writes them to src/schema/generated-schemas.ts, where the folders find them that do not import SCIMMY.
+ * `npm run schemas` writes them to src/schema/generated-schemas.ts, for the folders that must not import SCIMMY.
  */
 export function attributeTables(travelAttributes = travelExtensionAttributes()): {
   userSchema: Schema;
@@ -52,7 +52,10 @@ export function attributeTables(travelAttributes = travelExtensionAttributes()):
 /** How a schema of this service differs from the definition of SCIMMY. */
 interface Overrides {
   description: string;
-  /** By path. Each attribute needs a description here or in `commonDescriptions`: SCIMMY's speak of directories in general. */
+  /**
+   * The changed characteristics by attribute path. Each attribute needs a description here or in `commonDescriptions`, since
+   * those of SCIMMY describe directories in general.
+   */
   attributes: Record<string, Config>;
   /** Attributes that SCIMMY lacks, by the path of the attribute that they precede. */
   insertedBefore?: Record<string, ScimmyAttribute>;
@@ -91,13 +94,13 @@ const userOverrides: Overrides = {
     timezone: { description: 'The time zone, by its Olson name.' },
     active: { description: 'Whether the user may travel.' },
     password: { description: 'Accepted and thrown away.' },
-    // Required for the same reason as `name`.
+    // Required so that provisioning tools map emails by default, like `name`.
     emails: { description: 'Email addresses.', required: true },
     phoneNumbers: { description: 'Phone numbers.' },
     // The types that the travel service reads come first.
     'phoneNumbers.type': { canonicalValues: ['work', 'mobile', 'fax', 'home', 'other', 'pager'] },
     ims: { description: 'Instant messaging addresses.' },
-    // Any type is accepted, so none is suggested. RFC 7643 §4.1.2 calls the types of `ims` and `photos` suggestions, too.
+    // The service uses no messaging addresses and pictures, and keeps any type, so it suggests none.
     'ims.type': { canonicalValues: false },
     photos: { description: 'Pictures.' },
     'photos.type': { canonicalValues: false },
@@ -111,7 +114,7 @@ const userOverrides: Overrides = {
     groups: { description: 'The groups that the user is a member of.' },
     // Ids and URIs are compared with case.
     'groups.value': { description: 'The id of the group.', caseExact: true },
-    // A user is only ever a member of a group.
+    // RFC 7643 §8.7.1 lists User as well, but only groups have members.
     'groups.$ref': { description: 'The URI of the group.', caseExact: true, referenceTypes: ['Group'] },
     'groups.display': { description: 'The name of the group.' },
     'groups.type': { description: 'Whether the user is in the group itself, or in a group that is in it.' },
@@ -142,7 +145,7 @@ const groupOverrides: Overrides = {
   insertedBefore: {
     members: text('externalId', 'The id that the client knows the group by.', { caseExact: true }),
   },
-  // RFC 7643 §8.7.1 lists value, $ref and type, and has no `display`.
+  // `display` is not among the members of RFC 7643 §8.7.1, so it follows the others.
   last: ['members.display'],
 };
 
@@ -163,7 +166,7 @@ const enterpriseOverrides: Overrides = {
   },
 };
 
-/** The travel extension: attributes of a user that only a travel service needs. */
+/** The travel extension: attributes of a user that only a travel service needs. The table of traveler fields defines them. */
 function travelDefinition(attributes: readonly Attribute[]): SchemaDefinition {
   const description = 'What the travel service needs to know of a user.';
   return new SCIMMY.Types.SchemaDefinition(
@@ -185,7 +188,7 @@ function toScimmyAttribute({
   subAttributes = [],
 }: Attribute): ScimmyAttribute {
   const config = { description, multiValued, caseExact, mutable: mutability !== 'readOnly' };
-  // Only attributes that no schema declares are of type `any`.
+  // A schema has no attribute of type `any`, which SCIMMY does not know.
   const declared = type as ScimmyAttribute['type'];
   return new SCIMMY.Types.Attribute(declared, name, config, subAttributes.map(toScimmyAttribute));
 }
