@@ -303,13 +303,13 @@ const attacks: [string, (victim: Victim) => Promise<unknown>][] = [
 
 const numbered = states.map(([title, made], index): [string, typeof made, number] => [title, made, index]);
 
-describe.each(numbered)('an administrator %s', (_title, made, state) => {
+describe.each(numbered)('an admin %s', (_title, made, state) => {
   // Each attack meets every state, and a service that is started anew before and after it in every other one.
   const rounds = attacks.map(([title, attack], index): [string, typeof attack, boolean] => {
     const isRestarting = (state + index) % 2 === 1;
     return [isRestarting ? `${title}, around which the service starts anew` : title, attack, isRestarting];
   });
-  test.each(rounds)('is not captured %s', async (_attack, attack, isRestarting) => {
+  test.each(rounds)('cannot be taken over %s', async (_attack, attack, isRestarting) => {
     const name = `Ada${String(process.hrtime.bigint())}`;
     const email = `${name}@corp.example`.toLowerCase();
     const attacker = attackerOf(name);

@@ -33,7 +33,7 @@ afterEach(() => fixture.close());
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`http://127.0.0.1:${fixture.port}${path}`, { headers });
 
-test('one line tells of a request, without query values and personal data', async () => {
+test('each request has one log line, without query values and personal data', async () => {
   await (await get('/api/users/ada@corp.example?filter=email&ada%40corp.example=2&page=2')).text();
   expect(fixture.lines).toEqual([
     {
@@ -52,13 +52,13 @@ test('one line tells of a request, without query values and personal data', asyn
   ]);
 });
 
-test('what comes all day by itself has a line only when it fails', async () => {
+test('routine requests are logged only when they fail', async () => {
   await (await get('/routine/200')).text();
   await (await get('/routine/503')).text();
   expect(fixture.lines.map(({ status }) => status)).toEqual([503]);
 });
 
-test("a request has an id: the client's, when it can do no harm", async () => {
+test("a request has an id: the client's, if that is harmless in a log", async () => {
   const answered = async (id?: string) => {
     const response = await get('/api/users/u1', id === undefined ? {} : { 'X-Request-Id': id });
     expect(await response.json()).toEqual({ id: response.headers.get('x-request-id') });
@@ -69,12 +69,12 @@ test("a request has an id: the client's, when it can do no harm", async () => {
   expect(await answered('{"a":1}')).toBe('r2');
 });
 
-test('express tells nobody what it is, and makes no ETags', async () => {
+test('responses have no X-Powered-By header and no ETag of Express', async () => {
   const { headers } = await get('/api/users/u1');
   expect(headers.get('x-powered-by') ?? headers.get('etag')).toBeNull();
 });
 
-test('what nobody answers is 404, and what breaks 500 with the reason in the log alone', async () => {
+test('an unknown path is 404; an unexpected error is 500 with the reason only in the log', async () => {
   expect((await get('/nothing')).status).toBe(404);
   const response = await get('/broken');
   expect([response.status, await response.json()]).toEqual([500, { error: 'Something went wrong here.' }]);
@@ -86,13 +86,13 @@ test('what nobody answers is 404, and what breaks 500 with the reason in the log
   expect((await get('/api/users/%zz')).status).toBe(400);
 });
 
-test('what fails as the store is unavailable is 503, and may be asked again', async () => {
+test('an unavailable store is 503 with Retry-After', async () => {
   const response = await get('/full');
   expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
   expect(await response.json()).toEqual({ error: 'The database cannot be used at the moment; try again.' });
 });
 
-test('a client that goes away is told of', async () => {
+test('the log line of a request whose client disconnected has status 499', async () => {
   const gone = new Promise<void>((resolve) => {
     const sent = request({ port: fixture.port, path: '/slow' }, (response) => {
       response.once('data', () => sent.destroy());
@@ -107,7 +107,7 @@ test('a client that goes away is told of', async () => {
   expect(fixture.lines[0]).toMatchObject({ path: '/*', status: 499 });
 });
 
-test('requests are counted and timed by area, method and status', async () => {
+test('requests are counted and timed by route group, method and status', async () => {
   await (await get('/api/users/u1')).text();
   await (await get('/nothing-of-ours')).text();
   const text = await fixture.metrics.registry.metrics();
@@ -116,7 +116,7 @@ test('requests are counted and timed by area, method and status', async () => {
   expect(text).toContain('jetbridge_http_request_duration_seconds_count{area="api",method="GET"} 1');
 });
 
-test('areas are a closed list', () => {
+test('route groups are a closed list', () => {
   expect(['/scim/v2/Users', '/api', '/healthz', '/nothing', '/', ''].map(routeGroupOf)).toEqual([
     'scim',
     'api',
@@ -127,7 +127,7 @@ test('areas are a closed list', () => {
   ]);
 });
 
-test('a path shows the names of endpoints, and ids only if the request found something', () => {
+test('a logged path contains the names of endpoints, and ids only if the request succeeded', () => {
   expect(redactLoggedPath('/scim/v2/Users/1f2e-4a', true)).toBe('/scim/v2/Users/1f2e-4a');
   expect(redactLoggedPath('/scim/v2/Users/1f2e-4a', false)).toBe('/scim/v2/Users/*');
   expect(redactLoggedPath('/scim/v2/Users/ada%40corp.example', true)).toBe('/scim/v2/Users/*');
@@ -136,7 +136,7 @@ test('a path shows the names of endpoints, and ids only if the request found som
   expect(redactLoggedPath('/scim/v2/%55sers/x.php', false)).toBe('/scim/v2/*/*');
 });
 
-test('a list of parameters shows known names, each once', () => {
+test('logged parameters are known names, each once', () => {
   expect(redactParameterNames(['filter', 'ada@corp.example', 'x', 'count', 'constructor', 'filter'])).toEqual(
     ['filter', '*', 'count'],
   );
@@ -150,11 +150,11 @@ test.each([
   ...Object.keys(paths),
   ...['/scim/v2/.search', '/scim/v2/Groups', '/scim/v2/Schemas', '/scim/v2/ResourceTypes', '/oauth/token'],
   ...['/scim/v2/ServiceProviderConfig', '/scim/v2/Me', '/scim/v2/Bulk', '/healthz', '/readyz', '/metrics'],
-])('no name in %s is struck out', (path) => {
+])('no segment of the path %s is redacted', (path) => {
   expect(redactLoggedPath(path, false)).toBe(path.replace(/\{\w+\}/g, '*'));
 });
 
-test('no parameter that a service reads is struck out', () => {
+test('no parameter that a service reads is redacted', () => {
   const described = Object.values(paths).flatMap((methods) =>
     Object.values(methods).flatMap(({ parameters = [] }) => parameters),
   );

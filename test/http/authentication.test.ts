@@ -82,7 +82,7 @@ test('the travel API answers 429 without a body after 100 failures, and serves a
   expect((await send({ path, token: service.travelApiKey })).status).toBe(200);
 });
 
-test('another client id at /oauth/token does not help, and a client with the right secret is served', async () => {
+test('another client id at /oauth/token does not evade the limit, and a client with the right secret is served', async () => {
   const [one, other] = [
     await oauthClient(service, { connection: 'default' }),
     await oauthClient(service, { connection: 'default' }),
@@ -104,7 +104,7 @@ test('another client id at /oauth/token does not help, and a client with the rig
   expect((await send({ path: '/oauth/token', form: wish })).status).toBe(400);
 });
 
-test('all services count together, and other addresses are not concerned', async () => {
+test('all services share the failure count of an address, and other addresses are not affected', async () => {
   await fail(40, wrong);
   await fail(40, () => ({ ...wrong(), path: '/api/users' }));
   await fail(20, guess);
@@ -112,7 +112,7 @@ test('all services count together, and other addresses are not concerned', async
   expect((await send({ ...wrong(), from: '198.51.100.7' })).status).toBe(401);
 });
 
-test('valid requests are no failures, however many', async () => {
+test('valid requests never count as failures', async () => {
   await fail(150, () => ({ token: service.scimToken }), 200);
   expect((await send(wrong())).status).toBe(401);
 });
@@ -131,7 +131,7 @@ test('an IPv6 /64 network is one address, and an IPv4 address is one in each of 
   expect((await send({ ...wrong(), from: `${address}:50123` })).status).toBe(429);
 });
 
-test('what a client writes into X-Forwarded-For before its own address does not help', async () => {
+test('addresses that a client adds to X-Forwarded-For do not evade the limit', async () => {
   let n = 0;
   await fail(100, () => {
     n += 1;
@@ -140,7 +140,7 @@ test('what a client writes into X-Forwarded-For before its own address does not 
   expect((await send({ ...wrong(), from: `192.0.2.1, ${address}` })).status).toBe(429);
 });
 
-test('X-Forwarded-For of a peer that is no trusted proxy is not read', async () => {
+test('X-Forwarded-For of an untrusted peer is ignored', async () => {
   const direct = await startService({}, { background: false });
   try {
     const status = async (from: string) =>
@@ -152,7 +152,7 @@ test('X-Forwarded-For of a peer that is no trusted proxy is not read', async () 
   }
 });
 
-test('the limit ends a minute after the first failure, and Retry-After says when', () => {
+test('the limit ends a minute after the first failure, as Retry-After says', () => {
   let time = 0;
   const limit = createFailureLimit(() => time);
   for (let n = 0; n < 100; n += 1) expect(limit('a')).toBeUndefined();
@@ -165,7 +165,7 @@ test('the limit ends a minute after the first failure, and Retry-After says when
   expect(limit('a')).toBe(60);
 });
 
-test('however many addresses fail, those of 10,000 are remembered', () => {
+test('at most 10,000 addresses are remembered', () => {
   const limit = createFailureLimit(() => 0);
   for (let n = 0; n <= 100; n += 1) limit('first');
   for (let n = 0; n < 9_999; n += 1) limit(`10.0.${n >> 8}.${n & 255}`);

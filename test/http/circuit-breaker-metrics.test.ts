@@ -51,7 +51,7 @@ const told = () =>
     .filter(({ msg }) => msg.startsWith('calls to the travel API'))
     .map(({ msg, reason }) => `${msg}: ${reason}`);
 
-test('a pause is in the metrics while it lasts, and in the log once when it begins and once when it ends', async () => {
+test('an open circuit breaker is in the metrics while it is open, and in the log when it opens and closes', async () => {
   const calm = { throttled: '0', unanswered: '0', unauthorized: '0' };
   await post('ada');
   expect(await gauges()).toEqual(calm);

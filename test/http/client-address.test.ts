@@ -31,7 +31,7 @@ test.each([
   expect(addressOf(socket, forwarded)).toBe(expected);
 });
 
-test('whatever a trusted proxy passes on, the client has an address, and it is one of those named', () => {
+test('whatever a trusted proxy sends, the client address is one of the addresses in the request', () => {
   const entry = fc.oneof(
     fc.ipV4(),
     fc.ipV6(),
@@ -46,7 +46,7 @@ test('whatever a trusted proxy passes on, the client has an address, and it is o
   );
 });
 
-test('addresses of one IPv6 network of 64 bits are one group, and others are not', () => {
+test('addresses of one IPv6 /64 network are one group, and no others', () => {
   const parts = fc.tuple(...Array.from({ length: 8 }, () => fc.integer({ min: 1, max: 0xffff })));
   const text = (numbers: number[]) => numbers.map((part) => part.toString(16)).join(':');
   fc.assert(

@@ -39,10 +39,10 @@ const scim = ({ scimToken }: RunningService, more: Record<string, string> = {}) 
 });
 const travel = ({ travelApiKey }: RunningService) => ({ Authorization: `Bearer ${travelApiKey}` });
 
-describe('HTTPS of our own', () => {
+describe('HTTPS of the service itself', () => {
   const tls = () => ({ TLS_CERT: files.cert, TLS_KEY: files.key });
 
-  it('serves SCIM and the travel service, and the bridge reaches the one behind the other', () =>
+  it('serves SCIM and the travel service, and the bridge reaches the embedded travel service', () =>
     withService(tls(), async (service, askIt) => {
       expect(service.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
       const sent = { method: 'POST', headers: scim(service), body: JSON.stringify(ada) };
@@ -55,7 +55,7 @@ describe('HTTPS of our own', () => {
       });
     }));
 
-  it('tells clients to keep to it (RFC 6797 §7.1), whatever the answer', () =>
+  it('sets Strict-Transport-Security on every response (RFC 6797 §7.1)', () =>
     withService(tls(), async (service, askIt) => {
       for (const [path, status] of [
         ['/scim/v2/Users', 401],
@@ -73,14 +73,14 @@ describe('HTTPS of our own', () => {
       expect(service.url).toMatch(/^https/);
     }));
 
-  it('what is no TLS gets nothing', () =>
+  it('answers nothing to a connection without TLS', () =>
     withService(tls(), async (service) => {
       await expect(ask(`${service.url.replace('https', 'http')}/healthz`)).rejects.toThrow(
         /socket hang up|ECONNRESET/,
       );
     }));
 
-  it('a renewed certificate is served without a restart, and a broken one is not', async () => {
+  it('uses a renewed certificate without a restart, and ignores a broken one', async () => {
     const own = await certificateFiles();
     await withService({ TLS_CERT: own.cert, TLS_KEY: own.key }, async (service) => {
       const shown = () => shownCertificate(service.url);
@@ -96,7 +96,7 @@ describe('HTTPS of our own', () => {
     });
   });
 
-  it('a certificate that has ended is served with a warning', async () => {
+  it('uses an expired certificate with a warning', async () => {
     const old = await certificateFiles({ from: -9, to: -1 });
     const lines: JsonObject[] = [];
     const log = createLog('warn', linesTo(lines));
@@ -113,7 +113,7 @@ describe('plain HTTP where HTTPS is required', () => {
   const strict = { REQUIRE_HTTPS: 'true', TRUSTED_PROXIES: 'loopback' };
   const plain = { 'X-Forwarded-Proto': 'http' };
 
-  it('is refused in the form of the part that was asked', () =>
+  it('is refused in the error format of the requested interface', () =>
     withService(strict, async (service, askIt) => {
       const refused = await askIt('/scim/v2/Users', { headers: scim(service, plain) });
       expect(refused.status).toBe(403);
@@ -136,7 +136,7 @@ describe('plain HTTP where HTTPS is required', () => {
       expect(refused.headers['strict-transport-security']).toBeUndefined();
     }));
 
-  it('changes nothing', () =>
+  it('has no effect on data', () =>
     withService(strict, async (service, askIt) => {
       const body = JSON.stringify(ada);
       const sent = { method: 'POST', headers: scim(service, plain), body };
@@ -147,13 +147,13 @@ describe('plain HTTP where HTTPS is required', () => {
       expect(list.totalResults).toBe(0);
     }));
 
-  it('is open to probes', () =>
+  it('is allowed for health checks', () =>
     withService(strict, async (_service, askIt) => {
       for (const path of ['/healthz', '/readyz'])
         expect((await askIt(path, { headers: plain })).status).toBe(200);
     }));
 
-  it('is no obstacle to this machine itself, nor to the bridge', () =>
+  it('is allowed from the same machine and for the bridge', () =>
     withService({ REQUIRE_HTTPS: 'true' }, async (service, askIt) => {
       const sent = { method: 'POST', headers: scim(service), body: JSON.stringify(ada) };
       expect((await askIt('/scim/v2/Users', sent)).status).toBe(201);
@@ -164,7 +164,7 @@ describe('plain HTTP where HTTPS is required', () => {
     }));
 
   for (const address of outerAddresses())
-    it(`is refused from another address than loopback (${address})`, () =>
+    it(`is refused from an address other than loopback (${address})`, () =>
       withService({ HOST: '0.0.0.0' }, async (service) => {
         const outside = service.url.replace('127.0.0.1', address);
         expect((await ask(`${outside}/scim/v2/Users`, { headers: scim(service) })).status).toBe(403);
@@ -179,7 +179,7 @@ describe('plain HTTP where HTTPS is required', () => {
 describe('a proxy that ends TLS', () => {
   const byHttps = { 'X-Forwarded-Proto': 'https', Host: 'bridge.example.com' };
 
-  it('is believed when it is trusted: locations are as its client knows them', () =>
+  it("is trusted if configured: locations have the client's scheme and host", () =>
     withService({ REQUIRE_HTTPS: 'true', TRUSTED_PROXIES: 'loopback' }, async (service, askIt) => {
       const sent = { method: 'POST', headers: scim(service, byHttps), body: JSON.stringify(ada) };
       const made = await askIt('/scim/v2/Users', sent);
@@ -188,7 +188,7 @@ describe('a proxy that ends TLS', () => {
       expect(made.headers['strict-transport-security']).toBe('max-age=31536000');
     }));
 
-  it('tells whose failures they are, where tokens are guessed at', () =>
+  it('determines the address that failed authentication is counted for', () =>
     withService({ TRUSTED_PROXIES: 'loopback' }, async (_service, askIt) => {
       const headers = (client: string) => ({
         'Content-Type': 'application/x-www-form-urlencoded',
@@ -203,7 +203,7 @@ describe('a proxy that ends TLS', () => {
       expect([await guess('203.0.113.1'), await guess('203.0.113.2')]).toEqual([429, 401]);
     }));
 
-  it('is not believed when it is none of those that are trusted', () =>
+  it('is ignored if it is not configured as trusted', () =>
     withService({ TRUSTED_PROXIES: '10.0.0.0/8' }, async (service, askIt) => {
       const sent = { method: 'POST', headers: scim(service, byHttps), body: JSON.stringify(ada) };
       const made = await askIt('/scim/v2/Users', sent);

@@ -84,13 +84,13 @@ test.each<[string, RequestInit, string | undefined, string]>([
   ['/api/users', bearer('k2-text'), 'apiKey:k2', 'revoked credential'],
   ['/api/users', bearer('k3-text'), 'apiKey:k3', 'its user is no active admin'],
 ])(
-  'the line of a 401 at %s (%j) names the credential %s and the reason %s',
+  'the log line of a 401 at %s (%j) names the credential %s and the reason %s',
   async (path, init, credential, reason) => {
     expect(await lineOf(path, init)).toEqual([401, credential, reason]);
   },
 );
 
-test('the line of a request has the id of the credential, never its text', async () => {
+test('the log line of a request contains the id of the credential, never the credential', async () => {
   expect(await lineOf('/scim/v2/Users', bearer(SCIM_TOKEN))).toEqual([
     200,
     'token:environment:default',
@@ -118,7 +118,7 @@ test('the line of a request has the id of the credential, never its text', async
     expect(text).not.toContain(secret);
 });
 
-test('the line of a request for a token says which client got one, or why none did', async () => {
+test('the log line of a token request names the client, or the reason for the refusal', async () => {
   const ask = (form: Record<string, string>) =>
     lineOf('/oauth/token', { method: 'POST', body: new URLSearchParams(form) });
   const grant = { grant_type: 'client_credentials' };

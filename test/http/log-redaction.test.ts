@@ -211,7 +211,7 @@ async function sendAll(): Promise<Map<string | undefined, number>> {
   return statuses;
 }
 
-test('the log shows no value that a client chose, nor does the request log where none is recorded', async () => {
+test('the log contains no value that a client chose, nor does the request log without recorded bodies', async () => {
   const statuses = await sendAll();
   for (const status of ['200', '201', '400', '401', '404', '417', '429'])
     expect([...statuses.keys()]).toContain(status);

@@ -9,28 +9,28 @@ function logged(fields: object): JsonObject | undefined {
   return lines[0];
 }
 
-test('secrets and personal data are struck out', () => {
+test('secrets and personal data are redacted', () => {
   const fields = { password: 'p', user: { userName: 'ada', emails: [{ value: 'a@b' }], id: 'u1' } };
   expect(logged(fields)).toMatchObject({ password: '*', user: { userName: '*', emails: '*', id: 'u1' } });
 });
 
-test('errors keep their place, and lose addresses', () => {
+test('logged errors keep type and stack, without email addresses', () => {
   const line = logged({ err: new Error('no traveler ada@corp.example here') });
   expect(line).toMatchObject({ err: { type: 'Error', message: 'no traveler *@* here' } });
   expect(line?.['err']).toHaveProperty('stack', expect.stringContaining('log.test.ts'));
 });
 
-test('what is thrown and no error is told too', () => {
+test('thrown values that are no errors are logged too', () => {
   expect(logged({ err: 'boom' })).toMatchObject({ err: 'boom' });
 });
 
-test('a lower level is not written', () => {
+test('lines below the level are not written', () => {
   const lines: JsonObject[] = [];
   createLog('warn', linesTo(lines)).info({}, 'message');
   expect(lines).toEqual([]);
 });
 
-test('a fault of the store, which every request meets, is for whoever looks for everything: the store itself logs it', () => {
+test('errors of an unavailable store have the level debug, because the store logs them itself', () => {
   const err = new StoreUnavailable('the disk is full', { cause: new Error('database or disk is full') });
   const levels = (level: string) => {
     const lines: JsonObject[] = [];

@@ -43,7 +43,7 @@ describe('on the service', () => {
   const long = '/scim/v2/Users?count=200';
   const short = '/scim/v2/Users?count=0';
 
-  test('a response that has begun is never mixed with a 408 for the body of a request behind it', async () => {
+  test('a response that has begun is never mixed with a 408 for the body of a later request', async () => {
     const text = `${textOf('GET', long)}${textOf('POST', '/scim/v2/Users', bodyOf)}{"a":`;
     const client = unreadExchange(port, text);
     const isCut = ({ status }: JsonObject) => status === 499;
@@ -56,28 +56,25 @@ describe('on the service', () => {
   test.each([
     ['that is read before the response', short, 408],
     ['that is not read', '/healthz', 200],
-  ])('a request has one response, though its body never comes (%s)', async (_title, target, status) => {
+  ])('a request whose body never arrives has one response (%s)', async (_title, target, status) => {
     expect(statusesIn(await rawExchange(port, textOf('GET', target, bodyOf)))).toEqual([status]);
   });
 
-  test.each([1, 2, 5])(
-    '%d requests are answered before what cannot be read closes the socket',
-    async (count) => {
-      const text = await rawExchange(port, `${textOf('GET', short).repeat(count)}junk\r\n\r\n`);
-      expect(statusesIn(text)).toEqual(Array(count).fill(200));
-      expect(text.match(/Connection: close/g)).toHaveLength(1);
-      expect(text.slice(text.lastIndexOf('HTTP/1.1'))).toContain('Connection: close');
-    },
-  );
+  test.each([1, 2, 5])('%d requests are answered before malformed bytes close the socket', async (count) => {
+    const text = await rawExchange(port, `${textOf('GET', short).repeat(count)}junk\r\n\r\n`);
+    expect(statusesIn(text)).toEqual(Array(count).fill(200));
+    expect(text.match(/Connection: close/g)).toHaveLength(1);
+    expect(text.slice(text.lastIndexOf('HTTP/1.1'))).toContain('Connection: close');
+  });
 
-  test('an unknown expectation waits for the responses before it', async () => {
+  test('a request with an unknown expectation waits for the responses before it', async () => {
     const odd = textOf('POST', '/scim/v2/Users', { Expect: 'the-unexpected', Connection: 'close' });
     expect(statusesIn(await rawExchange(port, textOf('GET', short) + odd))).toEqual([200, 417]);
     await eventually(async () => expect(lines.map(({ status }) => status)).toEqual([200, 417]));
   });
 });
 
-describe('on a server whose handler takes long', () => {
+describe('on a server with a slow handler', () => {
   const held: ServerResponse[] = [];
   let faults = 0;
   const server = createServer(serverOptions({ ...socketLimits(10), requestMs: 100 }));
@@ -110,7 +107,7 @@ describe('on a server whose handler takes long', () => {
     ['headers', 1, post.slice(0, -10)],
     ['headers', 3, post.slice(0, -10)],
   ])(
-    'whole requests before %s that does not come are answered, and then the socket closes (%d)',
+    'complete requests before %s that does not arrive are answered, and then the socket closes (%d)',
     async (_title, count, late) => {
       const exchange = rawExchange(port, get.repeat(count) + late);
       await eventually(async () => expect(faults).toBe(1));
@@ -127,7 +124,7 @@ describe('on a server whose handler takes long', () => {
     },
   );
 
-  test('a request whose own body does not come is 408', async () => {
+  test('a request whose body does not arrive is answered 408', async () => {
     expect(statusesIn(await rawExchange(port, `${post}{`))).toEqual([408]);
   });
 });

@@ -14,19 +14,19 @@ async function statuses(isReady: () => Promise<boolean>): Promise<number[]> {
   return found;
 }
 
-test('a process that can work is alive and ready', async () => {
+test('a process that is ready answers 200 at /healthz and /readyz', async () => {
   expect(await statuses(async () => true)).toEqual([200, 200]);
 });
 
-test('a process that cannot work yet is alive, not ready', async () => {
+test('a process that is not ready answers 200 at /healthz and 503 at /readyz', async () => {
   expect(await statuses(async () => false)).toEqual([200, 503]);
 });
 
-test('a check that fails means not ready', async () => {
+test('a readiness check that rejects means not ready', async () => {
   expect(await statuses(() => Promise.reject(new Error('no database')))).toEqual([200, 503]);
 });
 
-test('/metrics is for Prometheus', async () => {
+test('/metrics has the Prometheus format', async () => {
   const fixture = await httpFixture((app, metrics) => {
     measureProcess(metrics);
     app.use(metricsRoutes(metrics, clock()));
@@ -37,7 +37,7 @@ test('/metrics is for Prometheus', async () => {
   await fixture.close();
 });
 
-test('/metrics is computed at most once a second, and every answer is newer than its request', async () => {
+test('/metrics is computed at most once a second, and each response is newer than its request', async () => {
   const time = clock();
   let computed = 0;
   const fixture = await httpFixture((app, metrics) => {
@@ -75,7 +75,7 @@ test('/metrics is computed at most once a second, and every answer is newer than
   expect(last).toBe(computed);
 });
 
-test('/metrics is never computed twice at a time, however long that takes', async () => {
+test('computations of /metrics never overlap', async () => {
   const time = clock();
   const ends: (() => void)[] = [];
   const fixture = await httpFixture((app, metrics) => {
@@ -123,7 +123,7 @@ describe('while writes fail', () => {
     return [response.status, await response.json()];
   };
 
-  test('a process is ready, as it can read, and says why they fail', async () => {
+  test('a process is ready, because it can read, and says why writes fail', async () => {
     [failure, found] = [reason, reason];
     expect(await asked('/readyz')).toEqual([200, { status: 'ready', writes: 'failing', reason }]);
     expect(await asked('/readyz?require=reads')).toEqual([
@@ -132,7 +132,7 @@ describe('while writes fail', () => {
     ]);
   });
 
-  test('it is not ready for whoever requires writes, even if nobody has tried one', async () => {
+  test('a process is not ready for callers that require writes, even before the first write', async () => {
     [failure, found] = [undefined, reason];
     const expected = [503, { status: 'not ready', writes: 'failing', reason }];
     expect(await asked('/readyz?require=writes')).toEqual(expected);
@@ -140,7 +140,7 @@ describe('while writes fail', () => {
     expect(await asked('/readyz')).toEqual([200, { status: 'ready', writes: 'ok' }]);
   });
 
-  test('they work again, and it is ready for everybody', async () => {
+  test('a process is ready for all callers when writes succeed again', async () => {
     [failure, found] = [undefined, undefined];
     expect(await asked('/readyz?require=writes')).toEqual([200, { status: 'ready', writes: 'ok' }]);
   });

@@ -43,7 +43,7 @@ function rulesIn({ status, headers }: Response) {
   return [status, headers.get('cache-control'), headers.get('x-content-type-options')];
 }
 
-describe('an answer without a version is never kept by caches, and its type is never guessed:', () => {
+describe('a response without a version has no-store and nosniff:', () => {
   it.each<[string, number, string, () => Sent]>([
     ['a list of users', 200, '/scim/v2/Users', () => ({ headers: scim() })],
     [
@@ -131,7 +131,7 @@ describe('an answer without a version is never kept by caches, and its type is n
   });
 });
 
-describe('an answer with a version may be kept by its client, which asks each time whether it still holds:', () => {
+describe('a response with an ETag may be stored by its client, which must revalidate it:', () => {
   it.each(['Users', 'Groups'])('the resources of %s, read and written', async (type) => {
     const body =
       type === 'Users'

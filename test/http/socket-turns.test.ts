@@ -34,7 +34,7 @@ test.each([
   ['requests that are refused', '/scim/v2/Users', 'nobodys'],
   ['valid requests', '/scim/v2/Users', SCIM_TOKEN],
   ['requests for a page that there is not', '/nothing', 'nobodys'],
-])('%s that one socket sends all at once wait behind those of others', async (_title, path, token) => {
+])('%s that one socket sends at once do not delay those of other sockets', async (_title, path, token) => {
   const [flooding, other] = [await open(), await open()];
   const flood = Array.from({ length: FLOOD }, (_, at) => requestText(path, `flood-${at}`, token));
   flooding.write(flood.join(''));

@@ -58,7 +58,7 @@ function opened(port: number): Promise<{ socket: Socket; received(): string; isC
 }
 
 describe('pipelined requests', () => {
-  test.each(both)('wait for each other on their socket, up to 32 (%s)', async (target) => {
+  test.each(both)('wait for each other on their socket, up to 32 of them (%s)', async (target) => {
     const { port, textOf } = await limited({});
     const last = textOf('GET', '/healthz', { Connection: 'close' });
     const text = await rawExchange(port, textOf('GET', target).repeat(32) + last);
@@ -66,7 +66,7 @@ describe('pipelined requests', () => {
     expect(text.endsWith('{"status":"ok"}')).toBe(true);
   });
 
-  test('are answered in their order, and never two at a time', async () => {
+  test('are handled in order, one at a time', async () => {
     const { port, textOf, scim } = await limited({});
     const post = (userName: string) => {
       const body = JSON.stringify({ userName });
@@ -81,7 +81,7 @@ describe('pipelined requests', () => {
   });
 
   test.each(both)(
-    'beyond 32 that wait are refused, and the socket closes after those before them (%s)',
+    'beyond 32 are refused, and the socket closes after the earlier responses (%s)',
     async (target) => {
       const { port, textOf } = await limited({});
       const text = await rawExchange(port, textOf('GET', target).repeat(60));
@@ -91,7 +91,7 @@ describe('pipelined requests', () => {
     },
   );
 
-  test('that are refused have the headers of every response, a line in the log, and a count in the metrics', async () => {
+  test('that are refused have the usual headers, a log line and a count in the metrics', async () => {
     const { port, service, textOf } = await limited({});
     const text = await rawExchange(port, textOf('GET', '/scim/v2/Users?count=1').repeat(60));
     const [head = ''] = text.slice(text.indexOf('HTTP/1.1 503')).split('\r\n\r\n');
@@ -112,7 +112,7 @@ describe('pipelined requests', () => {
     expect(metrics).toContain('jetbridge_http_requests_total{area="scim",method="GET",status="503"} 1\n');
   });
 
-  test('in thousands close the socket at once', async () => {
+  test('in thousands make the service close the socket at once', async () => {
     const { port, service } = await limited({});
     const text = await rawExchange(port, 'GET / HTTP/1.1\r\n\r\n'.repeat(3000)).catch(() => '');
     expect(statusesIn(text).length).toBeLessThan(34);
@@ -121,7 +121,7 @@ describe('pipelined requests', () => {
 });
 
 test.each(both)(
-  'the last request that a socket may send is told so, and then the socket closes (%s)',
+  'the response to the last request of a socket has Connection: close, and then the socket closes (%s)',
   async (target) => {
     const { port, textOf } = await limited({ requests: 3 });
     const idle = await opened(port);
@@ -141,7 +141,7 @@ test.each(both)(
 describe('a client that does not read', () => {
   const notes = 'urn:example:notes:2.0:User';
 
-  test('is cut off in time, and the log says why', async () => {
+  test('is disconnected after the time limit, and the log says why', async () => {
     const { port, textOf, scim } = await limited({ unreadMs: 100 });
     const values = Array.from({ length: 40 }, (_, index) => `${index}${'x'.repeat(6_000)}`);
     for (let index = 0; index < 60; index += 1)
@@ -160,7 +160,7 @@ describe('a client that does not read', () => {
     expect((await scim.send('GET', '/Users?count=200')).body.itemsPerPage).toBeGreaterThan(59);
   });
 
-  test('because it still sends its request is not meant', async () => {
+  test('is not disconnected while it still sends its request', async () => {
     const { port, textOf } = await limited({ unreadMs: 50 });
     const { socket, received, isClosed } = await opened(port);
     const body = JSON.stringify({ userName: 'slow' });
@@ -181,7 +181,7 @@ describe('a request that does not arrive in time', () => {
     ['/api/users', 'application/json'],
   ];
 
-  test.each(bodies)('is 408, and its connection ends (%s)', async (target, type = '') => {
+  test.each(bodies)('is answered 408, and its connection closes (%s)', async (target, type = '') => {
     const { port, textOf } = await limited({ requestMs: 200 });
     const text = textOf('POST', target ?? '', { 'Content-Type': type, 'Content-Length': '100' });
     const answer = await rawExchange(port, `${text}{"a":`);
@@ -190,7 +190,7 @@ describe('a request that does not arrive in time', () => {
     expect(answer).toContain('The request took too long to come.');
   });
 
-  test.each(bodies)('is over as well when its chunks keep coming (%s)', async (target, type = '') => {
+  test.each(bodies)('is answered 408 even while chunks keep coming (%s)', async (target, type = '') => {
     const { port, textOf } = await limited({ requestMs: 200 });
     const { socket, received, isClosed } = await opened(port);
     socket.write(textOf('POST', target ?? '', { 'Content-Type': type, 'Transfer-Encoding': 'chunked' }));
@@ -201,7 +201,7 @@ describe('a request that does not arrive in time', () => {
   });
 });
 
-test('more sockets than the setting allows are closed at once, and those that are open are served', async () => {
+test('sockets beyond the limit are closed at once, and the open ones are served', async () => {
   const { port, textOf } = await limited({ connections: 2 });
   const [first, second] = [await opened(port), await opened(port)];
   const third = await opened(port);

@@ -52,18 +52,18 @@ describe.each([
     files.remove();
   });
 
-  it('TLS 1.2 offers suites with forward secrecy and authenticated encryption, and no others', async () => {
+  it('TLS 1.2 offers only suites with forward secrecy and authenticated encryption', async () => {
     expect(oldSuites).toEqual(expect.arrayContaining(['aes128-gcm-sha256', 'ecdhe-rsa-aes128-sha']));
     expect(await acceptedSuites(service.url)).toEqual(suitesFor(name));
   });
 
-  it('a renewed certificate is served by the same suites', async () => {
+  it('the suites stay the same after the certificate is renewed', async () => {
     await files.renew();
     service.renewCertificate();
     expect(await acceptedSuites(service.url)).toEqual(suitesFor(name));
   });
 
-  it('TLS 1.3 is spoken, and nothing older than 1.2', async () => {
+  it('TLS 1.3 is supported, and nothing older than 1.2', async () => {
     expect(await protocolOf(service.url, { version: 'TLSv1.3' })).toBe('TLSv1.3');
     expect(await protocolOf(service.url, { version: 'TLSv1.2' })).toBe('TLSv1.2');
     for (const version of ['TLSv1', 'TLSv1.1'] as const)

@@ -61,11 +61,11 @@ test.each<[string, Came, string]>([
     'plain',
   ],
   ['from loopback, which is no trusted proxy here', { from: '127.0.0.1', headers: proto('http') }, 'local'],
-])('a request that came %s', (_title, came, expected) => {
+])('the transport of a request %s', (_title, came, expected) => {
   expect(arrivalOf(came, ['10.0.0.0/8'])).toBe(expected);
 });
 
-test('a proxy on this machine tells that its client came in plain', () => {
+test('a proxy on the same machine can report an unencrypted client', () => {
   expect(arrivalOf({ from: '127.0.0.1', headers: proto('http') }, ['loopback'])).toBe('plain');
 });
 

@@ -60,20 +60,20 @@ const statusOf = async (assertion: string, more: Record<string, string> = {}) =>
   return status === 200 ? 200 : `${status} ${body['error']}`;
 };
 
-it.each(ALGORITHMS)('an assertion signed by %s lets its client in', async (algorithm) => {
+it.each(ALGORITHMS)('an assertion signed with %s authenticates its client', async (algorithm) => {
   const { id } = await register(algorithm);
   const { status, body } = await fixture.ask(form(await signed(claimsOf(id), algorithm)));
   expect(status).toBe(200);
   expect(await fixture.opened(body['access_token'])).toEqual({ kind: 'scim', connection: 'default' });
 });
 
-it('a client_id beside it must be the same (RFC 7521 §4.2)', async () => {
+it('the client_id must be the client of the assertion (RFC 7521 §4.2)', async () => {
   const { id } = await register();
   expect(await statusOf(await signed(claimsOf(id)), { client_id: 'other' })).toBe('401 invalid_client');
   expect(await statusOf(await signed(claimsOf(id)), { client_id: id })).toBe(200);
 });
 
-it('an assertion is good once, with a jti or without (RFC 7523 §3)', async () => {
+it('an assertion is accepted once, with a jti or without (RFC 7523 §3)', async () => {
   const { id } = await register();
   for (const claims of [claimsOf(id), claimsOf(id, { jti: undefined })]) {
     const assertion = await signed(claims);
@@ -86,7 +86,7 @@ it('an assertion is good once, with a jti or without (RFC 7523 §3)', async () =
   expect(await statusOf(await signed(claimsOf(id, { jti: 'second' })))).toBe(200);
 });
 
-it('of two that come at once, one is let in', async () => {
+it('one of two concurrent uses is accepted', async () => {
   const { id } = await register();
   const assertion = await signed(claimsOf(id));
   const statuses = await Promise.all([1, 2, 3, 4].map(() => statusOf(assertion)));
@@ -111,7 +111,7 @@ describe('an assertion is refused', () => {
     expect(await statusOf(await signed(claimsOf(id)))).toBe(200);
   });
 
-  it('within a minute of its end or beginning it is not, as clocks differ', async () => {
+  it('an assertion is accepted within a minute of its validity, as clocks differ', async () => {
     const { id } = await register();
     const seconds = Math.floor(fixture.now() / 1000);
     expect(await statusOf(await signed(claimsOf(id, { exp: seconds - 50 })))).toBe(200);
@@ -125,20 +125,20 @@ describe('an assertion is refused', () => {
     expect(await statusOf(await forged.sign(privateKey))).toBe('401 invalid_client');
   });
 
-  it('signed with what is public', async () => {
+  it('signed with the public key as a secret', async () => {
     const { id } = await register('RS256');
     const known = JSON.stringify((await jwks('RS256')).keys[0]);
     const forged = new SignJWT(claimsOf(id) as JWTPayload).setProtectedHeader({ alg: 'HS256', kid: 'RS256' });
     expect(await statusOf(await forged.sign(new TextEncoder().encode(known)))).toBe('401 invalid_client');
   });
 
-  it('signed not at all', async () => {
+  it('that is not signed', async () => {
     const { id } = await register();
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
     expect(await statusOf(`${part({ alg: 'none' })}.${part(claimsOf(id))}.`)).toBe('401 invalid_client');
   });
 
-  it('that is no JWT', async () => {
+  it('that is not a JWT', async () => {
     for (const text of ['x', 'a.b', 'a.b.c', '..', 'eyJ.eyJ.x'])
       expect(await statusOf(text)).toBe('401 invalid_client');
   });
@@ -152,7 +152,7 @@ describe('an assertion is refused', () => {
     expect(await statusOf('')).toBe('400 invalid_request');
   });
 
-  it('of a client that has a secret, which does not help one with keys either', async () => {
+  it('of a client with a secret; a secret does not help a client with keys either', async () => {
     const { id } = await fixture.register();
     expect(await statusOf(await signed(claimsOf(id)))).toBe('401 invalid_client');
     const keyed = await register();
@@ -165,7 +165,7 @@ describe('an assertion is refused', () => {
   });
 });
 
-describe('keys at an address', () => {
+describe('keys at a URL', () => {
   let server: Server;
   let asked: number;
   let answer: () => { status: number; body: string };
@@ -190,7 +190,7 @@ describe('keys at an address', () => {
     expect(asked).toBe(1);
   });
 
-  it('that cannot be had are a refusal with a line in the log, asked for again some seconds later', async () => {
+  it('that cannot be read refuse the client with a log line, and are read again some seconds later', async () => {
     const { id } = await fixture.register({ kind: 'jwksUri', uri: uri() });
     const good = answer;
     answer = () => ({ status: 503, body: '{}' });

@@ -42,23 +42,23 @@ function expectError(answer: TokenAnswer, status: number, error: string): void {
 }
 
 describe('a client with a secret', () => {
-  it('shows it in the body', async () => {
+  it('sends the secret in the body', async () => {
     const token = expectToken(await fixture.ask(inBody()));
     expect(await fixture.opened(token)).toEqual({ kind: 'scim', connection: 'default' });
   });
 
-  it('shows it in the header (RFC 6749 §2.3.1)', async () => {
+  it('sends the secret in the header (RFC 6749 §2.3.1)', async () => {
     const sent = { Authorization: basic(client.id, client.secret) };
     expectToken(await fixture.ask(grant, sent));
     expectToken(await fixture.ask({ ...grant, client_id: client.id }, sent));
     expectToken(await fixture.ask(grant, { Authorization: sent.Authorization.replace('Basic', 'basic') }));
   });
 
-  it('gets its own scope, whatever it asks for, and what else it sends does not matter', async () => {
+  it('gets its own scope, whichever scope or other parameter it sends', async () => {
     expectToken(await fixture.ask(inBody({ scope: 'everything', resource: 'x', client_assertion: '' })));
   });
 
-  it('gets another token each time, and all of them are good for an hour', async () => {
+  it('gets a new token each time, valid for an hour', async () => {
     const first = expectToken(await fixture.ask(inBody()));
     fixture.pass(1_000);
     const second = expectToken(await fixture.ask(inBody()));
@@ -70,21 +70,21 @@ describe('a client with a secret', () => {
     expect(await fixture.opened(second)).toBeDefined();
   });
 
-  it('is out at once when it is revoked, tokens and all', async () => {
+  it('loses access at once when it is revoked, with its tokens', async () => {
     const token = expectToken(await fixture.ask(inBody()));
     await fixture.revoke(client.id);
     expect(await fixture.opened(token)).toBeUndefined();
     expectError(await fixture.ask(inBody()), 401, 'invalid_client');
   });
 
-  it('gets nothing when its connection is not there any more', async () => {
+  it('gets no token when its connection no longer exists', async () => {
     fixture.closeConnection();
     expectError(await fixture.ask(inBody()), 400, 'unauthorized_client');
   });
 });
 
-describe('who is not a client gets 401 invalid_client', () => {
-  it('in one form for every reason', async () => {
+describe('an unauthenticated client gets 401 invalid_client', () => {
+  it('with the same response for every reason', async () => {
     const other = await fixture.register();
     const answers = await Promise.all([
       fixture.ask(inBody({ client_secret: 'wrong' })),
@@ -106,8 +106,8 @@ describe('who is not a client gets 401 invalid_client', () => {
   });
 });
 
-describe('a request that is none of these is 400', () => {
-  it('two ways to show who one is (RFC 6749 §2.3)', async () => {
+describe('a malformed request is 400', () => {
+  it('with two authentication methods (RFC 6749 §2.3)', async () => {
     const Authorization = basic(client.id, client.secret);
     expectError(await fixture.ask(inBody(), { Authorization }), 400, 'invalid_request');
     expectError(
@@ -118,7 +118,7 @@ describe('a request that is none of these is 400', () => {
     expectError(await fixture.ask(inBody({ client_assertion: 'a.b.c' })), 400, 'invalid_request');
   });
 
-  it('no grant type, or an empty one (§3.2)', async () => {
+  it('without a grant type, or with an empty one (§3.2)', async () => {
     expectError(await fixture.ask({ ...inBody(), grant_type: '' }), 400, 'invalid_request');
     expectError(await fixture.ask(''), 400, 'invalid_request');
   });
@@ -129,7 +129,7 @@ describe('a request that is none of these is 400', () => {
       expectError(await fixture.ask(inBody({ grant_type })), 400, 'unsupported_grant_type'),
   );
 
-  it('a parameter given twice (§3.2)', async () => {
+  it('with a parameter given twice (§3.2)', async () => {
     const twice = `${new URLSearchParams(inBody())}&grant_type=client_credentials`;
     expectError(await fixture.ask(twice), 400, 'invalid_request');
   });
@@ -145,7 +145,7 @@ describe('a request that is none of these is 400', () => {
     },
   );
 
-  it('an encoding that there is not', async () => {
+  it('with an unknown encoding', async () => {
     expectError(await fixture.ask(inBody(), { 'Content-Encoding': 'rot13' }), 400, 'invalid_request');
   });
 
@@ -160,8 +160,8 @@ describe('a request that is none of these is 400', () => {
   });
 });
 
-describe('guessing', () => {
-  it('ends after a hundred failures a minute, and successes do not count', async () => {
+describe('guessing secrets', () => {
+  it('is limited to a hundred failures a minute, and successes do not count', async () => {
     const wrong = inBody({ client_secret: 'wrong' });
     for (let asked = 0; asked < 60; asked += 1) expectToken(await fixture.ask(inBody()));
     for (let asked = 0; asked < 100; asked += 1) expect((await fixture.ask(wrong)).status).toBe(401);
@@ -170,7 +170,7 @@ describe('guessing', () => {
     expect(refused.headers.get('retry-after')).toBe('60');
   });
 
-  it('under one name keeps out nobody who comes from the same address under another', async () => {
+  it('for one client does not lock out another client of the same address', async () => {
     const other = inBody({ client_id: 'somebody', client_secret: 'wrong' });
     for (let asked = 0; asked <= 100; asked += 1) await fixture.ask(other);
     expectError(await fixture.ask(other), 429, 'invalid_request');

@@ -24,7 +24,7 @@ const statuses = async (token: string) => ({
 const revoke = ({ id }: RegisteredClient) =>
   revokeClient(recordedShell({ JETBRIDGE_DATA: service.data }), id);
 
-test('a token of a connection’s client opens SCIM, and nothing of the travel service', async () => {
+test("a token of a connection's client gives access to SCIM, and not to the travel service", async () => {
   const client = await oauthClient(service, { connection: 'default' });
   const token = await client.token();
   expect(await statuses(token)).toEqual({ scim: 200, travel: 401 });
@@ -33,7 +33,7 @@ test('a token of a connection’s client opens SCIM, and nothing of the travel s
   await expect(client.token()).rejects.toThrow('no token: 401');
 });
 
-test('a token of an admin’s client opens the travel service as that admin, and no SCIM', async () => {
+test("a token of an admin's client gives access to the travel service as that admin, and not to SCIM", async () => {
   const admin = travelAdmin(service.url, service.travelApiKey);
   const id = await admin.make('/users', { email: 'Ada@corp.example', roles: ['admin'] });
   const client = await oauthClient(service, { travelAdmin: 'ada@corp.example' });
@@ -47,7 +47,7 @@ test('a token of an admin’s client opens the travel service as that admin, and
   expect(shell.out.join('\n')).toContain('travel API as Ada@corp.example');
 });
 
-test('archiving the admin or taking the role away disables their clients at once, giving it back enables them again', async () => {
+test('archiving an admin or removing the role disables their clients at once; restoring enables them again', async () => {
   const admin = travelAdmin(service.url, service.travelApiKey);
   const id = await admin.make('/users', { email: 'ada@corp.example', roles: ['admin'] });
   const client = await oauthClient(service, { travelAdmin: 'ada@corp.example' });
@@ -67,7 +67,7 @@ test('archiving the admin or taking the role away disables their clients at once
   await expect(client.token()).rejects.toThrow('no token: 401');
 });
 
-test('tokens and clients outlive the process', async () => {
+test('tokens and clients survive a restart', async () => {
   const place = temporaryFolder();
   const environment = { JETBRIDGE_DATA: place.path };
   const first = await startService(environment, { background: false });
@@ -81,7 +81,7 @@ test('tokens and clients outlive the process', async () => {
   place.remove();
 });
 
-test('a client of a connection that the settings have no more opens nothing', async () => {
+test('a client of a connection that was removed from the settings has no access', async () => {
   const place = temporaryFolder();
   const both = writeSettingsFile({}, { default: {}, acme: {} });
   const data = { JETBRIDGE_DATA: place.path };
@@ -100,7 +100,7 @@ test('a client of a connection that the settings have no more opens nothing', as
   place.remove();
 });
 
-test('the request log tells by which credential an admin did something', async () => {
+test("the request log names the credential of an admin's request", async () => {
   const client = await oauthClient(service, { travelAdmin: 'admin@jetbridge.local' });
   expect((await statuses(await client.token())).travel).toBe(200);
   expect((await statuses(service.travelApiKey)).travel).toBe(200);

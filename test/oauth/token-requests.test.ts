@@ -33,7 +33,7 @@ const authorization = fc.option(
   { nil: undefined },
 );
 
-test('whatever is sent is read, or refused with one of the errors of RFC 6749 §5.2', () => {
+test('any token request is parsed, or refused with an error of RFC 6749 §5.2', () => {
   fc.assert(
     fc.property(form, authorization, (text, header) => {
       try {
@@ -47,7 +47,7 @@ test('whatever is sent is read, or refused with one of the errors of RFC 6749 §
   );
 });
 
-test('an id and a secret of any characters survive the header', () => {
+test('a client id and a secret of any characters survive the Authorization header', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (id, secret) => {
       const presented = readClientAuthentication(basic(id, secret), new Map());
@@ -56,7 +56,7 @@ test('an id and a secret of any characters survive the header', () => {
   );
 });
 
-test('the endpoint answers anything with JSON, never a fault of ours, and hands nothing out', async () => {
+test('the endpoint answers random requests with a JSON error that is not 5xx, and issues no token', async () => {
   const fixture = await oauthFixture();
   await fixture.register();
   try {

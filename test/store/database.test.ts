@@ -66,7 +66,7 @@ describe('the embedded database', () => {
     expect(await pragma('busy_timeout')).toBe(5000);
   });
 
-  it('refuses a second one that serves from the same directory, and lets it in once the first is closed', async () => {
+  it('refuses a second process that serves from the directory, until the first one is closed', async () => {
     const directory = newDirectory();
     const first = await openEmbedded(directory, true);
     await expect(openEmbedded(directory, true)).rejects.toThrow(DatabaseInUse);
@@ -75,7 +75,7 @@ describe('the embedded database', () => {
     await open(directory);
   });
 
-  it('lets a command look in while another process serves', async () => {
+  it('can be opened by a command while a server runs', async () => {
     const directory = newDirectory();
     const serving = await open(directory);
     await ensureConnection(serving, { id: 'okta', account: 'acme' });
@@ -85,7 +85,7 @@ describe('the embedded database', () => {
     expect(await scimTokens(serving).findActive('h', NOW)).toMatchObject({ connection: 'okta' });
   });
 
-  it('keeps everything from one opening to the next', async () => {
+  it('keeps all data when it is opened again', async () => {
     const directory = newDirectory();
     const first = await openEmbedded(directory, true);
     await ensureConnection(first, { id: 'okta', account: 'acme' });
@@ -95,13 +95,13 @@ describe('the embedded database', () => {
     expect(await second.db.selectFrom('connection').select('id').execute()).toEqual([{ id: 'okta' }]);
   });
 
-  it('answers no ping once it is closed', async () => {
+  it('rejects a ping once it is closed', async () => {
     const database = await openEmbedded(newDirectory(), true);
     await database.close();
     await expect(database.ping()).rejects.toThrow();
   });
 
-  it('recognises a unique violation, and nothing else, as a duplicate', async () => {
+  it('recognizes unique violations, and no other errors, as duplicates', async () => {
     const { db, isDuplicate } = await open();
     const insert = (id: string | null) =>
       sql`insert into connection (id, account) values (${id}, ${id})`.execute(db);
@@ -111,7 +111,7 @@ describe('the embedded database', () => {
     expect(empty.status === 'rejected' && isDuplicate(empty.reason)).toBe(false);
   });
 
-  it('tells why a transaction failed where the database has undone it by itself', async () => {
+  it('reports why a transaction failed that SQLite has rolled back itself', async () => {
     const { db } = await open();
     const failing = db.transaction().execute(async (tx) => {
       await sql`rollback`.execute(tx);

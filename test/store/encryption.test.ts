@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { encryption, parseEncryptionKey, readOrCreateKeyFile } from '../../src/store/encryption.ts';
 
-describe('what is sealed', () => {
+describe('an encrypted text', () => {
   const { encrypt: seal, decrypt: open } = encryption(randomBytes(32));
 
-  test('is opened as it was, in its place, with its key, and nowhere else', () => {
+  test('is decrypted with its key and in its place only', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.string(), (text, place, elsewhere) => {
         const sealed = seal(text, place);
@@ -19,7 +19,7 @@ describe('what is sealed', () => {
     );
   });
 
-  test('looks different each time, and tells nothing but the key that it needs', () => {
+  test('is different each time, and reveals nothing but the id of its key', () => {
     const [one, other] = [seal('secret', 'here'), seal('secret', 'here')];
     expect(one).not.toBe(other);
     expect(one).toMatch(/^1\.[0-9a-f]{8}\.[\w-]+$/);
@@ -27,7 +27,7 @@ describe('what is sealed', () => {
     expect(Buffer.from(one.slice(11), 'base64url')).toHaveLength(12 + 'secret'.length + 16);
   });
 
-  test('is not opened when a bit of it is another', () => {
+  test('is not decrypted if one bit is changed', () => {
     const sealed = seal('secret', 'here');
     const bytes = Buffer.from(sealed.slice(11), 'base64url');
     for (let bit = 0; bit < bytes.length * 8; bit++) {
@@ -41,7 +41,7 @@ describe('what is sealed', () => {
   });
 });
 
-describe('the key', () => {
+describe('the encryption key', () => {
   let directory: string;
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'key-'));
@@ -57,7 +57,7 @@ describe('the key', () => {
       expect(parseEncryptionKey(text)).toBeUndefined();
   });
 
-  test('is made once, in a file that nobody else can read', () => {
+  test('is created once, in a file that only its owner can read', () => {
     const folder = join(directory, 'data');
     const key = readOrCreateKeyFile(folder);
     expect(key).toHaveLength(32);
@@ -67,7 +67,7 @@ describe('the key', () => {
     expect(parseEncryptionKey(readFileSync(join(folder, 'jetbridge.key'), 'utf8'))).toEqual(key);
   });
 
-  test('that was damaged is not replaced: what it sealed would be lost', () => {
+  test('in a damaged file is not replaced, because existing ciphertexts would be lost', () => {
     const file = join(directory, 'jetbridge.key');
     writeFileSync(file, 'nonsense');
     expect(() => readOrCreateKeyFile(directory)).toThrow(

@@ -15,7 +15,7 @@ const ada = nameMatcher({
 /** As if every value were a reference. */
 const everywhere = { matchesValue: ada.matchesValue, matchesUnique: ada.matchesValue };
 
-describe('the mentions of a person', () => {
+describe('the name matcher of a person', () => {
   test.each([
     ['ADA@corp.example', true],
     ['mailto:ada@corp.example', true],
@@ -29,7 +29,7 @@ describe('the mentions of a person', () => {
     ['7d4e7f0a-52b12', false],
     ['ada king', false],
     ['142', false],
-  ])('%j names her: %p', (value, expected) => {
+  ])('%j names the person: %p', (value, expected) => {
     expect(ada.matchesValue(value)).toBe(expected);
   });
 
@@ -42,17 +42,17 @@ describe('the mentions of a person', () => {
     ['{"cut":"\\tada@corp.example', true],
     ['{"size":42,"name":"adam"}', false],
     ['', false],
-  ])('the text %j names her: %p', (text, expected) => {
+  ])('the text %j names the person: %p', (text, expected) => {
     expect(ada.matchesJson(text)).toBe(expected);
   });
 
-  test('a sentence names her by any of her names', () => {
+  test('a sentence names the person by any name', () => {
     expect(ada.matchesSentence('The addresses of bob and ada are to be exchanged.')).toBe(true);
     expect(ada.matchesSentence('Another traveler has ada@corp.example.')).toBe(true);
     expect(ada.matchesSentence('The addresses of bob and adam are to be exchanged.')).toBe(false);
   });
 
-  test('no text of a struck value names her any more, and nothing else is changed', () => {
+  test('no text of a redacted value names the person, and nothing else is changed', () => {
     fc.assert(
       fc.property(
         fc.jsonValue(),
@@ -68,7 +68,7 @@ describe('the mentions of a person', () => {
     );
   });
 
-  test('a reference goes as a whole by its value, and stays where a namesake is meant', () => {
+  test('a reference to the person is removed as a whole, and a reference to a namesake stays', () => {
     const reference = (value: object) => withoutReferences({ manager: value } as never, ada);
     expect(reference({ value: 'ada@corp.example', displayName: 'Ada Lovelace' })).toBeUndefined();
     expect(reference({ value: 'm1', displayName: 'Ada Lovelace' })).toEqual({
@@ -78,7 +78,7 @@ describe('the mentions of a person', () => {
   });
 });
 
-test('the address of whoever leaves a long list is not kept as the beginning of a block', async () => {
+test('the address of a resource that leaves a long list does not stay as the beginning of a block', async () => {
   const place = temporaryFolder();
   const database = await openEmbedded(place.path, true);
   const store = travelStore(database);

@@ -53,8 +53,8 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 }
 
-describe('a database that can grow no further', () => {
-  it('rejects with its reason, and takes writes again once there is room', async () => {
+describe('a database on a full disk', () => {
+  it('rejects writes with a reason, and accepts them again once there is room', async () => {
     await fill();
     const failing = insertOne('a', 1_000_000);
     await expect(failing).rejects.toThrow(StoreUnavailable);
@@ -67,7 +67,7 @@ describe('a database that can grow no further', () => {
     expect(await ids()).toEqual(['a']);
   });
 
-  it('leaves no transaction open, and nothing of one that failed', async () => {
+  it('leaves no transaction open, and no part of a failed one', async () => {
     await fill();
     const failing = database.db.transaction().execute(async (tx) => {
       await insert('a').execute(tx);
@@ -78,7 +78,7 @@ describe('a database that can grow no further', () => {
     expect(await ids()).toEqual(['c']);
   });
 
-  it('waits for the disk again after notes that need not, also where these failed', async () => {
+  it('syncs commits again after work with relaxed durability, even if that failed', async () => {
     await fill();
     const failing = database.withRelaxedDurability(database.db, (light) =>
       light.transaction().execute((tx) => insert('a', 1_000_000).execute(tx)),
@@ -89,14 +89,14 @@ describe('a database that can grow no further', () => {
   });
 });
 
-describe('whether writes work', () => {
+describe('the write health', () => {
   const forbidWrites = () => pragma('query_only = on');
   const allowWrites = () => pragma('query_only = off');
   const reason = 'the database may only be read';
   const beginning = `the database cannot be written; writes are answered 503 until it can: ${reason}`;
   const end = 'the database can be written again';
 
-  it('is known from any write that fails, and from a probe each five seconds until one succeeds', async () => {
+  it('turns bad with any failed write, and is probed every five seconds until a write succeeds', async () => {
     expect(health.failure()).toBeUndefined();
     await forbidWrites();
     await expect(insertOne('a')).rejects.toThrow(StoreUnavailable);
@@ -118,7 +118,7 @@ describe('whether writes work', () => {
     expect(lines).toEqual([beginning, end]);
   });
 
-  it('is asked of the disk when somebody asks, at most each five seconds', async () => {
+  it('is probed on request, at most every five seconds', async () => {
     expect(await health.probe()).toBeUndefined();
     await forbidWrites();
     expect(await health.probe()).toBeUndefined();
@@ -130,7 +130,7 @@ describe('whether writes work', () => {
     expect(await health.probe()).toBeUndefined();
   });
 
-  it('is logged once a minute, however often writes fail and work', async () => {
+  it('is logged at most once a minute', async () => {
     for (let second = 0; second < 120; second += 5) {
       await forbidWrites();
       for (let count = 0; count < 10; count += 1) await expect(insertOne('a')).rejects.toThrow();

@@ -168,7 +168,7 @@ function isSlow(plan: string): boolean {
 }
 
 it.each(calls.map(([name, call, allowed = /^$/]) => ({ name, call, allowed })))(
-  '$name is answered by an index, however many there are',
+  '$name uses an index, however many there are',
   async ({ call, allowed }) => {
     const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
     const database = await openEmbedded(directory, true);
@@ -250,9 +250,9 @@ function lost(plans: string[]): string[] {
   });
 }
 
-describe('a list goes along an index', () => {
+describe('a list uses an index', () => {
   const users = fields.map((where) => ({ name: where.field, where }));
-  it.each(users)('to users by $name', async ({ where }) => {
+  it.each(users)('for users by $name', async ({ where }) => {
     const order = { by: 'position', descending: false } as const;
     const query = { where, order, start: { offset: 0 }, limit: 10 };
     const plans = await listPlans(({ identities }) => identities.list('okta', query, alone));
@@ -260,7 +260,7 @@ describe('a list goes along an index', () => {
     expect(lost(plans)).toEqual([]);
   });
 
-  it.each(users)('to users by any of two values of $name', async ({ where }) => {
+  it.each(users)('for users by either of two values of $name', async ({ where }) => {
     const order = { by: 'position', descending: false } as const;
     const any = [where, { ...where, value: typeof where.value === 'string' ? 'other' : where.value }];
     const query = { where: { any }, order, start: { offset: 0 }, limit: 10 };
@@ -270,7 +270,7 @@ describe('a list goes along an index', () => {
   });
 
   const groups = groupFields.map((where) => ({ name: where.field, where }));
-  it.each(groups)('to groups by $name', async ({ where }) => {
+  it.each(groups)('for groups by $name', async ({ where }) => {
     const order = { by: 'position', descending: false } as const;
     const query = { where, order, start: { offset: 0 }, limit: 10 };
     const plans = await listPlans((store) => store.groups.list('okta', query, alone));
@@ -286,7 +286,7 @@ describe('a list goes along an index', () => {
     { field: 'active', operator: 'eq', value: true },
     { any: [{ field: 'active', operator: 'eq', value: false }, { all: [] }] },
   ];
-  it.each(orders)('behind a key of $by (descending: $descending)', async ({ by, descending, after }) => {
+  it.each(orders)('after a key of $by (descending: $descending)', async ({ by, descending, after }) => {
     for (const where of wheres) {
       const query = { where, order: { by, descending }, start: { after }, limit: 10 };
       const plans = await listPlans(async ({ identities }) => {
@@ -303,7 +303,7 @@ describe('a list goes along an index', () => {
   const memberships =
     /^CORRELATED SCALAR SUBQUERY|^SEARCH group_member USING COVERING INDEX group_member_value \(connection_id=\? AND value=\?\)$/;
 
-  it('from the first row on', async () => {
+  it('from the first row', async () => {
     for (const { by, descending } of orders) {
       const query = { where: { all: [] }, order: { by, descending }, start: { offset: 0 }, limit: 10 };
       const plans = await listPlans(({ identities }) => identities.list('okta', query, alone));
@@ -317,7 +317,7 @@ describe('a list goes along an index', () => {
     }
   });
 
-  it('far in, by the counts of blocks', async () => {
+  it('at a high offset, with the counters of blocks', async () => {
     const order = { by: 'position', descending: false } as const;
     const query = { where: { all: [] }, order, start: { offset: 5000 }, limit: 10 };
     const plans = await listPlans(async ({ identities, imports }) => {
@@ -337,7 +337,7 @@ describe('a list goes along an index', () => {
   });
 });
 
-it('those who must be taken out of use are found by an index of their own', async () => {
+it('due deactivations are found by their own index', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
   const database = await openEmbedded(directory, true);
   try {
@@ -356,7 +356,7 @@ it('those who must be taken out of use are found by an index of their own', asyn
   }
 });
 
-it('times that lie too far in the future are found by indexes', async () => {
+it('times too far in the future are found by indexes', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
   const database = await openEmbedded(directory, true);
   try {
@@ -372,7 +372,7 @@ it('times that lie too far in the future are found by indexes', async () => {
   }
 });
 
-it('a token is answered by an index', async () => {
+it('a token is found by an index', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
   const database = await openEmbedded(directory, true);
   try {

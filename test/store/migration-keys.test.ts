@@ -99,7 +99,7 @@ async function opened(work: (database: Database) => Promise<void>): Promise<void
   }
 }
 
-test('everything that is found without case is found under the form of today', async () => {
+test('every case-insensitive value is found under the current case folding', async () => {
   const ligature = '\ufb01ona@corp.example';
   await before(
     addPeople([
@@ -133,7 +133,7 @@ test('everything that is found without case is found under the form of today', a
   });
 });
 
-test('who waits for an address whose key changes waits for it under the new key, and is looked at again', async () => {
+test('an identity that waits for an address waits for its new key, and becomes dirty', async () => {
   await before(
     addPeople([
       { id: 'held', userName: 'held', email: 'fiona@corp.example' },
@@ -157,7 +157,7 @@ test('who waits for an address whose key changes waits for it under the new key,
   });
 });
 
-test('groups are found by their names, and a name that was taken by folding is free', async () => {
+test('groups are found by their names, and a name that only the old folding made equal is free', async () => {
   await before(async (db) => {
     await sql`
       insert into scim_group (connection_id, id, attributes, display_name_key, version, created_at, last_modified, position)
@@ -173,7 +173,7 @@ test('groups are found by their names, and a name that was taken by folding is f
   });
 });
 
-test('users of the embedded travel service are found and unique by the form of today, and its lists stay counted', async () => {
+test('travel users are found and unique under the current case folding, and their lists keep exact totals', async () => {
   // In the old order between eve and guy, in the new one behind zoe.
   const emails = ['ada', 'eve', '\ufb01ona', 'guy', 'zoe'].map((name) => `${name}@corp.example`);
   await before(async (db) => {
@@ -215,7 +215,7 @@ test('users of the embedded travel service are found and unique by the form of t
   });
 });
 
-test('of two rows that come to have one key the elder has it, and both stay', async () => {
+test('of two rows with the same new key, the older one gets the key, and both rows stay', async () => {
   // Composed after compatibility folding only: J with a caron against the letter that has one of its own.
   const [younger, elder] = ['\uff2a\u030can@corp.example', '\uff4a\u030can@corp.example'];
   expect(former(younger)).not.toBe(former(elder));
@@ -242,7 +242,7 @@ test('of two rows that come to have one key the elder has it, and both stay', as
   });
 });
 
-test('more people than a batch of the migration get their keys', async () => {
+test('more identities than one batch get their new keys', async () => {
   const people = Array.from({ length: 1203 }, (_, at) => ({ id: `p${at}`, userName: `\uff21${at}` }));
   await before(addPeople(people));
   await opened(async (database) => {

@@ -59,7 +59,7 @@ async function before(people: Old[], groups: { id: string; createdAt: number }[]
   await db.destroy();
 }
 
-test('who was there before lists had a key of their own keeps the place, and is found by every column', async () => {
+test('identities from before the list columns keep their positions, and are found by every column', async () => {
   const urn = 'urn:x:y:2.0:User';
   await before(
     [
@@ -100,7 +100,7 @@ test('who was there before lists had a key of their own keeps the place, and is 
   }
 });
 
-test('more people than a batch of the migration are all filled in', async () => {
+test('more identities than one batch get their columns filled', async () => {
   const people = Array.from({ length: 1203 }, (_, at) => ({
     id: `p${at}`,
     desired: { active: at % 2 === 0 },
@@ -117,7 +117,7 @@ test('more people than a batch of the migration are all filled in', async () => 
   }
 });
 
-test('a migration that breaks off leaves everything as it was, and is made at the next start', async () => {
+test('an interrupted migration leaves the database unchanged, and runs again at the next start', async () => {
   await before([{ id: 'a' }, { id: 'b' }], []);
   const raw = await openSqlite(join(directory, 'jetbridge.db'));
   // The last thing that the migration makes is in its way.
@@ -131,7 +131,7 @@ test('a migration that breaks off leaves everything as it was, and is made at th
   await database.close();
 });
 
-test('API keys that were there before they could be listed get an id each, and open what they opened', async () => {
+test('API keys from before they had ids get one each, and stay valid', async () => {
   await before([], []);
   const raw = await openSqlite(join(directory, 'jetbridge.db'));
   raw.exec(`

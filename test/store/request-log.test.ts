@@ -35,7 +35,7 @@ const calls: [string, (log: RequestLog) => Promise<unknown>][] = [
   ['sweeping', (log) => log.deleteOlderThan(NOW + 1, 1)],
 ];
 
-it.each(calls)('%s: one index is walked, and rows are fetched by their number', async (_title, call) => {
+it.each(calls)('%s: the query scans one index, and fetches rows by their number', async (_title, call) => {
   const database = await open();
   await requestLog(database).append([logged('a'), logged('b')]);
   const plans = await plansOf(database, (db) => call(requestLog({ ...database, db })));

@@ -82,7 +82,7 @@ const calls: [string, (store: TravelStore) => Promise<unknown>, RegExp?][] = [
 ];
 
 it.each(calls.map(([title, call, walk]) => ({ title, call, walk })))(
-  '$title is answered by an index',
+  '$title uses an index',
   async ({ call, walk }) => {
     const database = await open();
     await travelStore(database).write(['user'], (within) => within.insert(user, keys));
@@ -94,7 +94,7 @@ it.each(calls.map(([title, call, walk]) => ({ title, call, walk })))(
   },
 );
 
-it('a key is answered by an index', async () => {
+it('an API key is found by an index', async () => {
   const plans = await plansOf(await open(), (spied) => apiKeys(spied).findActive('h'));
   expect(plans).toEqual([expect.stringMatching(/^SEARCH travel_api_key USING INDEX \w+ \(hash=\?\)$/)]);
 });
@@ -139,7 +139,7 @@ const deliveryCalls: [string, (database: Database) => Promise<unknown>][] = [
   ['secrets', (database) => webhookRecords(database, encryption(new Uint8Array(32))).activeSecrets('w', NOW)],
 ];
 
-it.each(deliveryCalls)('of deliveries, %s is answered by an index', async (_, call) => {
+it.each(deliveryCalls)('%s of deliveries uses an index', async (_, call) => {
   const database = await open();
   const store = travelStore(database);
   const webhook = { ...user, type: 'webhook', id: 'w' };

@@ -61,7 +61,7 @@ export function describeConnections(open: Open): void {
   }
 
   describe('connections', () => {
-    it('are listed with what hangs on them', async () => {
+    it('are listed with the counts of their records', async () => {
       const { database } = await filled();
       const idle = { isInUse: false };
       expect(await readStoredConnections(database, NOW)).toEqual([
@@ -71,7 +71,7 @@ export function describeConnections(open: Open): void {
       ]);
     });
 
-    it('are in use while somebody holds a lease', async () => {
+    it('are in use while a reconciler holds a lease', async () => {
       const { database, leases } = await filled();
       await leases.acquire('okta', 'ada', { token: 'k', until: NOW + 9, now: NOW });
       const inUse = async (now: number) =>
@@ -80,7 +80,7 @@ export function describeConnections(open: Open): void {
       expect(await inUse(NOW + 9)).toEqual([]);
     });
 
-    it('that are forgotten leave nothing behind, and the others as they were', async () => {
+    it('that are deleted leave no records, and the other connections are unchanged', async () => {
       const store = await filled();
       const { database, identities } = store;
       const before = await rowsOf(store, 'entra');
@@ -98,7 +98,7 @@ export function describeConnections(open: Open): void {
       expect(await identities.findHolder('acme', { travelId: 't1' })).toBeUndefined();
     });
 
-    it('that are forgotten let others of the account link their travelers, and wake who waits for an address', async () => {
+    it('that are deleted free their travelers for other connections of the account, and mark identities dirty that wait for an address', async () => {
       const { database, add, reconcileQueue, read } = await filled();
       await deleteConnection(database, 'okta');
       await add(person('ada', { ...linked('t1', 'ada@x'), connection: 'entra' }));
@@ -108,7 +108,7 @@ export function describeConnections(open: Open): void {
       expect((await read('other', 'entra')).state).toBe('synced');
     });
 
-    it('that are forgotten can come back, empty', async () => {
+    it('that are deleted can be created again, empty', async () => {
       const { database, add, identities } = await filled();
       await deleteConnection(database, 'okta');
       await ensureConnection(database, { id: 'okta', account: 'acme' });
@@ -117,7 +117,7 @@ export function describeConnections(open: Open): void {
       expect((await identities.list('okta', part({ all: [] }), alone)).total).toBe(1);
     });
 
-    it('of many people are forgotten in many steps', async () => {
+    it('of many users are deleted in batches', async () => {
       const { database, identities, groups } = await fixture(open);
       const people = Array.from({ length: 1_100 }, (_, at) => person(`p${at}`));
       const changes = people.map((identity) => ({ kind: 'insert', identity }) as const);
@@ -132,7 +132,7 @@ export function describeConnections(open: Open): void {
       expect((await readStoredConnections(database, NOW)).map(({ id }) => id)).toEqual(['entra', 'other']);
     });
 
-    it('stay when somebody comes to them meanwhile', async () => {
+    it('stay when a user is created in them meanwhile', async () => {
       const { database, add } = await filled();
       let late: Promise<void> | undefined;
       const end = await deleteConnection(database, 'okta', () => {

@@ -26,7 +26,7 @@ export function describeCredentials(open: Open): void {
   describe('an API key', () => {
     const key = { id: '1', hash: 'h1', name: 'first', userId: 'u', createdAt: NOW };
 
-    it('belongs to its user, and stays theirs', async () => {
+    it('belongs to its user for good', async () => {
       const { keys } = await credentialFixture();
       await keys.add(key);
       await keys.add({ ...key, id: '2', userId: 'v' });
@@ -35,7 +35,7 @@ export function describeCredentials(open: Open): void {
       expect([await keys.hasAny('u'), await keys.hasAny('v')]).toEqual([true, false]);
     });
 
-    it('needs a user, and goes with them', async () => {
+    it('needs a user, and is deleted with the user', async () => {
       const { keys, deleteUser } = await credentialFixture();
       await expect(keys.add({ ...key, userId: 'nobody' })).rejects.toThrow();
       await keys.add(key);
@@ -44,7 +44,7 @@ export function describeCredentials(open: Open): void {
       expect(await keys.list()).toEqual([]);
     });
 
-    it('is nobody’s once it is revoked, and is never revived', async () => {
+    it('is invalid once it is revoked, and is never revived', async () => {
       const { keys } = await credentialFixture();
       await keys.add(key);
       expect(await keys.revoke('1', NOW + 1)).toBe(true);
@@ -55,7 +55,7 @@ export function describeCredentials(open: Open): void {
       expect(await keys.hasAny('u')).toBe(true);
     });
 
-    it('is listed without its hash, with when it was last used', async () => {
+    it('is listed without its hash, with the time of its last use', async () => {
       const { keys } = await credentialFixture();
       await keys.add({ ...key, id: '2', hash: 'h2', createdAt: NOW + 1, userId: 'v' });
       await keys.add(key);
@@ -100,7 +100,7 @@ export function describeCredentials(open: Open): void {
       expect(await clients.list()).toEqual([{ ...client, proof: proof.kind, revokedAt: undefined }]);
     });
 
-    it('opens nothing once it is revoked, nor do its tokens', async () => {
+    it('is invalid once it is revoked, and so are its tokens', async () => {
       const { clients, tokens } = await credentialFixture();
       await clients.add(scim);
       await tokens.save({ hash: 't1', clientId: 'c1', expiresAt: NOW + 10 }, NOW);
@@ -112,7 +112,7 @@ export function describeCredentials(open: Open): void {
       expect(await clients.list()).toMatchObject([{ id: 'c1', revokedAt: NOW }]);
     });
 
-    it('goes with its user, tokens and all', async () => {
+    it('is deleted with its user, together with its tokens', async () => {
       const { clients, tokens, assertions, deleteUser } = await credentialFixture();
       await clients.add(travel);
       await tokens.save({ hash: 't1', clientId: 'c2', expiresAt: NOW + 10 }, NOW);
@@ -122,7 +122,7 @@ export function describeCredentials(open: Open): void {
       expect(await tokens.findActive('t1', NOW)).toBeUndefined();
     });
 
-    it('needs a connection or a user that is there', async () => {
+    it('needs an existing connection or user', async () => {
       const { clients } = await credentialFixture();
       const nowhere = { ...scim, grant: { kind: 'scim', connection: 'nowhere' } } satisfies NewClient;
       const nobody = { ...travel, grant: { kind: 'travel', userId: 'nobody' } } satisfies NewClient;
@@ -130,7 +130,7 @@ export function describeCredentials(open: Open): void {
       await expect(clients.add(nobody)).rejects.toThrow();
     });
 
-    it('has tokens that open what it may open, until they expire', async () => {
+    it('has tokens that are valid for its grant until they expire', async () => {
       const { clients, tokens } = await credentialFixture();
       await clients.add(scim);
       await clients.add(travel);
@@ -146,7 +146,7 @@ export function describeCredentials(open: Open): void {
       expect(await tokens.findActive('t2', NOW)).toBeDefined();
     });
 
-    it('uses an assertion once, and another client may have one of the same name', async () => {
+    it('uses an assertion once, and another client may use one with the same id', async () => {
       const { clients, assertions } = await credentialFixture();
       await clients.add(scim);
       await clients.add(travel);

@@ -75,7 +75,7 @@ const later = (at: number, nextAttemptAt: number): DeliveryOutcome => ({
 /** Deliveries, on any database. */
 export function describeDeliveries(open: Open): void {
   describe('an event', () => {
-    it('is put on its way to the webhooks that select its kind, or every kind, and to no other', async () => {
+    it('is delivered to the webhooks that select its kind, or every kind, and to no others', async () => {
       const { webhook, happen, states, page } = await office(open);
       await webhook('some', 'a', 'b');
       await webhook('all', '*');
@@ -92,7 +92,7 @@ export function describeDeliveries(open: Open): void {
       expect((await page('disabled')).total).toBe(0);
     });
 
-    it('takes its deliveries along when its transaction is undone', async () => {
+    it('has no deliveries if its transaction is rolled back', async () => {
       const { webhook, store, page, queue } = await office(open);
       await webhook('w', '*');
       const undone = store.write([], async (within) => {
@@ -105,8 +105,8 @@ export function describeDeliveries(open: Open): void {
     });
   });
 
-  describe('a queue', () => {
-    it('hands out the first in order, one after the other, to whoever has the lease', async () => {
+  describe('a delivery queue', () => {
+    it('returns its deliveries in order, one at a time, to the holder of the lease', async () => {
       const { webhook, happen, queue, take, states } = await office(open);
       await webhook('w', '*');
       await happen('a', 'e1');
@@ -131,7 +131,7 @@ export function describeDeliveries(open: Open): void {
       ]);
     });
 
-    it('lets nobody pass the first, whose time has not come, and tells since when it fails', async () => {
+    it('never skips the first delivery, even before its retry is due, and reports since when attempts fail', async () => {
       const { webhook, happen, queue, take } = await office(open);
       await webhook('w', '*');
       await happen('a', 'e1');
@@ -150,7 +150,7 @@ export function describeDeliveries(open: Open): void {
       expect(await queue.nextDelivery('w', NOW + 50)).toMatchObject({ eventId: 'e2' });
     });
 
-    it('is taken over when a lease has run out, and then keeps nothing of the one before', async () => {
+    it('can be leased again when the lease has expired; outcomes of the former holder are refused', async () => {
       const { webhook, happen, queue, take, states } = await office(open);
       await webhook('w', '*');
       await happen('a', 'e1');
@@ -164,7 +164,7 @@ export function describeDeliveries(open: Open): void {
       expect(await states('w')).toEqual([['e1', 'pending']]);
     });
 
-    it('is free again when all leases are given back, as after a crash', async () => {
+    it('is free again when all leases are released, as after a crash', async () => {
       const { webhook, happen, queue, take } = await office(open);
       await webhook('w', '*');
       await happen('a', 'e1');
@@ -173,7 +173,7 @@ export function describeDeliveries(open: Open): void {
       expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
     });
 
-    it('serves those first who were served the longest ago', async () => {
+    it('is due before queues that were served more recently', async () => {
       const { webhook, happen, queue, take } = await office(open);
       for (const id of ['v', 'w', 'x']) await webhook(id, '*');
       await happen('a', 'e1');
@@ -183,7 +183,7 @@ export function describeDeliveries(open: Open): void {
       expect(await queue.dueWebhooks({ now: NOW + 9, failing: false, limit: 1 })).toEqual(['x']);
     });
 
-    it('hands out what was asked for before what waits, and not before its time', async () => {
+    it('returns due redeliveries before pending events', async () => {
       const { webhook, happen, queue, take, records } = await office(open);
       await webhook('w', '*');
       await happen('a', 'e1');
@@ -202,7 +202,7 @@ export function describeDeliveries(open: Open): void {
       expect(await queue.nextDelivery('w', NOW + 2 * HOUR)).toMatchObject({ id: 'r' });
     });
 
-    it('hands out at once what is new, also if the clock was ahead when it happened or was asked for', async () => {
+    it('returns new deliveries at once, even if the clock was ahead when they were created', async () => {
       const { webhook, happen, queue, take, records } = await office(open);
       await webhook('v', '*');
       await happen('a', 'e1', NOW + HOUR);
@@ -222,7 +222,7 @@ export function describeDeliveries(open: Open): void {
       }
     });
 
-    it('that is changed and enabled is due at once, the first in order and what was asked for', async () => {
+    it('is due at once when its webhook is changed and enabled, with its first event and its redeliveries', async () => {
       const { webhook, happen, queue, take, records } = await office(open);
       await webhook('w', '*');
       await happen('a', 'e1');
@@ -238,7 +238,7 @@ export function describeDeliveries(open: Open): void {
       expect(await queue.nextDelivery('w', NOW + 1)).toMatchObject({ id: 'd1' });
     });
 
-    it('is canceled in parts, only while its webhook selects nothing or is gone', async () => {
+    it('is canceled in batches, only while its webhook is disabled or deleted', async () => {
       const { webhook, select, happen, queue, page, store } = await office(open);
       await webhook('w', '*');
       for (const id of ['e1', 'e2', 'e3']) await happen('a', id);
@@ -258,7 +258,7 @@ export function describeDeliveries(open: Open): void {
     });
   });
 
-  describe('what was canceled while it was under way', () => {
+  describe('a delivery that was canceled during its attempt', () => {
     async function underWay(open: Open) {
       const { webhook, select, happen, queue, take, ...rest } = await office(open);
       await webhook('w', '*');
@@ -269,7 +269,7 @@ export function describeDeliveries(open: Open): void {
       return { select, happen, queue, lease, take, ...rest };
     }
 
-    it('succeeded if it arrived', async () => {
+    it('has succeeded if the attempt succeeded', async () => {
       const { queue, lease, states, counts } = await underWay(open);
       expect(await queue.saveOutcome(lease, 'd1', arrived())).toEqual({ failingSince: undefined });
       expect(await states('w')).toEqual([
@@ -280,7 +280,7 @@ export function describeDeliveries(open: Open): void {
     });
 
     it.each([later(NOW, NOW + 50), { status: 'failed' as const, attempts: [attempt(NOW, 'x')] }])(
-      'stays canceled if it did not ($status), which does not count as failing',
+      'stays canceled if the attempt failed ($status), which does not count as failing',
       async (outcome) => {
         const { queue, lease, store, counts } = await underWay(open);
         expect(await queue.saveOutcome(lease, 'd1', outcome)).toEqual({ failingSince: undefined });
@@ -293,7 +293,7 @@ export function describeDeliveries(open: Open): void {
     );
 
     it.each([arrived(), later(NOW, NOW + 50)])(
-      'keeps back nothing of what comes when the webhook is enabled again ($status)',
+      'does not delay later deliveries when the webhook is enabled again ($status)',
       async (outcome) => {
         const { select, happen, queue, lease, counts } = await underWay(open);
         await select('w', '*');
@@ -306,7 +306,7 @@ export function describeDeliveries(open: Open): void {
       },
     );
 
-    it('is not counted again when it is gone, too', async () => {
+    it('is not counted again after its deletion', async () => {
       const { queue, lease, records, counts } = await underWay(open);
       expect(await records.deleteOldDeliveries(NOW + 1, 9)).toBe(2);
       expect(await queue.saveOutcome(lease, 'd1', arrived())).toEqual({ failingSince: undefined });
@@ -314,8 +314,8 @@ export function describeDeliveries(open: Open): void {
     });
   });
 
-  describe('old deliveries', () => {
-    it('are removed from the beginning, in parts, and counted out', async () => {
+  describe('expired deliveries', () => {
+    it('are deleted oldest first, in batches, and subtracted from the counters', async () => {
       const { webhook, happen, records, page, states } = await office(open);
       await webhook('v', '*');
       await webhook('w', '*');
@@ -327,7 +327,7 @@ export function describeDeliveries(open: Open): void {
       expect([(await page('v')).total, (await page('w', 'pending')).total]).toEqual([2, 2]);
     });
 
-    it('and those of webhooks that are gone leave nothing behind', async () => {
+    it('of deleted webhooks leave no records', async () => {
       const { webhook, happen, records, page, store, queue } = await office(open);
       await webhook('w', '*');
       for (const id of ['e1', 'e2', 'e3']) await happen('a', id);

@@ -8,7 +8,7 @@ export function describeGroups(open: Open): void {
     Array.from({ length: count }, (_, index) => ({ value: `m${index}` }));
 
   describe('groups', () => {
-    it('come back as they were kept, with their members in order', async () => {
+    it('are read as they were written, with their members in order', async () => {
       const { groups } = await fixture(open);
       const group = team('g', { attributes: { displayName: 'Élan', externalId: 'e' } });
       const members = [
@@ -36,7 +36,7 @@ export function describeGroups(open: Open): void {
       expect((await groups.findById('okta', 'i'))?.attributes).toEqual({ displayName: 'i' });
     });
 
-    it('are listed in the order of their creation, exactly counted', async () => {
+    it('are listed in the order of their creation, with an exact total', async () => {
       const { groups } = await fixture(open);
       for (const id of ['d', 'c', 'a', 'b']) await groups.insert(team(id), []);
       const page = await groups.list('okta', part({ all: [] }, 1, 2), alone);
@@ -47,7 +47,7 @@ export function describeGroups(open: Open): void {
       expect(beyond).toEqual({ total: 4, rows: [], keys: [], next: undefined });
     });
 
-    it('are found by what an index answers, all of it together', async () => {
+    it('are found by all conditions that an index answers', async () => {
       const { groups } = await fixture(open);
       await groups.insert(team('g', { attributes: { displayName: 'Sales', externalId: 'E1' } }), [
         { value: 'ada' },
@@ -71,7 +71,7 @@ export function describeGroups(open: Open): void {
       expect(await ids({ any: [has('member', 'bob'), has('id', 'g')] })).toEqual(['g', 'h']);
     });
 
-    it('tell of each member what its id names: a live user, a group, or nothing', async () => {
+    it('resolve the id of each member to a live user, a group, or nothing', async () => {
       const { groups, identities } = await fixture(open);
       for (const [id, deletedAt] of [['live'], ['dead', NOW]] as const)
         await identities.commit('okta', [{ kind: 'insert', identity: person(id, { deletedAt }) }]);
@@ -90,7 +90,7 @@ export function describeGroups(open: Open): void {
       ]);
     });
 
-    it('of users are told with their names', async () => {
+    it('of users are read with their names', async () => {
       const { groups } = await fixture(open);
       await groups.insert(team('g', { attributes: { displayName: 'Sales' } }), [{ value: 'ada' }]);
       await groups.insert(team('h', { createdAt: NOW + 1 }), [{ value: 'ada' }, { value: 'bob' }]);
@@ -118,7 +118,7 @@ export function describeGroups(open: Open): void {
       expect(await groups.findById('okta', 'g')).toEqual({ ...after, attributes: { displayName: 'new' } });
     });
 
-    it('makes the member steps in order', async () => {
+    it('applies the member steps in order', async () => {
       const { groups } = await fixture(open);
       await groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }]);
       const members: MemberChange[] = [
@@ -131,7 +131,7 @@ export function describeGroups(open: Open): void {
       expect(kept).toEqual([{ value: 'b' }, { value: 'd' }, { value: 'a', display: 'A' }]);
     });
 
-    it('replaces members: who stays keeps the place', async () => {
+    it('replaces members, and those that stay keep their positions', async () => {
       const { groups } = await fixture(open);
       await groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }, { value: 'c', display: 'C' }]);
       const members: MemberChange[] = [
@@ -164,7 +164,7 @@ export function describeGroups(open: Open): void {
           { kind: 'add', members: [{ value: 'a' }, { value: 'b' }] },
         ],
       ],
-    ])('that changes nothing, by %s, leaves it as it is', async (_, members) => {
+    ])('that makes no difference, by %s, leaves the group as it is', async (_, members) => {
       const { groups } = await fixture(open);
       await groups.insert(team('g', { attributes: { displayName: 'g', externalId: 'e' } }), [
         { value: 'a' },
@@ -176,7 +176,7 @@ export function describeGroups(open: Open): void {
       expect((await groups.allMembers('okta', ['g'])).get('g')).toEqual([{ value: 'a' }, { value: 'b' }]);
     });
 
-    it('that removes and adds the same member with another display is one', async () => {
+    it('that removes a member and adds it with another display changes the group', async () => {
       const { groups } = await fixture(open);
       await groups.insert(team('g'), [{ value: 'a', display: 'A' }]);
       const members: MemberChange[] = [
@@ -187,7 +187,7 @@ export function describeGroups(open: Open): void {
       expect((await groups.allMembers('okta', ['g'])).get('g')).toEqual([{ value: 'a', display: 'B' }]);
     });
 
-    it('that requires members is refused unless one of each list is one', async () => {
+    it('that requires members is refused unless each list contains a member', async () => {
       const { groups } = await fixture(open);
       await groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }]);
       const requiring = (...lists: string[][]) => {
@@ -204,7 +204,7 @@ export function describeGroups(open: Open): void {
       expect((await groups.allMembers('okta', ['g'])).get('g')).toEqual([{ value: 'b' }]);
     });
 
-    it('handles more members than a statement takes', async () => {
+    it('handles more members than a statement has parameters', async () => {
       const { groups } = await fixture(open);
       await groups.insert(team('g'), many(1200));
       const values = many(1200).map(({ value }) => value);
@@ -213,7 +213,7 @@ export function describeGroups(open: Open): void {
       expect((await groups.allMembers('okta', ['g'])).get('g')).toEqual([{ value: 'm0' }]);
     });
 
-    it('lets exactly one of two that expect the same version through', async () => {
+    it('is applied for exactly one of two callers that expect the same version', async () => {
       const { groups } = await fixture(open);
       await groups.insert(team('g'), []);
       const add = (value: string) => ({ kind: 'add' as const, members: [{ value }] });
@@ -226,7 +226,7 @@ export function describeGroups(open: Open): void {
       expect((await groups.allMembers('okta', ['g'])).get('g')).toHaveLength(1);
     });
 
-    it('that removes it removes it from the groups that contain it', async () => {
+    it('that deletes the group removes it from the groups that contain it', async () => {
       const { groups } = await fixture(open);
       await groups.insert(team('g'), [{ value: 'outer' }]);
       await groups.insert(team('outer'), [{ value: 'g' }, { value: 'a' }, { value: 'outer' }]);
@@ -240,7 +240,7 @@ export function describeGroups(open: Open): void {
       expect(await groups.findById('entra', 'foreign')).toMatchObject({ version: 1, lastModified: NOW });
     });
 
-    it('may be its removal, with its members', async () => {
+    it('can delete the group with its members', async () => {
       const { groups } = await fixture(open);
       await groups.insert(team('g'), [{ value: 'ada' }]);
       expect(await groups.change(team('g'), 7, 'delete')).toBe('stale');

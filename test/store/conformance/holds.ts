@@ -16,7 +16,7 @@ function many(count: number, of: (id: string) => Identity): Identity[] {
 
 /** What waits for an admin, on any database. */
 export function describeHolds(open: Open): void {
-  describe('people who are held', () => {
+  describe('held people', () => {
     it('are listed by cause and connection, the longest waiting first', async () => {
       const { add, holds } = await fixture(open);
       await add(
@@ -52,7 +52,7 @@ export function describeHolds(open: Open): void {
       );
     });
 
-    it('are dirty at once when an admin decides, whatever the answer, and wait for no admin any more', async () => {
+    it('become dirty with any decision of an admin, and need no further decision', async () => {
       const { add, holds, reconcileQueue, read } = await fixture(open);
       await add(
         held('a', 'safetyValve', { version: 4 }),
@@ -76,7 +76,7 @@ export function describeHolds(open: Open): void {
       ]);
     });
 
-    it('are decided about by cause, and those who were answered are not asked about again', async () => {
+    it('are decided by cause, and need one decision only', async () => {
       const { add, holds, read } = await fixture(open);
       await add(
         held('a', 'safetyValve'),
@@ -91,7 +91,7 @@ export function describeHolds(open: Open): void {
       expect(await holds.decide('okta', { ids: ['no'] }, 'approved', NOW)).toBe(1);
     });
 
-    it('are asked about again when the IdP has written since, or when they wait for something else', async () => {
+    it('need a new decision when the IdP has written since, or when the cause of the hold is another', async () => {
       const { add, holds } = await fixture(open);
       await add(
         held('written', 'guarded', {
@@ -106,7 +106,7 @@ export function describeHolds(open: Open): void {
       ]);
     });
 
-    it('are decided about in crowds', async () => {
+    it('are decided in large numbers', async () => {
       const { add, holds } = await fixture(open);
       await add(...many(1_100, (id) => held(id, 'safetyValve')));
       expect(await holds.findHeldPeople({ limit: 600 })).toHaveLength(600);
@@ -116,7 +116,7 @@ export function describeHolds(open: Open): void {
   });
 
   describe('the safety valve', () => {
-    it('lets so many leave in any case, each counted once', async () => {
+    it('always allows the minimum number of deactivations, and counts each once', async () => {
       const { holds } = await fixture(open);
       const admit = (id: string, connection = 'okta') => holds.admitDeparture(connection, id, valve, NOW);
       expect([await admit('a'), await admit('b'), await admit('c')]).toEqual([true, true, false]);
@@ -136,7 +136,7 @@ export function describeHolds(open: Open): void {
       expect(await holds.admitDeparture('okta', 'h1', { ...valve, share: 4 / 32 }, NOW)).toBe(true);
     });
 
-    it('forgets who left before the window, even when the clock was set back', async () => {
+    it('ignores deactivations before the window, even after the clock was set back', async () => {
       const { holds } = await fixture(open);
       const admit = (id: string, now: number) => holds.admitDeparture('okta', id, valve, now);
       expect([await admit('a', NOW), await admit('b', NOW + 10)]).toEqual([true, true]);
@@ -148,7 +148,7 @@ export function describeHolds(open: Open): void {
       expect(await admit('d', yesterday + valve.windowMs)).toBe(true);
     });
 
-    it('lets exactly so many pass when all leave at once', async () => {
+    it('allows exactly the limit for concurrent deactivations', async () => {
       const { holds } = await fixture(open);
       const five = { ...valve, minimum: 5 };
       const answers = await Promise.all(
@@ -161,7 +161,7 @@ export function describeHolds(open: Open): void {
   describe('a change of rules', () => {
     const change = { connection: 'okta', version: 'rules-2', people: 101, since: NOW, answer: undefined };
 
-    it('waits for an admin, and counts as the people whom it concerns', async () => {
+    it('waits for an admin, and counts as many people as it affects', async () => {
       const { add, holds } = await fixture(open);
       expect(await holds.findHeldRules('okta')).toBeUndefined();
       await holds.saveHeldRules({ ...change, version: 'rules-0', people: 500 });
@@ -175,7 +175,7 @@ export function describeHolds(open: Open): void {
       ]);
     });
 
-    it('is followed by everybody when it is approved', async () => {
+    it('makes all affected people dirty when it is approved', async () => {
       const { add, holds, read } = await fixture(open);
       await add(
         ...many(1_100, (id) => person(id, { state: 'synced', rulesVersion: 'rules-1' })),
@@ -193,7 +193,7 @@ export function describeHolds(open: Open): void {
       expect(await read('elsewhere', 'entra')).toMatchObject({ state: 'synced' });
     });
 
-    it('touches nobody but those who are held when it is discarded, and can be approved later', async () => {
+    it('makes only held people dirty when it is discarded, and can be approved later', async () => {
       const { add, holds, read } = await fixture(open);
       await add(person('a', { state: 'synced', rulesVersion: 'rules-1' }), held('h', 'rules'));
       await holds.saveHeldRules(change);
@@ -210,7 +210,7 @@ export function describeHolds(open: Open): void {
       expect(await read('a')).toMatchObject({ state: 'dirty' });
     });
 
-    it('that needs no admin frees those who were held because of the one before', async () => {
+    it('that needs no admin makes the people dirty who were held by the one before', async () => {
       const { add, holds, read } = await fixture(open);
       await holds.saveHeldRules(change);
       await add(held('h', 'rules'), held('valve', 'safetyValve'));
@@ -223,7 +223,7 @@ export function describeHolds(open: Open): void {
       expect(await read('valve')).toMatchObject({ state: 'held', revision: 1 });
     });
 
-    it('concerns who is claimed, lives, and was translated before with other rules', async () => {
+    it('affects claimed live identities that were translated with other rules', async () => {
       const { add, holds } = await fixture(open);
       const otherwise = (after = '', limit = 10) =>
         holds

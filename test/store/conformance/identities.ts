@@ -5,7 +5,7 @@ import { areSameWithoutCase, wordPairs } from '../../fixtures/unicode.ts';
 /** How identities are read, on any database. */
 export function describeIdentities(open: Open): void {
   describe('identities', () => {
-    it('come back as they were committed', async () => {
+    it('are read as they were committed', async () => {
       const { add, identities } = await fixture(open);
       const full = person('ada', {
         state: 'refused',
@@ -25,7 +25,7 @@ export function describeIdentities(open: Open): void {
       expect(await identities.findById('okta', 'ada')).toEqual(full);
     });
 
-    it('keep any text and JSON as they are', async () => {
+    it('preserve any text and JSON', async () => {
       const { identities } = await fixture(open);
       let count = 0;
       const text = fc.string({ unit: 'grapheme' }).filter((value) => !value.includes('\0'));
@@ -42,7 +42,7 @@ export function describeIdentities(open: Open): void {
       );
     });
 
-    it('are seen by no other connection', async () => {
+    it('are visible to their connection only', async () => {
       const { add, identities } = await fixture(open);
       await add(person('ada', { desired: { userName: 'ada', externalId: 'e', emails: [{ value: 'a@x' }] } }));
       expect(await identities.findById('entra', 'ada')).toBeUndefined();
@@ -63,7 +63,7 @@ export function describeIdentities(open: Open): void {
       ['ΣΊΣΥΦΟΣ', 'σίσυφος'.normalize('NFD')],
       ['ＡＢＣ', 'ａｂｃ'],
       ['Åsa', 'Åsa'.normalize('NFD')],
-    ])('find the userName and the emails of %s without case, as %s', async (kept, asked) => {
+    ])('are found by the userName and the emails of %s, regardless of case, as %s', async (kept, asked) => {
       const { add, identities } = await fixture(open);
       await add(person('p', { desired: { userName: kept, emails: [{ value: kept }, { value: 'b@x' }] } }));
       expect(await identities.find('okta', { by: 'userName', value: asked })).toHaveLength(1);
@@ -71,7 +71,7 @@ export function describeIdentities(open: Open): void {
       expect(await identities.find('okta', { by: 'email', value: 'B@X' })).toHaveLength(1);
     });
 
-    it('take names and addresses for the same that are so as NFC in lower case, and no others', async () => {
+    it('treat names and addresses as equal if their NFC in lower case is equal', async () => {
       const { identities, leases, add } = await fixture(open);
       let count = 0;
       await fc.assert(
@@ -105,7 +105,7 @@ export function describeIdentities(open: Open): void {
     it.each([
       ['ﬁona@corp.example', 'fiona@corp.example'],
       ['ＡＢＣ', 'abc'],
-    ])('do not take %s for %s', async (kept, asked) => {
+    ])('do not treat %s as %s', async (kept, asked) => {
       const { add, identities } = await fixture(open);
       await add(person('p', { desired: { userName: kept, emails: [{ value: kept }] } }));
       await add(person('q', { desired: { userName: asked, emails: [{ value: asked }] } }));
@@ -113,14 +113,14 @@ export function describeIdentities(open: Open): void {
         expect((await identities.find('okta', { by, value: asked })).map(({ id }) => id)).toEqual(['q']);
     });
 
-    it('find an externalId exactly', async () => {
+    it('are found by the exact externalId', async () => {
       const { add, identities } = await fixture(open);
       await add(person('p', { desired: { userName: 'p', externalId: 'Abc' } }));
       expect(await identities.find('okta', { by: 'externalId', value: 'Abc' })).toHaveLength(1);
       expect(await identities.find('okta', { by: 'externalId', value: 'abc' })).toEqual([]);
     });
 
-    it('find names that are longer than an index takes', async () => {
+    it('are found by names that are too long for an index', async () => {
       const { add, identities } = await fixture(open);
       const long = 'X'.repeat(100_000);
       await add(person('p', { desired: { userName: `${long}1`, externalId: `${long}1` } }));
@@ -131,7 +131,7 @@ export function describeIdentities(open: Open): void {
       expect(await identities.find('okta', { by: 'externalId', value: `${long}1` })).toHaveLength(1);
     });
 
-    it('find the living and the dead, the newest first', async () => {
+    it('are found with tombstones, newest first', async () => {
       const { add, identities } = await fixture(open);
       const desired = { userName: 'ada', externalId: 'e', emails: [{ value: 'a@x' }] };
       await add(
@@ -147,7 +147,7 @@ export function describeIdentities(open: Open): void {
       }
     });
 
-    it('find by traveler, and by the address of the traveler as last seen', async () => {
+    it('are found by traveler, and by the last observed address of the traveler', async () => {
       const { add, identities } = await fixture(open);
       await add(imported('ada', 't1'), imported('bob', 't2'));
       expect((await identities.find('okta', { by: 'travelId', value: 't1' })).map(({ id }) => id)).toEqual([
@@ -159,7 +159,7 @@ export function describeIdentities(open: Open): void {
   });
 
   describe('a page of identities', () => {
-    it('shows whole people first, then as they came; the dead never', async () => {
+    it('contains complete users first, then the others in the order of creation, and no tombstones', async () => {
       const { add, identities } = await fixture(open);
       const bare = { userName: 'bare' };
       await add(
@@ -175,7 +175,7 @@ export function describeIdentities(open: Open): void {
       expect(page.identities.map(({ id }) => id)).toEqual(['b', 'a', 'late', 'bare', 'noMail']);
     });
 
-    it('keeps everybody in their place for life', async () => {
+    it('keeps each identity in its position for life', async () => {
       const { add, identities } = await fixture(open);
       await add(person('bare', { desired: { userName: 'bare' }, createdAt: NOW - 5 }), person('whole'));
       const completed = { ...person('bare'), version: 2, createdAt: NOW - 5 };
@@ -184,7 +184,7 @@ export function describeIdentities(open: Open): void {
       expect(order.map(({ id }) => id)).toEqual(['whole', 'bare']);
     });
 
-    it('counts exactly, whatever offset and limit', async () => {
+    it('has an exact total for any offset and limit', async () => {
       const { add, identities } = await fixture(open);
       await add(...['a', 'b', 'c', 'd', 'e'].map((id) => person(id)));
       expect(await identities.findPage('okta', 0, 0)).toEqual({ total: 5, identities: [] });
@@ -193,7 +193,7 @@ export function describeIdentities(open: Open): void {
       expect(middle.identities.map(({ id }) => id)).toEqual(['b', 'c']);
     });
 
-    it('counts with every birth, death and return', async () => {
+    it('has an exact total after every insert, delete and restore', async () => {
       const { add, identities } = await fixture(open);
       const total = async () => (await identities.findPage('okta', 0, 0)).total;
       await add(person('a'), imported('b', 't1'), imported('c', 't2'));
@@ -209,7 +209,7 @@ export function describeIdentities(open: Open): void {
   });
 
   describe('the holder of a traveler', () => {
-    it('is the claimed identity of any connection of the account', async () => {
+    it('is the claimed identity in any connection of the account', async () => {
       const { add, identities } = await fixture(open);
       await add(person('ada', { travelId: 't1', observed: traveler('t1', 'Ada@X') }), imported('bob', 't2'));
       expect((await identities.findHolder('acme', { travelId: 't1' }))?.id).toBe('ada');
@@ -225,7 +225,7 @@ export function describeIdentities(open: Open): void {
       expect((await identities.findHolder('acme', { travelId: 't1' }))?.id).toBe('ada');
     });
 
-    it('by address is the living one, where the dead one was seen with it too', async () => {
+    it('by address is the live identity, even if a tombstone has the address too', async () => {
       const { add, identities } = await fixture(open);
       await add(
         person('live', { travelId: 't1', observed: traveler('t1', 'a@x') }),
@@ -239,7 +239,7 @@ export function describeIdentities(open: Open): void {
       expect((await identities.findHolder('acme', { travelEmail: 'a@x' }))?.id).toBe('live');
     });
 
-    it('follows what a reconciliation saw', async () => {
+    it('changes with the outcome of a reconciliation', async () => {
       const { add, identities, leases } = await fixture(open);
       await add(person('ada'));
       await leases.acquire('okta', 'ada', { token: 'k', until: NOW + 9, now: NOW });

@@ -4,7 +4,7 @@ import { fixture, imported, linked, NOW, type Open, person, team, traveler } fro
 /** What a commit does and leaves alone, on any database. */
 export function describeCommit(open: Open): void {
   describe('a commit', () => {
-    it('refuses a userName that a live identity of the connection has, in any case', async () => {
+    it('refuses the userName of another live identity of the connection, regardless of case', async () => {
       const { add, identities } = await fixture(open);
       await add(person('a', { desired: { userName: 'ÉVA' } }));
       const twin = person('b', { desired: { userName: 'éva' } });
@@ -13,7 +13,7 @@ export function describeCommit(open: Open): void {
       await add({ ...twin, connection: 'entra' });
     });
 
-    it('refuses an update to a userName that another has', async () => {
+    it('refuses an update to the userName of another identity', async () => {
       const { add, identities, read } = await fixture(open);
       await add(person('a'), person('b'));
       const renamed = { ...person('b'), desired: person('a').desired, version: 2 };
@@ -23,7 +23,7 @@ export function describeCommit(open: Open): void {
       expect((await read('b')).version).toBe(1);
     });
 
-    it('lets a userName be taken again once its owner is gone', async () => {
+    it('accepts a userName again once its owner is deleted', async () => {
       const { add } = await fixture(open);
       const { desired } = person('a');
       await add(
@@ -33,7 +33,7 @@ export function describeCommit(open: Open): void {
       );
     });
 
-    it('lets exactly one of many with the same userName through', async () => {
+    it('accepts exactly one of many concurrent inserts with the same userName', async () => {
       const { identities } = await fixture(open);
       const { desired } = person('x');
       const results = await Promise.all(
@@ -46,7 +46,7 @@ export function describeCommit(open: Open): void {
       expect((await identities.findPage('okta', 0, 10)).total).toBe(1);
     });
 
-    it('lets exactly one of many updates of one version through', async () => {
+    it('accepts exactly one of many concurrent updates of the same version', async () => {
       const { add, identities } = await fixture(open);
       await add(person('a'));
       const results = await Promise.all(
@@ -59,7 +59,7 @@ export function describeCommit(open: Open): void {
       expect(results.sort()).toEqual(['done', 'stale', 'stale']);
     });
 
-    it('does all or nothing', async () => {
+    it('applies all of its changes or none', async () => {
       const { add, identities, read } = await fixture(open);
       await add(person('a'), imported('b', 't1'));
       const changes: IdentityChange[] = [
@@ -74,14 +74,14 @@ export function describeCommit(open: Open): void {
       expect((await identities.findPage('okta', 0, 0)).total).toBe(2);
     });
 
-    it('is stale, not a matter of names, when the traveler was linked meanwhile', async () => {
+    it('is stale, not a duplicate, when the traveler was linked meanwhile', async () => {
       const { add, identities } = await fixture(open);
       await add(person('a', { travelId: 't1' }));
       const late = person('b', { connection: 'entra', travelId: 't1' });
       expect(await identities.commit('entra', [{ kind: 'insert', identity: late }])).toBe('stale');
     });
 
-    it('is stale when the identity is gone', async () => {
+    it('is stale when the identity no longer exists', async () => {
       const { identities } = await fixture(open);
       expect(await identities.commit('okta', [{ kind: 'update', identity: person('x'), expected: 1 }])).toBe(
         'stale',
@@ -103,7 +103,7 @@ export function describeCommit(open: Open): void {
   });
 
   describe('an update', () => {
-    it("writes the IdP's side only, and raises the revision", async () => {
+    it("writes the IdP's columns only, and raises the revision", async () => {
       const { add, identities, leases, read } = await fixture(open);
       await add(person('a'));
       await leases.acquire('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
@@ -132,7 +132,7 @@ export function describeCommit(open: Open): void {
       expect(await identities.find('okta', { by: 'externalId', value: 'e' })).toHaveLength(1);
     });
 
-    it('keeps what emails are found by in step', async () => {
+    it('keeps the email keys up to date', async () => {
       const { add, identities } = await fixture(open);
       await add(person('a', { desired: { userName: 'a', emails: [{ value: '1@x' }, { value: '2@x' }] } }));
       const desired = { userName: 'a', emails: [{ value: '2@X' }, { value: '3@x' }, { value: '3@X' }] };
@@ -142,7 +142,7 @@ export function describeCommit(open: Open): void {
       expect([await found('1@x'), await found('2@x'), await found('3@x')]).toEqual([0, 1, 1]);
     });
 
-    it('leaves the lease to its holder', async () => {
+    it('does not end a lease', async () => {
       const { add, identities, leases } = await fixture(open);
       await add(person('a'));
       await leases.acquire('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
@@ -152,7 +152,7 @@ export function describeCommit(open: Open): void {
       expect(await leases.announce('okta', 'a', 'k', { creating: 'a@x' })).toBe('done');
     });
 
-    it('brings what is applied along only when it claims', async () => {
+    it('writes `applied` only when it claims the identity', async () => {
       const { add, identities, read } = await fixture(open);
       await add(imported('a', 't1'));
       const applied = { lang: { sent: 'en', answered: 'en', source: 'en' } };
@@ -169,7 +169,7 @@ export function describeCommit(open: Open): void {
       expect((await read('a')).applied).toEqual(applied);
     });
 
-    it('that claims takes the traveler from view in the other connections of the account', async () => {
+    it('that claims hides the traveler from the other connections of the account', async () => {
       const { add, identities } = await fixture(open);
       await add(
         imported('a', 't1'),
@@ -186,7 +186,7 @@ export function describeCommit(open: Open): void {
       expect((await identities.findPage('entra', 0, 0)).total).toBe(1);
     });
 
-    it('that deletes takes the user out of all groups', async () => {
+    it('that deletes removes the user from all groups', async () => {
       const { add, identities, groups } = await fixture(open);
       await add(person('a'), person('b'));
       await groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }]);
@@ -198,7 +198,7 @@ export function describeCommit(open: Open): void {
   });
 
   describe('an insert', () => {
-    it('that is claimed gives the traveler one identity in the account', async () => {
+    it('that is claimed leaves one identity of the traveler in the account', async () => {
       const { add, identities } = await fixture(open);
       await add(imported('a', 't1'), imported('b', 't1', { connection: 'entra' }));
       await add(person('new', { travelId: 't1' }));
@@ -207,7 +207,7 @@ export function describeCommit(open: Open): void {
       expect((await identities.findPage('okta', 0, 0)).total).toBe(1);
     });
 
-    it('in the place of an erased one may have its userName', async () => {
+    it('that replaces an erased identity may have its userName', async () => {
       const { add, identities, read } = await fixture(open);
       await add(imported('a', 't1'));
       const identity = person('new', { desired: person('a').desired, travelId: 't1' });
@@ -222,7 +222,7 @@ export function describeCommit(open: Open): void {
   });
 
   describe('a release', () => {
-    it('takes the traveler and all work from a tombstone, so that a return can have it', async () => {
+    it('unlinks the traveler of a tombstone and ends its work, so that a restored user can get the traveler', async () => {
       const { add, identities, leases, read } = await fixture(open);
       const observed = traveler('t1', 'a@x');
       const applied = { lang: { sent: 'en', answered: 'en', source: 'en' } };
@@ -254,7 +254,7 @@ export function describeCommit(open: Open): void {
     });
 
     it.each([undefined, NOW + 8])(
-      'is stale when the lease was %s when it was read, and is another',
+      'is stale when the lease was %s when it was read, and has changed',
       async (leasedUntil) => {
         const { add, identities, leases, read } = await fixture(open);
         await add(person('old', { travelId: 't1', deletedAt: NOW }));
@@ -281,7 +281,7 @@ export function describeCommit(open: Open): void {
       },
     );
 
-    it('does nothing when work ended since it was read, and what it inherits is another', async () => {
+    it('is stale when a reconciliation has changed the applied values since it was read', async () => {
       const { add, identities, leases, read } = await fixture(open);
       await add(person('old', { travelId: 't1', deletedAt: NOW }));
       await leases.acquire('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
@@ -293,7 +293,7 @@ export function describeCommit(open: Open): void {
       expect(await identities.commit('okta', [{ ...stale, applied }])).toBe('done');
     });
 
-    it('does nothing to the living', async () => {
+    it('does nothing to live identities', async () => {
       const { add, identities, read } = await fixture(open);
       await add(person('a', { travelId: 't1' }));
       expect(
@@ -313,14 +313,14 @@ export function describeCommit(open: Open): void {
   });
 
   describe('an erase', () => {
-    it('never removes what an IdP has written', async () => {
+    it('never deletes an identity that an IdP has written', async () => {
       const { add, identities, read } = await fixture(open);
       await add(person('a'));
       expect(await identities.commit('okta', [{ kind: 'deleteUnclaimed', id: 'a' }])).toBe('stale');
       expect((await read('a')).claimed).toBe(true);
     });
 
-    it('leaves nothing behind that could be found', async () => {
+    it('leaves no records', async () => {
       const { add, identities, references, groups } = await fixture(open);
       await add(imported('a', 't1'));
       await references.save('okta', 'a', [{ raw: 'boss', target: undefined, travelId: undefined }]);

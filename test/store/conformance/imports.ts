@@ -5,7 +5,7 @@ export function describeImports(open: Open): void {
   const at = NOW + 100;
 
   describe('an import knows', () => {
-    it('the identities of the connection for travelers, claimed or not, dead or alive', async () => {
+    it('the identities of the connection for travelers, claimed or not, tombstones included', async () => {
       const { add, imports } = await fixture(open);
       await add(
         person('a', { travelId: 't1' }),
@@ -33,7 +33,7 @@ export function describeImports(open: Open): void {
   });
 
   describe('saving unclaimed identities', () => {
-    it('adds those that are new, findable and counted', async () => {
+    it('inserts new ones, with search keys and counters', async () => {
       const { identities, imports } = await fixture(open);
       const many = Array.from({ length: 250 }, (_, index) => imported(`p${index}`, `t${index}`));
       await imports.saveUnclaimed(many, at);
@@ -42,7 +42,7 @@ export function describeImports(open: Open): void {
       await imports.saveUnclaimed([], at);
     });
 
-    it('passes over whose userName is taken', async () => {
+    it('skips those whose userName is taken', async () => {
       const { add, identities, imports } = await fixture(open);
       await add(person('a'));
       const twin = imported('b', 't1', { desired: person('a').desired });
@@ -52,7 +52,7 @@ export function describeImports(open: Open): void {
       expect((await identities.findPage('okta', 0, 0)).total).toBe(2);
     });
 
-    it('passes over a traveler that is linked in the account, tombstones included, or just being made', async () => {
+    it('skips a traveler that is linked in the account, tombstones included, or is being created', async () => {
       const { add, identities, imports, leases } = await fixture(open);
       await add(
         person('a', { travelId: 't1' }),
@@ -77,7 +77,7 @@ export function describeImports(open: Open): void {
       expect(all.map(({ id }) => id)).toEqual(['a', 'v']);
     });
 
-    it('lets a known one follow its traveler, and raises the version only when the person changed', async () => {
+    it('refreshes a known one from its traveler, and raises the version only if the user changed', async () => {
       const { identities, imports, read } = await fixture(open);
       await imports.saveUnclaimed([imported('a', 't1')], at);
       const again = imported('other-id', 't1', {
@@ -95,7 +95,7 @@ export function describeImports(open: Open): void {
       expect((await identities.findPage('okta', 0, 0)).total).toBe(1);
     });
 
-    it('keeps a known one under its old name while somebody else has the new one', async () => {
+    it('keeps the old userName of a known one while another user has the new one', async () => {
       const { add, imports, read } = await fixture(open);
       await add(person('a'), imported('b', 't1'));
       const observed = traveler('t1', 'a@corp.example');
@@ -103,7 +103,7 @@ export function describeImports(open: Open): void {
       expect(await read('b')).toEqual(imported('b', 't1', { observed }));
     });
 
-    it('never touches one that an IdP has claimed', async () => {
+    it('never changes one that an IdP has claimed', async () => {
       const { add, imports, read } = await fixture(open);
       await add(person('a', { travelId: 't1' }));
       await imports.saveUnclaimed([imported('x', 't1')], at);
@@ -111,8 +111,8 @@ export function describeImports(open: Open): void {
     });
   });
 
-  describe('observing', () => {
-    it('keeps what was seen, and leaves version and revision alone', async () => {
+  describe('saving observed travelers', () => {
+    it('saves the observation, and leaves version and revision alone', async () => {
       const { add, identities, imports, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
       const observed = traveler('t1', 'B@x');
@@ -123,7 +123,7 @@ export function describeImports(open: Open): void {
       expect((await read('a')).observed).toBeUndefined();
     });
 
-    it('knows nothing any more of whom somebody holds, also after an attempt that was touched', async () => {
+    it('clears the observation of a leased identity, also after an attempt that was marked dirty', async () => {
       const { add, reconcileQueue, imports, leases, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
       await leases.acquire('okta', 'a', { token: 'k', until: at + 1, now: NOW });
@@ -134,7 +134,7 @@ export function describeImports(open: Open): void {
       expect((await read('a')).observed).toBeUndefined();
     });
 
-    it('knows nothing any more of who is not as before the look', async () => {
+    it('clears the observation of an identity that changed since the import read it', async () => {
       const { add, imports, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'newer@x') }));
       const look = { id: 'a', observed: traveler('t1', 'b@x'), before: traveler('t1', 'a@x') };
@@ -143,8 +143,8 @@ export function describeImports(open: Open): void {
     });
   });
 
-  describe('a sweep', () => {
-    it('removes the unclaimed who were not seen, and answers the linked who were not', async () => {
+  describe('deleting stale identities', () => {
+    it('deletes unseen unclaimed identities, and returns unseen linked ones', async () => {
       const { add, identities, imports, groups } = await fixture(open);
       await add(
         imported('gone', 't1'),
@@ -171,7 +171,7 @@ export function describeImports(open: Open): void {
       expect((await identities.findPage('okta', 0, 0)).total).toBe(4);
     });
 
-    it('leaves alone who was marked as seen, claimed or not', async () => {
+    it('skips identities marked as seen, claimed or not', async () => {
       const { add, identities, imports } = await fixture(open);
       await add(imported('a', 't1'), person('b', { travelId: 't2' }), imported('c', 't3'));
       await imports.markSeen('okta', ['a', 'b'], at);
@@ -182,7 +182,7 @@ export function describeImports(open: Open): void {
       expect(await identities.findById('okta', 'c')).toBeUndefined();
     });
 
-    it('leaves alone who was written since the import began', async () => {
+    it('skips identities that were written since the import began', async () => {
       const { add, imports, leases } = await fixture(open);
       await add(person('new', { createdAt: at, lastModified: at }), person('old', { lastModified: at + 1 }));
       for (const [id, travelId] of [
@@ -195,7 +195,7 @@ export function describeImports(open: Open): void {
       expect(await imports.deleteStale('okta', at)).toEqual([]);
     });
 
-    it('goes by the clock of the process, whatever the wall clock said at a write', async () => {
+    it('uses the clock of the process, not the wall clock', async () => {
       const { add, imports, identities } = await fixture(open);
       const before = person('before', { travelId: 't1', lastModified: at + 86_400_000, writtenAt: NOW });
       const since = person('since', { travelId: 't2', lastModified: NOW - 86_400_000, writtenAt: at });
@@ -206,7 +206,7 @@ export function describeImports(open: Open): void {
       expect(await imports.deleteStale('okta', at)).toEqual(['before']);
     });
 
-    it('keeps what was seen later than a write', async () => {
+    it('keeps the time of an observation that is later than a write', async () => {
       const { add, imports, identities } = await fixture(open);
       const a = person('a', { travelId: 't1' });
       await add(a);
@@ -215,7 +215,7 @@ export function describeImports(open: Open): void {
       expect(await imports.deleteStale('okta', at)).toEqual([]);
     });
 
-    it('counts who is held as seen', async () => {
+    it('treats leased identities as seen', async () => {
       const { add, imports, leases } = await fixture(open);
       await add(person('a', { travelId: 't1' }));
       await leases.acquire('okta', 'a', { token: 'k', until: at + 1, now: NOW });

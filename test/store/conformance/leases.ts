@@ -5,7 +5,7 @@ export function describeLeases(open: Open): void {
   const lease = (token: string, now = NOW) => ({ token, now, until: now + 1000 });
 
   describe('a lease', () => {
-    it('is given to one at a time, with the identity', async () => {
+    it('is granted to one holder at a time, with the identity', async () => {
       const { add, leases } = await fixture(open);
       await add(person('a'));
       expect(await leases.acquire('okta', 'a', lease('k1'))).toEqual({
@@ -15,7 +15,7 @@ export function describeLeases(open: Open): void {
       expect(await leases.acquire('okta', 'a', lease('k2', NOW + 999))).toBeUndefined();
     });
 
-    it('is given to exactly one of those who ask at once', async () => {
+    it('is granted to exactly one of many concurrent callers', async () => {
       const { add, leases } = await fixture(open);
       await add(person('a'));
       const taken = await Promise.all(
@@ -24,7 +24,7 @@ export function describeLeases(open: Open): void {
       expect(taken.filter((identity) => identity !== undefined)).toHaveLength(1);
     });
 
-    it('runs out, and is worth nothing to its old holder then', async () => {
+    it('expires, and is then useless to its former holder', async () => {
       const { add, leases, read } = await fixture(open);
       await add(person('a'));
       await leases.acquire('okta', 'a', lease('k1'));
@@ -39,7 +39,7 @@ export function describeLeases(open: Open): void {
       });
     });
 
-    it('after one whose holder died tells that the traveler must be read: nobody knows what was sent', async () => {
+    it('after an expired one returns no observation, because the calls of the crashed holder are unknown', async () => {
       const { add, leases, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
       await leases.acquire('okta', 'a', lease('k1'));
@@ -49,7 +49,7 @@ export function describeLeases(open: Open): void {
       expect((await read('a')).observed).toBeUndefined();
     });
 
-    it('of a dead process that is ended at start leaves the traveler to be read, too', async () => {
+    it('of a crashed process that is ended at start also clears the observation', async () => {
       const { add, leases, read } = await fixture(open);
       await add(
         person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }),
@@ -61,7 +61,7 @@ export function describeLeases(open: Open): void {
       expect((await read('b')).observed?.email).toBe('b@x');
     });
 
-    it('lets its holder wait for an address, and nobody else', async () => {
+    it('lets only its holder wait for an address', async () => {
       const { add, reconcileQueue, leases, read } = await fixture(open);
       await add(person('a', { state: 'synced' }));
       await leases.acquire('okta', 'a', lease('k1'));
@@ -72,7 +72,7 @@ export function describeLeases(open: Open): void {
       expect(await read('a')).toMatchObject({ waitingFor: 'éva@x', state: 'dirty', revision: 2 });
     });
 
-    it('keep what it waits for through any number of outcomes, where lower-casing leaves no NFC', async () => {
+    it('keeps the awaited address through any number of outcomes, even if its lower case is not NFC', async () => {
       const { add, reconcileQueue, identities, leases, read } = await fixture(open);
       await add(person('a', { state: 'synced' }), person('b', linked('t1', 'J\u030c@x')));
       await leases.acquire('okta', 'a', lease('k1'));
@@ -89,7 +89,7 @@ export function describeLeases(open: Open): void {
       expect((await read('a')).state).toBe('dirty');
     });
 
-    it('can be given back, and all can be ended at once', async () => {
+    it('can be released, and all can be ended at once', async () => {
       const { add, leases, read } = await fixture(open);
       await add(person('a'), person('b'));
       await leases.acquire('okta', 'a', lease('k1'));
@@ -103,7 +103,7 @@ export function describeLeases(open: Open): void {
       expect(await leases.announce('okta', 'b', 'k3', { creating: 'b@x' })).toBe('lost');
     });
 
-    it('of somebody who is not there is not given', async () => {
+    it('on an identity that does not exist is not granted', async () => {
       const { add, leases } = await fixture(open);
       await add(person('a'));
       expect(await leases.acquire('entra', 'a', lease('k'))).toBeUndefined();
@@ -111,8 +111,8 @@ export function describeLeases(open: Open): void {
     });
   });
 
-  describe('an announced create', () => {
-    it('is kept as spelled, and known to the account without case', async () => {
+  describe('a reserved address', () => {
+    it('is stored as spelled, and found in the account regardless of case', async () => {
       const { add, leases, imports, read } = await fixture(open);
       await add(person('a'));
       await leases.acquire('okta', 'a', lease('k'));
@@ -126,7 +126,7 @@ export function describeLeases(open: Open): void {
   });
 
   describe('an outcome', () => {
-    it('is kept whole, and gives the lease back', async () => {
+    it('is saved completely, and releases the lease', async () => {
       const { add, leases, read } = await fixture(open);
       await add(person('a'));
       const before = await leases.acquire('okta', 'a', lease('k'));
@@ -138,7 +138,7 @@ export function describeLeases(open: Open): void {
       expect(await read('a')).toEqual({ ...before, ...outcome, leasedUntil: undefined });
     });
 
-    it('reached under an older revision is kept, and there is work again at once', async () => {
+    it('based on an older revision is saved, and the identity stays dirty', async () => {
       const { add, identities, leases, read } = await fixture(open);
       await add(person('a'));
       await leases.acquire('okta', 'a', lease('k'));
@@ -153,7 +153,7 @@ export function describeLeases(open: Open): void {
       });
     });
 
-    it('that links the traveler of another identity of the account keeps nothing', async () => {
+    it('that links the traveler of another identity of the account is not saved', async () => {
       const { add, leases, read } = await fixture(open);
       await add(person('a', { travelId: 't1' }), person('b', { connection: 'entra' }));
       await leases.acquire('entra', 'b', lease('k'));
@@ -166,14 +166,14 @@ export function describeLeases(open: Open): void {
       expect(await leases.finish('entra', 'b', 'k', 1, linked('t2', 'b@x'))).toBe('kept');
     });
 
-    it('that links the same traveler in another account is no matter', async () => {
+    it('that links the same traveler in another account is saved', async () => {
       const { add, leases } = await fixture(open);
       await add(person('a', { travelId: 't1' }), person('b', { connection: 'other' }));
       await leases.acquire('other', 'b', lease('k'));
       expect(await leases.finish('other', 'b', 'k', 1, linked('t1', 'a@x'))).toBe('kept');
     });
 
-    it('that links a traveler takes the unclaimed identities of the traveler away', async () => {
+    it('that links a traveler deletes the unclaimed identities of the traveler', async () => {
       const { add, identities, leases } = await fixture(open);
       await add(
         imported('here', 't1'),
@@ -189,7 +189,7 @@ export function describeLeases(open: Open): void {
       expect((await identities.findPage('okta', 0, 0)).total).toBe(1);
     });
 
-    it('lets exactly one of two link a traveler', async () => {
+    it('links a traveler to exactly one of two concurrent identities', async () => {
       const { add, leases } = await fixture(open);
       await add(person('a'), person('b', { connection: 'entra' }));
       await leases.acquire('okta', 'a', lease('k1'));
@@ -201,7 +201,7 @@ export function describeLeases(open: Open): void {
       expect(results.sort()).toEqual(['kept', 'taken']);
     });
 
-    it('of an unclaimed identity leaves it there', async () => {
+    it('of an unclaimed identity does not delete it', async () => {
       const { add, leases, read } = await fixture(open);
       await add(imported('a', 't1'));
       await leases.acquire('okta', 'a', lease('k'));

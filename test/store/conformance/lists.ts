@@ -16,7 +16,7 @@ type Query = ListQuery<UserField, UserOrder>;
 /** Lists of identities, on any database: whatever way an index offers, the answer is that of looking at everybody. */
 export function describeLists(open: Open): void {
   describe('a list of identities', () => {
-    it('is what looking at everybody gives, for any condition, order and part', async () => {
+    it('equals filtering all identities in memory, for any condition, order and part', async () => {
       const { add, identities } = await fixture(open);
       const people = fc.sample(anybody, { numRuns: 70, seed: 7 }).map(toIdentity);
       await add(...people);
@@ -70,7 +70,7 @@ export function describeLists(open: Open): void {
         { by: 'displayName', descending: true },
       ];
 
-      it('is the same from every side', async () => {
+      it('is the same for every order and direction', async () => {
         const { identities, people } = await thousands();
         for (const [where, order] of conditions.flatMap((one) => orders.map((by) => [one, by] as const))) {
           const expected = inOrder(
@@ -86,7 +86,7 @@ export function describeLists(open: Open): void {
         }
       });
 
-      it('can be gone through by cursors', async () => {
+      it('can be read page by page with cursors', async () => {
         const { identities, people } = await thousands();
         for (const [where, order] of conditions.flatMap((one) => orders.map((by) => [one, by] as const))) {
           const expected = inOrder(
@@ -98,7 +98,7 @@ export function describeLists(open: Open): void {
         }
       });
 
-      it('asks every candidate, and no other, for what no column answers', async () => {
+      it('applies the residual condition to every candidate, and to no others', async () => {
         const { identities, people } = await thousands();
         const where = eq('active', true);
         const asked: string[] = [];
@@ -120,7 +120,7 @@ export function describeLists(open: Open): void {
         expect(page.rows.map(({ id }) => id)).toEqual(odd.slice(1001, 1006));
       });
 
-      it('goes in short steps, and ends where one of them fails', async () => {
+      it('is read in short steps, and ends when one of them fails', async () => {
         const { identities } = await thousands();
         const where: Where<UserField> = { any: [eq('active', false), since('created', 'lt', 1200)] };
         const query = { where, order: { by: 'userName', descending: false } as const, limit: 5 };
@@ -142,7 +142,7 @@ export function describeLists(open: Open): void {
         ).rejects.toThrow('too long');
       });
 
-      it('takes no steps in the stable order, however far in', async () => {
+      it('needs no steps in the stable order, for any offset', async () => {
         const { identities, people } = await thousands();
         const fail = async () => {
           throw new Error('a step');
@@ -167,7 +167,7 @@ export function describeLists(open: Open): void {
       });
     });
 
-    it('counts everybody and the active with every birth, switch, death, return and erasure', async () => {
+    it('has exact totals of all and of active users after every kind of change', async () => {
       const { add, identities } = await fixture(open);
       const totals = async () =>
         Promise.all(
@@ -199,7 +199,7 @@ export function describeLists(open: Open): void {
       expect(await totals()).toEqual([1, 1, 0]);
     });
 
-    it('shows what is kept, as text, with the extensions in it', async () => {
+    it('returns the stored text with its extensions', async () => {
       const { add, identities } = await fixture(open);
       const desired = { userName: 'ada', 'urn:x:y:2.0:User': { z: 1 }, active: true };
       await add(person('ada', { desired, travelId: 't1' }));

@@ -3,8 +3,8 @@ import { fixture, imported, NOW, type Open, person } from '../../fixtures/store.
 
 /** What is due and what makes identities dirty, on any database. */
 export function describeAgenda(open: Open): void {
-  describe('the reconcileQueue', () => {
-    it('lists the dirty whose time has come, the longest waiting first, of these connections', async () => {
+  describe('the reconcile queue', () => {
+    it('returns due dirty identities of the connections, longest waiting first', async () => {
       const { add, reconcileQueue } = await fixture(open);
       await add(
         person('later', { nextAttemptAt: NOW + 1 }),
@@ -25,13 +25,13 @@ export function describeAgenda(open: Open): void {
       expect(await reconcileQueue.findDue(NOW, 10, [])).toEqual([]);
     });
 
-    it('lists tombstones too: there is something to archive', async () => {
+    it('returns tombstones, too, since their travelers must be archived', async () => {
       const { add, reconcileQueue } = await fixture(open);
       await add(person('dead', { deletedAt: NOW }));
       expect(await reconcileQueue.findDue(NOW, 10, ['okta'])).toHaveLength(1);
     });
 
-    it('lists those who must be taken out of use before all others, however many there are', async () => {
+    it('returns deactivations before all others, however many there are', async () => {
       const { add, reconcileQueue } = await fixture(open);
       const others = Array.from({ length: 5 }, (_, index) =>
         person(`other${index}`, { nextAttemptAt: NOW - 50 + index }),
@@ -49,7 +49,7 @@ export function describeAgenda(open: Open): void {
       expect(await names(20)).toHaveLength(8);
     });
 
-    it('lists whose look for a late call is due in any state, once, and not before an attempt that waits', async () => {
+    it('returns due checks for late creates in any state, once, and not before a pending attempt', async () => {
       const { add, reconcileQueue, leases } = await fixture(open);
       const late = (checkAt: number) => ({ progress: { late: { checkAt, sent: {}, creates: [] } } });
       const states = ['synced', 'pending', 'refused', 'held'] as const;
@@ -73,7 +73,7 @@ export function describeAgenda(open: Open): void {
       ]);
     });
 
-    it('passes over whom somebody holds, until the lease has run out', async () => {
+    it('skips leased identities until the lease has expired', async () => {
       const { add, reconcileQueue, leases } = await fixture(open);
       await add(person('a'));
       await leases.acquire('okta', 'a', { token: 'k', until: NOW + 5, now: NOW });
@@ -86,7 +86,7 @@ export function describeAgenda(open: Open): void {
     const bounds = { attemptMs: 60, checkMs: { okta: 30 }, deliveryMs: 100 };
     const late = (checkAt: number) => ({ late: { checkAt, sent: { lang: ['fr'] }, creates: [] } });
 
-    it('brings attempts back that lie further ahead than any can, and leaves the others alone', async () => {
+    it('resets attempts that lie too far in the future, and leaves the others alone', async () => {
       const { add, reconcileQueue, database, read } = await fixture(open);
       await add(
         person('ahead', { nextAttemptAt: NOW + 86_400_000 }),
@@ -100,7 +100,7 @@ export function describeAgenda(open: Open): void {
       expect((await read('elsewhere', 'entra')).nextAttemptAt).toBe(NOW + 86_400_000);
     });
 
-    it('brings the looks for late calls back, in what the reconciler reads too', async () => {
+    it('resets checks for late creates, in the progress as well', async () => {
       const { add, reconcileQueue, database, read } = await fixture(open);
       const state = 'synced' as const;
       await add(
@@ -117,7 +117,7 @@ export function describeAgenda(open: Open): void {
       ]);
     });
 
-    it('lets the next import miss those whom one saw by a clock that was ahead', async () => {
+    it('resets observations in the future, so that the next import can miss these travelers', async () => {
       const { add, database, imports } = await fixture(open);
       await add(person('a', { travelId: 't1' }), person('b', { travelId: 't2' }));
       await imports.saveObserved('okta', [{ id: 'a', observed: undefined }], NOW + 86_400_000);
@@ -126,8 +126,8 @@ export function describeAgenda(open: Open): void {
     });
   });
 
-  describe('a touch', () => {
-    it('makes dirty now and raises the revision, not the version', async () => {
+  describe('marking dirty', () => {
+    it('makes identities due now and raises the revision, not the version', async () => {
       const { add, reconcileQueue, read } = await fixture(open);
       await add(
         person('a', { state: 'synced' }),
@@ -141,7 +141,7 @@ export function describeAgenda(open: Open): void {
       expect(due.map(({ id }) => id).sort()).toEqual(['a', 'c']);
     });
 
-    it('never costs an identity its place', async () => {
+    it('never moves an identity back in the queue', async () => {
       const { add, reconcileQueue } = await fixture(open);
       await add(person('late', { nextAttemptAt: NOW - 5 }), person('early', { nextAttemptAt: NOW - 9 }));
       await reconcileQueue.markDirty('okta', ['early'], NOW);
@@ -151,7 +151,7 @@ export function describeAgenda(open: Open): void {
       ]);
     });
 
-    it('reaches any number', async () => {
+    it('works for any number of identities', async () => {
       const { add, reconcileQueue } = await fixture(open);
       await add(person('a', { state: 'synced' }));
       const many = Array.from({ length: 1200 }, (_, index) => `x${index}`);
@@ -159,7 +159,7 @@ export function describeAgenda(open: Open): void {
       expect(await reconcileQueue.findDue(NOW, 10, ['okta'])).toHaveLength(1);
     });
 
-    it('of an address reaches those of the account who wait for it', async () => {
+    it('by address reaches the identities of the account that wait for it', async () => {
       const { add, reconcileQueue } = await fixture(open);
       await add(
         person('a', { state: 'synced', waitingFor: 'éva@x' }),
@@ -172,7 +172,7 @@ export function describeAgenda(open: Open): void {
       expect(due.map(({ id }) => id).sort()).toEqual(['a', 'b']);
     });
 
-    it('of an address reaches those without a traveler who have it as their userName and wait for another one', async () => {
+    it('by address reaches identities without a traveler that have it as their userName and wait for another one', async () => {
       const { add, reconcileQueue } = await fixture(open);
       const waiting = { state: 'pending', waitingFor: 'other@x' } as const;
       const desired = { userName: 'Éva@x' };
@@ -187,7 +187,7 @@ export function describeAgenda(open: Open): void {
       expect(due.map(({ id }) => id).sort()).toEqual(['a', 'b']);
     });
 
-    it('of the open reaches those who wait, and those whose reference leads nowhere or elsewhere by now', async () => {
+    it('of open identities reaches those that wait, and those whose reference has no or another target', async () => {
       const { add, reconcileQueue, references } = await fixture(open);
       const synced = { state: 'synced' } as const;
       const names = ['settled', 'unresolved', 'unlinked', 'moved', 'bereft', 'busy'];
@@ -217,7 +217,7 @@ export function describeAgenda(open: Open): void {
       ]);
     });
 
-    it('of the stale reaches claimed identities with other rules or none, in batches that end', async () => {
+    it('of stale identities reaches claimed ones with other rules or none, in finitely many batches', async () => {
       const { add, reconcileQueue, read } = await fixture(open);
       const synced = { state: 'synced' } as const;
       await add(

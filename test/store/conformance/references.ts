@@ -5,7 +5,7 @@ export function describeReferences(open: Open): void {
   const row = (raw: string, target?: string, travelId?: string) => ({ raw, target, travelId });
 
   describe('references', () => {
-    it('come back in their order, and are replaced as a whole', async () => {
+    it('are read in their order, and are replaced as a whole', async () => {
       const { add, references } = await fixture(open);
       await add(person('a'));
       expect(await references.findRows('okta', 'a')).toEqual([]);
@@ -29,7 +29,7 @@ export function describeReferences(open: Open): void {
       expect(await references.findReferrers('entra', 'x', ['éva@x'])).toEqual(['d']);
     });
 
-    it('are decided about and saved in one step: of many who decide at once, each sees what the others saved', async () => {
+    it("are updated in one transaction: concurrent updates see each other's result", async () => {
       const { add, references } = await fixture(open);
       const ids = ['a', 'b', 'c', 'd'];
       await add(...ids.map((id) => person(id)));
@@ -51,7 +51,7 @@ export function describeReferences(open: Open): void {
         expect(await references.findRows('okta', id)).toEqual(decided[index]);
     });
 
-    it('are as before when the decision fails', async () => {
+    it('are unchanged when the update fails', async () => {
       const { add, references } = await fixture(open);
       await add(person('a'));
       await references.save('okta', 'a', [row('boss', 'x', 't1')]);
@@ -60,7 +60,7 @@ export function describeReferences(open: Open): void {
       expect(await references.findRows('okta', 'a')).toEqual([row('boss', 'x', 't1')]);
     });
 
-    it('of somebody who was erased meanwhile are not kept', async () => {
+    it('of an identity that was erased meanwhile are not saved', async () => {
       const { add, identities, references } = await fixture(open);
       await add(imported('a', 't1'));
       await identities.commit('okta', [{ kind: 'deleteUnclaimed', id: 'a' }]);

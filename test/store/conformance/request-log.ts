@@ -35,7 +35,7 @@ async function walk(log: RequestLog, query: Omit<RequestLogQuery, 'after'>): Pro
 /** The request log, on any database. */
 export function describeRequestLog(open: Open): void {
   describe('the request log', () => {
-    it('gives requests back as they were told', async () => {
+    it('returns requests as they were recorded', async () => {
       const log = requestLog(await open());
       const full = logged('a', {
         method: 'PATCH',
@@ -54,20 +54,20 @@ export function describeRequestLog(open: Open): void {
       expect(await log.list({ limit: 10 })).toEqual({ requests: [full, bare], next: undefined });
     });
 
-    it('is empty at first, and takes nothing as nothing', async () => {
+    it('is empty at first, and accepts an empty list', async () => {
       const log = requestLog(await open());
       await log.append([]);
       expect(await log.list({ limit: 10 })).toEqual({ requests: [], next: undefined });
     });
 
-    it('tells the newest first, and of one time what was told last', async () => {
+    it('is read newest first, and among equal times last recorded first', async () => {
       const log = requestLog(await open());
       await log.append([logged('b'), logged('d', { time: NOW + 1 })]);
       await log.append([logged('c'), logged('a', { time: NOW - 1 })]);
       expect(await walk(log, { limit: 10 })).toEqual(['d', 'c', 'b', 'a']);
     });
 
-    it('is walked page by page, each request once, whatever is told meanwhile', async () => {
+    it('is read page by page, each request once, whatever is recorded meanwhile', async () => {
       const log = requestLog(await open());
       const many = Array.from({ length: 23 }, (_, n) => logged(`${n}`, { time: NOW + Math.floor(n / 5) }));
       await log.append(many);
@@ -106,7 +106,7 @@ export function describeRequestLog(open: Open): void {
       expect(await walk(log, { limit: 10, userId: 'nobody' })).toEqual([]);
     });
 
-    it('is searched by path: that one and what lies below it, in any case, whatever the query', async () => {
+    it('is searched by path prefix, regardless of case and query', async () => {
       const log = requestLog(await open());
       const paths = [
         '/api/users',
@@ -146,7 +146,7 @@ export function describeRequestLog(open: Open): void {
       expect(await walk(log, { ...query, limit: 1 })).toEqual(['right']);
     });
 
-    it('finds what is rare in a long log, in bounded steps', async () => {
+    it('finds rare entries in a long log in bounded steps', async () => {
       const log = requestLog(await open());
       const times = Array.from({ length: 24_000 }, (_, n) => NOW + n);
       await log.append([logged('rare', { status: 500, time: NOW - 1 })]);
@@ -161,7 +161,7 @@ export function describeRequestLog(open: Open): void {
       expect(await walk(log, query)).toEqual(['rare']);
     });
 
-    it('loses its oldest, a bounded number at a time', async () => {
+    it('deletes its oldest entries in batches', async () => {
       const log = requestLog(await open());
       await log.append([0, 1, 2, 3].map((n) => logged(`${n}`, { time: NOW - n })));
       expect(await log.deleteOlderThan(NOW - 1, 1)).toBe(1);

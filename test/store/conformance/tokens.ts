@@ -14,7 +14,7 @@ export function describeTokens(open: Open): void {
   };
 
   describe('a token', () => {
-    it('opens its connection, and no other hash does', async () => {
+    it('is valid for its connection, and no other hash is', async () => {
       const store = scimTokens((await fixture(open)).database);
       await store.create(token);
       expect(await store.findActive('h1', NOW)).toEqual({ id: '1', connection: 'okta' });
@@ -22,14 +22,14 @@ export function describeTokens(open: Open): void {
       expect(await store.findActive('', NOW)).toBeUndefined();
     });
 
-    it('opens nothing from the moment it expires', async () => {
+    it('is invalid from the moment it expires', async () => {
       const store = scimTokens((await fixture(open)).database);
       await store.create({ ...token, expiresAt: NOW + 5 });
       expect(await store.findActive('h1', NOW + 4)).toEqual({ id: '1', connection: 'okta' });
       expect(await store.findActive('h1', NOW + 5)).toBeUndefined();
     });
 
-    it('opens nothing once it is revoked, and is never revived', async () => {
+    it('is invalid once it is revoked, and is never revived', async () => {
       const store = scimTokens((await fixture(open)).database);
       await store.create(token);
       await store.create({ ...token, id: '2', hash: 'h2' });
@@ -69,14 +69,14 @@ export function describeTokens(open: Open): void {
   });
 
   describe('a connection', () => {
-    it('can be ensured any number of times', async () => {
+    it('can be created any number of times', async () => {
       const { add, database, identities } = await fixture(open);
       await add(person('a'));
       await ensureConnection(database, { id: 'okta', account: 'acme' });
       expect((await identities.findPage('okta', 0, 10)).total).toBe(1);
     });
 
-    it('takes its identities along to another travel account', async () => {
+    it('moves its identities to another travel account', async () => {
       const { add, database, identities } = await fixture(open);
       await add(person('a', { travelId: 't1' }));
       await ensureConnection(database, { id: 'okta', account: 'initech' });

@@ -8,7 +8,7 @@ export function describeRetention(open: Open): void {
     const old = { deletedAt: NOW - 500 * DAY, state: 'synced' } as const;
     const bounds = { before: NOW - 400 * DAY, now: NOW, limit: 10 };
 
-    it('ends old tombstones of the connection that have nothing left to do, and no others', async () => {
+    it('deletes old tombstones of the connection without pending work, and no others', async () => {
       const { add, retention, identities, leases } = await fixture(open);
       const late = { progress: { late: { checkAt: NOW + 1, sent: {}, creates: [] } } };
       await add(
@@ -31,7 +31,7 @@ export function describeRetention(open: Open): void {
       expect(await identities.findById('entra', 'elsewhere')).toBeDefined();
     });
 
-    it('ends them in parts, the oldest first, and counts them out', async () => {
+    it('deletes them in batches, oldest first, and updates the counters', async () => {
       const { add, retention, identities, database } = await fixture(open);
       for (let n = 0; n < 5; n += 1) await add(person(`p${n}`, { ...old, deletedAt: old.deletedAt + n }));
       const dead = async () =>
@@ -53,7 +53,7 @@ export function describeRetention(open: Open): void {
       expect(await dead()).toBe(0);
     });
 
-    it('makes those dirty who wait for the address of a traveler that belongs to nobody now', async () => {
+    it('marks identities dirty that wait for the address of a traveler that becomes unlinked', async () => {
       const { add, read, retention } = await fixture(open);
       const observed = { id: 't1', email: 'ada@corp.example', archived: true, createdAt: '' };
       await add(

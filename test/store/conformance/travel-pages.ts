@@ -47,8 +47,8 @@ export function describeTravelPages(open: Open): void {
   const add = (store: TravelStore, resource: StoredResource, keys: IndexKeys = bare) =>
     store.write(['thing'], (within) => within.insert(resource, keys));
 
-  describe('a page from a place', () => {
-    it('begins and ends with the place, and names its neighbours', async () => {
+  describe('a page from a position', () => {
+    it('begins or ends at the position, and returns the neighboring positions', async () => {
       const store = await opened();
       for (const id of ['a', 'b', 'c', 'd', 'e']) await add(store, thing(id));
       const first = await store.pageFrom({ ...all, limit: 2 }, undefined);
@@ -64,7 +64,7 @@ export function describeTravelPages(open: Open): void {
       expect([last.resources.map(({ id }) => id), last.next]).toEqual([['e'], undefined]);
     });
 
-    it('goes on where it was, when what stood there is gone', async () => {
+    it('continues at the position even if its resource was deleted', async () => {
       const store = await opened();
       for (const id of ['a', 'b', 'c', 'd']) await add(store, thing(id));
       const { next } = await store.pageFrom({ ...all, limit: 2 }, undefined);
@@ -76,7 +76,7 @@ export function describeTravelPages(open: Open): void {
       expect(before.resources.map(({ id }) => id)).toEqual(['a', 'b']);
     });
 
-    it('shows everything once, in every order, from either end', async () => {
+    it('contains each resource once, in every order, from either end', async () => {
       const made = fc.record({
         owner: fc.constantFrom('p', 'q'),
         name: fc.constantFrom('x', 'y', 'z'),
@@ -128,7 +128,7 @@ export function describeTravelPages(open: Open): void {
       );
     });
 
-    it('walks backwards from the end as it walks forwards', async () => {
+    it('is the same backwards from the end as forwards', async () => {
       const store = await opened();
       const ids = Array.from({ length: 23 }, (_one, number) => `t${number}`);
       for (const id of ids) await add(store, thing(id));
@@ -146,8 +146,8 @@ export function describeTravelPages(open: Open): void {
     });
   });
 
-  describe('a list of its own', () => {
-    it('keeps its length when members come, change over and go', async () => {
+  describe('a counted index', () => {
+    it('keeps its exact length when members are added, changed and removed', async () => {
       const store = await opened();
       const total = async (owner: string) =>
         (await store.page({ ...all, within: `owner/${owner}`, offset: 0, limit: 1 })).total;
@@ -161,11 +161,11 @@ export function describeTravelPages(open: Open): void {
     });
   });
 
-  describe('a page far in', () => {
+  describe('a page at a high offset', () => {
     /** What a list holds, kept by the test: name and id, in order of creation. */
     type Model = { id: string; name: string; archived: boolean }[];
 
-    it('is found in a long list as it is in a short one, whatever came, went or was archived', async () => {
+    it('is the same in a long list as in a short one, after any inserts, deletes and archivals', async () => {
       const store = await opened();
       const { below } = seededRandom(7);
       let made = 0;
@@ -235,7 +235,7 @@ export function describeTravelPages(open: Open): void {
       await compareAll();
     }, 60_000);
 
-    it('is still found in a feed whose old end has expired', async () => {
+    it('is found in a feed whose oldest entries have expired', async () => {
       const store = await opened();
       await store.write(['other'], async (within) => {
         for (let n = 0; n < 5000; n++) await within.append(thing(`e${n}`, NOW + n));
@@ -247,7 +247,7 @@ export function describeTravelPages(open: Open): void {
   });
 
   describe('a feed', () => {
-    it('never goes back in time, and is expired from its old end', async () => {
+    it('never goes back in time, and expires oldest first', async () => {
       const store = await opened();
       const append = (id: string, createdAt: number) =>
         store.write(['other'], (within) => within.append(thing(id, createdAt)));

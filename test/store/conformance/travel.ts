@@ -38,7 +38,7 @@ export function describeTravel(open: Open): void {
       expect(await store.read([])).toEqual([]);
     });
 
-    it('is found by what it is indexed by, oldest first, until that changes', async () => {
+    it('is found by its index values, oldest first, until they change', async () => {
       const { store, add } = await fixture(open);
       for (const id of ['b', 'a', 'c']) await add(thing(id), { index: named('same') });
       const find = async (values: string[], limit?: number) => {
@@ -66,7 +66,7 @@ export function describeTravel(open: Open): void {
       expect(await store.read(refs)).toEqual([thing('a')]);
     });
 
-    it('has unique values alone, and gives them back', async () => {
+    it('has its unique values exclusively, and releases them', async () => {
       const { store, add } = await fixture(open);
       const unique = named('one');
       expect(await add(thing('a'), { unique })).toBeUndefined();
@@ -81,7 +81,7 @@ export function describeTravel(open: Open): void {
       expect(await add(thing('b'), { unique })).toBeUndefined();
     });
 
-    it('stays while another refers to it, whoever tries', async () => {
+    it('cannot be deleted while another resource refers to it', async () => {
       const { store, add } = await fixture(open);
       await add(thing('a'));
       await add(thing('b'), { references: [thing('a'), thing('a')] });
@@ -95,7 +95,7 @@ export function describeTravel(open: Open): void {
       expect(await store.read([thing('a')])).toEqual([]);
     });
 
-    it('may refer to itself and go', async () => {
+    it('can be deleted if it refers to itself only', async () => {
       const { store, add } = await fixture(open);
       await add(thing('a'));
       await store.write(['thing'], (within) =>
@@ -104,7 +104,7 @@ export function describeTravel(open: Open): void {
       expect(await store.write(['thing'], (within) => within.isReferenced(thing('a')))).toBe(false);
     });
 
-    it('leaves nothing behind when the work fails', async () => {
+    it('is not written when the work fails', async () => {
       const { store, ids } = await fixture(open);
       const failing = store.write(['thing'], async (within) => {
         await within.insert(thing('a'), { ...bare, unique: named('a'), index: named('a') });
@@ -115,7 +115,7 @@ export function describeTravel(open: Open): void {
       expect(await store.find({ type: 'thing', name: 'name', values: ['a'] })).toEqual([]);
     });
 
-    it('is changed by one at a time: what was read in a write is still so at its end', async () => {
+    it('is written by one transaction at a time: what a write has read stays true until its end', async () => {
       const { store, add } = await fixture(open);
       await add(thing('a', { doc: { count: 0 } }));
       const count = () =>
@@ -153,7 +153,7 @@ export function describeTravel(open: Open): void {
       expect((await ids({ sortBy: 'name', order: 'desc', offset: 1, limit: 2 })).ids).toEqual(['a', 'd']);
     });
 
-    it('keeps an exact total through every change, for each parent, archived or not', async () => {
+    it('has an exact total after every change, for each parent, archived or not', async () => {
       const { store, add, ids } = await fixture(open);
       for (const id of ['a', 'b', 'c']) await add(thing(id), { index: named(id) });
       await add(thing('child', { parentId: 'p' }));
