@@ -114,12 +114,12 @@ function pageText() {
   const count = rows.flat().length;
   const open = rows.flat().filter(({ decision }) => decision).length;
   return [
-    '# What the specification of the travel service says, and which test holds it',
+    '# Coverage of the travel specification',
     [
-      `${count} statements, section by section, in our words. \`npm run docs\` writes this page from the statements in`,
-      `\`${folder}/statements\`; a test refuses a statement without a test, a test of the specification without a`,
-      `statement, and a page that is out of date. For the ${open} that the specification leaves open, or that wanted a`,
-      'decision, the last column has it, and where it is written.',
+      `${count} statements, by section and in our own words. \`npm run docs\` generates this page from`,
+      `\`${folder}/statements\`. A test fails if a statement has no test, if a test of the specification has no`,
+      `statement, or if this page is out of date. For each of the ${open} statements that the specification leaves open`,
+      'or that needed a decision, the last column gives the decision and the document that explains it.',
     ].join('\n'),
     ...sections.flatMap(sectionText),
   ].join('\n\n');

@@ -127,12 +127,12 @@ describe('with a travel API of another kind', () => {
       withOther({}, async ({ api, scim, comesTo }) => {
         const { json } = await scim('POST /Users', ada());
         await comesTo('synced');
-        api.trouble = ({ method }) => (method === 'PATCH' ? { answer: status } : undefined);
+        api.failCall = ({ method }) => (method === 'PATCH' ? { answer: status } : undefined);
         expect((await scim(`PATCH /Users/${json.id}`, replace('active', false))).status).toBe(200);
         expect((await scim(`GET /Users/${json.id}`)).json.active).toBe(false);
         expect((await scim(`DELETE /Users/${json.id}`)).status).toBe(204);
         expect(api.traveler('ada@corp.example')?.archived).toBe(false);
-        api.trouble = () => undefined;
+        api.failCall = () => undefined;
         await eventually(async () => expect(api.traveler('ada@corp.example')?.archived).toBe(true));
       }),
   );
@@ -206,7 +206,7 @@ describe('with a travel API of another kind', () => {
   test('a call that is carried out late makes nobody twice', () =>
     withOther({}, async ({ api, scim, comesTo }) => {
       let isFirst = true;
-      api.trouble = ({ method }) => {
+      api.failCall = ({ method }) => {
         if (method !== 'POST' || !isFirst) return undefined;
         isFirst = false;
         return { answer: 504, carriedOut: 'onDemand' };

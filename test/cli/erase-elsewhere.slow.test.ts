@@ -136,14 +136,14 @@ test('nobody is erased whose traveler is still to be archived elsewhere', async 
   const { body } = await send('POST', '/Users', zoe);
   await eventually(async () => expect(api.traveler(zoe.userName)).toBeDefined());
   await eventually(async () => expect(await states(running)).not.toContain('dirty'));
-  api.trouble = ({ method }) =>
+  api.failCall = ({ method }) =>
     method === 'PATCH' ? { answer: 429, headers: { 'retry-after': '1' } } : undefined;
   expect((await send('DELETE', `/Users/${body.id}`)).status).toBe(204);
   await eventually(async () =>
     expect((await erase(zoe.userName)).err).toContain('not taken out of use in the travel service yet'),
   );
   expect(textsInFiles(running.data, /zqzoe/).length).toBeGreaterThan(0);
-  api.trouble = () => undefined;
+  api.failCall = () => undefined;
   await eventually(async () => expect((await erase(zoe.userName)).end).toBe(0));
   expect(api.traveler(zoe.userName)).toMatchObject({ archived: true });
 }, 60_000);

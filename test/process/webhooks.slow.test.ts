@@ -65,12 +65,12 @@ it('a process that is killed in the middle of deliveries, again and again, loses
   const acknowledged: string[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const nth = receiver.received.length + 1 + random.below(EACH);
-    receiver.feel(() => (receiver.received.length === nth ? 'hang' : 204));
+    receiver.behave(() => (receiver.received.length === nth ? 'hang' : 204));
     for (let count = 0; count < EACH; count++)
       acknowledged.push((await call(server, 'POST', '/cost-centers', { name: `${round}/${count}` })).id);
     await receiver.waitFor(nth);
     await kill(server);
-    receiver.feel(204);
+    receiver.behave(204);
     server = await start();
   }
   const firsts = () => [...new Set(receiver.received.map(({ event }) => Object(event['data']).id))];
@@ -113,14 +113,14 @@ it('on SIGTERM the process ends soon, though a receiver hangs, and the next one 
   const { start } = ground();
   const receiver = await openReceiver();
   closing.push(receiver.close);
-  receiver.feel('hang');
+  receiver.behave('hang');
   const first = await start();
   await call(first, 'POST', '/webhooks', { url: receiver.url, events: ['costCenter.created'] });
   await call(first, 'POST', '/cost-centers', { name: 'one' });
   await receiver.waitFor(1);
   first.kill('SIGTERM');
   expect(await first.exited).toMatchObject({ code: 0, signal: null });
-  receiver.feel(204);
+  receiver.behave(204);
   await start();
   await receiver.waitFor(2);
   expect(receiver.received[1]?.headers['webhook-id']).toBe(receiver.received[0]?.headers['webhook-id']);

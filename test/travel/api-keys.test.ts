@@ -74,9 +74,9 @@ describe('when a key was last used', () => {
     expect(await lastUsed()).toBeUndefined();
     await statusOf(fixture.key);
     await eventually(async () => expect(await lastUsed()).toBe(NOON));
-    fixture.pass(59_999);
+    fixture.advanceClock(59_999);
     await statusOf(fixture.key);
-    fixture.pass(1);
+    fixture.advanceClock(1);
     await statusOf(fixture.key);
     await eventually(async () => expect(await lastUsed()).toBe(NOON + 60_000));
   });

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { isJsonObject, type Json, type JsonObject } from '../../src/travel/json.ts';
-import { at } from './contract.ts';
+import { partAt } from './contract.ts';
 
 /** Returns the ids that fit a parameter with this description. */
 export type Ids = (description: string) => string[];
@@ -8,7 +8,7 @@ export type Ids = (description: string) => string[];
 /** Generates values that a schema allows. */
 export function valuesOf(schema: JsonObject, ids: Ids): Arbitrary<Json> {
   const { $ref, const: only, enum: values, type } = schema;
-  if (typeof $ref === 'string') return $ref.endsWith('/Anything') ? anything : valuesOf(at($ref), ids);
+  if (typeof $ref === 'string') return $ref.endsWith('/Anything') ? anything : valuesOf(partAt($ref), ids);
   if (only !== undefined) return fc.constant(only);
   if (Array.isArray(values)) return fc.constantFrom(...values);
   const choices = [schema['anyOf'], schema['oneOf']].flatMap((list) => (Array.isArray(list) ? list : []));
@@ -39,11 +39,11 @@ export function valuesOf(schema: JsonObject, ids: Ids): Arbitrary<Json> {
 }
 
 /** The same values with some parts replaced by any JSON, removed, or added. */
-export function mutated(values: Arbitrary<Json>): Arbitrary<Json> {
+export function mutatedValues(values: Arbitrary<Json>): Arbitrary<Json> {
   const change = fc.record({
     place: fc.nat(50),
     how: fc.constantFrom('replace', 'remove', 'add'),
-    with: hostile,
+    with: unexpectedJson,
   });
   return fc
     .tuple(values, fc.array(change, { maxLength: 2 }))
@@ -51,7 +51,7 @@ export function mutated(values: Arbitrary<Json>): Arbitrary<Json> {
 }
 
 /** JSON that no schema expects. */
-export const hostile: Arbitrary<Json> = fc.oneof(
+export const unexpectedJson: Arbitrary<Json> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }).map((value) => value as Json),
   fc.constantFrom<Json>(null, '', 'x'.repeat(5000), -0, 1e308, [null], { '': {} }, '\u0000', '\ud800', {
     toString: 'x',

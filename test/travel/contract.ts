@@ -6,7 +6,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../src/travel/json.
 import { buildOpenApi } from '../../src/travel/openapi/document.ts';
 
 /** The OpenAPI document of the service. */
-export const contract = buildOpenApi(catalog);
+export const openApi = buildOpenApi(catalog);
 
 /** An operation of the OpenAPI document. */
 export interface Operation {
@@ -23,22 +23,21 @@ export interface Operation {
 }
 
 /** All operations of the OpenAPI document. */
-export const operations: Operation[] = Object.entries(
-  contract['paths'] as Record<string, JsonObject>,
-).flatMap(([path, methods]) =>
-  Object.entries(methods as Record<string, JsonObject>).map(([method, operation]) => ({
-    id: String(operation['operationId']),
-    method,
-    path,
-    statuses: Object.keys(operation['responses'] as JsonObject),
-    pointer: `#/paths/${path.replaceAll('/', '~1')}/${method}`,
-    parameters: (operation['parameters'] ?? []) as JsonObject[],
-    hasBody: 'requestBody' in operation,
-  })),
+export const operations: Operation[] = Object.entries(openApi['paths'] as Record<string, JsonObject>).flatMap(
+  ([path, methods]) =>
+    Object.entries(methods as Record<string, JsonObject>).map(([method, operation]) => ({
+      id: String(operation['operationId']),
+      method,
+      path,
+      statuses: Object.keys(operation['responses'] as JsonObject),
+      pointer: `#/paths/${path.replaceAll('/', '~1')}/${method}`,
+      parameters: (operation['parameters'] ?? []) as JsonObject[],
+      hasBody: 'requestBody' in operation,
+    })),
 );
 
 /** The violations of the schema at this pointer. With `closed`, undeclared members are violations too. */
-export function faultsBy(pointer: string, value: unknown, { closed = false } = {}): string[] {
+export function schemaFaults(pointer: string, value: unknown, { closed = false } = {}): string[] {
   const validate = validatorOf(`${closed ? 'closed' : 'open'}${pointer}`);
   return validate(value)
     ? []
@@ -48,16 +47,16 @@ export function faultsBy(pointer: string, value: unknown, { closed = false } = {
 /** The pointer of a body's schema: that of the request, or of the response with this status. */
 export function bodyPointer({ pointer }: Operation, status?: string): string {
   const part = status === undefined ? `${pointer}/requestBody` : `${pointer}/responses/${status}`;
-  const reference = at(part)['$ref'];
+  const reference = partAt(part)['$ref'];
   return `${typeof reference === 'string' ? reference : part}/content/application~1json/schema`;
 }
 
 /** The part of the document at a JSON pointer; an empty object if there is none. */
-export function at(pointer: string): JsonObject {
+export function partAt(pointer: string): JsonObject {
   const words = pointer.split('/').slice(1);
   const found = words.reduce<Json | undefined>(
     (part, word) => (isJsonObject(part) ? part[word.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
-    contract,
+    openApi,
   );
   return isJsonObject(found) ? found : {};
 }
@@ -85,7 +84,7 @@ export function checkAnswer(method: string, url: string, { status, text, headers
   const schema =
     operation && status < 300 ? bodyPointer(operation, String(status)) : '#/components/schemas/ErrorBody';
   const body = JSON.parse(text);
-  const [fault] = [...faultsBy(schema, body, { closed: true }), ...eventFaults(body.data)];
+  const [fault] = [...schemaFaults(schema, body, { closed: true }), ...eventFaults(body.data)];
   if (fault !== undefined) throw says(fault);
 }
 
@@ -94,7 +93,7 @@ function eventFaults(data: Json): string[] {
   const events = [data].flat().filter((one) => isJsonObject(one) && one['type'] === 'event');
   return (events as JsonObject[]).flatMap((event) => {
     const pointer = `#/webhooks/${event['kind']}/post/requestBody/content/application~1json/schema`;
-    return faultsBy(pointer, event, { closed: true });
+    return schemaFaults(pointer, event, { closed: true });
   });
 }
 
@@ -125,8 +124,8 @@ function newAjv(): Ajv2020 {
   addFormats.default(made);
   // The pattern already describes the format.
   made.addFormat('idn-email', true);
-  made.addSchema(contract, 'open');
-  made.addSchema(closed(contract) as JsonObject, 'closed');
+  made.addSchema(openApi, 'open');
+  made.addSchema(closed(openApi) as JsonObject, 'closed');
   return made;
 }
 

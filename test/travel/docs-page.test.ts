@@ -7,9 +7,9 @@ import request from 'supertest';
 import { renderDocsPage } from '../../src/travel/docs-page/page.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
 import { openFixture } from '../fixtures/travel.ts';
-import { at, contract, operations } from './contract.ts';
+import { openApi, operations, partAt } from './contract.ts';
 
-const page = renderDocsPage(contract);
+const page = renderDocsPage(openApi);
 
 /** The HTML section with this id. */
 function sectionOf(id: string): string {
@@ -46,7 +46,7 @@ test('has no script, no style in attributes, and nothing from elsewhere', () => 
 
 test.each(operations)('shows $id with its parameters, its answer, its failures, and a call', (operation) => {
   const section = sectionOf(operation.id);
-  const { summary } = at(operation.pointer);
+  const { summary } = partAt(operation.pointer);
   expect(section).toContain(shown(String(summary)));
   expect(section).toContain(`<code>${operation.path}</code>`);
   for (const { name } of operation.parameters) expect(section).toContain(`<td><code>${name}</code></td>`);
@@ -73,7 +73,7 @@ test('shows every field, nested ones too, and what can stand in it', () => {
 
 test('shows what a webhook is sent, kind by kind', () => {
   const section = sectionOf('deliveries-sent');
-  for (const kind of Object.keys(at('#/webhooks')))
+  for (const kind of Object.keys(partAt('#/webhooks')))
     expect(section).toContain(`<summary><code>${kind}</code>`);
   expect(section).toContain('<code>webhook-signature</code>');
   expect(section).toContain(shown('"kind": "tripProject.booking.failed"'));
@@ -81,9 +81,9 @@ test('shows what a webhook is sent, kind by kind', () => {
 
 test('escapes what the contract says', () => {
   const hostile = '<script>alert("&\'")</script>';
-  const info = { ...(contract['info'] as JsonObject), title: hostile, description: hostile };
+  const info = { ...(openApi['info'] as JsonObject), title: hostile, description: hostile };
   const tags = [{ name: 'Users', description: hostile }];
-  const told = renderDocsPage({ ...contract, info, tags });
+  const told = renderDocsPage({ ...openApi, info, tags });
   expect(told).not.toContain('<script');
   expect(told).toContain(shown(hostile));
 });

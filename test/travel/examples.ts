@@ -6,12 +6,12 @@ import { customField } from '../../src/travel/resources/custom-field.ts';
 import { webhookDelivery } from '../../src/travel/resources/webhook.ts';
 import { parseDocument } from '../../src/travel/validation.ts';
 import type { Fixture } from '../fixtures/travel.ts';
-import { at } from './contract.ts';
+import { partAt } from './contract.ts';
 
 /** The example of a type in the OpenAPI document. */
 export function answeredExample({ type }: Resource): JsonObject & { id: string } {
   const name = type.charAt(0).toUpperCase() + type.slice(1);
-  const items = Object.values(at('#/paths')).flatMap((methods) => Object.values(methods as JsonObject));
+  const items = Object.values(partAt('#/paths')).flatMap((methods) => Object.values(methods as JsonObject));
   const item = (items as JsonObject[]).find(({ operationId }) => operationId === `retrieve${name}`);
   if (!item) throw new Error(`no ${type} is retrieved`);
   const { responses } = item as { responses: { 200: { content: Content } } };
@@ -23,14 +23,14 @@ type Content = {
 };
 
 /** A stored resource and its path. */
-export interface Place {
+export interface StoredExample {
   /** The path of the collection. */
   path: string;
   id: string;
 }
 
 /** Stores the documented example of a type that clients cannot create, without checking its references. */
-export async function keepExample(fixture: Fixture, resource: Resource): Promise<Place> {
+export async function storeExample(fixture: Fixture, resource: Resource): Promise<StoredExample> {
   if (resource === webhookDelivery) return deliver(fixture);
   const example = answeredExample(resource);
   const isKept = ([name]: [string, unknown]) => Object.hasOwn(resource.schema.shape, name);
@@ -53,7 +53,7 @@ async function keep(
 }
 
 /** Delivers an event as the example of a delivery describes. */
-async function deliver({ make, runtime, queue }: Fixture): Promise<Place> {
+async function deliver({ make, runtime, queue }: Fixture): Promise<StoredExample> {
   const webhook = await make('/webhooks', { url: 'https://example.com', events: ['invoice.created'] });
   const data = answeredExample(invoice);
   await withRecorder({ ...runtime, onChange: () => {} }, [invoice.type], ({ appendEvent: tell }) =>

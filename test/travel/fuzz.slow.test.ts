@@ -8,10 +8,10 @@ import { isJsonObject, type Json, type JsonObject } from '../../src/travel/json.
 import { toWords } from '../../src/travel/openapi/schemas.ts';
 import type { Resource } from '../../src/travel/resource.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
-import { hostile, type Ids, mutated, valuesOf } from './arbitrary.ts';
-import { at, bodyPointer, checkAnswer, faultsBy, type Operation, operations } from './contract.ts';
-import { keepExample, type Place } from './examples.ts';
-import { collectionOf, MOST, sample, without } from './samples.ts';
+import { type Ids, mutatedValues, unexpectedJson, valuesOf } from './arbitrary.ts';
+import { bodyPointer, checkAnswer, type Operation, operations, partAt, schemaFaults } from './contract.ts';
+import { type StoredExample, storeExample } from './examples.ts';
+import { collectionOf, SAMPLE_COUNT, sample, without } from './samples.ts';
 
 /** Runs for each operation and kind of input; `FUZZ_RUNS=1000 npx jest test/travel/fuzz` runs longer. */
 const runs = Number(process.env['FUZZ_RUNS'] ?? 15);
@@ -47,7 +47,7 @@ beforeAll(async () => {
     const place = parent ? `/api/${parent.path}/{id}/${path}` : `/api/${path}`;
     const { path: collection, id } = resource.operations.includes('create')
       ? await madeSample(resource)
-      : await keepExample(fixture, resource);
+      : await storeExample(fixture, resource);
     made.push({ type: resource.type, id });
     resources.set(place, resource);
     // The parent's id comes first.
@@ -80,7 +80,7 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
   if (!operation.hasBody) return;
 
   test('takes what its schema allows, and nothing else', async () => {
-    await tried(mutated(bodies(operation)), async (body) => {
+    await tried(mutatedValues(bodies(operation)), async (body) => {
       const call = { path: knownPath(operation), body: JSON.stringify(body) };
       agreesWithSchema(operation, body, await answered(operation, call));
     });
@@ -160,7 +160,7 @@ const schemaCodes = ['unknown', 'readOnly', 'type', 'enum', 'lang'];
 
 /** A body that violates the schema is refused; a valid one can be refused only for other reasons. */
 function agreesWithSchema(operation: Operation, body: Json, { status, text }: Answer): void {
-  const faults = faultsBy(bodyPointer(operation), meantBy(body, operation));
+  const faults = schemaFaults(bodyPointer(operation), meantBy(body, operation));
   if (faults.length > 0) expect([400, 403, 409, 422]).toContain(status);
   const { invalid = [] } = status === 422 && faults.length === 0 ? JSON.parse(text) : {};
   for (const { code } of invalid) expect(schemaCodes).not.toContain(code);
@@ -170,7 +170,7 @@ function agreesWithSchema(operation: Operation, body: Json, { status, text }: An
 function meantBy(body: Json, operation: Operation): Json {
   const data = isJsonObject(body) ? body['data'] : undefined;
   if (!isJsonObject(body) || !isJsonObject(data)) return body;
-  const { properties } = at(String(at(`${bodyPointer(operation)}/properties/data`)['$ref']));
+  const { properties } = partAt(String(partAt(`${bodyPointer(operation)}/properties/data`)['$ref']));
   const isMeant = ([name, value]: [string, Json]) =>
     value !== null || operation.method === 'patch' || !(isJsonObject(properties) && name in properties);
   const members = Object.entries(data).filter(isMeant);
@@ -196,7 +196,7 @@ function filled(path: string, values: string[]): string {
   return path.replace(/\{\w+\}/g, () => rest.shift() ?? 'nobody');
 }
 
-async function madeSample(resource: Resource): Promise<Place> {
+async function madeSample(resource: Resource): Promise<StoredExample> {
   const path = await collectionOf(fixture, resource);
   return { path, id: (await fixture.make(path, sample(resource, 0))).id };
 }
@@ -207,7 +207,7 @@ async function freshItem(operation: Operation): Promise<string> {
   const resource = resources.get(operation.path.replace(/\/\{\w+\}$/, ''));
   if (!resource) throw new Error(`nothing is made at ${collection}`);
   // Earlier calls may have taken the unique values of the first samples.
-  for (let number = 1; number < MOST; number++) {
+  for (let number = 1; number < SAMPLE_COUNT; number++) {
     const data = sample(resource, number);
     const { status, body } = await fixture.send('post', collection.replace(/^\/api/, ''), { data });
     if (status === 201) return `${collection}/${body.data.id}`;
@@ -290,7 +290,7 @@ function schemaOf({ schema }: JsonObject): JsonObject {
 }
 
 function bodies(operation: Operation): Arbitrary<Json> {
-  return valuesOf(at(bodyPointer(operation)), ids);
+  return valuesOf(partAt(bodyPointer(operation)), ids);
 }
 
 /** Malformed JSON and valid JSON of other shapes. */
@@ -300,7 +300,7 @@ function texts(right: Arbitrary<Json>): Arbitrary<string> {
     json,
     json.map((text) => text.slice(0, -1)),
     json.map((text) => `\ufeff${text}`),
-    hostile.map((value) => JSON.stringify(value)),
+    unexpectedJson.map((value) => JSON.stringify(value)),
     fc.string({ unit: 'binary' }),
     fc.constantFrom(
       '',

@@ -9,8 +9,8 @@ import { catalog } from '../../src/travel/catalog.ts';
 import type { Json, JsonObject } from '../../src/travel/json.ts';
 import type { Resource } from '../../src/travel/resource.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
-import { at, bodyPointer, contract, faultsBy, operations } from './contract.ts';
-import { keepExample } from './examples.ts';
+import { bodyPointer, openApi, operations, partAt, schemaFaults } from './contract.ts';
+import { storeExample } from './examples.ts';
 import { collectionOf, hasNull } from './samples.ts';
 
 /** `UPDATE_GOLDEN=1 npx jest test/travel/openapi` rewrites the golden file; read the difference before you commit it. */
@@ -18,7 +18,7 @@ const isUpdating = process.env['UPDATE_GOLDEN'] === '1';
 
 test('the contract is the one that was agreed to', () => {
   const path = join(__dirname, 'golden/openapi.json');
-  const text = `${JSON.stringify(contract, null, 2)}\n`;
+  const text = `${JSON.stringify(openApi, null, 2)}\n`;
   if (isUpdating) writeFileSync(path, text);
   expect(text).toBe(readFileSync(path, 'utf8'));
 });
@@ -26,21 +26,21 @@ test('the contract is the one that was agreed to', () => {
 test('a public validator accepts it as OpenAPI 3.1', () => {
   const directory = mkdtempSync(join(tmpdir(), 'openapi-'));
   const file = join(directory, 'openapi.json');
-  writeFileSync(file, JSON.stringify(contract));
+  writeFileSync(file, JSON.stringify(openApi));
   const validator = require.resolve('@seriousme/openapi-schema-validator/bin/validate-api-cli.js');
   const said = execFileSync(process.execPath, [validator, file], { encoding: 'utf8' });
   rmSync(directory, { recursive: true });
   expect(JSON.parse(said)).toEqual({ valid: true });
-  expect(contract['openapi']).toBe('3.1.0');
+  expect(openApi['openapi']).toBe('3.1.0');
 });
 
 test('every operation has a name of its own, a summary, a tag that is described, and its failures', () => {
   const ids = operations.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
-  const tags = (contract['tags'] as JsonObject[]).map(({ name }) => name);
+  const tags = (openApi['tags'] as JsonObject[]).map(({ name }) => name);
   for (const { pointer, statuses, hasBody, id } of operations) {
     expect(id).toMatch(/^[a-z][A-Za-z]+$/);
-    const { summary, tags: own } = at(pointer);
+    const { summary, tags: own } = partAt(pointer);
     expect(summary).toMatch(/^[A-Z]/);
     for (const tag of own as Json[]) expect(tags).toContain(tag);
     expect(statuses).toEqual(
@@ -55,12 +55,12 @@ test('every path has the parameters that it names, and no reference leads nowher
     const given = parameters.filter((one) => one['in'] === 'path').map(({ name }) => name);
     expect(given).toEqual(named);
   }
-  const references = [...JSON.stringify(contract).matchAll(/"\$ref":"([^"]+)"/g)].map(
+  const references = [...JSON.stringify(openApi).matchAll(/"\$ref":"([^"]+)"/g)].map(
     ([, reference]) => reference,
   );
   expect(references.length).toBeGreaterThan(100);
   for (const reference of references)
-    expect([reference, Object.keys(at(reference ?? ''))]).not.toEqual([reference, []]);
+    expect([reference, Object.keys(partAt(reference ?? ''))]).not.toEqual([reference, []]);
 });
 
 describe('its examples', () => {
@@ -72,24 +72,24 @@ describe('its examples', () => {
   ]);
 
   test.each([...new Set(bodies)])('are valid: %s', (pointer) => {
-    const examples = at(pointer.replace(/schema$/, 'examples'));
+    const examples = partAt(pointer.replace(/schema$/, 'examples'));
     expect(Object.keys(examples)).not.toEqual([]);
     for (const example of Object.values(examples) as { value: Json }[]) {
-      expect(faultsBy(pointer, example.value, { closed: true })).toEqual([]);
+      expect(schemaFaults(pointer, example.value, { closed: true })).toEqual([]);
     }
   });
 
-  test.each(Object.keys(at('#/webhooks')))('are valid: the event %s', (kind) => {
+  test.each(Object.keys(partAt('#/webhooks')))('are valid: the event %s', (kind) => {
     const content = `#/webhooks/${kind}/post/requestBody/content/application~1json`;
-    const { value } = at(`${content}/examples/example`);
+    const { value } = partAt(`${content}/examples/example`);
     expect(value).toMatchObject({ type: 'event', kind });
-    expect(faultsBy(`${content}/schema`, value, { closed: true })).toEqual([]);
+    expect(schemaFaults(`${content}/schema`, value, { closed: true })).toEqual([]);
   });
 
   test('have no null but where a patch removes something', () => {
     for (const operation of operations) {
       for (const status of operation.statuses) {
-        expect(hasNull(at(bodyPointer(operation, status).replace(/schema$/, 'examples')))).toBe(false);
+        expect(hasNull(partAt(bodyPointer(operation, status).replace(/schema$/, 'examples')))).toBe(false);
       }
     }
   });
@@ -128,7 +128,7 @@ describe('the service', () => {
 
   const readable = catalog.filter((resource) => !isWritable(resource));
   test.each(named(readable))('answers a %s as in its example', async (type, resource) => {
-    const { path, id } = await keepExample(fixture, resource);
+    const { path, id } = await storeExample(fixture, resource);
     const answer = await fixture.send('get', `${path}/${id}`);
     expect([answer.status, like(answer.body)]).toEqual([200, like(exampleOf('retrieve', type, '200'))]);
     const list = await fixture.send('get', path);
@@ -137,16 +137,16 @@ describe('the service', () => {
 
   test('publishes it to everybody, as JSON', async () => {
     const answer = await request(fixture.app).get('/api/openapi.json');
-    expect([answer.status, answer.type, answer.body]).toEqual([200, 'application/json', contract]);
+    expect([answer.status, answer.type, answer.body]).toEqual([200, 'application/json', openApi]);
     expect(answer.get('X-Content-Type-Options')).toBe('nosniff');
   });
 });
 
 test('says where the service is', async () => {
-  expect(contract['servers']).toEqual([{ url: '/' }]);
+  expect(openApi['servers']).toEqual([{ url: '/' }]);
   const app = express().use('/api', contractRouter('https://travel.example/prefix/'));
   const { body } = await request(app).get('/api/openapi.json');
-  expect(body).toEqual({ ...contract, servers: [{ url: 'https://travel.example/prefix' }] });
+  expect(body).toEqual({ ...openApi, servers: [{ url: 'https://travel.example/prefix' }] });
 });
 
 /** The documented example of a request or response body. */
@@ -154,7 +154,7 @@ function exampleOf(verb: string, type: string, part: string): Json {
   const operation = operations.find(({ id }) => id.toLowerCase() === `${verb}${type}`.toLowerCase());
   if (!operation) throw new Error(`there is no operation to ${verb} a ${type}`);
   const schema = bodyPointer(operation, part === 'request' ? undefined : part);
-  return at(schema.replace(/schema$/, 'examples/example'))['value'] ?? null;
+  return partAt(schema.replace(/schema$/, 'examples/example'))['value'] ?? null;
 }
 
 /** A body without generated values and ids, which differ from run to run. */

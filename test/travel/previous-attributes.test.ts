@@ -4,7 +4,7 @@ import { mergePatch, previousAttributes } from '../../src/travel/changes.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { valuesOf } from './arbitrary.ts';
-import { at, bodyPointer, operations } from './contract.ts';
+import { bodyPointer, operations, partAt } from './contract.ts';
 import { sample } from './samples.ts';
 
 const names = fc.constantFrom('a', 'b', 'constructor', 'toString');
@@ -49,7 +49,7 @@ describe.each(
   const patch = operations.find(({ method, path }) => {
     return method === 'patch' && path.startsWith(`/api/${resource.path}/`);
   });
-  const schema = patch ? at(String(at(`${bodyPointer(patch)}/properties/data`)['$ref'])) : {};
+  const schema = patch ? partAt(String(partAt(`${bodyPointer(patch)}/properties/data`)['$ref'])) : {};
   // The referenced resources do not exist here; events treat references as text.
   const references = (resource.references ?? []).map(({ field }) => field);
   const properties = Object.fromEntries(

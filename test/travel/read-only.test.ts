@@ -3,12 +3,12 @@ import type { JsonObject } from '../../src/travel/json.ts';
 import type { Resource } from '../../src/travel/resource.ts';
 import type { Method } from '../fixtures/travel.ts';
 import { flight, hotel, roundTrip } from './booking/offers.ts';
-import { type Office, openOffice } from './booking/office.ts';
+import { type BookingFixture, openBookingFixture } from './booking/office.ts';
 import { hasNull } from './samples.ts';
 
-let at: Office;
+let at: BookingFixture;
 beforeEach(async () => {
-  at = await openOffice();
+  at = await openBookingFixture();
 });
 afterEach(() => at.fixture.close());
 
@@ -107,7 +107,7 @@ describe.each(paths)('%s', (path, resource) => {
 });
 
 test('what is answered is what the schemas say, all the way down, and never null', async () => {
-  const { operations } = await at.booked([roundTrip(300), hotel(80)]);
+  const { operations } = await at.bookTrip([roundTrip(300), hotel(80)]);
   const billingProfileId = operations[0]?.doc.billingProfileId ?? '';
   await at.office(async (desk) => {
     const [invoice] = await desk.invoiceProfile({ billingProfileId, kind: 'booking' });
@@ -155,8 +155,8 @@ describe('sub-collections', () => {
     const travelerId = await at.traveler({ billingProfileId: await at.profile() });
     const trips = [];
     for (let number = 0; number < 2; number++) {
-      at.fixture.pass(1000);
-      trips.push(await at.booked([flight(10), flight(20), hotel(30)], [travelerId]));
+      at.fixture.advanceClock(1000);
+      trips.push(await at.bookTrip([flight(10), flight(20), hotel(30)], [travelerId]));
     }
     const [first, second] = trips.map(({ operations }) => operations.map(({ id }) => id));
     const billingProfileId = trips[0]?.operations[0]?.doc.billingProfileId ?? '';
@@ -182,7 +182,7 @@ describe('sub-collections', () => {
   test('have the users of a trip, without cursor and order of their own', async () => {
     const ids = [await at.traveler(), await at.traveler(), await at.traveler()];
     await at.traveler();
-    const { trip } = await at.booked([flight(1)], ids);
+    const { trip } = await at.bookTrip([flight(1)], ids);
     const path = `/trip-projects/${trip.id}/users`;
     const { body } = await at.fixture.send('get', `${path}?limit=2&offset=1`);
     expect([body.data.length, body.meta.total]).toEqual([2, 3]);

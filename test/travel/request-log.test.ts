@@ -141,13 +141,13 @@ test.each([
 test('the time that an answer takes is recorded, and a client that does not wait for it is 499', async () => {
   const server = createServer(fixture.app).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const gate = fixture.holdBack();
+  const gate = fixture.holdAuthentication();
   const arrived = once(server, 'request');
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
   client.write(`GET /api/users HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\n\r\n`);
   const [, response] = await arrived;
   const closed = once(response, 'close');
-  fixture.pass(1_234);
+  fixture.advanceClock(1_234);
   client.destroy();
   await closed;
   gate.goOn();

@@ -4,12 +4,12 @@ import { scimAttributes } from '../../src/travel/resources/scim-user-mapping.ts'
 import type { Fixture } from '../fixtures/travel.ts';
 
 /** The number of distinct samples that every resource can have. */
-export const MOST = scimAttributes.length;
+export const SAMPLE_COUNT = scimAttributes.length;
 
 /** A valid body. Numbers below `MOST` give different values for all unique and sortable fields. */
 export function sample(resource: Resource, number: number): JsonObject {
   // Neither in order of creation nor all in one case.
-  const mark = (number * 7) % MOST;
+  const mark = (number * 7) % SAMPLE_COUNT;
   const word = mark % 2 === 0 ? `sample ${mark}` : `SAMPLE ${mark}`;
   const different = new Map(
     Object.entries({
@@ -43,7 +43,7 @@ export function requiredFields(resource: Resource): string[] {
 }
 
 /** The boolean fields that default to false. */
-export function flags(resource: Resource): string[] {
+export function booleanDefaults(resource: Resource): string[] {
   return Object.entries(resource.schema.shape)
     .filter(([, schema]) => schema.safeParse(undefined).data === false)
     .map(([name]) => name);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { BookingService } from '../../../src/travel/booking/booking-service.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { car, flight, hotel, rail, roundTrip } from './offers.ts';
-import { type Billed, list, type View } from './view.ts';
+import { type Billed, objectsIn, type View } from './view.ts';
 
 /** The ids of the people of a random history. */
 export interface People {
@@ -14,18 +14,18 @@ export interface People {
 export interface Action {
   name: string;
   /** Undefined if there is no resource that the action could apply to. */
-  happens(desk: BookingService, view: View, people: People): Promise<unknown> | undefined;
+  run(service: BookingService, view: View, people: People): Promise<unknown> | undefined;
 }
 
 /** An action with a readable name for failed histories. */
-function told<Params>(
+function namedAction<Params>(
   name: string,
   params: fc.Arbitrary<Params>,
-  make: (params: Params) => Action['happens'],
+  make: (params: Params) => Action['run'],
 ): fc.Arbitrary<Action> {
   return params.map((given) => ({
     name,
-    happens: make(given),
+    run: make(given),
     [fc.toStringMethod]: () => `${name} ${JSON.stringify(given)}`,
   }));
 }
@@ -41,15 +41,15 @@ const offer = fc
     return { ...made, price: { ...made.price, currency: code } };
   });
 
-const search = told(
+const search = namedAction(
   'search',
   fc.record({
     offers: fc.array(offer, { minLength: 1, maxLength: 3 }),
     count: fc.integer({ min: 1, max: 3 }),
   }),
   ({ offers, count }) =>
-    (desk, _view, { travelers }) =>
-      desk.searchTrip({
+    (service, _view, { travelers }) =>
+      service.searchTrip({
         travelerIds: travelers.slice(0, count),
         search: { kind: 'history' },
         quotes: offers,
@@ -57,18 +57,20 @@ const search = told(
 );
 
 /** Books all unbooked rates of a trip; some bookings fail. */
-const book = told(
+const book = namedAction(
   'book',
   fc.record({ which, fails: fc.nat(7) }),
   ({ which: number, fails }) =>
-    (desk, view) => {
-      const trip = oneOf(view.trips, (one) => !list(one, 'bookings').some(isHeld), number);
-      const held = list(trip ?? {}, 'bookings').filter(({ status }) => status === 'succeeded');
-      const open = list(trip ?? {}, 'rates').filter(({ id }) => !held.some(({ rateId }) => rateId === id));
+    (service, view) => {
+      const trip = oneOf(view.trips, (one) => !objectsIn(one, 'bookings').some(isHeld), number);
+      const held = objectsIn(trip ?? {}, 'bookings').filter(({ status }) => status === 'succeeded');
+      const open = objectsIn(trip ?? {}, 'rates').filter(
+        ({ id }) => !held.some(({ rateId }) => rateId === id),
+      );
       if (!trip || open.length === 0) return undefined;
       const fail = (position: number) => ((fails >> position) & 1) === 1;
       const orders = open.map(({ id }, position) => ({ rateId: String(id), fails: fail(position) }));
-      return desk.bookTrip({ tripProjectId: trip.id, orders });
+      return service.bookTrip({ tripProjectId: trip.id, orders });
     },
 );
 
@@ -80,10 +82,10 @@ function given(
   { which: number, part }: { which: number; part: string },
   isLikely: (booking: JsonObject) => boolean,
 ) {
-  const trip = oneOf(view.trips, (one) => list(one, 'bookings').some(isLikely), number);
-  const booking = trip && oneOf(list(trip, 'bookings'), isLikely, number);
+  const trip = oneOf(view.trips, (one) => objectsIn(one, 'bookings').some(isLikely), number);
+  const booking = trip && oneOf(objectsIn(trip, 'bookings'), isLikely, number);
   if (!trip || !booking) return undefined;
-  const segments = list(trip, 'transportLegs').flatMap((leg) => list(leg, 'segments'));
+  const segments = objectsIn(trip, 'transportLegs').flatMap((leg) => objectsIn(leg, 'segments'));
   const own = segments.filter(({ bookingId }) => bookingId === booking['id']);
   const traveler = at((trip['travelerIds'] ?? []) as string[], number);
   const segment = at(own, number)?.['id'];
@@ -94,33 +96,33 @@ function given(
   };
 }
 
-const cancel = told(
+const cancel = namedAction(
   'cancel',
   fc.record({ giving, refundPercentage: fc.constantFrom(0, 50, 100, 100) }),
   ({ giving: part, refundPercentage }) =>
-    (desk, view) => {
+    (service, view) => {
       const found = given(view, part, isHeld);
-      return found && desk.cancelBooking({ ...found, refundPercentage });
+      return found && service.cancelBooking({ ...found, refundPercentage });
     },
 );
 
-const exchange = told(
+const exchange = namedAction(
   'exchange',
   fc.record({ giving, total: euros, round: fc.boolean() }),
   ({ giving: part, total, round }) =>
-    (desk, view) => {
+    (service, view) => {
       const found = given(view, part, (one) => isHeld(one) && one['kind'] === 'flight');
       if (!found) return undefined;
-      return desk.modifyBooking({ ...found, quote: round ? roundTrip(total) : flight(total) });
+      return service.modifyBooking({ ...found, quote: round ? roundTrip(total) : flight(total) });
     },
 );
 
-const charge = told(
+const charge = namedAction(
   'charge',
   fc.record({ total: euros, which, currency, type: fc.constantFrom('other', 'seminar', 'subscription') }),
   ({ total, which: number, currency: code, type }) =>
-    (desk, _view, { profiles }) =>
-      desk.charge({
+    (service, _view, { profiles }) =>
+      service.charge({
         billingProfileId: at(profiles, number) ?? '',
         operationType: type,
         price: { currency: code, total },
@@ -128,80 +130,80 @@ const charge = told(
       }),
 );
 
-const offline = told(
+const offline = namedAction(
   'offline',
   fc.record({ total: euros, which }),
   ({ total, which: number }) =>
-    (desk, _view, { travelers }) =>
-      desk.bookOffline({
+    (service, _view, { travelers }) =>
+      service.bookOffline({
         travelerId: at(travelers, number) ?? '',
         kind: 'hotel',
         price: { currency: 'EUR', total, taxRate: 5.5 },
       }),
 );
 
-const refund = told(
+const refund = namedAction(
   'refund',
   fc.record({ which, total: fc.constantFrom(0.01, 1, 12.5, 5000, undefined) }),
   ({ which: number, total }) =>
-    (desk, view) => {
+    (service, view) => {
       const operation = oneOf(view.operations, (one) => one['transactionKind'] === 'purchase', number);
       const part = total === undefined ? {} : { total };
-      return operation && desk.refundOperation({ billingOperationId: operation.id, ...part });
+      return operation && service.refundOperation({ billingOperationId: operation.id, ...part });
     },
 );
 
 /** The profile and kind of an uninvoiced operation. */
-const invoice = told('invoice', which, (number) => (desk, { operations }) => {
+const invoice = namedAction('invoice', which, (number) => (service, { operations }) => {
   const isOpen = (one: Billed) => one['invoiceId'] === undefined && one['transactionKind'] === 'purchase';
   const found = oneOf(operations, isOpen, number);
   const type = found?.['operationType'];
   const kind = type === 'other' || type === 'subscription' ? type : 'booking';
-  return found && desk.invoiceProfile({ billingProfileId: String(found['billingProfileId']), kind });
+  return found && service.invoiceProfile({ billingProfileId: String(found['billingProfileId']), kind });
 });
 
-const settle = told(
+const settle = namedAction(
   'settle',
   fc.record({
     which,
     how: fc.constantFrom('payInvoice', 'payInvoice', 'voidInvoice', 'markInvoiceUncollectible'),
   }),
   ({ which: number, how }) =>
-    (desk, view) => {
+    (service, view) => {
       const found = oneOf(view.invoices, ({ status }) => status === 'open', number);
-      return found && desk[how](found.id);
+      return found && service[how](found.id);
     },
 );
 
-const transfer = told(
+const transfer = namedAction(
   'transfer',
   fc.record({ which, outcome: fc.constantFrom('start', 'start', 'succeeded', 'failed', 'canceled') }),
   ({ which: number, outcome }) =>
-    (desk, view) => {
+    (service, view) => {
       const next = outcome === 'start' ? 'waiting' : 'pending';
       const found = oneOf(view.refunds, ({ status }) => status === next, number);
       if (!found) return undefined;
-      return outcome === 'start' ? desk.startTransfer(found.id) : desk.endTransfer(found.id, outcome);
+      return outcome === 'start' ? service.startTransfer(found.id) : service.endTransfer(found.id, outcome);
     },
 );
 
-const dispute = told(
+const dispute = namedAction(
   'dispute',
   fc.record({ which, reason: fc.constantFrom('warningNeedsResponse', 'fraudulent'), small: fc.boolean() }),
   ({ which: number, reason, small }) =>
-    (desk, view) => {
+    (service, view) => {
       const found = oneOf(view.invoices, ({ status }) => status === 'paid', number);
-      return found && desk.disputeInvoice({ invoiceId: found.id, reason, ...(small ? { total: 1 } : {}) });
+      return found && service.disputeInvoice({ invoiceId: found.id, reason, ...(small ? { total: 1 } : {}) });
     },
 );
 
-const move = told(
+const move = namedAction(
   'move',
   fc.record({ which, status: fc.constantFrom('needsResponse', 'underReview', 'won', 'lost', 'solved') }),
   ({ which: number, status }) =>
-    (desk, view) => {
+    (service, view) => {
       const found = oneOf(view.disputes, (one) => !['won', 'solved'].includes(one.status), number);
-      return found && desk.setDisputeStatus(found.id, status);
+      return found && service.setDisputeStatus(found.id, status);
     },
 );
 

@@ -1,10 +1,10 @@
 import { flight } from './offers.ts';
-import { type Office, openOffice } from './office.ts';
-import { charged, conflict, invoiced, paid } from './scenes.ts';
+import { type BookingFixture, openBookingFixture } from './office.ts';
+import { conflict, createCharge, createInvoice, createPaidInvoice } from './scenes.ts';
 
-let at: Office;
+let at: BookingFixture;
 beforeEach(async () => {
-  at = await openOffice();
+  at = await openBookingFixture();
 });
 afterEach(() => at.fixture.close());
 
@@ -13,89 +13,89 @@ const statusOf = ({ id }: { id: string }) => status(`/billing-operations/${id}`)
 
 describe('the status of a billing operation is derived', () => {
   test('purchase, no invoice emitted yet: `delayed`', async () => {
-    const { purchase } = await charged(at);
+    const { purchase } = await createCharge(at);
     expect(await statusOf(purchase)).toBe('delayed');
   });
 
   test('purchase, an invoice exists: the status of that invoice', async () => {
-    const { purchase, invoiceId } = await invoiced(at);
+    const { purchase, invoiceId } = await createInvoice(at);
     expect(await statusOf(purchase)).toBe('open');
-    await at.office((desk) => desk.markInvoiceUncollectible(invoiceId));
+    await at.office((service) => service.markInvoiceUncollectible(invoiceId));
     expect(await statusOf(purchase)).toBe('uncollectible');
-    await at.office((desk) => desk.payInvoice(invoiceId));
+    await at.office((service) => service.payInvoice(invoiceId));
     expect(await statusOf(purchase)).toBe('paid');
-    const other = await invoiced(at);
-    await at.office((desk) => desk.voidInvoice(other.invoiceId));
+    const other = await createInvoice(at);
+    await at.office((service) => service.voidInvoice(other.invoiceId));
     expect(await statusOf(other.purchase)).toBe('void');
   });
 
   test('refund, no invoice emitted yet: `succeeded`, also when the purchase is invoiced and paid later', async () => {
-    const { purchase, profileId } = await charged(at);
-    const refund = await at.office((desk) =>
-      desk.refundOperation({ billingOperationId: purchase.id, total: 30 }),
+    const { purchase, profileId } = await createCharge(at);
+    const refund = await at.office((service) =>
+      service.refundOperation({ billingOperationId: purchase.id, total: 30 }),
     );
     expect(await statusOf(refund)).toBe('succeeded');
-    const [invoice] = await at.office((desk) =>
-      desk.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
+    const [invoice] = await at.office((service) =>
+      service.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
     );
     expect(await statusOf(refund)).toBe('succeeded');
-    await at.office((desk) => desk.payInvoice(invoice?.id ?? ''));
+    await at.office((service) => service.payInvoice(invoice?.id ?? ''));
     expect(await statusOf(refund)).toBe('succeeded');
   });
 
   test('refund performed while the invoice is still `open`: `delayed`', async () => {
-    const { purchase, invoiceId } = await invoiced(at);
-    const refund = await at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    const { purchase, invoiceId } = await createInvoice(at);
+    const refund = await at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
     expect(await statusOf(refund)).toBe('delayed');
-    await at.office((desk) => desk.markInvoiceUncollectible(invoiceId));
+    await at.office((service) => service.markInvoiceUncollectible(invoiceId));
     expect(await statusOf(refund)).toBe('delayed');
   });
 
   test('refund, the corresponding invoice is `paid`: the status of the refund resource', async () => {
-    const { purchase } = await paid(at);
-    const refund = await at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    const { purchase } = await createPaidInvoice(at);
+    const refund = await at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
     const refundId = refund.doc.refundId ?? '';
     const both = async () => [await statusOf(refund), await status(`/refunds/${refundId}`)];
     expect(await both()).toEqual(['waiting', 'waiting']);
-    await at.office((desk) => desk.startTransfer(refundId));
+    await at.office((service) => service.startTransfer(refundId));
     expect(await both()).toEqual(['pending', 'pending']);
-    await at.office((desk) => desk.endTransfer(refundId, 'failed'));
+    await at.office((service) => service.endTransfer(refundId, 'failed'));
     expect(await both()).toEqual(['failed', 'failed']);
   });
 
   test('dispute, always: the status of the dispute resource', async () => {
-    const { invoiceId } = await paid(at);
-    const { dispute, operation } = await at.office((desk) =>
-      desk.disputeInvoice({ invoiceId, reason: 'fraudulent' }),
+    const { invoiceId } = await createPaidInvoice(at);
+    const { dispute, operation } = await at.office((service) =>
+      service.disputeInvoice({ invoiceId, reason: 'fraudulent' }),
     );
     for (const next of ['underReview', 'lost', 'solved'] as const) {
-      await at.office((desk) => desk.setDisputeStatus(dispute.id, next));
+      await at.office((service) => service.setDisputeStatus(dispute.id, next));
       expect([await statusOf(operation), await status(`/disputes/${dispute.id}`)]).toEqual([next, next]);
     }
   });
 
   test('is kept nowhere', async () => {
-    const { purchase } = await invoiced(at);
+    const { purchase } = await createInvoice(at);
     const [kept] = await at.fixture.runtime.store.read([{ type: 'billingOperation', id: purchase.id }]);
     expect(kept?.doc).not.toHaveProperty('status');
   });
 });
 
 test('stories of one transaction are done together, or not at all', async () => {
-  const { profileId } = await charged(at);
+  const { profileId } = await createCharge(at);
   at.fixture.changes.length = 0;
-  const work = at.office(async (desk) => {
-    const [invoice] = await desk.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' });
-    await desk.payInvoice(invoice?.id ?? '');
-    await desk.payInvoice(invoice?.id ?? '');
+  const work = at.office(async (service) => {
+    const [invoice] = await service.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' });
+    await service.payInvoice(invoice?.id ?? '');
+    await service.payInvoice(invoice?.id ?? '');
   });
   await expect(work).rejects.toEqual(conflict);
-  expect([await at.all('/invoices'), await at.news(), at.fixture.changes]).toEqual([[], [], []]);
+  expect([await at.all('/invoices'), await at.newEvents(), at.fixture.changes]).toEqual([[], [], []]);
 });
 
 test('a change is told after its commit', async () => {
   at.fixture.changes.length = 0;
-  const { trip, operations } = await at.booked([flight(10)]);
+  const { trip, operations } = await at.bookTrip([flight(10)]);
   expect(at.fixture.changes).toEqual(
     expect.arrayContaining([`tripProject ${trip.id}`, `billingOperation ${operations[0]?.id}`]),
   );
@@ -106,30 +106,30 @@ describe('stories at the same time', () => {
     outcomes.map(({ status: outcome }) => outcome).sort();
 
   test('give a purchase back once', async () => {
-    const { purchase } = await paid(at);
-    const give = () => at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    const { purchase } = await createPaidInvoice(at);
+    const give = () => at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
     const outcomes = await Promise.allSettled([give(), give(), give()]);
     expect(settledAs(outcomes)).toEqual(['fulfilled', 'rejected', 'rejected']);
     expect(await at.all('/refunds')).toHaveLength(1);
   });
 
   test('invoice a purchase once', async () => {
-    const { profileId } = await charged(at);
+    const { profileId } = await createCharge(at);
     const emit = () =>
-      at.office((desk) => desk.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }));
+      at.office((service) => service.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }));
     const emitted = await Promise.all([emit(), emit(), emit()]);
     expect(emitted.flat()).toHaveLength(1);
     expect(await at.all('/invoices')).toHaveLength(1);
   });
 
   test('end an invoice in one way', async () => {
-    const { invoiceId, purchase } = await invoiced(at);
+    const { invoiceId, purchase } = await createInvoice(at);
     const outcomes = await Promise.allSettled([
-      at.office((desk) => desk.payInvoice(invoiceId)),
-      at.office((desk) => desk.voidInvoice(invoiceId)),
+      at.office((service) => service.payInvoice(invoiceId)),
+      at.office((service) => service.voidInvoice(invoiceId)),
     ]);
     expect(settledAs(outcomes)).toEqual(['fulfilled', 'rejected']);
     expect(await statusOf(purchase)).toBe(await status(`/invoices/${invoiceId}`));
-    expect(await at.news()).toHaveLength(2);
+    expect(await at.newEvents()).toHaveLength(2);
   });
 });

@@ -3,11 +3,11 @@ import type { CancellationRequest } from '../../../src/travel/booking/cancellati
 import type { ExchangeRequest } from '../../../src/travel/booking/exchange.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { car, flight, hotel, roundTrip } from './offers.ts';
-import { brief, type Office, openOffice } from './office.ts';
+import { type BookingFixture, openBookingFixture, summarizeEvents } from './office.ts';
 
-let at: Office;
+let at: BookingFixture;
 beforeEach(async () => {
-  at = await openOffice();
+  at = await openBookingFixture();
 });
 afterEach(() => at.fixture.close());
 
@@ -18,9 +18,9 @@ const idsOf = ({ trip, bookings }: TripOutcome) => ({
   bookingId: bookings[0]?.id ?? '',
 });
 const cancel = (outcome: TripOutcome, more: Partial<CancellationRequest> = {}) =>
-  at.office((desk) => desk.cancelBooking({ ...idsOf(outcome), ...more }));
+  at.office((service) => service.cancelBooking({ ...idsOf(outcome), ...more }));
 const exchange = (outcome: TripOutcome, more: Partial<ExchangeRequest> & Pick<ExchangeRequest, 'quote'>) =>
-  at.office((desk) => desk.modifyBooking({ ...idsOf(outcome), ...more }));
+  at.office((service) => service.modifyBooking({ ...idsOf(outcome), ...more }));
 const totals = ({ operations }: TripOutcome) =>
   operations.map(({ doc }) => [doc.transactionKind, doc.amount.total]);
 const segmentsOf = async (outcome: TripOutcome): Promise<JsonObject[]> => {
@@ -37,9 +37,9 @@ describe('a cancellation', () => {
     ['hotel', hotel(300)],
     ['car', car(300)],
   ])('of a whole %s is told and refunded', async (kind, offer) => {
-    const outcome = await at.booked([offer]);
-    await at.news();
-    at.fixture.pass(3_600_000);
+    const outcome = await at.bookTrip([offer]);
+    await at.newEvents();
+    at.fixture.advanceClock(3_600_000);
     const { operations } = await cancel(outcome);
     const [booking = {}] = await bookingsOf(outcome);
     expect(booking).toMatchObject({ canceled: true, exchanged: false, status: 'succeeded' });
@@ -67,7 +67,7 @@ describe('a cancellation', () => {
       tripProjectId,
     });
     expect(refund['bookingSnapshot']).toEqual(purchase?.doc.bookingSnapshot);
-    expect(await at.news()).toEqual([
+    expect(await at.newEvents()).toEqual([
       { kind: 'bookingCancellation.created', data: cancellation },
       { kind: 'billingOperation.created', data: refund },
     ]);
@@ -76,7 +76,7 @@ describe('a cancellation', () => {
 
   test('of some travelers leaves the others their places', async () => {
     const [first = '', second = '', third = ''] = await three();
-    const outcome = await at.booked([roundTrip(100)], [first, second, third]);
+    const outcome = await at.bookTrip([roundTrip(100)], [first, second, third]);
     const once = await cancel(outcome, { travelerIds: [second] });
     expect(totals(once)).toEqual([['refund', 33.33]]);
     expect(await bookingsOf(outcome)).toMatchObject([{ canceled: false }]);
@@ -93,7 +93,7 @@ describe('a cancellation', () => {
   });
 
   test('of some segments gives back their part; all parts make the whole', async () => {
-    const outcome = await at.booked([roundTrip(100)]);
+    const outcome = await at.bookTrip([roundTrip(100)]);
     const ids = (await segmentsOf(outcome)).map(({ id }) => String(id));
     const given = [];
     for (const [position, id] of ids.entries()) {
@@ -110,40 +110,44 @@ describe('a cancellation', () => {
   });
 
   test('gives back what the supplier gives back', async () => {
-    const half = await at.booked([flight(99.99)]);
+    const half = await at.bookTrip([flight(99.99)]);
     expect(totals(await cancel(half, { refundPercentage: 50 }))).toEqual([['refund', 49.99]]);
-    const nothing = await at.booked([flight(100)]);
-    await at.news();
+    const nothing = await at.bookTrip([flight(100)]);
+    await at.newEvents();
     expect(totals(await cancel(nothing, { refundPercentage: 0 }))).toEqual([]);
-    expect(brief(await at.news())).toMatchObject([['bookingCancellation.created', expect.any(String)]]);
-    const wrong = await at.booked([flight(100)]);
+    expect(summarizeEvents(await at.newEvents())).toMatchObject([
+      ['bookingCancellation.created', expect.any(String)],
+    ]);
+    const wrong = await at.bookTrip([flight(100)]);
     for (const refundPercentage of [-1, 101, Number.NaN]) {
       await expect(cancel(wrong, { refundPercentage })).rejects.toEqual(conflict);
     }
   });
 
   test('gives nothing back twice', async () => {
-    const outcome = await at.booked([flight(100)]);
+    const outcome = await at.bookTrip([flight(100)]);
     const billingOperationId = outcome.operations[0]?.id ?? '';
-    await at.office((desk) => desk.refundOperation({ billingOperationId, total: 70 }));
+    await at.office((service) => service.refundOperation({ billingOperationId, total: 70 }));
     expect(totals(await cancel(outcome))).toEqual([['refund', 30]]);
   });
 
   test('after the invoice makes refunds that wait for its payment; of a void invoice, none', async () => {
-    const outcome = await at.booked([flight(100), flight(50)]);
+    const outcome = await at.bookTrip([flight(100), flight(50)]);
     const billingProfileId = outcome.operations[0]?.doc.billingProfileId ?? '';
-    const [invoice] = await at.office((desk) => desk.invoiceProfile({ billingProfileId, kind: 'booking' }));
+    const [invoice] = await at.office((service) =>
+      service.invoiceProfile({ billingProfileId, kind: 'booking' }),
+    );
     const { operations } = await cancel(outcome);
     expect(await at.get(`/billing-operations/${operations[0]?.id}`)).toMatchObject({ status: 'delayed' });
     expect(await at.all('/refunds')).toMatchObject([{ invoiceId: invoice?.id, status: 'delayed' }]);
-    await at.office((desk) => desk.voidInvoice(invoice?.id ?? ''));
+    await at.office((service) => service.voidInvoice(invoice?.id ?? ''));
     const second = { ...outcome, bookings: outcome.bookings.slice(1) };
     expect(totals(await cancel(second))).toEqual([]);
     expect(await bookingsOf(outcome)).toMatchObject([{ canceled: true }, { canceled: true }]);
   });
 
   test('needs a booking that succeeded, and travelers and segments that are on it', async () => {
-    const outcome = await at.booked([flight(100)]);
+    const outcome = await at.bookTrip([flight(100)]);
     for (const more of [
       { bookingId: 'f'.repeat(24) },
       { travelerIds: ['nobody'] },
@@ -153,14 +157,14 @@ describe('a cancellation', () => {
       await expect(cancel(outcome, more)).rejects.toEqual(conflict);
     }
     await expect(cancel(outcome, { tripProjectId: 'nowhere' })).rejects.toMatchObject({ code: 'notFound' });
-    const trip = await at.office(async (desk) => {
-      const { id, doc } = await desk.searchTrip({
+    const trip = await at.office(async (service) => {
+      const { id, doc } = await service.searchTrip({
         travelerIds: outcome.trip.doc.travelerIds,
         search: { kind: 'oneWay' },
         quotes: [flight(1)],
       });
       const orders = [{ rateId: doc.rates[0]?.id ?? '', fails: true }];
-      return desk.bookTrip({ tripProjectId: id, orders });
+      return service.bookTrip({ tripProjectId: id, orders });
     });
     await expect(cancel(trip)).rejects.toEqual(conflict);
   });
@@ -168,8 +172,8 @@ describe('a cancellation', () => {
 
 describe('a modification', () => {
   test('exchanges segments for those of another booking, and is told', async () => {
-    const outcome = await at.booked([flight(100)]);
-    await at.news();
+    const outcome = await at.bookTrip([flight(100)]);
+    await at.newEvents();
     const done = await exchange(outcome, { quote: flight(130), order: { supplierName: 'Iberia' } });
     const [old = {}, selected = {}] = await bookingsOf(outcome);
     const [from = {}, to = {}] = await segmentsOf(outcome);
@@ -198,7 +202,7 @@ describe('a modification', () => {
       transactionKind: 'purchase',
       bookingSnapshot: { supplierName: 'Iberia', reference: selected['reference'] },
     });
-    expect(await at.news()).toEqual([
+    expect(await at.newEvents()).toEqual([
       { kind: 'bookingModification.created', data: modification },
       { kind: 'tripProject.booking.succeeded', data: selected },
       { kind: 'billingOperation.created', data: purchase },
@@ -212,12 +216,12 @@ describe('a modification', () => {
     [60, [['refund', 40]]],
     [0, [['refund', 100]]],
   ])('from a price of 100 to %d makes %j', async (price, made) => {
-    const outcome = await at.booked([flight(100)]);
+    const outcome = await at.bookTrip([flight(100)]);
     expect(totals(await exchange(outcome, { quote: flight(price) }))).toEqual(made);
   });
 
   test('refunds to the purchase that was made, also along a line of exchanges', async () => {
-    const outcome = await at.booked([flight(100)]);
+    const outcome = await at.bookTrip([flight(100)]);
     const second = await exchange(outcome, { quote: flight(150) });
     const third = await exchange(second, { quote: flight(80) });
     const given = third.operations.map(({ doc }) => [doc.amount.total, doc.purchaseBillingOperationId]);
@@ -239,7 +243,7 @@ describe('a modification', () => {
 
   test('of some travelers and segments leaves the rest', async () => {
     const [first = '', second = ''] = [await at.traveler(), await at.traveler()];
-    const outcome = await at.booked([roundTrip(300)], [first, second]);
+    const outcome = await at.bookTrip([roundTrip(300)], [first, second]);
     const [one = '', two = '', back = ''] = (await segmentsOf(outcome)).map(({ id }) => String(id));
     const done = await exchange(outcome, {
       travelerIds: [second],
@@ -271,7 +275,7 @@ describe('a modification', () => {
   });
 
   test('is in the currency of what is exchanged', async () => {
-    const outcome = await at.booked([flight(100)]);
+    const outcome = await at.bookTrip([flight(100)]);
     await expect(exchange(outcome, { quote: flight(100, 'USD') })).rejects.toEqual(conflict);
   });
 
@@ -279,7 +283,7 @@ describe('a modification', () => {
     ['hotel', hotel(100)],
     ['car', car(100)],
   ])('is not for a %s', async (_kind, offer) => {
-    const outcome = await at.booked([offer]);
+    const outcome = await at.bookTrip([offer]);
     await expect(exchange(outcome, { quote: flight(1) })).rejects.toEqual(conflict);
   });
 });

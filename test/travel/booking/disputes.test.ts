@@ -1,29 +1,29 @@
 import type { DisputeStatus } from '../../../src/travel/booking/transitions.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { brief, type Office, openOffice } from './office.ts';
-import { conflict, invoiced, paid } from './scenes.ts';
+import { type BookingFixture, openBookingFixture, summarizeEvents } from './office.ts';
+import { conflict, createInvoice, createPaidInvoice } from './scenes.ts';
 
-let at: Office;
+let at: BookingFixture;
 beforeEach(async () => {
-  at = await openOffice();
+  at = await openBookingFixture();
 });
 afterEach(() => at.fixture.close());
 
 describe('a dispute', () => {
   test('is of a paid invoice only', async () => {
-    const { invoiceId } = await invoiced(at);
-    const dispute = () => at.office((desk) => desk.disputeInvoice({ invoiceId, reason: 'general' }));
+    const { invoiceId } = await createInvoice(at);
+    const dispute = () => at.office((service) => service.disputeInvoice({ invoiceId, reason: 'general' }));
     await expect(dispute()).rejects.toEqual(conflict);
-    await at.office((desk) => desk.markInvoiceUncollectible(invoiceId));
+    await at.office((service) => service.markInvoiceUncollectible(invoiceId));
     await expect(dispute()).rejects.toEqual(conflict);
-    await at.office((desk) => desk.payInvoice(invoiceId));
+    await at.office((service) => service.payInvoice(invoiceId));
     expect((await dispute()).dispute.doc.status).toBe('needsResponse');
   });
 
   test('makes a dispute resource and an operation that does not appear on the invoice, and no refund', async () => {
-    const { invoiceId, profileId, purchase } = await paid(at);
-    const { dispute, operation } = await at.office((desk) =>
-      desk.disputeInvoice({ invoiceId, reason: 'warningNeedsResponse', total: 60 }),
+    const { invoiceId, profileId, purchase } = await createPaidInvoice(at);
+    const { dispute, operation } = await at.office((service) =>
+      service.disputeInvoice({ invoiceId, reason: 'warningNeedsResponse', total: 60 }),
     );
     expect(await at.get(`/disputes/${dispute.id}`)).toMatchObject({
       amount: { currency: 'EUR', total: 60 },
@@ -42,29 +42,29 @@ describe('a dispute', () => {
     expect(await at.all('/refunds')).toEqual([]);
     const listed = await at.all(`/invoices/${invoiceId}/billing-operations`);
     expect(listed.map((one: JsonObject) => one['id'])).toEqual([purchase.id]);
-    expect(brief(await at.news())).toEqual([
+    expect(summarizeEvents(await at.newEvents())).toEqual([
       ['dispute.created', dispute.id],
       ['billingOperation.created', operation.id],
     ]);
-    await at.office((desk) => desk.setDisputeStatus(dispute.id, 'needsResponse'));
-    expect(brief(await at.news())).toEqual([
+    await at.office((service) => service.setDisputeStatus(dispute.id, 'needsResponse'));
+    expect(summarizeEvents(await at.newEvents())).toEqual([
       ['dispute.updated', dispute.id, { status: 'warningNeedsResponse' }],
       ['billingOperation.updated', operation.id, { status: 'warningNeedsResponse' }],
     ]);
   });
 
   test('is never about more than what is left of the charge', async () => {
-    const { invoiceId, purchase } = await paid(at);
-    await at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id, total: 30 }));
+    const { invoiceId, purchase } = await createPaidInvoice(at);
+    await at.office((service) => service.refundOperation({ billingOperationId: purchase.id, total: 30 }));
     const dispute = (total?: number) =>
-      at.office((desk) =>
-        desk.disputeInvoice({ invoiceId, reason: 'duplicate', ...(total === undefined ? {} : { total }) }),
+      at.office((service) =>
+        service.disputeInvoice({ invoiceId, reason: 'duplicate', ...(total === undefined ? {} : { total }) }),
       );
     await expect(dispute(70.01)).rejects.toEqual(conflict);
     const first = await dispute();
     expect(first.dispute.doc.amount.total).toBe(70);
     await expect(dispute()).rejects.toEqual(conflict);
-    await at.office((desk) => desk.setDisputeStatus(first.dispute.id, 'won'));
+    await at.office((service) => service.setDisputeStatus(first.dispute.id, 'won'));
     expect((await dispute(10)).dispute.doc.amount.total).toBe(10);
   });
 
@@ -84,13 +84,13 @@ describe('a dispute', () => {
   test.each(lives)(
     'that is %s, by way of %j, becomes one of %j, and nothing else',
     async (_from, way, next) => {
-      const { invoiceId } = await paid(at, 1000);
+      const { invoiceId } = await createPaidInvoice(at, 1000);
       for (const to of lives.map(([state]) => state)) {
-        const { dispute } = await at.office((desk) =>
-          desk.disputeInvoice({ invoiceId, reason: 'warningNeedsResponse', total: 10 }),
+        const { dispute } = await at.office((service) =>
+          service.disputeInvoice({ invoiceId, reason: 'warningNeedsResponse', total: 10 }),
         );
-        for (const state of way) await at.office((desk) => desk.setDisputeStatus(dispute.id, state));
-        const move = at.office((desk) => desk.setDisputeStatus(dispute.id, to));
+        for (const state of way) await at.office((service) => service.setDisputeStatus(dispute.id, state));
+        const move = at.office((service) => service.setDisputeStatus(dispute.id, to));
         if (next.includes(to)) expect((await move).doc.status).toBe(to);
         else await expect(move).rejects.toEqual(conflict);
       }

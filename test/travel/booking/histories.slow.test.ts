@@ -2,28 +2,28 @@ import fc from 'fast-check';
 import { ApiError } from '../../../src/travel/errors.ts';
 import { type Action, action, type People } from './actions.ts';
 import { flight, hotel, roundTrip } from './offers.ts';
-import { type Office, openOffice } from './office.ts';
+import { type BookingFixture, openBookingFixture } from './office.ts';
 import { checkEvents, checkView } from './oracle.ts';
-import { type View, viewOf } from './view.ts';
+import { readView, type View } from './view.ts';
 
-let at: Office;
+let at: BookingFixture;
 /** The number of successful runs of each action. */
 const done = new Map<string, number>();
 
 /** Runs one action. Whether it succeeds or is refused, the invariants must hold. */
-async function step({ name, happens }: Action, before: View, people: People): Promise<View> {
-  at.fixture.pass(1000);
+async function step({ name, run: happens }: Action, before: View, people: People): Promise<View> {
+  at.fixture.advanceClock(1000);
   const outcome = await at
-    .office(async (desk) => ((await happens(desk, before, people)) === undefined ? 'nothing' : 'done'))
+    .office(async (service) => ((await happens(service, before, people)) === undefined ? 'nothing' : 'done'))
     .catch((error: unknown) => {
       if (error instanceof ApiError && error.code === 'conflict') return 'refused';
       throw error;
     });
   if (outcome === 'nothing') return before;
-  const after = await viewOf(at);
+  const after = await readView(at);
   if (outcome === 'done') done.set(name, (done.get(name) ?? 0) + 1);
   else expect(after).toEqual(before);
-  checkEvents(before, after, await at.news());
+  checkEvents(before, after, await at.newEvents());
   checkView(after);
   return after;
 }
@@ -36,17 +36,17 @@ async function begin(): Promise<People> {
     travelers.push(await at.traveler({ billingProfileId }));
   }
   for (const reason of ['fraudulent', 'warningNeedsResponse'] as const) {
-    const { operations } = await at.booked([roundTrip(100), hotel(50)], travelers.slice(0, 1));
-    await at.office(async (desk) => {
+    const { operations } = await at.bookTrip([roundTrip(100), hotel(50)], travelers.slice(0, 1));
+    await at.office(async (service) => {
       const billed = { billingProfileId: profiles[0] ?? '', kind: 'booking' as const };
-      const [invoice = { id: '' }] = await desk.invoiceProfile(billed);
-      for (const { id } of operations) await desk.refundOperation({ billingOperationId: id, total: 10 });
-      await desk.payInvoice(invoice.id);
-      await desk.disputeInvoice({ invoiceId: invoice.id, reason, total: 20 });
+      const [invoice = { id: '' }] = await service.invoiceProfile(billed);
+      for (const { id } of operations) await service.refundOperation({ billingOperationId: id, total: 10 });
+      await service.payInvoice(invoice.id);
+      await service.disputeInvoice({ invoiceId: invoice.id, reason, total: 20 });
     });
   }
-  await at.booked([roundTrip(100), flight(50)], travelers);
-  await at.news();
+  await at.bookTrip([roundTrip(100), flight(50)], travelers);
+  await at.newEvents();
   return { profiles, travelers };
 }
 
@@ -65,10 +65,10 @@ test('whatever happens, sums, statuses and events are right', async () => {
   const histories = fc.noBias(fc.array(action, { minLength: 30, maxLength: 30 }));
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
-      at = await openOffice();
+      at = await openBookingFixture();
       try {
         const people = await begin();
-        let view = await viewOf(at);
+        let view = await readView(at);
         checkView(view);
         for (const one of history) view = await step(one, view, people);
         await checkReachable(view);

@@ -1,9 +1,9 @@
-import { brief, type Office, openOffice } from './office.ts';
-import { charged, conflict, invoiced } from './scenes.ts';
+import { type BookingFixture, openBookingFixture, summarizeEvents } from './office.ts';
+import { conflict, createCharge, createInvoice } from './scenes.ts';
 
-let at: Office;
+let at: BookingFixture;
 beforeEach(async () => {
-  at = await openOffice();
+  at = await openBookingFixture();
 });
 afterEach(() => at.fixture.close());
 
@@ -11,25 +11,25 @@ const status = async (path: string) => (await at.get(path))['status'];
 
 describe('an invoice', () => {
   test('takes all purchases of its kind that were not invoiced, less the refunds they had', async () => {
-    const { profileId, purchase } = await charged(at);
-    const [second, refund] = await at.office(async (desk) => [
-      await desk.charge({
+    const { profileId, purchase } = await createCharge(at);
+    const [second, refund] = await at.office(async (service) => [
+      await service.charge({
         billingProfileId: profileId,
         operationType: 'subscription',
         price: { currency: 'EUR', total: 0.1 },
         description: 'a',
       }),
-      await desk.refundOperation({ billingOperationId: purchase.id, total: 33.33, description: 'Sorry' }),
-      await desk.charge({
+      await service.refundOperation({ billingOperationId: purchase.id, total: 33.33, description: 'Sorry' }),
+      await service.charge({
         billingProfileId: profileId,
         operationType: 'other',
         price: { currency: 'EUR', total: 9 },
         description: 'not of the kind',
       }),
     ]);
-    await at.news();
-    const [invoice, ...more] = await at.office((desk) =>
-      desk.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
+    await at.newEvents();
+    const [invoice, ...more] = await at.office((service) =>
+      service.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
     );
     expect(more).toEqual([]);
     const id = invoice?.id ?? '';
@@ -44,24 +44,24 @@ describe('an invoice', () => {
     });
     const listed = await at.all(`/invoices/${id}/billing-operations`);
     expect(listed.map((one) => one['id'])).toEqual([purchase.id, second?.id, refund?.id]);
-    expect(brief(await at.news())).toEqual([
+    expect(summarizeEvents(await at.newEvents())).toEqual([
       ['invoice.created', id],
       ['billingOperation.updated', purchase.id, { invoiceId: null, status: 'delayed' }],
       ['billingOperation.updated', second?.id, { invoiceId: null, status: 'delayed' }],
       ['billingOperation.updated', refund?.id, { invoiceId: null }],
     ]);
-    const again = await at.office((desk) =>
-      desk.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
+    const again = await at.office((service) =>
+      service.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
     );
     expect(again).toEqual([]);
   });
 
   test('is emitted for each currency: they are never mixed', async () => {
-    const { profileId } = await charged(at, 100, 'EUR');
+    const { profileId } = await createCharge(at, 100, 'EUR');
     for (const currency of ['USD', 'EUR']) {
       const price = { currency, total: 5 };
-      await at.office((desk) =>
-        desk.charge({
+      await at.office((service) =>
+        service.charge({
           billingProfileId: profileId,
           operationType: 'subscription',
           price,
@@ -69,8 +69,8 @@ describe('an invoice', () => {
         }),
       );
     }
-    const invoices = await at.office((desk) =>
-      desk.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
+    const invoices = await at.office((service) =>
+      service.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
     );
     expect(invoices.map(({ doc }) => [doc.amount, doc.billingOperationsCount])).toEqual([
       [{ currency: 'EUR', total: 105 }, 2],
@@ -80,14 +80,19 @@ describe('an invoice', () => {
 
   test('tells base and tax when all of its operations do', async () => {
     const profileId = await at.profile();
-    await at.office(async (desk) => {
+    await at.office(async (service) => {
       for (const total of [10.01, 20.02, 0.03]) {
         const price = { currency: 'EUR', total, taxRate: 20 };
-        await desk.charge({ billingProfileId: profileId, operationType: 'other', price, description: 'x' });
+        await service.charge({
+          billingProfileId: profileId,
+          operationType: 'other',
+          price,
+          description: 'x',
+        });
       }
     });
-    const [invoice] = await at.office((desk) =>
-      desk.invoiceProfile({ billingProfileId: profileId, kind: 'other' }),
+    const [invoice] = await at.office((service) =>
+      service.invoiceProfile({ billingProfileId: profileId, kind: 'other' }),
     );
     expect(invoice?.doc.amount).toEqual({
       base: 25.04,
@@ -105,24 +110,26 @@ describe('an invoice', () => {
   ] as const)('of the kind %s takes %s operations', async (kind, types) => {
     const profileId = await at.profile();
     const travelerId = await at.traveler({ billingProfileId: profileId });
-    await at.office(async (desk) => {
+    await at.office(async (service) => {
       for (const type of ['booking', 'car', 'flight', 'hotel', 'rail', 'seminar'] as const) {
-        await desk.bookOffline({ travelerId, kind: type, price: { currency: 'EUR', total: 1 } });
+        await service.bookOffline({ travelerId, kind: type, price: { currency: 'EUR', total: 1 } });
       }
       for (const operationType of ['other', 'subscription'] as const) {
         const price = { currency: 'EUR', total: 1 };
-        await desk.charge({ billingProfileId: profileId, operationType, price, description: 'x' });
+        await service.charge({ billingProfileId: profileId, operationType, price, description: 'x' });
       }
     });
-    const [invoice] = await at.office((desk) => desk.invoiceProfile({ billingProfileId: profileId, kind }));
+    const [invoice] = await at.office((service) =>
+      service.invoiceProfile({ billingProfileId: profileId, kind }),
+    );
     const listed = await at.all(`/invoices/${invoice?.id}/billing-operations`);
     expect(listed.map((one) => one['operationType'])).toEqual(types);
   });
 
   test('that is paid tells of every purchase on it', async () => {
-    const { purchase, invoiceId } = await invoiced(at);
-    await at.office((desk) => desk.payInvoice(invoiceId, 'TR-1'));
-    expect(brief(await at.news())).toEqual([
+    const { purchase, invoiceId } = await createInvoice(at);
+    await at.office((service) => service.payInvoice(invoiceId, 'TR-1'));
+    expect(summarizeEvents(await at.newEvents())).toEqual([
       ['invoice.updated', invoiceId, { paymentReference: null, status: 'open' }],
       ['billingOperation.updated', purchase.id, { status: 'open' }],
     ]);
@@ -146,15 +153,15 @@ describe('an invoice', () => {
       }),
     ),
   )('from %s to %s: %s', async (from, to, legal) => {
-    const { invoiceId } = await invoiced(at);
-    if (from !== 'open') await at.office((desk) => desk[moves[from]](invoiceId));
-    await at.news();
-    const done = at.office((desk) => desk[moves[to]](invoiceId));
+    const { invoiceId } = await createInvoice(at);
+    if (from !== 'open') await at.office((service) => service[moves[from]](invoiceId));
+    await at.newEvents();
+    const done = at.office((service) => service[moves[to]](invoiceId));
     if (legal) {
       expect((await done).doc.status).toBe(to);
     } else {
       await expect(done).rejects.toEqual(conflict);
-      expect([await status(`/invoices/${invoiceId}`), await at.news()]).toEqual([from, []]);
+      expect([await status(`/invoices/${invoiceId}`), await at.newEvents()]).toEqual([from, []]);
     }
   });
 });
@@ -162,9 +169,9 @@ describe('an invoice', () => {
 test('an invoice has as many operations as there are', async () => {
   const profileId = await at.profile();
   const price = { currency: 'EUR', total: 0.01 };
-  await at.office(async (desk) => {
+  await at.office(async (service) => {
     for (let number = 0; number < 1200; number++) {
-      await desk.charge({
+      await service.charge({
         billingProfileId: profileId,
         operationType: 'other',
         price,
@@ -172,11 +179,11 @@ test('an invoice has as many operations as there are', async () => {
       });
     }
   });
-  const [invoice] = await at.office((desk) =>
-    desk.invoiceProfile({ billingProfileId: profileId, kind: 'other' }),
+  const [invoice] = await at.office((service) =>
+    service.invoiceProfile({ billingProfileId: profileId, kind: 'other' }),
   );
   expect(invoice?.doc).toMatchObject({ amount: { total: 12 }, billingOperationsCount: 1200 });
-  await at.office((desk) => desk.payInvoice(invoice?.id ?? ''));
+  await at.office((service) => service.payInvoice(invoice?.id ?? ''));
   const listed = await at.all(`/invoices/${invoice?.id}/billing-operations`);
   expect(listed.map((one) => one['description'])).toEqual(Array.from({ length: 1200 }, (_one, n) => `${n}`));
   expect(new Set(listed.map((one) => one['status']))).toEqual(new Set(['paid']));

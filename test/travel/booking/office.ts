@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 
 /** The travel service with its booking operations. */
-export interface Office {
+export interface BookingFixture {
   fixture: Fixture;
   office: BookingTransaction;
   /** The `data` at a path. */
@@ -13,21 +13,21 @@ export interface Office {
   /** All pages of a list. */
   all(path: string): Promise<JsonObject[]>;
   /** The events since the last call. */
-  news(): Promise<Told[]>;
+  newEvents(): Promise<EventSummary[]>;
   profile(data?: JsonObject): Promise<string>;
   traveler(data?: JsonObject): Promise<string>;
   /** A completely booked trip of the given travelers, by default one. */
-  booked(offers: Quote[], travelerIds?: string[]): Promise<TripOutcome>;
+  bookTrip(offers: Quote[], travelerIds?: string[]): Promise<TripOutcome>;
 }
 
 /** An event without its own id and time. */
-export interface Told {
+export interface EventSummary {
   kind: string;
   data: JsonObject;
   previousAttributes?: JsonObject;
 }
 
-export async function openOffice(): Promise<Office> {
+export async function openBookingFixture(): Promise<BookingFixture> {
   const fixture = await openFixture();
   const onChange = (type: string, id: string) => fixture.changes.push(`${type} ${id}`);
   const office = bookingTransactions({ ...fixture.runtime, onChange });
@@ -60,7 +60,7 @@ export async function openOffice(): Promise<Office> {
     office,
     get,
     all,
-    news: async () => {
+    newEvents: async () => {
       const events = await all('/events');
       const fresh = events.slice(seen).map(({ kind, data, previousAttributes }) => ({
         kind: String(kind),
@@ -72,19 +72,19 @@ export async function openOffice(): Promise<Office> {
     },
     profile,
     traveler,
-    booked: async (offers, travelerIds) => {
+    bookTrip: async (offers, travelerIds) => {
       const ids = travelerIds ?? [await traveler({ billingProfileId: await profile() })];
       const search = { kind: 'roundTripWithHotel' };
-      return office(async (desk) => {
-        const { id } = await desk.searchTrip({ travelerIds: ids, search, quotes: offers });
-        return desk.bookTrip({ tripProjectId: id });
+      return office(async (service) => {
+        const { id } = await service.searchTrip({ travelerIds: ids, search, quotes: offers });
+        return service.bookTrip({ tripProjectId: id });
       });
     },
   };
 }
 
 /** Events in short: the kind, the id of the resource, and the changed attributes. */
-export function brief(events: Told[]): unknown[] {
+export function summarizeEvents(events: EventSummary[]): unknown[] {
   return events.map(({ kind, data, previousAttributes }) =>
     previousAttributes ? [kind, data['id'], previousAttributes] : [kind, data['id']],
   );

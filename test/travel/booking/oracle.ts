@@ -1,7 +1,7 @@
 import { mergePatch } from '../../../src/travel/changes.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
-import type { Told } from './office.ts';
-import { type Billed, cents, list, things, type View } from './view.ts';
+import type { EventSummary } from './office.ts';
+import { type Billed, cents, objectsIn, resourcesOf, type View } from './view.ts';
 
 /** Checks the invariants of a view; expected values are derived from scratch. */
 export function checkView(view: View): void {
@@ -21,12 +21,12 @@ export function checkView(view: View): void {
 }
 
 /** Checks that each change has exactly one event with the previous attributes, and that nothing else has one. */
-export function checkEvents(before: View, after: View, told: Told[]): void {
-  const [old, now] = [things(before), things(after)];
+export function checkEvents(before: View, after: View, told: EventSummary[]): void {
+  const [old, now] = [resourcesOf(before), resourcesOf(after)];
   const changed = [...now].filter(([key, one]) => JSON.stringify(old.get(key)) !== JSON.stringify(one));
   const expected = changed.flatMap(([key, one]) => eventOf(old.get(key), one));
-  const order = ({ kind, data }: Told) => `${kind} ${data['id']}`;
-  const sorted = (events: Told[]) => [...events].sort((a, b) => (order(a) < order(b) ? -1 : 1));
+  const order = ({ kind, data }: EventSummary) => `${kind} ${data['id']}`;
+  const sorted = (events: EventSummary[]) => [...events].sort((a, b) => (order(a) < order(b) ? -1 : 1));
   expect(sorted(told)).toEqual(sorted(expected));
   for (const { data, previousAttributes } of told) {
     if (previousAttributes === undefined) continue;
@@ -134,8 +134,8 @@ function checkCharges({ invoices, refunds, disputes }: View): void {
 
 /** A failed booking costs nothing; a fully released booking has no held segment. */
 function checkBookings(trip: JsonObject, { operations }: View): void {
-  const segments = list(trip, 'transportLegs').flatMap((leg) => list(leg, 'segments'));
-  for (const booking of list(trip, 'bookings')) {
+  const segments = objectsIn(trip, 'transportLegs').flatMap((leg) => objectsIn(leg, 'segments'));
+  for (const booking of objectsIn(trip, 'bookings')) {
     const own = segments.filter(({ bookingId }) => bookingId === booking['id']);
     const gone = booking['canceled'] === true || booking['exchanged'] === true;
     expect(booking['canceled'] === true && booking['exchanged'] === true).toBe(false);
@@ -146,14 +146,14 @@ function checkBookings(trip: JsonObject, { operations }: View): void {
       expect([own, gone, booking['reference']]).toEqual([[], false, undefined]);
     }
   }
-  const references = new Set(list(trip, 'bookings').flatMap(({ reference }) => reference ?? []));
+  const references = new Set(objectsIn(trip, 'bookings').flatMap(({ reference }) => reference ?? []));
   for (const operation of operations.filter(({ tripProjectId }) => tripProjectId === trip['id'])) {
     expect(references).toContain((operation['bookingSnapshot'] as JsonObject)['reference']);
   }
 }
 
 /** The expected event of a change. Changed trips and bookings have none of their own. */
-function eventOf(before: JsonObject | undefined, after: JsonObject): Told[] {
+function eventOf(before: JsonObject | undefined, after: JsonObject): EventSummary[] {
   const type = String(after['type']);
   if (type === 'booking') {
     return before ? [] : [{ kind: `tripProject.booking.${after['status']}`, data: after }];

@@ -1,10 +1,10 @@
 import { flight } from './offers.ts';
-import { brief, type Office, openOffice } from './office.ts';
-import { charged, conflict, invoiced, paid } from './scenes.ts';
+import { type BookingFixture, openBookingFixture, summarizeEvents } from './office.ts';
+import { conflict, createCharge, createInvoice, createPaidInvoice } from './scenes.ts';
 
-let at: Office;
+let at: BookingFixture;
 beforeEach(async () => {
-  at = await openOffice();
+  at = await openBookingFixture();
 });
 afterEach(() => at.fixture.close());
 
@@ -13,8 +13,8 @@ const statusOf = ({ id }: { id: string }) => status(`/billing-operations/${id}`)
 
 describe('a refund', () => {
   test('before the invoice makes no refund resource', async () => {
-    const { purchase } = await charged(at);
-    const refund = await at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    const { purchase } = await createCharge(at);
+    const refund = await at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
     expect(await at.all('/refunds')).toEqual([]);
     const answered = await at.get(`/billing-operations/${refund.id}`);
     expect(answered).toMatchObject({
@@ -25,14 +25,14 @@ describe('a refund', () => {
     });
     expect(answered).not.toHaveProperty('refundId');
     expect(answered).not.toHaveProperty('invoiceId');
-    expect(brief(await at.news())).toEqual([['billingOperation.created', refund.id]]);
+    expect(summarizeEvents(await at.newEvents())).toEqual([['billingOperation.created', refund.id]]);
   });
 
   test('after the invoice makes one, and leaves the invoice as it was emitted', async () => {
-    const { purchase, invoiceId } = await invoiced(at);
+    const { purchase, invoiceId } = await createInvoice(at);
     const before = await at.get(`/invoices/${invoiceId}`);
-    const refund = await at.office((desk) =>
-      desk.refundOperation({ billingOperationId: purchase.id, total: 40 }),
+    const refund = await at.office((service) =>
+      service.refundOperation({ billingOperationId: purchase.id, total: 40 }),
     );
     const answered = await at.get(`/billing-operations/${refund.id}`);
     const refundId = String(answered['refundId']);
@@ -43,31 +43,31 @@ describe('a refund', () => {
       status: 'delayed',
     });
     expect(await at.get(`/invoices/${invoiceId}`)).toEqual(before);
-    expect(brief(await at.news())).toEqual([
+    expect(summarizeEvents(await at.newEvents())).toEqual([
       ['refund.created', refundId],
       ['billingOperation.created', refund.id],
     ]);
   });
 
   test('that waited for the payment of its invoice is transferred then', async () => {
-    const { purchase, invoiceId } = await invoiced(at);
-    const refund = await at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    const { purchase, invoiceId } = await createInvoice(at);
+    const refund = await at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
     const refundId = refund.doc.refundId ?? '';
     for (const outcome of ['succeeded', 'canceled'] as const) {
-      await expect(at.office((desk) => desk.endTransfer(refundId, outcome))).rejects.toEqual(conflict);
+      await expect(at.office((service) => service.endTransfer(refundId, outcome))).rejects.toEqual(conflict);
     }
-    await expect(at.office((desk) => desk.startTransfer(refundId))).rejects.toEqual(conflict);
-    await at.news();
-    await at.office((desk) => desk.payInvoice(invoiceId));
-    expect(brief(await at.news())).toEqual([
+    await expect(at.office((service) => service.startTransfer(refundId))).rejects.toEqual(conflict);
+    await at.newEvents();
+    await at.office((service) => service.payInvoice(invoiceId));
+    expect(summarizeEvents(await at.newEvents())).toEqual([
       ['invoice.updated', invoiceId, { status: 'open' }],
       ['billingOperation.updated', purchase.id, { status: 'open' }],
       ['refund.updated', refundId, { status: 'delayed' }],
       ['billingOperation.updated', refund.id, { status: 'delayed' }],
     ]);
-    await at.office((desk) => desk.startTransfer(refundId));
-    await at.office((desk) => desk.endTransfer(refundId, 'succeeded'));
-    expect(brief(await at.news())).toEqual([
+    await at.office((service) => service.startTransfer(refundId));
+    await at.office((service) => service.endTransfer(refundId, 'succeeded'));
+    expect(summarizeEvents(await at.newEvents())).toEqual([
       ['refund.updated', refundId, { status: 'waiting' }],
       ['billingOperation.updated', refund.id, { status: 'waiting' }],
       ['refund.updated', refundId, { status: 'pending' }],
@@ -76,28 +76,31 @@ describe('a refund', () => {
   });
 
   test('of an invoice that becomes void is canceled with it', async () => {
-    const { purchase, invoiceId } = await invoiced(at);
-    const refund = await at.office((desk) =>
-      desk.refundOperation({ billingOperationId: purchase.id, total: 1 }),
+    const { purchase, invoiceId } = await createInvoice(at);
+    const refund = await at.office((service) =>
+      service.refundOperation({ billingOperationId: purchase.id, total: 1 }),
     );
-    await at.news();
-    await at.office((desk) => desk.voidInvoice(invoiceId));
-    expect(brief(await at.news())).toEqual([
+    await at.newEvents();
+    await at.office((service) => service.voidInvoice(invoiceId));
+    expect(summarizeEvents(await at.newEvents())).toEqual([
       ['invoice.updated', invoiceId, { status: 'open' }],
       ['billingOperation.updated', purchase.id, { status: 'open' }],
       ['refund.updated', refund.doc.refundId, { status: 'delayed' }],
       ['billingOperation.updated', refund.id, { status: 'delayed' }],
     ]);
     expect(await statusOf(refund)).toBe('canceled');
-    const again = at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    const again = at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
     await expect(again).rejects.toEqual(conflict);
   });
 
   test('is never more than what is left of its purchase', async () => {
-    const { purchase } = await charged(at);
+    const { purchase } = await createCharge(at);
     const give = (total?: number) =>
-      at.office((desk) =>
-        desk.refundOperation({ billingOperationId: purchase.id, ...(total === undefined ? {} : { total }) }),
+      at.office((service) =>
+        service.refundOperation({
+          billingOperationId: purchase.id,
+          ...(total === undefined ? {} : { total }),
+        }),
       );
     for (const total of [100.01, 0, -1, 0.001, Number.NaN, Number.POSITIVE_INFINITY]) {
       await expect(give(total)).rejects.toEqual(conflict);
@@ -109,19 +112,22 @@ describe('a refund', () => {
   });
 
   test('by hand is never more than what disputes leave of the charge', async () => {
-    const { purchase, invoiceId } = await paid(at);
-    const { dispute } = await at.office((desk) =>
-      desk.disputeInvoice({ invoiceId, reason: 'duplicate', total: 60 }),
+    const { purchase, invoiceId } = await createPaidInvoice(at);
+    const { dispute } = await at.office((service) =>
+      service.disputeInvoice({ invoiceId, reason: 'duplicate', total: 60 }),
     );
     const give = (total?: number) =>
-      at.office((desk) =>
-        desk.refundOperation({ billingOperationId: purchase.id, ...(total === undefined ? {} : { total }) }),
+      at.office((service) =>
+        service.refundOperation({
+          billingOperationId: purchase.id,
+          ...(total === undefined ? {} : { total }),
+        }),
       );
     await expect(give(40.01)).rejects.toEqual(conflict);
     expect((await give(15)).doc.amount.total).toBe(15);
     expect((await give()).doc.amount.total).toBe(25);
     await expect(give(0.01)).rejects.toEqual(conflict);
-    await at.office((desk) => desk.setDisputeStatus(dispute.id, 'won'));
+    await at.office((service) => service.setDisputeStatus(dispute.id, 'won'));
     await expect(give(60.01)).rejects.toEqual(conflict);
     expect((await give()).doc.amount.total).toBe(60);
   });
@@ -129,18 +135,18 @@ describe('a refund', () => {
   test('of a cancellation is what disputes leave of the charge, over all purchases of the invoice', async () => {
     const billingProfileId = await at.profile();
     const travelerId = await at.traveler({ billingProfileId });
-    const { trip, bookings } = await at.booked([flight(100), flight(50)], [travelerId]);
-    const [invoice = { id: '' }] = await at.office((desk) =>
-      desk.invoiceProfile({ billingProfileId, kind: 'booking' }),
+    const { trip, bookings } = await at.bookTrip([flight(100), flight(50)], [travelerId]);
+    const [invoice = { id: '' }] = await at.office((service) =>
+      service.invoiceProfile({ billingProfileId, kind: 'booking' }),
     );
-    await at.office((desk) => desk.payInvoice(invoice.id));
-    await at.office((desk) =>
-      desk.disputeInvoice({ invoiceId: invoice.id, reason: 'fraudulent', total: 70 }),
+    await at.office((service) => service.payInvoice(invoice.id));
+    await at.office((service) =>
+      service.disputeInvoice({ invoiceId: invoice.id, reason: 'fraudulent', total: 70 }),
     );
     const given = [];
     for (const { id: bookingId } of bookings) {
-      const { operations } = await at.office((desk) =>
-        desk.cancelBooking({ tripProjectId: trip.id, bookingId }),
+      const { operations } = await at.office((service) =>
+        service.cancelBooking({ tripProjectId: trip.id, bookingId }),
       );
       given.push(operations.map(({ doc }) => doc.amount.total));
     }
@@ -148,21 +154,21 @@ describe('a refund', () => {
   });
 
   test('that failed can be issued again', async () => {
-    const { purchase } = await paid(at);
-    const give = () => at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    const { purchase } = await createPaidInvoice(at);
+    const give = () => at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
     const first = await give();
     await expect(give()).rejects.toEqual(conflict);
-    await at.office((desk) => desk.startTransfer(first.doc.refundId ?? ''));
-    await at.office((desk) => desk.endTransfer(first.doc.refundId ?? '', 'failed'));
+    await at.office((service) => service.startTransfer(first.doc.refundId ?? ''));
+    await at.office((service) => service.endTransfer(first.doc.refundId ?? '', 'failed'));
     expect((await give()).doc.amount).toEqual({ currency: 'EUR', total: 100 });
   });
 
   test('is of a purchase only', async () => {
-    const { purchase } = await charged(at);
-    const refund = await at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
-    const again = at.office((desk) => desk.refundOperation({ billingOperationId: refund.id }));
+    const { purchase } = await createCharge(at);
+    const refund = await at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
+    const again = at.office((service) => service.refundOperation({ billingOperationId: refund.id }));
     await expect(again).rejects.toEqual(conflict);
-    const unknown = at.office((desk) => desk.refundOperation({ billingOperationId: 'f'.repeat(24) }));
+    const unknown = at.office((service) => service.refundOperation({ billingOperationId: 'f'.repeat(24) }));
     await expect(unknown).rejects.toMatchObject({ code: 'notFound' });
   });
 
@@ -180,14 +186,14 @@ describe('a refund', () => {
     ),
   );
   test.each(transfer)('goes from %s to %s: %s', async (from, to, legal) => {
-    const { purchase } = await (from === 'delayed' ? invoiced(at) : paid(at));
-    const refund = await at.office((desk) => desk.refundOperation({ billingOperationId: purchase.id }));
+    const { purchase } = await (from === 'delayed' ? createInvoice(at) : createPaidInvoice(at));
+    const refund = await at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
     const id = refund.doc.refundId ?? '';
     const move = (state: string) =>
-      at.office((desk) =>
+      at.office((service) =>
         state === 'pending'
-          ? desk.startTransfer(id)
-          : desk.endTransfer(id, state as 'succeeded' | 'failed' | 'canceled'),
+          ? service.startTransfer(id)
+          : service.endTransfer(id, state as 'succeeded' | 'failed' | 'canceled'),
       );
     if (!['delayed', 'waiting'].includes(from)) await move('pending');
     if (!['delayed', 'waiting', 'pending'].includes(from)) await move(from);

@@ -1,45 +1,52 @@
 import type { StoredDocument } from '../../../src/travel/booking/context.ts';
-import type { Office } from './office.ts';
+import type { BookingFixture } from './office.ts';
 
 /** The error of a refused booking operation. */
 export const conflict = expect.objectContaining({ name: 'ApiError', code: 'conflict' });
 
 /** A billing profile with a charge. */
-export interface Scene {
+export interface ChargedProfile {
   profileId: string;
   purchase: StoredDocument<'billingOperation'>;
 }
 
 /** Creates a billing profile charged for a subscription. */
-export async function charged(at: Office, total = 100, currency = 'EUR'): Promise<Scene> {
+export async function createCharge(
+  at: BookingFixture,
+  total = 100,
+  currency = 'EUR',
+): Promise<ChargedProfile> {
   const profileId = await at.profile();
   const price = { currency, total };
-  const purchase = await at.office((desk) =>
-    desk.charge({
+  const purchase = await at.office((service) =>
+    service.charge({
       billingProfileId: profileId,
       operationType: 'subscription',
       price,
       description: 'December',
     }),
   );
-  await at.news();
+  await at.newEvents();
   return { profileId, purchase };
 }
 
 /** The same, invoiced. */
-export async function invoiced(at: Office, total = 100): Promise<Scene & { invoiceId: string }> {
-  const scene = await charged(at, total);
-  const invoices = await at.office((desk) =>
-    desk.invoiceProfile({ billingProfileId: scene.profileId, kind: 'subscription' }),
+export async function createInvoice(
+  at: BookingFixture,
+  total = 100,
+): Promise<ChargedProfile & { invoiceId: string }> {
+  const scene = await createCharge(at, total);
+  const invoices = await at.office((service) =>
+    service.invoiceProfile({ billingProfileId: scene.profileId, kind: 'subscription' }),
   );
-  await at.news();
+  await at.newEvents();
   return { ...scene, invoiceId: invoices[0]?.id ?? '' };
 }
 
 /** The same, invoiced and paid. */
-export async function paid(at: Office, total = 100) {
-  const scene = await invoiced(at, total);
-  await at.office((desk) => desk.payInvoice(scene.invoiceId));
-  await at.news();
+export async function createPaidInvoice(at: BookingFixture, total = 100) {
+  const scene = await createInvoice(at, total);
+  await at.office((service) => service.payInvoice(scene.invoiceId));
+  await at.newEvents();
   return scene;
 }

@@ -2,11 +2,11 @@ import type { Quote } from '../../../src/travel/booking/prices.ts';
 import type { TripSearch } from '../../../src/travel/booking/search.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { car, flight, hotel, lisbon, paris, rail, roundTrip } from './offers.ts';
-import { brief, type Office, openOffice } from './office.ts';
+import { type BookingFixture, openBookingFixture, summarizeEvents } from './office.ts';
 
-let at: Office;
+let at: BookingFixture;
 beforeEach(async () => {
-  at = await openOffice();
+  at = await openBookingFixture();
 });
 afterEach(() => at.fixture.close());
 
@@ -14,12 +14,12 @@ const conflict = expect.objectContaining({ name: 'ApiError', code: 'conflict' })
 const search = { kind: 'roundTripWithHotel' };
 
 const find = (wanted: Partial<TripSearch> & { travelerIds: string[] }) =>
-  at.office((desk) => desk.searchTrip({ search, quotes: [flight(100)], ...wanted }));
+  at.office((service) => service.searchTrip({ search, quotes: [flight(100)], ...wanted }));
 
 describe('a search', () => {
   test('makes a trip project with a rate for each offer, and tells of it', async () => {
     const travelerId = await at.traveler();
-    await at.news();
+    await at.newEvents();
     const { id } = await find({
       travelerIds: [travelerId],
       search: { kind: 'roundTripWithHotel', arrivalPlace: lisbon, departurePlace: paris },
@@ -45,7 +45,7 @@ describe('a search', () => {
     expect(trip['hotelStays']).toMatchObject([{ rateId: second, hotelId: 'lis-042' }]);
     expect(trip['carRentals']).toMatchObject([{ rateId: third, returnpPlace: { name: 'Lisbon' } }]);
     expect(trip).not.toHaveProperty('bookings');
-    expect(await at.news()).toEqual([{ kind: 'tripProject.created', data: trip }]);
+    expect(await at.newEvents()).toEqual([{ kind: 'tripProject.created', data: trip }]);
   });
 
   test('needs travelers who are there and not archived, and things that exist', async () => {
@@ -79,7 +79,7 @@ describe('a search', () => {
     const { id } = await find({ travelerIds, customFields: [{ customFieldId, values }] });
     const answered = [{ customFieldId, name: 'Purpose', values }];
     expect(await at.get(`/trip-projects/${id}`)).toMatchObject({ customFields: answered });
-    const { operations } = await at.office((desk) => desk.bookTrip({ tripProjectId: id }));
+    const { operations } = await at.office((service) => service.bookTrip({ tripProjectId: id }));
     const operation = await at.get(`/billing-operations/${operations[0]?.id}`);
     expect(operation).toMatchObject({ customFields: answered });
   });
@@ -88,7 +88,7 @@ describe('a search', () => {
 test.each([hotel(240), roundTrip(300)])(
   'the name of a hotel or an airport is never told as a city: where no city is known, none is told',
   async (offer) => {
-    const { operations } = await at.booked([offer]);
+    const { operations } = await at.bookTrip([offer]);
     const { hotel: stay, transport } = operations[0]?.doc.bookingSnapshot ?? {};
     const spots = [stay?.place, transport?.departure, transport?.destination].flatMap((spot) => spot ?? []);
     expect(spots.length).toBeGreaterThan(0);
@@ -131,11 +131,11 @@ describe('a booking', () => {
     const costCenterId = (await at.fixture.make('/cost-centers', { name: 'Sales' })).id;
     const travelerId = await at.traveler({ billingProfileId: profileId, costCenterId });
     const { id: tripProjectId } = await find({ travelerIds: [travelerId], quotes: [offer] });
-    await at.news();
+    await at.newEvents();
     const [rate] = (await at.get(`/trip-projects/${tripProjectId}`))['rates'] as JsonObject[];
     const cities = { departure: 'Paris', destination: 'Lisbon' };
     const orders = [{ rateId: String(rate?.['id']), cities }];
-    await at.office((desk) => desk.bookTrip({ tripProjectId, orders }));
+    await at.office((service) => service.bookTrip({ tripProjectId, orders }));
     const trip = await at.get(`/trip-projects/${tripProjectId}`);
     const [booking = {}] = trip['bookings'] as JsonObject[];
     expect(booking).toMatchObject({
@@ -176,7 +176,7 @@ describe('a booking', () => {
       traveler: person,
       ...known,
     });
-    expect(await at.news()).toEqual([
+    expect(await at.newEvents()).toEqual([
       { kind: 'tripProject.booking.succeeded', data: booking },
       { kind: 'billingOperation.created', data: operation },
     ]);
@@ -185,9 +185,9 @@ describe('a booking', () => {
   test('that fails is told and costs nothing; its rate can be booked again', async () => {
     const trip = await find({ travelerIds: [await at.traveler()], quotes: [flight(100), hotel(50)] });
     const [first = { id: '' }, second = { id: '' }] = trip.doc.rates;
-    await at.news();
+    await at.newEvents();
     const orders = [{ rateId: first.id, fails: true }, { rateId: second.id }];
-    await at.office((desk) => desk.bookTrip({ tripProjectId: trip.id, orders }));
+    await at.office((service) => service.bookTrip({ tripProjectId: trip.id, orders }));
     const { bookings, transportLegs } = await at.get(`/trip-projects/${trip.id}`);
     const [failed, succeeded] = bookings as JsonObject[];
     expect(failed).toMatchObject({ status: 'failed', kind: 'flight', rateId: first.id });
@@ -196,22 +196,22 @@ describe('a booking', () => {
     expect(leg?.segments).toHaveLength(1);
     expect(leg?.segments[0]).not.toHaveProperty('bookingId');
     const listed = await at.all(`/trip-projects/${trip.id}/billing-operations`);
-    expect(await at.news()).toEqual([
+    expect(await at.newEvents()).toEqual([
       { kind: 'tripProject.booking.failed', data: failed },
       { kind: 'tripProject.booking.succeeded', data: succeeded },
       { kind: 'billingOperation.created', data: listed[0] },
     ]);
-    const again = await at.office((desk) => desk.bookTrip({ tripProjectId: trip.id }));
+    const again = await at.office((service) => service.bookTrip({ tripProjectId: trip.id }));
     expect(again.bookings).toMatchObject([{ rateId: first.id, status: 'succeeded' }]);
     const twice = [{ rateId: second.id }];
     await expect(
-      at.office((desk) => desk.bookTrip({ tripProjectId: trip.id, orders: twice })),
+      at.office((service) => service.bookTrip({ tripProjectId: trip.id, orders: twice })),
     ).rejects.toEqual(conflict);
   });
 
   test('of several travelers is a purchase for each, to the last cent; a car is one', async () => {
     const ids = [await at.traveler(), await at.traveler(), await at.traveler()];
-    const { trip, operations } = await at.booked([roundTrip(100), car(50)], ids);
+    const { trip, operations } = await at.bookTrip([roundTrip(100), car(50)], ids);
     const shown = operations.map(({ doc }) => [
       doc.operationType,
       doc.bookingSnapshot?.traveler.id,
@@ -241,8 +241,8 @@ describe('a booking', () => {
       budget: { currency: 'EUR', total: 150 },
       fare: { cabinClass: 'business', fareType: 'flex', lowCost: false },
     };
-    const { operations } = await at.office((desk) =>
-      desk.bookTrip({ tripProjectId: trip.id, bookerId, orders: [order] }),
+    const { operations } = await at.office((service) =>
+      service.bookTrip({ tripProjectId: trip.id, bookerId, orders: [order] }),
     );
     const operation = await at.get(`/billing-operations/${operations[0]?.id}`);
     expect(operation['bookingSnapshot']).toMatchObject({
@@ -268,7 +268,7 @@ describe('a booking', () => {
     const member = await at.traveler({ billingProfileId: own, customFields });
     const billed = async (travelerId: string, more: Partial<TripSearch> = {}) => {
       const { id } = await find({ travelerIds: [travelerId], ...more });
-      const { operations } = await at.office((desk) => desk.bookTrip({ tripProjectId: id }));
+      const { operations } = await at.office((service) => service.bookTrip({ tripProjectId: id }));
       const { billingProfileId, projectCodeId: code } = operations[0]?.doc ?? {};
       return [billingProfileId, code];
     };
@@ -283,7 +283,7 @@ describe('approval', () => {
     const body = { control, name: control, hotelBudget: {}, transportBudget: {}, ...data };
     return (await at.fixture.make('/travel-policies', body)).id;
   };
-  const book = (tripProjectId: string) => at.office((desk) => desk.bookTrip({ tripProjectId }));
+  const book = (tripProjectId: string) => at.office((service) => service.bookTrip({ tripProjectId }));
 
   test.each([
     ['full', 'awaitApproval'],
@@ -321,29 +321,29 @@ describe('approval', () => {
     const fresh = async () => (await find({ travelerIds: [traveler] })).id;
     const approved = await fresh();
     await expect(book(approved)).rejects.toEqual(conflict);
-    expect((await at.office((desk) => desk.approveTrip(approved))).doc.approvalStatus).toBe('approved');
+    expect((await at.office((service) => service.approveTrip(approved))).doc.approvalStatus).toBe('approved');
     expect((await book(approved)).operations).toHaveLength(1);
     const declined = await fresh();
-    await at.office((desk) => desk.declineTrip(declined));
+    await at.office((service) => service.declineTrip(declined));
     await expect(book(declined)).rejects.toEqual(conflict);
-    await expect(at.office((desk) => desk.approveTrip(declined))).rejects.toEqual(conflict);
-    const allowed = await at.office((desk) => desk.allowBooking(declined));
+    await expect(at.office((service) => service.approveTrip(declined))).rejects.toEqual(conflict);
+    const allowed = await at.office((service) => service.allowBooking(declined));
     expect(allowed.doc.approvalStatus).toBe('bookingAllowed');
     expect((await book(declined)).operations).toHaveLength(1);
     for (const again of ['approveTrip', 'declineTrip', 'allowBooking'] as const) {
-      await expect(at.office((desk) => desk[again](declined))).rejects.toEqual(conflict);
+      await expect(at.office((service) => service[again](declined))).rejects.toEqual(conflict);
     }
     const skipped = await fresh();
-    await at.office((desk) => desk.allowBooking(skipped));
+    await at.office((service) => service.allowBooking(skipped));
     expect((await book(skipped)).operations).toHaveLength(1);
   });
 });
 
 test('a booking of the offline channel has a snapshot and its own date, and no trip project', async () => {
   const travelerId = await at.traveler({ billingProfileId: await at.profile() });
-  await at.news();
-  const { id } = await at.office((desk) =>
-    desk.bookOffline({
+  await at.newEvents();
+  const { id } = await at.office((service) =>
+    service.bookOffline({
       travelerId,
       kind: 'hotel',
       price: { currency: 'EUR', total: 80 },
@@ -365,16 +365,16 @@ test('a booking of the offline channel has a snapshot and its own date, and no t
     },
   });
   expect(operation).not.toHaveProperty('tripProjectId');
-  expect(brief(await at.news())).toEqual([['billingOperation.created', id]]);
+  expect(summarizeEvents(await at.newEvents())).toEqual([['billingOperation.created', id]]);
 });
 
 test.each(['other', 'seminar', 'subscription'] as const)('%s is charged to a profile', async (type) => {
   const billingProfileId = await at.profile();
   const charge = { operationType: type, price: { currency: 'EUR', total: 12.5 }, description: 'By hand' };
-  const { id } = await at.office((desk) => desk.charge({ ...charge, billingProfileId }));
+  const { id } = await at.office((service) => service.charge({ ...charge, billingProfileId }));
   const operation = await at.get(`/billing-operations/${id}`);
   expect(operation).toMatchObject({ operationType: type, description: 'By hand', billingProfileId });
   expect(operation).not.toHaveProperty('bookingSnapshot');
-  const nobody = at.office((desk) => desk.charge({ ...charge, billingProfileId: 'f'.repeat(24) }));
+  const nobody = at.office((service) => service.charge({ ...charge, billingProfileId: 'f'.repeat(24) }));
   await expect(nobody).rejects.toMatchObject({ code: 'notFound' });
 });

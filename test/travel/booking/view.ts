@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
-import type { Office } from './office.ts';
+import type { BookingFixture } from './office.ts';
 
 /** A resource in response form, with the fields that the invariants need. */
 export interface Answered extends JsonObject {
@@ -22,7 +22,7 @@ export interface View {
   disputes: Billed[];
 }
 
-export async function viewOf(at: Office): Promise<View> {
+export async function readView(at: BookingFixture): Promise<View> {
   const [trips, operations, invoices, refunds, disputes] = await Promise.all([
     at.all('/trip-projects'),
     at.all('/billing-operations'),
@@ -41,18 +41,18 @@ export async function viewOf(at: Office): Promise<View> {
 }
 
 /** All resources of a view by type and id, with bookings, cancellations and modifications. */
-export function things({ trips, ...billed }: View): Map<string, JsonObject> {
-  const bookings = trips.flatMap((trip) => list(trip, 'bookings'));
+export function resourcesOf({ trips, ...billed }: View): Map<string, JsonObject> {
+  const bookings = trips.flatMap((trip) => objectsIn(trip, 'bookings'));
   const changes = bookings.flatMap((booking) => [
-    ...list(booking, 'cancellations'),
-    ...list(booking, 'modifications'),
+    ...objectsIn(booking, 'cancellations'),
+    ...objectsIn(booking, 'modifications'),
   ]);
   const all = [...trips, ...bookings, ...changes, ...Object.values(billed).flat()];
   return new Map(all.map((one) => [`${one['type']} ${one['id']}`, one]));
 }
 
 /** The objects in a field. */
-export function list(object: JsonObject, field: string): JsonObject[] {
+export function objectsIn(object: JsonObject, field: string): JsonObject[] {
   return (object[field] ?? []) as JsonObject[];
 }
 

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import type { Resource } from '../../../src/travel/resource.ts';
 import { type Method, NOON } from '../../fixtures/travel.ts';
-import { flags, hasNull, requiredFields, sample, without } from '../samples.ts';
-import { fault, refused, viewOf } from './view.ts';
+import { booleanDefaults, hasNull, requiredFields, sample, without } from '../samples.ts';
+import { matchError, matchFault, resourceFixture } from './view.ts';
 
 /** Tests creating, reading, changing, replacing and deleting one item, and the requests that are refused. */
 export function describeItems(resource: Resource): void {
-  const view = viewOf(resource);
+  const view = resourceFixture(resource);
   const { post, make } = view;
 
   test('is created from its example and answered as it was sent', async () => {
@@ -24,10 +24,10 @@ export function describeItems(resource: Resource): void {
 
   test('answers every boolean that is false by default', async () => {
     const bare = Object.fromEntries(
-      Object.entries(resource.example).filter(([name]) => !flags(resource).includes(name)),
+      Object.entries(resource.example).filter(([name]) => !booleanDefaults(resource).includes(name)),
     );
     const { data } = (await post(bare)).body;
-    for (const flag of flags(resource)) expect(data).toHaveProperty(flag, false);
+    for (const flag of booleanDefaults(resource)) expect(data).toHaveProperty(flag, false);
   });
 
   test('is retrieved as it was answered when created', async () => {
@@ -45,7 +45,7 @@ export function describeItems(resource: Resource): void {
         `${view.path}/${id}`,
         method === 'get' ? undefined : { data: {} },
       );
-      expect([answer.status, answer.body]).toEqual([404, refused('notFound')]);
+      expect([answer.status, answer.body]).toEqual([404, matchError('notFound')]);
     }
   });
 
@@ -53,7 +53,7 @@ export function describeItems(resource: Resource): void {
     const { id } = await make();
     const item = `${view.path}/${id}`;
     const lacking = without(sample(resource, 1), field);
-    const faults = refused('validationFailed', [fault(field, 'required')]);
+    const faults = matchError('validationFailed', [matchFault(field, 'required')]);
     for (const answer of [
       await post(lacking),
       await post({ ...lacking, [field]: null }),
@@ -78,7 +78,7 @@ export function describeItems(resource: Resource): void {
       ([, value]) => typeof value === 'object' && !Array.isArray(value),
     );
     const { id } = await make();
-    const unknown = refused('validationFailed', [fault('surprise', 'unknown')]);
+    const unknown = matchError('validationFailed', [matchFault('surprise', 'unknown')]);
     expect((await post({ ...sample(resource, 1), surprise: 'x' })).body).toEqual(unknown);
     expect(
       (await view.fixture.send('patch', `${view.path}/${id}`, { data: { surprise: null } })).body,
@@ -90,13 +90,15 @@ export function describeItems(resource: Resource): void {
       [name]: { ...(value as JsonObject), surprise: 'x' },
     });
     if (name !== 'travelerPrefs') {
-      expect(answer.body).toEqual(refused('validationFailed', [fault(`${name}.surprise`, 'unknown')]));
+      expect(answer.body).toEqual(
+        matchError('validationFailed', [matchFault(`${name}.surprise`, 'unknown')]),
+      );
     }
   });
 
   test.each(resource.unwritable)('lets nobody write %s', async (field) => {
     const created = await make();
-    const faults = refused('validationFailed', [fault(field, 'readOnly')]);
+    const faults = matchError('validationFailed', [matchFault(field, 'readOnly')]);
     const value = created[field] ?? 'x';
     for (const answer of [
       await post({ ...sample(resource, 1), [field]: value }),
@@ -116,7 +118,9 @@ export function describeItems(resource: Resource): void {
     const optional = Object.keys(resource.example).filter((name) => !requiredFields(resource).includes(name));
     for (const name of optional.filter((field) => field !== 'userAttribute')) {
       const answer = await view.fixture.send('patch', item, { data: { [name]: null } });
-      expected = flags(resource).includes(name) ? { ...expected, [name]: false } : without(expected, name);
+      expected = booleanDefaults(resource).includes(name)
+        ? { ...expected, [name]: false }
+        : without(expected, name);
       expect([answer.status, answer.body]).toEqual([200, { data: expected }]);
     }
     const back = await view.fixture.send('patch', item, { data: sample(resource, 1) });
@@ -150,7 +154,7 @@ export function describeItems(resource: Resource): void {
     );
     const answer = await view.fixture.send('put', item, { data: least });
     const { id, type, createdAt } = created;
-    const falses = Object.fromEntries(flags(resource).map((flag) => [flag, false]));
+    const falses = Object.fromEntries(booleanDefaults(resource).map((flag) => [flag, false]));
     const expected = { id, type, createdAt, ...falses, ...least, ...(archives ? { archived: true } : {}) };
     expect(answer.status).toBe(200);
     expect(answer.body.data).toEqual(
@@ -184,7 +188,7 @@ export function describeItems(resource: Resource): void {
     ];
     for (const [method, url] of cases) {
       const answer = await view.fixture.send(method, url, { data: {} });
-      expect([answer.status, answer.body]).toEqual([403, refused('forbidden')]);
+      expect([answer.status, answer.body]).toEqual([403, matchError('forbidden')]);
     }
   });
 
@@ -204,7 +208,7 @@ export function describeItems(resource: Resource): void {
         ['put', `${view.path}/${id}`],
       ] as const) {
         const answer = await view.fixture.send(method, url, body);
-        expect([answer.status, answer.body]).toEqual([400, refused('badRequest')]);
+        expect([answer.status, answer.body]).toEqual([400, matchError('badRequest')]);
       }
     }
   });
@@ -226,7 +230,7 @@ export function describeItems(resource: Resource): void {
   });
 
   test('tells when it was created to the second', async () => {
-    view.fixture.pass(86_400_000);
+    view.fixture.advanceClock(86_400_000);
     const { createdAt } = await make();
     expect(Date.parse(String(createdAt))).toBe(NOON - 789 + 86_400_000);
   });

@@ -1,20 +1,20 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import type { Resource } from '../../../src/travel/resource.ts';
-import { MOST } from '../samples.ts';
-import { refused, viewOf } from './view.ts';
+import { SAMPLE_COUNT } from '../samples.ts';
+import { matchError, resourceFixture } from './view.ts';
 
 /** Tests the pages, the sort orders and the filters of the list. */
 export function describeLists(resource: Resource): void {
-  const view = viewOf(resource);
+  const view = resourceFixture(resource);
   const { make } = view;
 
   const get = async (query = '') => view.fixture.send('get', `${view.path}${query}`);
   const ids = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map(({ id }) => id);
   const fill = async (): Promise<{ total: number; made: (JsonObject & { id: string })[] }> => {
     const made = [];
-    for (let number = 0; number < MOST; number++) {
+    for (let number = 0; number < SAMPLE_COUNT; number++) {
       // Several resources share a second, so that the order within a second is tested too.
-      if (number % 3 === 0) view.fixture.pass(1000);
+      if (number % 3 === 0) view.fixture.advanceClock(1000);
       made.push(await make(number));
     }
     return { made, total: (await get()).body.meta.total };
@@ -93,7 +93,7 @@ export function describeLists(resource: Resource): void {
       const [field = ''] = query.split('=');
       const answer = await get(`?${query}`);
       const invalid = [expect.objectContaining({ field, code: 'paramValue', message: expect.any(String) })];
-      expect([query, answer.status, answer.body]).toEqual([query, 400, refused('invalidParam', invalid)]);
+      expect([query, answer.status, answer.body]).toEqual([query, 400, matchError('invalidParam', invalid)]);
     }
   });
 

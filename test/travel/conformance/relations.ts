@@ -1,11 +1,11 @@
 import { catalog } from '../../../src/travel/catalog.ts';
 import type { Resource } from '../../../src/travel/resource.ts';
 import { collectionOf, sample, without } from '../samples.ts';
-import { fault, refused, viewOf } from './view.ts';
+import { matchError, matchFault, resourceFixture } from './view.ts';
 
 /** Tests unique values, references and parents. */
 export function describeRelations(resource: Resource): void {
-  const view = viewOf(resource);
+  const view = resourceFixture(resource);
   const { post, make } = view;
 
   for (const { field, fold } of resource.unique ?? []) {
@@ -13,7 +13,7 @@ export function describeRelations(resource: Resource): void {
       const first = await make(0);
       const second = await make(1);
       const taken = String(first[field]);
-      const clash = [409, refused('conflict')];
+      const clash = [409, matchError('conflict')];
       const double = await post({ ...sample(resource, 2), [field]: taken });
       expect([double.status, double.body]).toEqual(clash);
       const moved = await view.fixture.send('patch', `${view.path}/${second.id}`, {
@@ -45,7 +45,7 @@ export function describeRelations(resource: Resource): void {
       // A mapping can have only one target.
       const body = without(sample(resource, 0), 'userAttribute');
       const nothing = await post({ ...body, [field]: 'abcdefabcdefabcdefabcdef' });
-      const dangling = [422, refused('validationFailed', [fault(field, 'reference')])];
+      const dangling = [422, matchError('validationFailed', [matchFault(field, 'reference')])];
       expect([nothing.status, nothing.body]).toEqual(dangling);
       const referrer = await view.fixture.make(view.path, { ...body, [field]: made.id });
       expect(referrer[field]).toBe(made.id);
@@ -53,7 +53,7 @@ export function describeRelations(resource: Resource): void {
       const lost = await view.fixture.send('patch', item, { data: { [field]: 'nothing' } });
       expect([lost.status, lost.body]).toEqual(dangling);
       const held = await view.fixture.send('delete', `/${target.path}/${made.id}`);
-      expect([held.status, held.body]).toEqual([409, refused('conflict')]);
+      expect([held.status, held.body]).toEqual([409, matchError('conflict')]);
       await view.fixture.send('delete', item);
       expect((await view.fixture.send('delete', `/${target.path}/${made.id}`)).status).toBe(200);
     });

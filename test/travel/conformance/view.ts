@@ -4,7 +4,7 @@ import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { collectionOf, sample, without } from '../samples.ts';
 
 /** The fixture of the running test and the collection of one resource. */
-export interface View {
+export interface ResourceFixture {
   readonly fixture: Fixture;
   /** The path of the collection. */
   readonly path: string;
@@ -14,7 +14,7 @@ export interface View {
 }
 
 /** Gives every test its own fixture. */
-export function viewOf(resource: Resource): View {
+export function resourceFixture(resource: Resource): ResourceFixture {
   let fixture: Fixture;
   let path: string;
   beforeEach(async () => {
@@ -40,12 +40,12 @@ export function viewOf(resource: Resource): View {
 }
 
 /** Matches one entry of `invalid`. */
-export function fault(field: string, code: string): unknown {
+export function matchFault(field: string, code: string): unknown {
   return expect.objectContaining({ field, code, message: expect.any(String) });
 }
 
 /** Matches the body of a failure. */
-export function refused(code: string, invalid?: unknown[]): unknown {
+export function matchError(code: string, invalid?: unknown[]): unknown {
   const body = { code, message: expect.any(String) };
   return invalid === undefined ? body : { ...body, invalid };
 }

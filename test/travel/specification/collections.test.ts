@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
-import { everything } from './everything.ts';
+import { fillCollections } from './everything.ts';
 import { sectionsOf } from './statements.ts';
 
 /** A row of the specification's table. */
@@ -21,7 +21,7 @@ let fixture: Fixture;
 let at: (path: string) => string;
 beforeAll(async () => {
   fixture = await openFixture();
-  at = await everything(fixture);
+  at = await fillCollections(fixture);
 });
 afterAll(() => fixture.close());
 

@@ -2,7 +2,7 @@ import { catalog } from '../../../src/travel/catalog.ts';
 import type { Json, JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { hasNull } from '../samples.ts';
-import { everything } from './everything.ts';
+import { fillCollections } from './everything.ts';
 import { formOf } from './forms.ts';
 import { leavesOf, valuesAt } from './reached.ts';
 
@@ -17,7 +17,7 @@ let fixture: Fixture;
 let all: (JsonObject & { type: string })[];
 beforeAll(async () => {
   fixture = await openFixture();
-  const at = await everything(fixture);
+  const at = await fillCollections(fixture);
   all = [];
   for (const path of paths) all.push(...(await fixture.send('get', `${at(path)}?limit=100`)).body.data);
 });

@@ -2,9 +2,9 @@ import { cleanupJobs } from '../../../src/travel/cleanup.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { sample } from '../samples.ts';
-import { declared } from './reached.ts';
+import { declarationOf } from './reached.ts';
 import { sectionsOf } from './statements.ts';
-import { fullYear } from './world.ts';
+import { playFullYear } from './world.ts';
 
 type Event = JsonObject & { id: string; kind: string; data: JsonObject };
 
@@ -38,7 +38,7 @@ async function writeEverything(): Promise<void> {
     travelPolicy: { control: 'full' },
     webhook: { disabled: true },
   })) {
-    const resource = declared(type);
+    const resource = declarationOf(type);
     const { id } = await fixture.make(`/${resource.path}`, sample(resource, 5));
     const { status } = await fixture.send('patch', `/${resource.path}/${id}`, { data: change });
     expect([type, status]).toEqual([type, 200]);
@@ -48,7 +48,7 @@ async function writeEverything(): Promise<void> {
 
 describe('in a year in which everything happens', () => {
   beforeEach(async () => {
-    await fullYear(fixture);
+    await playFullYear(fixture);
     await writeEverything();
   });
 
@@ -127,10 +127,10 @@ test('3. access to events through the API is guaranteed only for 30 days', async
   };
   await fixture.make('/cost-centers', { name: 'Research' });
   const [first, ...others] = await events();
-  fixture.pass(30 * DAY - 1000);
+  fixture.advanceClock(30 * DAY - 1000);
   await tidy();
   expect(await events()).toEqual([first, ...others]);
-  fixture.pass(2000);
+  fixture.advanceClock(2000);
   await fixture.make('/cost-centers', { name: 'Laboratory' });
   await tidy();
   expect((await events()).map(({ data }) => data['name'])).toEqual(['Laboratory']);

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import type { Fixture } from '../../fixtures/travel.ts';
-import { fullYear } from './world.ts';
+import { playFullYear } from './world.ts';
 
 /** Fills every collection with several items, some archived. Returns a function that fills ids into path templates. */
-export async function everything(fixture: Fixture): Promise<(path: string) => string> {
-  const { userField } = await fullYear(fixture);
+export async function fillCollections(fixture: Fixture): Promise<(path: string) => string> {
+  const { userField } = await playFullYear(fixture);
   const at: Record<string, string> = { userField };
   for (const number of [1, 2, 3]) {
-    fixture.pass(1000);
+    fixture.advanceClock(1000);
     const archived = number === 2;
     await fixture.make('/users', { email: `u${number}@example.com`, archived });
     await fixture.make('/cost-centers', { name: `c${4 - number}`, archived });

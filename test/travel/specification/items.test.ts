@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { sample } from '../samples.ts';
-import { everything } from './everything.ts';
-import { declared } from './reached.ts';
+import { fillCollections } from './everything.ts';
+import { declarationOf } from './reached.ts';
 import { sectionsOf } from './statements.ts';
 
 /** A resource and the operations on its items. */
@@ -21,7 +21,7 @@ let fixture: Fixture;
 let at: (path: string) => string;
 beforeAll(async () => {
   fixture = await openFixture();
-  at = await everything(fixture);
+  at = await fillCollections(fixture);
 });
 afterAll(() => fixture.close());
 
@@ -85,7 +85,7 @@ function unsupported(collection: string) {
 }
 
 async function isWritten(collection: string, type: string): Promise<void> {
-  const resource = declared(type);
+  const resource = declarationOf(type);
   const required = Object.entries(resource.schema.shape).find(
     ([, field]) => !field.safeParse(undefined).success,
   );

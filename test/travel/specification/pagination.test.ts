@@ -14,7 +14,7 @@ const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
 async function centers(count: number): Promise<string[]> {
   const made = [];
   for (let number = 0; number < count; number++) {
-    fixture.pass(1000);
+    fixture.advanceClock(1000);
     made.push((await fixture.make('/cost-centers', { name: `center ${number}` })).id);
   }
   return made;
@@ -165,7 +165,7 @@ test('meta of an offset page: `pageKind` (`offset`), `limit`, `offset`, `total` 
 
 test('meta of a cursor page: `pageKind` (`cursor`), `limit`, `after`, `before`, `nextAfter`, `prevBefore`, `order`, `sortBy`', async () => {
   const company = await openCompany(fixture);
-  await company.office((stories) => bookedTrip(stories, company));
+  await company.booking((service) => bookedTrip(service, company));
   const path = '/billing-operations?pageKind=cursor&sortBy=date&limit=1';
   const { meta: first } = await get(path);
   const asked = { pageKind: 'cursor', limit: 1, order: 'asc', sortBy: 'date' };

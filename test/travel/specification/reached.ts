@@ -40,7 +40,7 @@ export function leavesOf(value: Json, path = ''): string[] {
 }
 
 /** The declaration of a creatable type with its example. */
-export function declared(type: string) {
+export function declarationOf(type: string) {
   const resource = catalog.find((one) => one.type === type);
   if (!resource) throw new Error(`There is no resource ${type}.`);
   return resource;

@@ -3,13 +3,13 @@ import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { formOf } from './forms.ts';
 import { leavesOf, valuesAt } from './reached.ts';
 import { rowsOf, type Section, sectionsOf } from './statements.ts';
-import { fullYear } from './world.ts';
+import { playFullYear } from './world.ts';
 
 /** All tests share one full year of data, which they do not change. */
 let fixture: Fixture;
 beforeAll(async () => {
   fixture = await openFixture();
-  await fullYear(fixture);
+  await playFullYear(fixture);
 });
 afterAll(() => fixture.close());
 

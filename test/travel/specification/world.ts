@@ -9,7 +9,7 @@ import type { Fixture } from '../../fixtures/travel.ts';
 /** Travelers, payers and the booking operations of a company. */
 export interface Company {
   /** Runs booking operations, each call in its own transaction. */
-  office: BookingTransaction;
+  booking: BookingTransaction;
   ada: string;
   bob: string;
   billingProfile: string;
@@ -47,7 +47,7 @@ export async function openCompany(fixture: Fixture): Promise<Company> {
   const { id: ada } = await fixture.make('/users', { ...person, email: 'ada@example.com', firstName: 'Ada' });
   const { id: bob } = await fixture.make('/users', { ...person, email: 'bob@example.com', firstName: 'Bob' });
   const office = bookingTransactions({ ...fixture.runtime, onChange: () => undefined });
-  return { office, ada, bob, billingProfile, costCenter, projectCode, tripField, userField };
+  return { booking: office, ada, bob, billingProfile, costCenter, projectCode, tripField, userField };
 }
 
 const price = (total: number) => ({ currency: 'EUR', total, taxRate: 10 });
@@ -123,9 +123,9 @@ export const search = {
 };
 
 /** Books a flight, a hotel and a car for both travelers with all details; the first hotel is full. Returns the trip's id. */
-export async function bookedTrip(stories: BookingService, company: Company): Promise<string> {
+export async function bookedTrip(service: BookingService, company: Company): Promise<string> {
   const { ada, bob, projectCode, tripField } = company;
-  const { id, doc } = await stories.searchTrip({
+  const { id, doc } = await service.searchTrip({
     travelerIds: [ada, bob],
     search,
     quotes: [flight, hotel, car],
@@ -134,7 +134,7 @@ export async function bookedTrip(stories: BookingService, company: Company): Pro
   });
   const fare = { cabinClass: 'economy', category: 'standard', fareType: 'flex', lowCost: false };
   const cities = { departure: 'Paris', destination: 'Lisbon' };
-  await stories.bookTrip({
+  await service.bookTrip({
     tripProjectId: id,
     orders: doc.rates.map(({ id: rateId, kind }) => ({
       rateId,
@@ -143,63 +143,63 @@ export async function bookedTrip(stories: BookingService, company: Company): Pro
     })),
   });
   // The next hotel has a room.
-  const { rates } = (await stories.bookTrip({ tripProjectId: id })).trip.doc;
+  const { rates } = (await service.bookTrip({ tripProjectId: id })).trip.doc;
   if (rates.length !== 3) throw new Error('Each offer has one rate.');
   return id;
 }
 
 /** Plays a year in which every event of the specification happens once. */
-export async function fullYear(fixture: Fixture): Promise<Company> {
+export async function playFullYear(fixture: Fixture): Promise<Company> {
   const company = await openCompany(fixture);
-  const { office, ada, billingProfile, costCenter, projectCode } = company;
-  await office(async (stories) => {
-    const tripProjectId = await bookedTrip(stories, company);
-    const { trip } = await stories.bookTrip({ tripProjectId, orders: [] });
+  const { booking: office, ada, billingProfile, costCenter, projectCode } = company;
+  await office(async (service) => {
+    const tripProjectId = await bookedTrip(service, company);
+    const { trip } = await service.bookTrip({ tripProjectId, orders: [] });
     const flown = trip.doc.bookings?.find(({ kind, status }) => kind === 'flight' && status === 'succeeded');
     const bookingId = flown?.id ?? '';
     const [first] = trip.doc.transportLegs?.[0]?.segments ?? [];
     const earlier = { ...flight, price: price(250), legs: flight.legs.slice(0, 1) };
-    await stories.modifyBooking({
+    await service.modifyBooking({
       ...{ tripProjectId, bookingId, quote: earlier },
       transportSegmentIds: [first?.id ?? ''],
     });
-    await stories.cancelBooking({ tripProjectId, bookingId, travelerIds: [ada] });
+    await service.cancelBooking({ tripProjectId, bookingId, travelerIds: [ada] });
     const stay = { travelerIds: [ada], search: { kind: 'hotelOnly', arrivalPlace: lisbon }, quotes: [hotel] };
-    await stories.searchTrip(stay);
+    await service.searchTrip(stay);
     const hotelStay = { checkinLocaleDate: '2026-12-01', checkoutLocaleDate: '2026-12-02' };
-    await stories.bookOffline({
+    await service.bookOffline({
       travelerId: ada,
       kind: 'hotel',
       price: price(120),
       details: { hotel: { ...hotelStay, place: { airport: 'LIS', city: 'Lisbon', countryCode: 'PT' } } },
     });
     const charge = { billingProfileId: billingProfile, costCenterId: costCenter, projectCodeId: projectCode };
-    await stories.charge({ ...charge, operationType: 'seminar', price: price(900), description: 'Retreat' });
-    await stories.charge({ ...charge, operationType: 'other', price: price(20), description: 'Visa' });
+    await service.charge({ ...charge, operationType: 'seminar', price: price(900), description: 'Retreat' });
+    await service.charge({ ...charge, operationType: 'other', price: price(20), description: 'Visa' });
   });
-  fixture.pass(86_400_000);
-  const [invoice] = await office((stories) =>
-    stories.invoiceProfile({ billingProfileId: billingProfile, kind: 'booking' }),
+  fixture.advanceClock(86_400_000);
+  const [invoice] = await office((service) =>
+    service.invoiceProfile({ billingProfileId: billingProfile, kind: 'booking' }),
   );
   const invoiceId = invoice?.id ?? '';
   const { data } = (await fixture.send('get', `/invoices/${invoiceId}/billing-operations?limit=100`)).body;
   const bought = data.find((one: { transactionKind: string }) => one.transactionKind === 'purchase');
-  fixture.pass(86_400_000);
-  await office(async (stories) => {
-    await stories.payInvoice(invoiceId, 'TR-2026-117');
-    await giveBackTwice(stories, bought.id);
-    const { dispute } = await stories.disputeInvoice({ invoiceId, reason: 'duplicate', total: 5 });
-    await stories.disputeInvoice({ invoiceId, reason: 'warningNeedsResponse', total: 4 });
-    await stories.setDisputeStatus(dispute.id, 'underReview');
-    const other = await stories.invoiceProfile({ billingProfileId: billingProfile, kind: 'other' });
-    await stories.markInvoiceUncollectible(other[0]?.id ?? '');
+  fixture.advanceClock(86_400_000);
+  await office(async (service) => {
+    await service.payInvoice(invoiceId, 'TR-2026-117');
+    await giveBackTwice(service, bought.id);
+    const { dispute } = await service.disputeInvoice({ invoiceId, reason: 'duplicate', total: 5 });
+    await service.disputeInvoice({ invoiceId, reason: 'warningNeedsResponse', total: 4 });
+    await service.setDisputeStatus(dispute.id, 'underReview');
+    const other = await service.invoiceProfile({ billingProfileId: billingProfile, kind: 'other' });
+    await service.markInvoiceUncollectible(other[0]?.id ?? '');
   });
   return company;
 }
 
 /** Creates two refunds and starts the transfer of one. */
-async function giveBackTwice(stories: BookingService, billingOperationId: string): Promise<void> {
-  const { doc } = await stories.refundOperation({ billingOperationId, total: 10 });
-  await stories.refundOperation({ billingOperationId, total: 7 });
-  await stories.startTransfer(doc.refundId ?? '');
+async function giveBackTwice(service: BookingService, billingOperationId: string): Promise<void> {
+  const { doc } = await service.refundOperation({ billingOperationId, total: 10 });
+  await service.refundOperation({ billingOperationId, total: 7 });
+  await service.startTransfer(doc.refundId ?? '');
 }

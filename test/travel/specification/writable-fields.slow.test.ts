@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { collectionOf, sample } from '../samples.ts';
 import { formOf } from './forms.ts';
-import { declared, leavesOf, patchOf, valuesAt, withValue } from './reached.ts';
+import { declarationOf, leavesOf, patchOf, valuesAt, withValue } from './reached.ts';
 import { type Row, rowsOf, type Section, sectionsOf } from './statements.ts';
 
 /** A field table row with a fixture and an empty collection. */
@@ -18,9 +18,9 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-describe.each(sectionsOf('writable-fields.test.ts'))('$section', (section) => {
+describe.each(sectionsOf('writable-fields.slow.test.ts'))('$section', (section) => {
   test.each(rowsOf(section))('$statement', async (row) => {
-    const scene = { row, section, path: await collectionOf(fixture, declared(section.type)) };
+    const scene = { row, section, path: await collectionOf(fixture, declarationOf(section.type)) };
     const check = notWritten.get(row.form);
     if (check) return check(scene);
     const { taken, refused } = formOf(row) ?? (await referenceTo(row.to ?? ''));
@@ -32,9 +32,9 @@ describe.each(sectionsOf('writable-fields.test.ts'))('$section', (section) => {
   });
 
   test('nothing is answered that the table does not name', async () => {
-    const path = await collectionOf(fixture, declared(section.type));
+    const path = await collectionOf(fixture, declarationOf(section.type));
     const named = section.statements.flatMap(({ field = [] }) => field);
-    const full = { ...declared(section.type).example, ...flagsOf(section) };
+    const full = { ...declarationOf(section.type).example, ...flagsOf(section) };
     const { id } = await fixture.make(path, full);
     const { data } = (await fixture.send('get', `${path}/${id}`)).body;
     expect(leavesOf(data).filter((leaf) => !named.some((field) => leaf.startsWith(field)))).toEqual([]);
@@ -170,7 +170,7 @@ async function mayBeLeftOut({ row, section, path }: Scene, value: Json): Promise
 }
 
 async function referenceTo(type: string) {
-  const target = declared(type);
+  const target = declarationOf(type);
   const { id } = await fixture.make(await collectionOf(fixture, target), sample(target, 5));
   const refused: [Json, string][] = [
     ['abcdefabcdefabcdefabcdef', 'reference'],

@@ -4,7 +4,7 @@ import {
   isPublicAddress,
   PrivateAddressError,
 } from '../../../src/travel/webhooks/address-guard.ts';
-import { deskOf } from './desk.ts';
+import { webhookFixture } from './desk.ts';
 
 const inner = [
   // IPv4: "this" network, private, shared, loopback, link-local, special use, multicast, reserved, broadcast.
@@ -90,8 +90,8 @@ const spellings = [
 ];
 
 describe('a URL', () => {
-  const desk = deskOf({ privateReceivers: false });
-  const post = (url: string) => desk.fixture.send('post', '/webhooks', { data: { url } });
+  const fixture = webhookFixture({ privateReceivers: false });
+  const post = (url: string) => fixture.fixture.send('post', '/webhooks', { data: { url } });
 
   test.each(spellings)('that names %s names no address of the Internet', (host) => {
     expect(isPrivateHost(new URL(`http://${host}/`).hostname)).toBe(true);
@@ -143,11 +143,11 @@ describe('a URL', () => {
   });
 
   test('that was fine stays so when other things are changed, and cannot be changed to a private one', async () => {
-    const { id } = await desk.webhook({ url: 'https://example.com/' });
-    const change = (data: object) => desk.fixture.send('patch', `/webhooks/${id}`, { data });
+    const { id } = await fixture.createWebhook({ url: 'https://example.com/' });
+    const change = (data: object) => fixture.fixture.send('patch', `/webhooks/${id}`, { data });
     expect((await change({ disabled: true })).status).toBe(200);
     expect((await change({ url: 'http://127.1/' })).status).toBe(422);
-    const put = await desk.fixture.send('put', `/webhooks/${id}`, { data: { url: 'http://[::1]/' } });
+    const put = await fixture.fixture.send('put', `/webhooks/${id}`, { data: { url: 'http://[::1]/' } });
     expect(put.status).toBe(422);
   });
 });
@@ -155,7 +155,7 @@ describe('a URL', () => {
 describe('a name', () => {
   const answers = new Map<string, string[]>();
   let asked: string[] = [];
-  const desk = deskOf({
+  const fixture = webhookFixture({
     privateReceivers: false,
     resolve: async (hostname) => {
       asked.push(hostname);
@@ -173,15 +173,15 @@ describe('a name', () => {
   test.each([[['127.0.0.1']], [['::1']], [['::1', '127.0.0.1']], [['::ffff:127.0.0.1']]])(
     'that leads to %j is not connected to, and the history says why',
     async (addresses) => {
-      const receiver = await desk.receiver();
+      const receiver = await fixture.openReceiver();
       answers.set('hooks.example.com', addresses);
-      const { id } = await desk.webhook({
+      const { id } = await fixture.createWebhook({
         url: `http://hooks.example.com:${receiver.port}/`,
         events: ['costCenter.created'],
       });
-      await desk.happen('one');
-      await desk.settle();
-      const [delivery] = await desk.deliveries(id);
+      await fixture.createEvent('one');
+      await fixture.deliverAll();
+      const [delivery] = await fixture.listDeliveries(id);
       expect(delivery).toMatchObject({
         status: 'pending',
         attempts: [{ error: 'the host leads to a private address' }],
@@ -191,16 +191,21 @@ describe('a name', () => {
   );
 
   test('that nobody knows', async () => {
-    const { id } = await desk.webhook({ url: 'http://nobody.example.com/', events: ['costCenter.created'] });
-    await desk.happen('one');
-    await desk.settle();
-    expect(await desk.deliveries(id)).toMatchObject([{ attempts: [{ error: 'the host is not known' }] }]);
+    const { id } = await fixture.createWebhook({
+      url: 'http://nobody.example.com/',
+      events: ['costCenter.created'],
+    });
+    await fixture.createEvent('one');
+    await fixture.deliverAll();
+    expect(await fixture.listDeliveries(id)).toMatchObject([
+      { attempts: [{ error: 'the host is not known' }] },
+    ]);
   });
 });
 
 describe('where private addresses are allowed', () => {
   const names: string[] = [];
-  const desk = deskOf({
+  const fixture = webhookFixture({
     resolve: async (hostname) => {
       names.push(hostname);
       return [{ address: '127.0.0.1', family: 4 }];
@@ -208,10 +213,13 @@ describe('where private addresses are allowed', () => {
   });
 
   test('the address that was looked up is the one that is connected to', async () => {
-    const receiver = await desk.receiver();
-    await desk.webhook({ url: `http://hooks.example.com:${receiver.port}/`, events: ['costCenter.created'] });
-    await desk.happen('one');
-    await desk.settle();
+    const receiver = await fixture.openReceiver();
+    await fixture.createWebhook({
+      url: `http://hooks.example.com:${receiver.port}/`,
+      events: ['costCenter.created'],
+    });
+    await fixture.createEvent('one');
+    await fixture.deliverAll();
     expect(receiver.received.map(({ headers }) => headers.host)).toEqual([
       `hooks.example.com:${receiver.port}`,
     ]);

@@ -1,18 +1,19 @@
 import { Webhook } from 'standardwebhooks';
-import { deskOf, HOUR, MINUTE, names, SECOND } from './desk.ts';
+import { HOUR, MINUTE, receivedNames, SECOND, webhookFixture } from './desk.ts';
 import { signatureByHand } from './receiver.ts';
 
-const desk = deskOf();
-const few = deskOf({ places: { well: 1, failing: 16 } });
+const fixture = webhookFixture();
+const few = webhookFixture({ slots: { well: 1, failing: 16 } });
 const created = { events: ['costCenter.created'] };
 
 describe('what is sent', () => {
   test('is the event as it is retrieved, by POST, as JSON, without an envelope', async () => {
-    const receiver = await desk.receiver();
-    await desk.webhook({ url: receiver.url, ...created });
-    const { id } = await desk.happen('Forschung & Entwicklung — 研究');
-    await desk.settle();
-    const [event] = (await desk.fixture.send('get', '/events?pageKind=cursor&order=desc&limit=1')).body.data;
+    const receiver = await fixture.openReceiver();
+    await fixture.createWebhook({ url: receiver.url, ...created });
+    const { id } = await fixture.createEvent('Forschung & Entwicklung — 研究');
+    await fixture.deliverAll();
+    const [event] = (await fixture.fixture.send('get', '/events?pageKind=cursor&order=desc&limit=1')).body
+      .data;
     expect(receiver.received).toHaveLength(1);
     const [sent] = receiver.received;
     expect(sent?.event).toEqual(event);
@@ -23,28 +24,28 @@ describe('what is sent', () => {
       'content-length': String(Buffer.byteLength(sent?.body ?? '')),
       'user-agent': 'Jetbridge-Webhooks',
       'webhook-id': event.id,
-      'webhook-timestamp': String(Math.floor(desk.fixture.runtime.now() / 1000)),
+      'webhook-timestamp': String(Math.floor(fixture.fixture.runtime.now() / 1000)),
     });
   });
 
   test('is sent at once, though a clock that was ahead has dated the feed ahead', async () => {
-    const receiver = await desk.receiver();
-    await desk.webhook({ url: receiver.url, ...created });
-    desk.fixture.pass(40 * 24 * HOUR);
-    await desk.happen('tomorrow');
-    desk.fixture.pass(-40 * 24 * HOUR);
-    await desk.happen('today');
-    await desk.settle();
+    const receiver = await fixture.openReceiver();
+    await fixture.createWebhook({ url: receiver.url, ...created });
+    fixture.fixture.advanceClock(40 * 24 * HOUR);
+    await fixture.createEvent('tomorrow');
+    fixture.fixture.advanceClock(-40 * 24 * HOUR);
+    await fixture.createEvent('today');
+    await fixture.deliverAll();
     expect(receiver.received).toHaveLength(2);
   });
 
   test('is signed: the verifier of the Standard Webhooks library and a calculation by hand agree', async () => {
-    const receiver = await desk.receiver();
-    const { secret } = await desk.webhook({ url: receiver.url, ...created });
+    const receiver = await fixture.openReceiver();
+    const { secret } = await fixture.createWebhook({ url: receiver.url, ...created });
     // The verifier compares with the real clock.
-    desk.fixture.pass(Date.now() - desk.fixture.runtime.now());
-    await desk.happen('Research');
-    await desk.settle();
+    fixture.fixture.advanceClock(Date.now() - fixture.fixture.runtime.now());
+    await fixture.createEvent('Research');
+    await fixture.deliverAll();
     const [sent] = receiver.received;
     if (!sent) throw new Error('nothing came');
     const headers = Object.fromEntries(
@@ -52,20 +53,24 @@ describe('what is sent', () => {
     );
     expect(new Webhook(secret).verify(sent.body, headers)).toEqual(sent.event);
     expect(sent.headers['webhook-signature']).toBe(signatureByHand(secret, sent));
-    const other = (await desk.webhook({ url: receiver.url, ...created })).secret;
+    const other = (await fixture.createWebhook({ url: receiver.url, ...created })).secret;
     expect(() => new Webhook(other).verify(sent.body, headers)).toThrow('No matching signature found');
     expect(() => new Webhook(secret).verify(`${sent.body} `, headers)).toThrow('No matching signature found');
   });
 
   test('goes only to webhooks that select the kind, and to those that select nothing, which get every kind', async () => {
-    const [some, all, others] = [await desk.receiver(), await desk.receiver(), await desk.receiver()];
-    await desk.webhook({ url: some.url, events: ['costCenter.updated', 'costCenter.created'] });
-    await desk.webhook({ url: all.url });
-    await desk.webhook({ url: others.url, events: ['user.created'] });
-    const { id } = await desk.happen('Research');
-    await desk.fixture.send('patch', `/cost-centers/${id}`, { data: { name: 'Lab' } });
-    await desk.fixture.send('delete', `/cost-centers/${id}`);
-    await desk.settle();
+    const [some, all, others] = [
+      await fixture.openReceiver(),
+      await fixture.openReceiver(),
+      await fixture.openReceiver(),
+    ];
+    await fixture.createWebhook({ url: some.url, events: ['costCenter.updated', 'costCenter.created'] });
+    await fixture.createWebhook({ url: all.url });
+    await fixture.createWebhook({ url: others.url, events: ['user.created'] });
+    const { id } = await fixture.createEvent('Research');
+    await fixture.fixture.send('patch', `/cost-centers/${id}`, { data: { name: 'Lab' } });
+    await fixture.fixture.send('delete', `/cost-centers/${id}`);
+    await fixture.deliverAll();
     const kinds = ({ received }: typeof all) => received.map(({ event }) => event.kind);
     expect(kinds(some)).toEqual(['costCenter.created', 'costCenter.updated']);
     expect(kinds(all)).toEqual([
@@ -76,35 +81,35 @@ describe('what is sent', () => {
   });
 
   test('follows a change of what is selected, of the address and of being disabled', async () => {
-    const [old, other] = [await desk.receiver(), await desk.receiver()];
-    const { id } = await desk.webhook({ url: old.url, events: ['user.created'] });
-    const change = (data: object) => desk.fixture.send('patch', `/webhooks/${id}`, { data });
-    await desk.happen('one');
+    const [old, other] = [await fixture.openReceiver(), await fixture.openReceiver()];
+    const { id } = await fixture.createWebhook({ url: old.url, events: ['user.created'] });
+    const change = (data: object) => fixture.fixture.send('patch', `/webhooks/${id}`, { data });
+    await fixture.createEvent('one');
     await change({ events: ['costCenter.created'] });
-    await desk.happen('two');
-    await desk.settle();
+    await fixture.createEvent('two');
+    await fixture.deliverAll();
     await change({ url: other.url });
-    await desk.happen('three');
-    await desk.settle();
+    await fixture.createEvent('three');
+    await fixture.deliverAll();
     await change({ disabled: true });
-    await desk.happen('four');
-    await desk.settle();
+    await fixture.createEvent('four');
+    await fixture.deliverAll();
     await change({ disabled: false });
-    await desk.happen('five');
-    await desk.settle();
-    expect([names(old), names(other)]).toEqual([['two'], ['three', 'five']]);
+    await fixture.createEvent('five');
+    await fixture.deliverAll();
+    expect([receivedNames(old), receivedNames(other)]).toEqual([['two'], ['three', 'five']]);
   });
 
   test('a list of no kinds is refused, as none given means every kind; null gives none', async () => {
-    const receiver = await desk.receiver();
-    const { id } = await desk.webhook({ url: receiver.url, ...created });
+    const receiver = await fixture.openReceiver();
+    const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
     const body = { data: { url: receiver.url, events: [] } };
     for (const [method, path] of [
       ['post', '/webhooks'],
       ['put', `/webhooks/${id}`],
       ['patch', `/webhooks/${id}`],
     ] as const) {
-      const answer = await desk.fixture.send(method, path, body);
+      const answer = await fixture.fixture.send(method, path, body);
       expect([answer.status, answer.body.invalid]).toEqual([
         422,
         [
@@ -116,62 +121,64 @@ describe('what is sent', () => {
         ],
       ]);
     }
-    await desk.happen('one');
-    const { body: patched } = await desk.fixture.send('patch', `/webhooks/${id}`, { data: { events: null } });
+    await fixture.createEvent('one');
+    const { body: patched } = await fixture.fixture.send('patch', `/webhooks/${id}`, {
+      data: { events: null },
+    });
     expect(patched.data).not.toHaveProperty('events');
-    await desk.settle();
+    await fixture.deliverAll();
     expect(receiver.received.map(({ event }) => event.kind)).toEqual([
       ...['costCenter.created', 'webhook.updated'],
     ]);
   });
 
   test('is nothing where the change was refused, or changed nothing', async () => {
-    const receiver = await desk.receiver();
-    await desk.webhook({ url: receiver.url, events: ['costCenter.created', 'costCenter.updated'] });
-    const { id } = await desk.happen('Research');
-    await desk.fixture.send('patch', `/cost-centers/${id}`, { data: { name: 'Research' } });
-    await desk.fixture.send('patch', `/cost-centers/${id}`, { data: { name: 7 } });
-    await desk.settle();
-    expect(names(receiver)).toEqual(['Research']);
+    const receiver = await fixture.openReceiver();
+    await fixture.createWebhook({ url: receiver.url, events: ['costCenter.created', 'costCenter.updated'] });
+    const { id } = await fixture.createEvent('Research');
+    await fixture.fixture.send('patch', `/cost-centers/${id}`, { data: { name: 'Research' } });
+    await fixture.fixture.send('patch', `/cost-centers/${id}`, { data: { name: 7 } });
+    await fixture.deliverAll();
+    expect(receivedNames(receiver)).toEqual(['Research']);
   });
 
   test('tells a webhook of its own creation and change, and of no deletion of its own', async () => {
-    const receiver = await desk.receiver();
-    const { id } = await desk.webhook({ url: receiver.url });
-    await desk.fixture.send('patch', `/webhooks/${id}`, { data: { description: 'ours' } });
-    await desk.settle();
-    await desk.fixture.send('delete', `/webhooks/${id}`);
-    await desk.settle();
+    const receiver = await fixture.openReceiver();
+    const { id } = await fixture.createWebhook({ url: receiver.url });
+    await fixture.fixture.send('patch', `/webhooks/${id}`, { data: { description: 'ours' } });
+    await fixture.deliverAll();
+    await fixture.fixture.send('delete', `/webhooks/${id}`);
+    await fixture.deliverAll();
     expect(receiver.received.map(({ event }) => event.kind)).toEqual(['webhook.created', 'webhook.updated']);
   });
 });
 
 describe('in order', () => {
   test('the next event waits until the one before has arrived, and comes over the same connection', async () => {
-    const receiver = await desk.receiver();
-    await desk.webhook({ url: receiver.url, ...created });
+    const receiver = await fixture.openReceiver();
+    await fixture.createWebhook({ url: receiver.url, ...created });
     const wanted = Array.from({ length: 150 }, (_, number) => `center ${number}`);
-    await desk.happenAtOnce(wanted);
-    await desk.settle();
-    expect(names(receiver)).toEqual(wanted);
+    await fixture.createEvents(wanted);
+    await fixture.deliverAll();
+    expect(receivedNames(receiver)).toEqual(wanted);
     expect(receiver.mostAtOnce()).toBe(1);
     // A worker releases its slot after a hundred deliveries.
     expect(receiver.connections()).toBe(2);
   });
 
   test('events behind one that failed wait until it has arrived', async () => {
-    const receiver = await desk.receiver();
-    await desk.webhook({ url: receiver.url, ...created });
-    receiver.feel(500);
-    await desk.happen('one');
-    await desk.settle();
-    await desk.happen('two');
-    await desk.settle();
-    expect(names(receiver)).toEqual(['one']);
-    receiver.feel(200);
-    desk.fixture.pass(5 * SECOND);
-    await desk.settle();
-    expect(names(receiver)).toEqual(['one', 'one', 'two']);
+    const receiver = await fixture.openReceiver();
+    await fixture.createWebhook({ url: receiver.url, ...created });
+    receiver.behave(500);
+    await fixture.createEvent('one');
+    await fixture.deliverAll();
+    await fixture.createEvent('two');
+    await fixture.deliverAll();
+    expect(receivedNames(receiver)).toEqual(['one']);
+    receiver.behave(200);
+    fixture.fixture.advanceClock(5 * SECOND);
+    await fixture.deliverAll();
+    expect(receivedNames(receiver)).toEqual(['one', 'one', 'two']);
     const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
     expect(ids[0]).toBe(ids[1]);
     expect(ids[2]).not.toBe(ids[1]);
@@ -180,89 +187,91 @@ describe('in order', () => {
 
 describe('a receiver that is slow or dead delays nobody else', () => {
   test('who hangs keeps nobody waiting', async () => {
-    const [hanging, well] = [await desk.receiver(), await desk.receiver()];
-    hanging.feel('hang');
-    await desk.webhook({ url: hanging.url, ...created });
-    await desk.webhook({ url: well.url, ...created });
-    for (const name of ['one', 'two', 'three']) await desk.happen(name);
-    await desk.fixture.webhooks.dispatchDue();
+    const [hanging, well] = [await fixture.openReceiver(), await fixture.openReceiver()];
+    hanging.behave('hang');
+    await fixture.createWebhook({ url: hanging.url, ...created });
+    await fixture.createWebhook({ url: well.url, ...created });
+    for (const name of ['one', 'two', 'three']) await fixture.createEvent(name);
+    await fixture.fixture.webhooks.dispatchDue();
     await Promise.all([hanging.waitFor(1), well.waitFor(3)]);
-    expect(names(well)).toEqual(['one', 'two', 'three']);
-    expect(names(hanging)).toEqual(['one']);
-    const settled = desk.settle();
-    desk.fixture.pass(10 * SECOND);
+    expect(receivedNames(well)).toEqual(['one', 'two', 'three']);
+    expect(receivedNames(hanging)).toEqual(['one']);
+    const settled = fixture.deliverAll();
+    fixture.fixture.advanceClock(10 * SECOND);
     await settled;
   });
 
   test('who is slow is not served for long while others wait', async () => {
-    const desk = few;
-    const [slow, well] = [await desk.receiver(), await desk.receiver()];
-    await desk.webhook({ url: slow.url, ...created });
-    await desk.webhook({ url: well.url, ...created });
-    slow.feel(() => {
-      desk.fixture.pass(1500);
+    const fixture = few;
+    const [slow, well] = [await fixture.openReceiver(), await fixture.openReceiver()];
+    await fixture.createWebhook({ url: slow.url, ...created });
+    await fixture.createWebhook({ url: well.url, ...created });
+    slow.behave(() => {
+      fixture.fixture.advanceClock(1500);
       return 200;
     });
-    await desk.happenAtOnce(['one', 'two', 'three', 'four']);
+    await fixture.createEvents(['one', 'two', 'three', 'four']);
     // Both webhooks share one slot.
-    await desk.fixture.webhooks.dispatchDue();
+    await fixture.fixture.webhooks.dispatchDue();
     await slow.waitFor(2);
     expect(well.received).toEqual([]);
-    const settled = desk.settle();
+    const settled = fixture.deliverAll();
     await well.waitFor(4);
     expect(slow.received.length).toBeLessThan(4);
     await settled;
-    expect(names(slow)).toEqual(names(well));
+    expect(receivedNames(slow)).toEqual(receivedNames(well));
   });
 
   test('however many hang again and again: they have places of their own', async () => {
-    const desk = few;
-    const [hanging, well] = [await desk.receiver(), await desk.receiver()];
-    hanging.feel(500);
-    for (let number = 0; number < 20; number++) await desk.webhook({ url: hanging.url, ...created });
-    await desk.happen('one');
-    await desk.settle();
+    const fixture = few;
+    const [hanging, well] = [await fixture.openReceiver(), await fixture.openReceiver()];
+    hanging.behave(500);
+    for (let number = 0; number < 20; number++) await fixture.createWebhook({ url: hanging.url, ...created });
+    await fixture.createEvent('one');
+    await fixture.deliverAll();
     // All twenty fail, and there are sixteen slots for failing webhooks.
     expect(hanging.received).toHaveLength(20);
-    hanging.feel('hang');
-    desk.fixture.pass(6 * SECOND);
-    expect(await desk.fixture.webhooks.dispatchDue()).toBe(16);
+    hanging.behave('hang');
+    fixture.fixture.advanceClock(6 * SECOND);
+    expect(await fixture.fixture.webhooks.dispatchDue()).toBe(16);
     await hanging.waitFor(36);
-    await desk.webhook({ url: well.url, ...created });
-    await desk.happen('two');
-    await desk.fixture.webhooks.dispatchDue();
+    await fixture.createWebhook({ url: well.url, ...created });
+    await fixture.createEvent('two');
+    await fixture.fixture.webhooks.dispatchDue();
     await well.waitFor(1);
-    expect(names(well)).toEqual(['two']);
-    hanging.feel(200);
-    const settled = desk.settle();
-    desk.fixture.pass(10 * SECOND);
+    expect(receivedNames(well)).toEqual(['two']);
+    hanging.behave(200);
+    const settled = fixture.deliverAll();
+    fixture.fixture.advanceClock(10 * SECOND);
     await settled;
-    desk.fixture.pass(HOUR);
-    await desk.settle();
-    expect(names(hanging).filter((name) => name === 'two')).toHaveLength(20);
+    fixture.fixture.advanceClock(HOUR);
+    await fixture.deliverAll();
+    expect(receivedNames(hanging).filter((name) => name === 'two')).toHaveLength(20);
   });
 });
 
 test('a kept connection that the receiver has closed meanwhile is no failure: a new one is tried', async () => {
-  const receiver = await desk.receiver();
-  const { id } = await desk.webhook({ url: receiver.url, ...created });
-  receiver.feel(({ reused }) => (reused ? 'close' : 204));
-  for (const name of ['one', 'two']) await desk.happen(name);
-  await desk.settle();
-  expect(names(receiver)).toEqual(['one', 'two', 'two']);
-  const attempts = (await desk.deliveries(id)).map(({ attempts: all }) => all.map(({ status }) => status));
+  const receiver = await fixture.openReceiver();
+  const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
+  receiver.behave(({ reused }) => (reused ? 'close' : 204));
+  for (const name of ['one', 'two']) await fixture.createEvent(name);
+  await fixture.deliverAll();
+  expect(receivedNames(receiver)).toEqual(['one', 'two', 'two']);
+  const attempts = (await fixture.listDeliveries(id)).map(({ attempts: all }) =>
+    all.map(({ status }) => status),
+  );
   expect(attempts).toEqual([[204], [204]]);
 });
 
 test('an event that is not kept any more fails, and the next goes on', async () => {
-  const receiver = await desk.receiver();
-  const { id } = await desk.webhook({ url: receiver.url, ...created });
-  await desk.happen('one');
-  desk.fixture.pass(31 * 24 * HOUR);
-  await desk.fixture.runtime.store.deleteOlderThan('event', desk.fixture.runtime.now() - MINUTE, 100);
-  await desk.happen('two');
-  await desk.settle();
-  expect(names(receiver)).toEqual(['two']);
-  const [one] = await desk.deliveries(id);
+  const receiver = await fixture.openReceiver();
+  const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
+  await fixture.createEvent('one');
+  fixture.fixture.advanceClock(31 * 24 * HOUR);
+  await fixture.fixture.runtime.store.deleteOlderThan('event', fixture.fixture.runtime.now() - MINUTE, 100);
+  await fixture.createEvent('two');
+  await fixture.deliverAll();
+  expect(receivedNames(receiver)).toEqual(['two']);
+  const [one] = await fixture.listDeliveries(id);
   expect(one).toMatchObject({ status: 'failed', attempts: [{ error: 'the event is not kept any more' }] });
 });

@@ -5,19 +5,19 @@ import { type Fixture, type FixtureOptions, openFixture } from '../../fixtures/t
 import { openReceiver, type Receiver } from './receiver.ts';
 
 /** A travel service with webhook receivers. */
-export interface Desk {
+export interface WebhookFixture {
   readonly fixture: Fixture;
   /** Starts a receiver. */
-  receiver(): Promise<Receiver>;
+  openReceiver(): Promise<Receiver>;
   /** Creates a webhook and returns it with its secret. */
-  webhook(fields: JsonObject): Promise<JsonObject & { id: string; secret: string }>;
+  createWebhook(fields: JsonObject): Promise<JsonObject & { id: string; secret: string }>;
   /** Creates a cost center with this name, and so an event. */
-  happen(name: string): Promise<JsonObject & { id: string }>;
+  createEvent(name: string): Promise<JsonObject & { id: string }>;
   /** Creates cost centers in one transaction. */
-  happenAtOnce(names: string[]): Promise<void>;
-  deliveries(webhookId: string, query?: string): Promise<Delivery[]>;
+  createEvents(names: string[]): Promise<void>;
+  listDeliveries(webhookId: string, query?: string): Promise<Delivery[]>;
   /** Delivers until nothing is due. */
-  settle(): Promise<void>;
+  deliverAll(): Promise<void>;
 }
 
 export interface Delivery {
@@ -32,7 +32,7 @@ export interface Delivery {
 }
 
 /** Gives every test of a file its own fixture. */
-export function deskOf(options: FixtureOptions = {}): Desk {
+export function webhookFixture(options: FixtureOptions = {}): WebhookFixture {
   let fixture: Fixture;
   let receivers: Receiver[] = [];
   beforeEach(async () => {
@@ -47,17 +47,17 @@ export function deskOf(options: FixtureOptions = {}): Desk {
     get fixture() {
       return fixture;
     },
-    receiver: async () => {
+    openReceiver: async () => {
       const receiver = await openReceiver();
       receivers.push(receiver);
       return receiver;
     },
-    webhook: async (fields) => {
+    createWebhook: async (fields) => {
       const made = await fixture.make('/webhooks', fields);
       return { ...made, secret: String(made['secret']) };
     },
-    happen: (name) => fixture.make('/cost-centers', { name }),
-    happenAtOnce: async (names) => {
+    createEvent: (name) => fixture.make('/cost-centers', { name }),
+    createEvents: async (names) => {
       const { now, newId } = fixture.runtime;
       await withRecorder({ ...fixture.runtime, onChange: () => {} }, ['costCenter'], async (recorder) => {
         for (const name of names) {
@@ -67,14 +67,14 @@ export function deskOf(options: FixtureOptions = {}): Desk {
         }
       });
     },
-    deliveries: async (webhookId, query = 'limit=100') =>
+    listDeliveries: async (webhookId, query = 'limit=100') =>
       (await fixture.send('get', `/webhooks/${webhookId}/deliveries?${query}`)).body.data,
-    settle: () => fixture.webhooks.deliverAllDue(),
+    deliverAll: () => fixture.webhooks.deliverAllDue(),
   };
 }
 
 /** The names of the cost centers in the received events, in order of the requests. */
-export function names({ received }: Pick<Receiver, 'received'>): unknown[] {
+export function receivedNames({ received }: Pick<Receiver, 'received'>): unknown[] {
   return received.map(({ event }) => (event['data'] as JsonObject)['name']);
 }
 

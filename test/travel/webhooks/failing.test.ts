@@ -3,24 +3,24 @@ import { repairFutureTimes } from '../../../src/store/clock-repair.ts';
 import { MAX_WAIT_MS } from '../../../src/travel/webhooks/attempt.ts';
 import { certificateFiles } from '../../fixtures/certificate.ts';
 import { NOON } from '../../fixtures/travel.ts';
-import { DAY, deskOf, HOUR, MINUTE, names, SECOND } from './desk.ts';
-import { type Mood, openReceiver } from './receiver.ts';
+import { DAY, HOUR, MINUTE, receivedNames, SECOND, webhookFixture } from './desk.ts';
+import { openReceiver, type ReceiverBehaviour } from './receiver.ts';
 
-const desk = deskOf();
+const fixture = webhookFixture();
 const created = { events: ['costCenter.created'] };
 
 /** Creates a receiver with this behaviour, its webhook, and an event that was attempted once. */
-async function tried(mood: Mood) {
-  const receiver = await desk.receiver();
-  receiver.feel(mood);
-  const { id } = await desk.webhook({ url: receiver.url, ...created });
-  await desk.happen('one');
-  await desk.settle();
+async function tried(mood: ReceiverBehaviour) {
+  const receiver = await fixture.openReceiver();
+  receiver.behave(mood);
+  const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
+  await fixture.createEvent('one');
+  await fixture.deliverAll();
   return { id, receiver };
 }
 
 async function only(id: string) {
-  const [delivery, ...more] = await desk.deliveries(id);
+  const [delivery, ...more] = await fixture.listDeliveries(id);
   if (!delivery) throw new Error('there is no delivery');
   expect(more).toEqual([]);
   return delivery;
@@ -48,7 +48,7 @@ describe('2xx is a success, and everything else is none', () => {
     [500, 'the endpoint answered 500'],
     [503, 'the endpoint answered 503'],
   ])('%d', async (status, error) => {
-    const target = await desk.receiver();
+    const target = await fixture.openReceiver();
     const { id, receiver } = await tried({ status, headers: { location: target.url } });
     expect(await only(id)).toMatchObject({ status: 'pending', attempts: [{ status, error }] });
     expect([receiver.received.length, target.received.length]).toEqual([1, 0]);
@@ -64,18 +64,18 @@ describe('2xx is a success, and everything else is none', () => {
   });
 
   test('a receiver that is not there', async () => {
-    const receiver = await desk.receiver();
-    const { id } = await desk.webhook({ url: receiver.url.replace(/:\d+/, ':1'), ...created });
-    await desk.happen('one');
-    await desk.settle();
+    const receiver = await fixture.openReceiver();
+    const { id } = await fixture.createWebhook({ url: receiver.url.replace(/:\d+/, ':1'), ...created });
+    await fixture.createEvent('one');
+    await fixture.deliverAll();
     expect((await only(id)).attempts).toMatchObject([{ error: 'the connection was refused' }]);
   });
 
   test('a receiver that speaks no TLS where https was given', async () => {
-    const receiver = await desk.receiver();
-    const { id } = await desk.webhook({ url: receiver.url.replace('http:', 'https:'), ...created });
-    await desk.happen('one');
-    await desk.settle();
+    const receiver = await fixture.openReceiver();
+    const { id } = await fixture.createWebhook({ url: receiver.url.replace('http:', 'https:'), ...created });
+    await fixture.createEvent('one');
+    await fixture.deliverAll();
     const [attempt] = (await only(id)).attempts;
     expect(attempt?.error).toMatch(/^the certificate or the encryption is not accepted \(\w+\)$/);
   });
@@ -84,9 +84,12 @@ describe('2xx is a success, and everything else is none', () => {
     const files = await certificateFiles();
     const [cert, key] = [readFileSync(files.cert, 'utf8'), readFileSync(files.key, 'utf8')];
     const receiver = await openReceiver({ cert, key });
-    const { id } = await desk.webhook({ url: receiver.url.replace('localhost', '127.0.0.1'), ...created });
-    await desk.happen('one');
-    await desk.settle();
+    const { id } = await fixture.createWebhook({
+      url: receiver.url.replace('localhost', '127.0.0.1'),
+      ...created,
+    });
+    await fixture.createEvent('one');
+    await fixture.deliverAll();
     const [attempt] = (await only(id)).attempts;
     expect(attempt?.error).toBe(
       'the certificate or the encryption is not accepted (DEPTH_ZERO_SELF_SIGNED_CERT)',
@@ -102,15 +105,15 @@ describe('2xx is a success, and everything else is none', () => {
   });
 
   test('an answer that does not come within ten seconds', async () => {
-    const receiver = await desk.receiver();
-    receiver.feel('hang');
-    const { id } = await desk.webhook({ url: receiver.url, ...created });
-    await desk.happen('one');
-    const settled = desk.settle();
+    const receiver = await fixture.openReceiver();
+    receiver.behave('hang');
+    const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
+    await fixture.createEvent('one');
+    const settled = fixture.deliverAll();
     await receiver.waitFor(1);
-    desk.fixture.pass(10 * SECOND - 1);
-    expect(await desk.fixture.webhooks.dispatchDue()).toBe(1);
-    desk.fixture.pass(1);
+    fixture.fixture.advanceClock(10 * SECOND - 1);
+    expect(await fixture.fixture.webhooks.dispatchDue()).toBe(1);
+    fixture.fixture.advanceClock(1);
     await settled;
     expect((await only(id)).attempts).toMatchObject([
       { latencyMs: 10_000, error: 'no complete answer within 10 seconds' },
@@ -127,33 +130,33 @@ describe('what failed is tried again', () => {
     let attempts = 1;
     for (const wait of [...waits, 2 * HOUR, 2 * HOUR]) {
       const { nextAttemptAt } = await only(id);
-      const due = desk.fixture.runtime.now() + wait;
+      const due = fixture.fixture.runtime.now() + wait;
       expect(nextAttemptAt).toBe(`${new Date(due).toISOString().slice(0, 19)}Z`);
-      desk.fixture.pass(wait - 1);
-      await desk.settle();
+      fixture.fixture.advanceClock(wait - 1);
+      await fixture.deliverAll();
       expect(receiver.received).toHaveLength(attempts);
-      desk.fixture.pass(1);
-      await desk.settle();
+      fixture.fixture.advanceClock(1);
+      await fixture.deliverAll();
       attempts += 1;
       expect(receiver.received).toHaveLength(attempts);
     }
-    receiver.feel(204);
-    desk.fixture.pass(2 * HOUR);
-    await desk.settle();
+    receiver.behave(204);
+    fixture.fixture.advanceClock(2 * HOUR);
+    await fixture.deliverAll();
     expect(await only(id)).toMatchObject({ status: 'succeeded' });
     expect((await only(id)).attempts).toHaveLength(attempts + 1);
   });
 
   test('for 24 hours from the first attempt; then it failed, and the next in order goes on', async () => {
     const { id, receiver } = await tried(500);
-    await desk.happen('two');
-    const begun = desk.fixture.runtime.now();
+    await fixture.createEvent('two');
+    const begun = fixture.fixture.runtime.now();
     for (let passed = 0; passed <= 24 * HOUR; passed += 5 * MINUTE) {
-      if ((await desk.deliveries(id))[0]?.status === 'failed') break;
-      desk.fixture.pass(5 * MINUTE);
-      await desk.settle();
+      if ((await fixture.listDeliveries(id))[0]?.status === 'failed') break;
+      fixture.fixture.advanceClock(5 * MINUTE);
+      await fixture.deliverAll();
     }
-    const [one, two] = await desk.deliveries(id);
+    const [one, two] = await fixture.listDeliveries(id);
     expect(one).toMatchObject({ status: 'failed' });
     expect(one).not.toHaveProperty('nextAttemptAt');
     expect(one?.attempts.length).toBeGreaterThan(15);
@@ -161,16 +164,16 @@ describe('what failed is tried again', () => {
     expect(last).toBeGreaterThan(21 * HOUR);
     expect(last).toBeLessThanOrEqual(24 * HOUR);
     expect(two?.attempts).toHaveLength(1);
-    expect(names(receiver).at(-1)).toBe('two');
+    expect(receivedNames(receiver).at(-1)).toBe('two');
   });
 
   test('at once when the webhook was changed, as it may be mended', async () => {
     const { id, receiver } = await tried(500);
-    await desk.happen('two');
-    const mended = await desk.receiver();
-    await desk.fixture.send('patch', `/webhooks/${id}`, { data: { url: mended.url } });
-    await desk.settle();
-    expect([names(receiver), names(mended)]).toEqual([['one'], ['one', 'two']]);
+    await fixture.createEvent('two');
+    const mended = await fixture.openReceiver();
+    await fixture.fixture.send('patch', `/webhooks/${id}`, { data: { url: mended.url } });
+    await fixture.deliverAll();
+    expect([receivedNames(receiver), receivedNames(mended)]).toEqual([['one'], ['one', 'two']]);
   });
 
   test.each([
@@ -182,183 +185,190 @@ describe('what failed is tried again', () => {
     ['nonsense', 'soon', 5 * SECOND],
   ])('Retry-After is heeded: %s', async (_, retryAfter, wait) => {
     const { receiver } = await tried({ status: 503, headers: { 'retry-after': retryAfter } });
-    receiver.feel(204);
-    desk.fixture.pass(wait - 1);
-    await desk.settle();
+    receiver.behave(204);
+    fixture.fixture.advanceClock(wait - 1);
+    await fixture.deliverAll();
     expect(receiver.received).toHaveLength(1);
-    desk.fixture.pass(1);
-    await desk.settle();
+    fixture.fixture.advanceClock(1);
+    await fixture.deliverAll();
     expect(receiver.received).toHaveLength(2);
   });
 });
 
 describe('a webhook is disabled', () => {
   const disabledEvents = async () => {
-    const { data } = (await desk.fixture.send('get', '/events?limit=100')).body;
+    const { data } = (await fixture.fixture.send('get', '/events?limit=100')).body;
     return data.filter(({ kind }: { kind: string }) => kind === 'webhook.updated');
   };
   const isDisabled = async (id: string) =>
-    (await desk.fixture.send('get', `/webhooks/${id}`)).body.data.disabled;
+    (await fixture.fixture.send('get', `/webhooks/${id}`)).body.data.disabled;
 
   test('after five days without one success, with an event; what waited is canceled', async () => {
     const { id, receiver } = await tried(500);
     // One delivery is attempted for a day, so with one per day an attempt always fails.
-    await desk.happenAtOnce(['two', 'three', 'four', 'five', 'six', 'seven']);
-    const watcher = await desk.receiver();
-    await desk.webhook({ url: watcher.url, events: ['webhook.updated'] });
+    await fixture.createEvents(['two', 'three', 'four', 'five', 'six', 'seven']);
+    const watcher = await fixture.openReceiver();
+    await fixture.createWebhook({ url: watcher.url, events: ['webhook.updated'] });
     // Retries are at most two hours apart.
     for (let passed = 0; passed < 5 * DAY - 2 * HOUR; passed += 2 * HOUR) {
-      desk.fixture.pass(2 * HOUR);
-      await desk.settle();
+      fixture.fixture.advanceClock(2 * HOUR);
+      await fixture.deliverAll();
     }
     expect(await isDisabled(id)).toBe(false);
-    desk.fixture.pass(2 * HOUR);
-    await desk.settle();
-    desk.fixture.pass(2 * HOUR);
-    await desk.settle();
+    fixture.fixture.advanceClock(2 * HOUR);
+    await fixture.deliverAll();
+    fixture.fixture.advanceClock(2 * HOUR);
+    await fixture.deliverAll();
     expect(await isDisabled(id)).toBe(true);
     const [event] = await disabledEvents();
     expect(event).toMatchObject({ data: { id, disabled: true }, previousAttributes: { disabled: false } });
     expect(watcher.received.map((one) => one.event)).toEqual([event]);
-    const statuses = (await desk.deliveries(id)).map(({ status }) => status);
+    const statuses = (await fixture.listDeliveries(id)).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set(['failed', 'canceled']));
     const before = receiver.received.length;
-    await desk.happen('eight');
-    desk.fixture.pass(DAY);
-    await desk.settle();
+    await fixture.createEvent('eight');
+    fixture.fixture.advanceClock(DAY);
+    await fixture.deliverAll();
     expect(receiver.received).toHaveLength(before);
-    expect(desk.fixture.changes.at(-2)).toBe(`webhook ${id}`);
+    expect(fixture.fixture.changes.at(-2)).toBe(`webhook ${id}`);
   });
 
   test('not after five days in which something arrived', async () => {
     const { id, receiver } = await tried(500);
     for (let day = 0; day < 8; day++) {
       for (let hour = 0; hour < 24; hour += 2) {
-        desk.fixture.pass(2 * HOUR);
-        await desk.settle();
+        fixture.fixture.advanceClock(2 * HOUR);
+        await fixture.deliverAll();
       }
-      receiver.feel(day % 2 === 0 ? 204 : 500);
-      await desk.happen(`day ${day}`);
+      receiver.behave(day % 2 === 0 ? 204 : 500);
+      await fixture.createEvent(`day ${day}`);
     }
     expect(await isDisabled(id)).toBe(false);
   });
 
   test('at once by 410 Gone; an admin can enable it again, and what happens from then on is sent', async () => {
     const { id, receiver } = await tried(500);
-    await desk.happen('two');
-    receiver.feel(410);
-    desk.fixture.pass(5 * SECOND);
-    await desk.settle();
+    await fixture.createEvent('two');
+    receiver.behave(410);
+    fixture.fixture.advanceClock(5 * SECOND);
+    await fixture.deliverAll();
     expect(await isDisabled(id)).toBe(true);
     expect(await disabledEvents()).toHaveLength(1);
-    expect((await desk.deliveries(id)).map(({ status }) => status)).toEqual(['failed', 'canceled']);
-    await desk.happen('three');
-    receiver.feel(204);
-    await desk.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: false } });
-    await desk.happen('four');
-    desk.fixture.pass(DAY);
-    await desk.settle();
-    expect(names(receiver)).toEqual(['one', 'one', 'four']);
+    expect((await fixture.listDeliveries(id)).map(({ status }) => status)).toEqual(['failed', 'canceled']);
+    await fixture.createEvent('three');
+    receiver.behave(204);
+    await fixture.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: false } });
+    await fixture.createEvent('four');
+    fixture.fixture.advanceClock(DAY);
+    await fixture.deliverAll();
+    expect(receivedNames(receiver)).toEqual(['one', 'one', 'four']);
   });
 
   test('not by the 410 of an address that it has left meanwhile', async () => {
-    const [old, other] = [await desk.receiver(), await desk.receiver()];
-    const { id } = await desk.webhook({ url: old.url, ...created });
-    old.feel(async () => {
-      await desk.fixture.send('patch', `/webhooks/${id}`, { data: { url: other.url } });
+    const [old, other] = [await fixture.openReceiver(), await fixture.openReceiver()];
+    const { id } = await fixture.createWebhook({ url: old.url, ...created });
+    old.behave(async () => {
+      await fixture.fixture.send('patch', `/webhooks/${id}`, { data: { url: other.url } });
       return 410;
     });
-    await desk.happenAtOnce(['one', 'two']);
-    await desk.settle();
+    await fixture.createEvents(['one', 'two']);
+    await fixture.deliverAll();
     expect(await isDisabled(id)).toBe(false);
-    expect([names(old), names(other)]).toEqual([['one'], ['two']]);
+    expect([receivedNames(old), receivedNames(other)]).toEqual([['one'], ['two']]);
   });
 
   test('by an admin: what waits is canceled, long before its next attempt, and nothing counts as failing', async () => {
     const { id, receiver } = await tried(500);
-    await desk.happen('two');
-    await desk.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: true } });
-    await desk.settle();
-    expect((await desk.deliveries(id)).map(({ status }) => status)).toEqual(['canceled', 'canceled']);
-    await desk.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: false } });
-    desk.fixture.pass(6 * DAY);
-    await desk.happen('three');
-    await desk.settle();
+    await fixture.createEvent('two');
+    await fixture.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: true } });
+    await fixture.deliverAll();
+    expect((await fixture.listDeliveries(id)).map(({ status }) => status)).toEqual(['canceled', 'canceled']);
+    await fixture.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: false } });
+    fixture.fixture.advanceClock(6 * DAY);
+    await fixture.createEvent('three');
+    await fixture.deliverAll();
     expect(await isDisabled(id)).toBe(false);
-    expect(names(receiver)).toEqual(['one', 'three']);
+    expect(receivedNames(receiver)).toEqual(['one', 'three']);
   });
 
   test.each([204, 500])(
     'during an attempt, which has ended (%d) before it is enabled again',
     async (status) => {
-      const receiver = await desk.receiver();
-      const { id } = await desk.webhook({ url: receiver.url, ...created });
+      const receiver = await fixture.openReceiver();
+      const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
       const set = (disabled: boolean) =>
-        desk.fixture.send('patch', `/webhooks/${id}`, { data: { disabled } });
-      receiver.feel(async () => {
+        fixture.fixture.send('patch', `/webhooks/${id}`, { data: { disabled } });
+      receiver.behave(async () => {
         await set(true);
-        await desk.fixture.webhooks.dispatchDue();
+        await fixture.fixture.webhooks.dispatchDue();
         return status;
       });
-      await desk.happenAtOnce(['one', 'two']);
-      await desk.settle();
+      await fixture.createEvents(['one', 'two']);
+      await fixture.deliverAll();
       const one = status === 204 ? 'succeeded' : 'canceled';
-      expect((await desk.deliveries(id)).map((each) => [each.status, each.attempts.length])).toEqual([
+      expect((await fixture.listDeliveries(id)).map((each) => [each.status, each.attempts.length])).toEqual([
         [one, 1],
         ['canceled', 0],
       ]);
-      receiver.feel(204);
+      receiver.behave(204);
       await set(false);
-      await desk.happen('three');
-      await desk.settle();
-      expect(names(receiver)).toEqual(['one', 'three']);
-      expect((await desk.deliveries(id)).map((each) => each.status)).toEqual([one, 'canceled', 'succeeded']);
-      const { meta } = (await desk.fixture.send('get', `/webhooks/${id}/deliveries?status=pending`)).body;
+      await fixture.createEvent('three');
+      await fixture.deliverAll();
+      expect(receivedNames(receiver)).toEqual(['one', 'three']);
+      expect((await fixture.listDeliveries(id)).map((each) => each.status)).toEqual([
+        one,
+        'canceled',
+        'succeeded',
+      ]);
+      const { meta } = (await fixture.fixture.send('get', `/webhooks/${id}/deliveries?status=pending`)).body;
       expect(meta.total).toBe(0);
     },
   );
 
   test('and when it is deleted, nothing of it is sent any more', async () => {
     const { id, receiver } = await tried(500);
-    await desk.fixture.send('delete', `/webhooks/${id}`);
-    desk.fixture.pass(DAY);
-    await desk.settle();
+    await fixture.fixture.send('delete', `/webhooks/${id}`);
+    fixture.fixture.advanceClock(DAY);
+    await fixture.deliverAll();
     expect(receiver.received).toHaveLength(1);
-    expect((await desk.fixture.send('get', `/webhooks/${id}/deliveries`)).status).toBe(404);
+    expect((await fixture.fixture.send('get', `/webhooks/${id}/deliveries`)).status).toBe(404);
   });
 });
 
 describe('when the wall clock is set', () => {
   test.each([DAY, -DAY])('by %d ms, what is tried again is tried in its time', async (byMs) => {
     const { id, receiver } = await tried(500);
-    receiver.feel(204);
-    desk.fixture.setWallClock(byMs);
-    await desk.happen('two');
-    await desk.settle();
+    receiver.behave(204);
+    fixture.fixture.setWallClock(byMs);
+    await fixture.createEvent('two');
+    await fixture.deliverAll();
     expect(receiver.received).toHaveLength(1);
-    desk.fixture.pass(5 * SECOND);
-    await desk.settle();
-    expect(names(receiver)).toEqual(['one', 'one', 'two']);
-    expect((await desk.deliveries(id)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+    fixture.fixture.advanceClock(5 * SECOND);
+    await fixture.deliverAll();
+    expect(receivedNames(receiver)).toEqual(['one', 'one', 'two']);
+    expect((await fixture.listDeliveries(id)).map(({ status }) => status)).toEqual([
+      'succeeded',
+      'succeeded',
+    ]);
   });
 
   test('back between two attempts, the next waits as long as any', async () => {
     const { receiver } = await tried(500);
-    desk.fixture.setWallClock(-DAY);
-    desk.fixture.pass(5 * SECOND);
-    await desk.settle();
-    receiver.feel(204);
-    desk.fixture.pass(29 * SECOND);
-    await desk.settle();
+    fixture.fixture.setWallClock(-DAY);
+    fixture.fixture.advanceClock(5 * SECOND);
+    await fixture.deliverAll();
+    receiver.behave(204);
+    fixture.fixture.advanceClock(29 * SECOND);
+    await fixture.deliverAll();
     expect(receiver.received).toHaveLength(2);
-    desk.fixture.pass(SECOND);
-    await desk.settle();
+    fixture.fixture.advanceClock(SECOND);
+    await fixture.deliverAll();
     expect(receiver.received).toHaveLength(3);
   });
 
   test('back between two runs of the service, what waits is due at the start', async () => {
     const { id } = await tried(500);
-    const { database, queue } = desk.fixture;
+    const { database, queue } = fixture.fixture;
     const now = NOON - DAY;
     const due = () => queue.dueWebhooks({ now, failing: true, limit: 1 });
     expect(await due()).toEqual([]);

@@ -1,23 +1,23 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { DAY, deskOf, HOUR, names, SECOND } from './desk.ts';
+import { DAY, HOUR, receivedNames, SECOND, webhookFixture } from './desk.ts';
 
-const desk = deskOf();
+const fixture = webhookFixture();
 const created = { events: ['costCenter.created'] };
 
 describe('the history', () => {
   test('tells of each event that the webhook selects what became of it', async () => {
-    const receiver = await desk.receiver();
-    const { id } = await desk.webhook({ url: receiver.url, ...created });
-    receiver.feel(({ event }) => {
-      desk.fixture.pass(150);
+    const receiver = await fixture.openReceiver();
+    const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
+    receiver.behave(({ event }) => {
+      fixture.fixture.advanceClock(150);
       return (event['data'] as JsonObject)['name'] === 'two' && receiver.received.length === 2 ? 503 : 200;
     });
-    await desk.happen('one');
-    await desk.happen('two');
-    await desk.happen('three');
-    await desk.settle();
-    const events = (await desk.fixture.send('get', '/events?limit=100')).body.data as JsonObject[];
-    const [one, two, three] = await desk.deliveries(id);
+    await fixture.createEvent('one');
+    await fixture.createEvent('two');
+    await fixture.createEvent('three');
+    await fixture.deliverAll();
+    const events = (await fixture.fixture.send('get', '/events?limit=100')).body.data as JsonObject[];
+    const [one, two, three] = await fixture.listDeliveries(id);
     const event = events.find(({ kind }) => kind === 'costCenter.created');
     expect(one).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{24}$/),
@@ -34,24 +34,24 @@ describe('the history', () => {
       status: 'pending',
     });
     expect(three).toMatchObject({ attempts: [], nextAttemptAt: '2026-11-20T12:00:00Z', status: 'pending' });
-    desk.fixture.pass(5 * SECOND);
-    await desk.settle();
+    fixture.fixture.advanceClock(5 * SECOND);
+    await fixture.deliverAll();
     const item = `/webhooks/${id}/deliveries/${two?.id}`;
-    const { data } = (await desk.fixture.send('get', item)).body;
+    const { data } = (await fixture.fixture.send('get', item)).body;
     expect(data).toMatchObject({ status: 'succeeded', attempts: [{ status: 503 }, { status: 200 }] });
   });
 
   test('is paged by offset with an exact total, in either order, and narrowed by status', async () => {
-    const receiver = await desk.receiver();
-    const { id } = await desk.webhook({ url: receiver.url, ...created });
-    const other = await desk.webhook({ url: receiver.url, ...created });
-    await desk.happenAtOnce(Array.from({ length: 7 }, (_, number) => `well ${number}`));
-    await desk.settle();
-    receiver.feel(500);
-    await desk.happenAtOnce(['late 1', 'late 2', 'late 3']);
-    await desk.settle();
+    const receiver = await fixture.openReceiver();
+    const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
+    const other = await fixture.createWebhook({ url: receiver.url, ...created });
+    await fixture.createEvents(Array.from({ length: 7 }, (_, number) => `well ${number}`));
+    await fixture.deliverAll();
+    receiver.behave(500);
+    await fixture.createEvents(['late 1', 'late 2', 'late 3']);
+    await fixture.deliverAll();
     const list = async (query: string) =>
-      (await desk.fixture.send('get', `/webhooks/${id}/deliveries?${query}`)).body;
+      (await fixture.fixture.send('get', `/webhooks/${id}/deliveries?${query}`)).body;
     const all = await list('limit=100');
     expect(all.meta).toEqual({
       ...{ pageKind: 'offset', limit: 100, offset: 0, total: 10, order: 'asc', sortBy: 'createdAt' },
@@ -63,27 +63,27 @@ describe('the history', () => {
     expect((await list('status=succeeded')).meta.total).toBe(7);
     expect((await list('status=failed')).meta.total).toBe(0);
     expect((await list('status=canceled')).data).toEqual([]);
-    expect((await desk.fixture.send('get', `/webhooks/${other.id}/deliveries`)).body.meta.total).toBe(10);
+    expect((await fixture.fixture.send('get', `/webhooks/${other.id}/deliveries`)).body.meta.total).toBe(10);
   });
 
   test.each(['asc', 'desc'])(
     'is paged by cursor from either end (%s), narrowed or not, each delivery once',
     async (order) => {
-      const receiver = await desk.receiver();
-      const { id } = await desk.webhook({ url: receiver.url, ...created });
-      await desk.webhook({ url: receiver.url, ...created });
-      await desk.happenAtOnce(Array.from({ length: 9 }, (_, number) => `center ${number}`));
-      await desk.settle();
+      const receiver = await fixture.openReceiver();
+      const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
+      await fixture.createWebhook({ url: receiver.url, ...created });
+      await fixture.createEvents(Array.from({ length: 9 }, (_, number) => `center ${number}`));
+      await fixture.deliverAll();
       for (const narrowed of ['', '&status=succeeded']) {
         const query = `limit=100&order=${order}${narrowed}`;
-        const wanted = (await desk.deliveries(id, query)).map((one) => one.id);
+        const wanted = (await fixture.listDeliveries(id, query)).map((one) => one.id);
         expect(wanted).toHaveLength(9);
         for (const [edge, step] of [
           ['after', 'nextAfter'],
           ['before', 'prevBefore'],
         ] as const) {
           const page = async (from: string) => {
-            const { body } = await desk.fixture.send(
+            const { body } = await fixture.fixture.send(
               'get',
               `/webhooks/${id}/deliveries?pageKind=cursor&limit=4&order=${order}${narrowed}${from}`,
             );
@@ -106,7 +106,7 @@ describe('the history', () => {
   );
 
   test('refuses a status that there is not, and everything that lists do not take', async () => {
-    const { id } = await desk.webhook({ url: 'https://example.com/' });
+    const { id } = await fixture.createWebhook({ url: 'https://example.com/' });
     for (const query of [
       'status=done',
       'status=',
@@ -114,114 +114,114 @@ describe('the history', () => {
       'limit=0',
       'after=x&pageKind=cursor',
     ]) {
-      const answer = await desk.fixture.send('get', `/webhooks/${id}/deliveries?${query}`);
+      const answer = await fixture.fixture.send('get', `/webhooks/${id}/deliveries?${query}`);
       expect([answer.status, answer.body.code]).toEqual([400, 'invalidParam']);
     }
   });
 
   test('is of its webhook alone, and nobody writes it', async () => {
-    const receiver = await desk.receiver();
-    const { id } = await desk.webhook({ url: receiver.url, ...created });
-    const other = await desk.webhook({ url: receiver.url, events: ['user.created'] });
-    await desk.happen('one');
-    const [delivery] = await desk.deliveries(id);
+    const receiver = await fixture.openReceiver();
+    const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
+    const other = await fixture.createWebhook({ url: receiver.url, events: ['user.created'] });
+    await fixture.createEvent('one');
+    const [delivery] = await fixture.listDeliveries(id);
     const own = `/webhooks/${id}/deliveries/${delivery?.id}`;
-    expect((await desk.fixture.send('get', own)).status).toBe(200);
+    expect((await fixture.fixture.send('get', own)).status).toBe(200);
     for (const path of [
       `/webhooks/${other.id}/deliveries/${delivery?.id}`,
       `/webhooks/${id}/deliveries/abcdefabcdefabcdefabcdef`,
       '/webhooks/abcdefabcdefabcdefabcdef/deliveries',
     ]) {
-      expect((await desk.fixture.send('get', path)).status).toBe(404);
+      expect((await fixture.fixture.send('get', path)).status).toBe(404);
     }
     for (const method of ['post', 'put', 'patch', 'delete'] as const) {
-      expect((await desk.fixture.send(method, own, { data: {} })).status).toBe(403);
+      expect((await fixture.fixture.send(method, own, { data: {} })).status).toBe(403);
     }
   });
 
   test('is hidden at once when the webhook is deleted, the list and each delivery', async () => {
-    const receiver = await desk.receiver();
-    const { id } = await desk.webhook({ url: receiver.url, ...created });
-    await desk.happen('one');
-    await desk.settle();
-    const [delivery] = await desk.deliveries(id);
-    await desk.fixture.send('delete', `/webhooks/${id}`);
+    const receiver = await fixture.openReceiver();
+    const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
+    await fixture.createEvent('one');
+    await fixture.deliverAll();
+    const [delivery] = await fixture.listDeliveries(id);
+    await fixture.fixture.send('delete', `/webhooks/${id}`);
     const list = `/webhooks/${id}/deliveries`;
     for (const path of [list, `${list}?pageKind=cursor`, `${list}/${delivery?.id}`])
-      expect((await desk.fixture.send('get', path)).body).toEqual({
+      expect((await fixture.fixture.send('get', path)).body).toEqual({
         code: 'notFound',
         message: 'There is no such webhook.',
       });
-    expect((await desk.fixture.send('post', `${list}/${delivery?.id}/redeliver`)).status).toBe(404);
+    expect((await fixture.fixture.send('post', `${list}/${delivery?.id}/redeliver`)).status).toBe(404);
   });
 });
 
 /** The cursor of the last delivery in an order. */
 async function lastCursor(id: string, order: string, narrowed: string): Promise<string> {
   const list = `/webhooks/${id}/deliveries?pageKind=cursor&order=${order}${narrowed}`;
-  const { meta } = (await desk.fixture.send('get', `${list}&limit=8`)).body;
+  const { meta } = (await fixture.fixture.send('get', `${list}&limit=8`)).body;
   return encodeURIComponent(meta.nextAfter);
 }
 
 describe('redelivery', () => {
   const again = (id: string, delivery: string | undefined) =>
-    desk.fixture.send('post', `/webhooks/${id}/deliveries/${delivery}/redeliver`);
+    fixture.fixture.send('post', `/webhooks/${id}/deliveries/${delivery}/redeliver`);
 
   test('sends the same event with the same id again, as a delivery of its own', async () => {
-    const receiver = await desk.receiver();
-    const { id } = await desk.webhook({ url: receiver.url, ...created });
-    await desk.happen('one');
-    await desk.settle();
-    const [delivery] = await desk.deliveries(id);
+    const receiver = await fixture.openReceiver();
+    const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
+    await fixture.createEvent('one');
+    await fixture.deliverAll();
+    const [delivery] = await fixture.listDeliveries(id);
     const answer = await again(id, delivery?.id);
     expect(answer.status).toBe(201);
     const { id: newId, eventId, kind } = answer.body.data;
     expect([eventId, kind]).toEqual([delivery?.eventId, 'costCenter.created']);
     expect(newId).not.toBe(delivery?.id);
-    await desk.settle();
+    await fixture.deliverAll();
     const [first, second] = receiver.received;
     expect([second?.body, second?.headers['webhook-id']]).toEqual([
       first?.body,
       first?.headers['webhook-id'],
     ]);
-    expect(await desk.deliveries(id)).toMatchObject([
+    expect(await fixture.listDeliveries(id)).toMatchObject([
       { id: delivery?.id, status: 'succeeded' },
       { id: newId, status: 'succeeded' },
     ]);
   });
 
   test('waits for nothing that waits, and keeps nothing waiting', async () => {
-    const receiver = await desk.receiver();
-    const { id } = await desk.webhook({ url: receiver.url, ...created });
-    await desk.happen('one');
-    await desk.settle();
-    receiver.feel(500);
-    await desk.happen('two');
-    await desk.settle();
-    const [delivery] = await desk.deliveries(id);
+    const receiver = await fixture.openReceiver();
+    const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
+    await fixture.createEvent('one');
+    await fixture.deliverAll();
+    receiver.behave(500);
+    await fixture.createEvent('two');
+    await fixture.deliverAll();
+    const [delivery] = await fixture.listDeliveries(id);
     await again(id, delivery?.id);
-    await desk.settle();
-    expect(names(receiver)).toEqual(['one', 'two', 'one']);
-    receiver.feel(({ event }) => ((event['data'] as JsonObject)['name'] === 'one' ? 500 : 200));
-    desk.fixture.pass(5 * SECOND);
-    await desk.settle();
+    await fixture.deliverAll();
+    expect(receivedNames(receiver)).toEqual(['one', 'two', 'one']);
+    receiver.behave(({ event }) => ((event['data'] as JsonObject)['name'] === 'one' ? 500 : 200));
+    fixture.fixture.advanceClock(5 * SECOND);
+    await fixture.deliverAll();
     // Both were due; the requested redelivery fails again, and the other arrives.
-    expect(names(receiver)).toEqual(['one', 'two', 'one', 'one', 'two']);
+    expect(receivedNames(receiver)).toEqual(['one', 'two', 'one', 'one', 'two']);
   });
 
   test('is refused for a webhook that is disabled, an event that is gone, and what there is not', async () => {
-    const receiver = await desk.receiver();
-    const { id } = await desk.webhook({ url: receiver.url, ...created });
-    await desk.happen('one');
-    await desk.settle();
-    const [delivery] = await desk.deliveries(id);
+    const receiver = await fixture.openReceiver();
+    const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
+    await fixture.createEvent('one');
+    await fixture.deliverAll();
+    const [delivery] = await fixture.listDeliveries(id);
     expect((await again(id, 'abcdefabcdefabcdefabcdef')).status).toBe(404);
     expect((await again('abcdefabcdefabcdefabcdef', delivery?.id)).status).toBe(404);
-    await desk.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: true } });
+    await fixture.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: true } });
     expect((await again(id, delivery?.id)).body.code).toBe('conflict');
-    await desk.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: false } });
-    desk.fixture.pass(31 * DAY);
-    await desk.fixture.runtime.store.deleteOlderThan('event', desk.fixture.runtime.now() - HOUR, 100);
+    await fixture.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: false } });
+    fixture.fixture.advanceClock(31 * DAY);
+    await fixture.fixture.runtime.store.deleteOlderThan('event', fixture.fixture.runtime.now() - HOUR, 100);
     expect((await again(id, delivery?.id)).status).toBe(409);
     expect(receiver.received).toHaveLength(1);
   });
@@ -229,19 +229,19 @@ describe('redelivery', () => {
 
 describe('a test delivery', () => {
   test('is sent at once, signed, once, and told what came back; it is in no feed and no history', async () => {
-    const receiver = await desk.receiver();
-    const { id } = await desk.webhook({ url: receiver.url, ...created });
-    const webhook = (await desk.fixture.send('get', `/webhooks/${id}`)).body.data;
-    receiver.feel(() => {
-      desk.fixture.pass(70);
+    const receiver = await fixture.openReceiver();
+    const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
+    const webhook = (await fixture.fixture.send('get', `/webhooks/${id}`)).body.data;
+    receiver.behave(() => {
+      fixture.fixture.advanceClock(70);
       return 202;
     });
-    const answer = await desk.fixture.send('post', `/webhooks/${id}/test`);
+    const answer = await fixture.fixture.send('post', `/webhooks/${id}/test`);
     expect([answer.status, answer.body]).toEqual([
       200,
       { data: { at: '2026-11-20T12:00:00Z', latencyMs: 70, status: 202 } },
     ]);
-    await desk.settle();
+    await fixture.deliverAll();
     expect(receiver.received.map(({ event }) => event)).toEqual([
       {
         id: expect.stringMatching(/^[0-9a-f]{24}$/),
@@ -257,21 +257,21 @@ describe('a test delivery', () => {
       'webhook-id': sent?.event.id,
       'webhook-signature': expect.stringMatching(/^v1,/),
     });
-    expect((await desk.fixture.send('get', `/events/${sent?.event.id}`)).status).toBe(404);
-    expect(await desk.deliveries(id)).toEqual([]);
+    expect((await fixture.fixture.send('get', `/events/${sent?.event.id}`)).status).toBe(404);
+    expect(await fixture.listDeliveries(id)).toEqual([]);
   });
 
   test('tells why it failed, and is sent to a webhook that is disabled, too', async () => {
-    const receiver = await desk.receiver();
-    const { id } = await desk.webhook({ url: receiver.url, disabled: true });
-    receiver.feel('close');
-    const failed = (await desk.fixture.send('post', `/webhooks/${id}/test`)).body.data;
+    const receiver = await fixture.openReceiver();
+    const { id } = await fixture.createWebhook({ url: receiver.url, disabled: true });
+    receiver.behave('close');
+    const failed = (await fixture.fixture.send('post', `/webhooks/${id}/test`)).body.data;
     expect(failed).toMatchObject({ error: 'the connection was closed without an answer' });
-    receiver.feel({ status: 302, headers: { location: receiver.url } });
-    const redirected = (await desk.fixture.send('post', `/webhooks/${id}/test`)).body.data;
+    receiver.behave({ status: 302, headers: { location: receiver.url } });
+    const redirected = (await fixture.fixture.send('post', `/webhooks/${id}/test`)).body.data;
     expect(redirected).toMatchObject({ status: 302, error: 'redirects are not followed' });
     expect(receiver.received).toHaveLength(2);
-    expect((await desk.fixture.send('post', '/webhooks/abcdefabcdefabcdefabcdef/test')).status).toBe(404);
-    expect((await desk.fixture.send('get', `/webhooks/${id}/test`)).status).toBe(403);
+    expect((await fixture.fixture.send('post', '/webhooks/abcdefabcdefabcdefabcdef/test')).status).toBe(404);
+    expect((await fixture.fixture.send('get', `/webhooks/${id}/test`)).status).toBe(403);
   });
 });

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import { deskOf, names } from './desk.ts';
+import { receivedNames, webhookFixture } from './desk.ts';
 
-const desk = deskOf();
+const fixture = webhookFixture();
 const created = { events: ['costCenter.created'] };
 
 /** A server that answers each request with a raw text, or repeats it until the connection closes. */
@@ -53,19 +53,19 @@ test.each([
   ['199 Whatever'],
 ])('a receiver that answers "%s" without an end is left, and others are served', async (head) => {
   const endless = await talker(endlessly(`HTTP/1.1 ${head}\r\n\r\n`));
-  const other = await desk.receiver();
-  const { id } = await desk.webhook({ url: endless.url, ...created });
-  await desk.webhook({ url: other.url, ...created });
-  await desk.happen('one');
+  const other = await fixture.openReceiver();
+  const { id } = await fixture.createWebhook({ url: endless.url, ...created });
+  await fixture.createWebhook({ url: other.url, ...created });
+  await fixture.createEvent('one');
   // The clock of the test stands still, so no time limit ends the exchange.
-  await desk.settle();
-  expect(await desk.deliveries(id)).toMatchObject([
+  await fixture.deliverAll();
+  expect(await fixture.listDeliveries(id)).toMatchObject([
     {
       status: 'pending',
       attempts: [{ error: 'more than 10 interim (1xx) answers came before the final one' }],
     },
   ]);
-  expect(names(other)).toEqual(['one']);
+  expect(receivedNames(other)).toEqual(['one']);
   // Only the buffers of both sockets.
   expect(endless.written()).toBeLessThan(16 * 1024 * 1024);
 });
@@ -74,8 +74,10 @@ test('some interim answers before the final one do no harm', async () => {
   const polite = await talker((socket) => {
     socket.end(`${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(10)}HTTP/1.1 204 No Content\r\n\r\n`);
   });
-  const { id } = await desk.webhook({ url: polite.url, ...created });
-  await desk.happen('one');
-  await desk.settle();
-  expect(await desk.deliveries(id)).toMatchObject([{ status: 'succeeded', attempts: [{ status: 204 }] }]);
+  const { id } = await fixture.createWebhook({ url: polite.url, ...created });
+  await fixture.createEvent('one');
+  await fixture.deliverAll();
+  expect(await fixture.listDeliveries(id)).toMatchObject([
+    { status: 'succeeded', attempts: [{ status: 204 }] },
+  ]);
 });

@@ -5,12 +5,12 @@ import type { JsonObject } from '../../../src/travel/json.ts';
 import { costCenter } from '../../../src/travel/resources/lookups.ts';
 import { NOON, openFixture } from '../../fixtures/travel.ts';
 import { DAY, HOUR, MINUTE, SECOND } from './desk.ts';
-import { type Mood, openReceiver, type Receiver } from './receiver.ts';
+import { openReceiver, type Receiver, type ReceiverBehaviour } from './receiver.ts';
 
 /** WEBHOOK_RUNS sets the number of runs. */
 const RUNS = Number(process.env['WEBHOOK_RUNS'] ?? 30);
 
-const moods: Mood[] = [
+const moods: ReceiverBehaviour[] = [
   200,
   204,
   500,
@@ -27,7 +27,7 @@ type Change = 'disable' | 'enable' | 'delete' | 'look';
 
 type Step =
   | { do: 'happen'; count: number }
-  | { do: 'feel'; receiver: number; mood: Mood }
+  | { do: 'feel'; receiver: number; mood: ReceiverBehaviour }
   | { do: 'pass'; ms: number }
   | { do: 'settle' }
   | { do: 'crash' }
@@ -73,7 +73,7 @@ type Fixture = Awaited<ReturnType<typeof openFixture>>;
 interface Line {
   id: string;
   receiver: Receiver;
-  mood: Mood;
+  mood: ReceiverBehaviour;
   is: 'enabled' | 'disabled' | 'deleted';
   /** Changes made while the next request is in flight. */
   during: Change[];
@@ -98,7 +98,7 @@ async function openLine(stage: Stage): Promise<void> {
   const { id } = await fixture.make('/webhooks', { url: receiver.url, events: ['costCenter.created'] });
   const line: Line = { id, receiver, mood: 204, is: 'enabled', during: [], selected: [], before: 0 };
   lines.push(line);
-  receiver.feel(async () => {
+  receiver.behave(async () => {
     if (line.is !== 'enabled') faults.push(`sent to a webhook that is ${line.is}`);
     const during = { changes: line.during.splice(0), look: fixture.webhooks.dispatchDue };
     await changeLine(stage, line, during).catch((error: unknown) => faults.push(error));
@@ -169,7 +169,7 @@ async function take(stage: Stage, step: Step): Promise<void> {
   if (step.do === 'happen') for (let count = 0; count < step.count; count++) await happen(stage);
   if (step.do === 'feel' && line) line.mood = step.mood;
   // Five days of failures would disable a webhook, which other tests cover.
-  if (step.do === 'pass' && now() + step.ms < NOON + 4 * DAY) fixture.pass(step.ms);
+  if (step.do === 'pass' && now() + step.ms < NOON + 4 * DAY) fixture.advanceClock(step.ms);
   if (step.do === 'settle') await fixture.webhooks.deliverAllDue();
   // Another process takes the leases and dies.
   if (step.do === 'crash')
@@ -199,7 +199,7 @@ async function play(steps: Step[]): Promise<void> {
     for (const line of lines)
       if (line.is === 'disabled')
         await changeLine(stage, line, { changes: ['enable'], look: fixture.webhooks.dispatchDue });
-    fixture.pass(3 * HOUR);
+    fixture.advanceClock(3 * HOUR);
     await fixture.webhooks.deliverAllDue();
     await checkQueues(fixture);
     expect(faults).toEqual([]);

@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { JsonObject } from '../../../src/travel/json.ts';
 
 /** The behaviour of a receiver: a status, no response, a closed connection, an endless body, or no HTTP. */
-export type Mood =
+export type ReceiverBehaviour =
   | number
   | { status: number; headers: Record<string, string> }
   | 'hang'
@@ -15,7 +15,7 @@ export type Mood =
   | 'noise';
 
 /** A received request. */
-export interface Received {
+export interface ReceivedRequest {
   method: string | undefined;
   path: string | undefined;
   headers: IncomingHttpHeaders;
@@ -29,9 +29,11 @@ export interface Received {
 export interface Receiver {
   url: string;
   port: number;
-  received: Received[];
+  received: ReceivedRequest[];
   /** Changes the behaviour; at first it answers 204. */
-  feel(mood: Mood | ((request: Received) => Mood | Promise<Mood>)): void;
+  behave(
+    mood: ReceiverBehaviour | ((request: ReceivedRequest) => ReceiverBehaviour | Promise<ReceiverBehaviour>),
+  ): void;
   /** The number of connections so far and the maximum of concurrent requests. */
   connections(): number;
   mostAtOnce(): number;
@@ -42,12 +44,12 @@ export interface Receiver {
 
 /** With a certificate it serves HTTPS as "localhost". */
 export async function openReceiver(tls?: { cert: string; key: string }): Promise<Receiver> {
-  let mood: (request: Received) => Mood | Promise<Mood> = () => 204;
+  let mood: (request: ReceivedRequest) => ReceiverBehaviour | Promise<ReceiverBehaviour> = () => 204;
   let connected = 0;
   let most = 0;
   const open = new Set<ServerResponse>();
   const used = new WeakSet<Socket>();
-  const received: Received[] = [];
+  const received: ReceivedRequest[] = [];
   const listener: RequestListener = async (request, response) => {
     open.add(response);
     most = Math.max(most, open.size);
@@ -74,7 +76,7 @@ export async function openReceiver(tls?: { cert: string; key: string }): Promise
     url: `${tls ? 'https://localhost' : 'http://127.0.0.1'}:${port}/events?from=travel`,
     port,
     received,
-    feel: (next) => {
+    behave: (next) => {
       mood = typeof next === 'function' ? next : () => next;
     },
     connections: () => connected,
@@ -90,7 +92,7 @@ export async function openReceiver(tls?: { cert: string; key: string }): Promise
   };
 }
 
-function answer(response: ServerResponse, mood: Mood): void {
+function answer(response: ServerResponse, mood: ReceiverBehaviour): void {
   if (mood === 'close') response.socket?.destroy();
   else if (mood === 'noise') response.socket?.end('this is not HTTP\r\n\r\n');
   else if (mood === 'endless') endless(response);
@@ -110,7 +112,7 @@ function endless(response: ServerResponse): void {
 }
 
 /** The signature, computed by the text of the Standard Webhooks specification. */
-export function signatureByHand(secret: string, { headers, body }: Received): string {
+export function signatureByHand(secret: string, { headers, body }: ReceivedRequest): string {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
   return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;

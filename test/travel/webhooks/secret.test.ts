@@ -2,31 +2,34 @@ import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { encryption } from '../../../src/store/encryption.ts';
 import { webhookRecords } from '../../../src/store/webhook-deliveries.ts';
-import { DAY, deskOf, HOUR } from './desk.ts';
-import { type Received, signatureByHand } from './receiver.ts';
+import { DAY, HOUR, webhookFixture } from './desk.ts';
+import { type ReceivedRequest, signatureByHand } from './receiver.ts';
 
-const desk = deskOf();
+const fixture = webhookFixture();
 const created = { events: ['costCenter.created'] };
-const signatures = ({ headers }: Received) => String(headers['webhook-signature']).split(' ');
+const signatures = ({ headers }: ReceivedRequest) => String(headers['webhook-signature']).split(' ');
 
 /** Creates a cost center and returns the request that the receiver gets. */
-async function told(receiver: { received: Received[] }): Promise<Received> {
-  await desk.happen('Research');
-  await desk.settle();
+async function told(receiver: { received: ReceivedRequest[] }): Promise<ReceivedRequest> {
+  await fixture.createEvent('Research');
+  await fixture.deliverAll();
   const last = receiver.received.at(-1);
   if (!last) throw new Error('nothing came');
   return last;
 }
 
 const replaced = async (id: string): Promise<string> => {
-  const { status, body } = await desk.fixture.send('post', `/webhooks/${id}/secret`);
+  const { status, body } = await fixture.fixture.send('post', `/webhooks/${id}/secret`);
   expect(status).toBe(200);
   return body.data.secret;
 };
 
 test('a secret is 32 random bytes in base64 behind whsec_, another for each webhook', async () => {
   const url = 'https://example.com/';
-  const secrets = [(await desk.webhook({ url })).secret, (await desk.webhook({ url })).secret];
+  const secrets = [
+    (await fixture.createWebhook({ url })).secret,
+    (await fixture.createWebhook({ url })).secret,
+  ];
   for (const secret of secrets) {
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(Buffer.from(secret.slice(6), 'base64')).toHaveLength(32);
@@ -36,16 +39,16 @@ test('a secret is 32 random bytes in base64 behind whsec_, another for each webh
 });
 
 test('a secret is told when it is made, and nowhere else', async () => {
-  const { id, secret } = await desk.webhook({ url: 'https://example.com/', description: 'x' });
+  const { id, secret } = await fixture.createWebhook({ url: 'https://example.com/', description: 'x' });
   const item = `/webhooks/${id}`;
   const answers = [
-    await desk.fixture.send('get', item),
-    await desk.fixture.send('get', '/webhooks'),
-    await desk.fixture.send('patch', item, { data: { description: 'y' } }),
-    await desk.fixture.send('put', item, { data: { url: 'https://example.com/' } }),
-    await desk.fixture.send('get', '/events?limit=100'),
-    await desk.fixture.send('get', `${item}/deliveries`),
-    await desk.fixture.send('delete', item),
+    await fixture.fixture.send('get', item),
+    await fixture.fixture.send('get', '/webhooks'),
+    await fixture.fixture.send('patch', item, { data: { description: 'y' } }),
+    await fixture.fixture.send('put', item, { data: { url: 'https://example.com/' } }),
+    await fixture.fixture.send('get', '/events?limit=100'),
+    await fixture.fixture.send('get', `${item}/deliveries`),
+    await fixture.fixture.send('delete', item),
   ];
   for (const { status, text } of answers) {
     expect(status).toBe(200);
@@ -56,77 +59,77 @@ test('a secret is told when it is made, and nowhere else', async () => {
 
 test('nobody chooses it: a body that names it is refused', async () => {
   const secret = `whsec_${'A'.repeat(43)}=`;
-  const answer = await desk.fixture.send('post', '/webhooks', {
+  const answer = await fixture.fixture.send('post', '/webhooks', {
     data: { url: 'https://example.com/', secret },
   });
   expect([answer.status, answer.body.invalid]).toMatchObject([422, [{ field: 'secret', code: 'readOnly' }]]);
 });
 
 test('a new one is told once; for 24 hours both sign, the new one first, and then it alone', async () => {
-  const receiver = await desk.receiver();
-  const { secret: first, id } = await desk.webhook({ url: receiver.url, ...created });
+  const receiver = await fixture.openReceiver();
+  const { secret: first, id } = await fixture.createWebhook({ url: receiver.url, ...created });
   const second = await replaced(id);
   expect(second).toMatch(/^whsec_/);
   expect(second).not.toBe(first);
   const both = await told(receiver);
   expect(signatures(both)).toEqual([signatureByHand(second, both), signatureByHand(first, both)]);
-  desk.fixture.pass(DAY - 1);
+  fixture.fixture.advanceClock(DAY - 1);
   expect(signatures(await told(receiver))).toHaveLength(2);
-  desk.fixture.pass(1);
+  fixture.fixture.advanceClock(1);
   const alone = await told(receiver);
   expect(signatures(alone)).toEqual([signatureByHand(second, alone)]);
 });
 
 test('one that was replaced again keeps its own end', async () => {
-  const receiver = await desk.receiver();
-  const { secret: first, id } = await desk.webhook({ url: receiver.url, ...created });
+  const receiver = await fixture.openReceiver();
+  const { secret: first, id } = await fixture.createWebhook({ url: receiver.url, ...created });
   const second = await replaced(id);
-  desk.fixture.pass(HOUR);
+  fixture.fixture.advanceClock(HOUR);
   const third = await replaced(id);
   const three = await told(receiver);
   expect(signatures(three)).toEqual([third, second, first].map((secret) => signatureByHand(secret, three)));
-  desk.fixture.pass(23 * HOUR);
+  fixture.fixture.advanceClock(23 * HOUR);
   const two = await told(receiver);
   expect(signatures(two)).toEqual([third, second].map((secret) => signatureByHand(secret, two)));
-  const before = desk.fixture.runtime.now();
-  expect(await desk.fixture.records.deleteEndedSecrets(before + 1, 10)).toBe(1);
+  const before = fixture.fixture.runtime.now();
+  expect(await fixture.fixture.records.deleteEndedSecrets(before + 1, 10)).toBe(1);
   expect(signatures(await told(receiver))).toHaveLength(2);
 });
 
 test('is made anew for no webhook that is not there, and by nothing but POST', async () => {
-  expect((await desk.fixture.send('post', '/webhooks/abcdefabcdefabcdefabcdef/secret')).status).toBe(404);
-  const { id } = await desk.webhook({ url: 'https://example.com/' });
+  expect((await fixture.fixture.send('post', '/webhooks/abcdefabcdefabcdefabcdef/secret')).status).toBe(404);
+  const { id } = await fixture.createWebhook({ url: 'https://example.com/' });
   for (const method of ['get', 'put', 'patch', 'delete'] as const) {
-    expect((await desk.fixture.send(method, `/webhooks/${id}/secret`)).status).toBe(403);
+    expect((await fixture.fixture.send(method, `/webhooks/${id}/secret`)).status).toBe(403);
   }
 });
 
 test('is kept encrypted, and with its webhook: nothing in the database holds it', async () => {
-  const { id, secret } = await desk.webhook({ url: 'https://example.com/' });
+  const { id, secret } = await fixture.createWebhook({ url: 'https://example.com/' });
   const { rows } = await sql<{ sealed: string }>`select sealed from travel_secret`.execute(
-    desk.fixture.database.db,
+    fixture.fixture.database.db,
   );
   expect(rows).toHaveLength(1);
   expect(rows[0]?.sealed).toMatch(/^1\.[0-9a-f]{8}\.[\w-]+$/);
   expect(JSON.stringify(rows)).not.toContain(secret.slice(6));
-  expect(await desk.fixture.dump()).not.toContain(secret.slice(6));
-  await desk.fixture.send('delete', `/webhooks/${id}`);
-  const left = await sql<object>`select * from travel_secret`.execute(desk.fixture.database.db);
+  expect(await fixture.fixture.dump()).not.toContain(secret.slice(6));
+  await fixture.fixture.send('delete', `/webhooks/${id}`);
+  const left = await sql<object>`select * from travel_secret`.execute(fixture.fixture.database.db);
   expect(left.rows).toEqual([]);
 });
 
 test('with another key nothing is sent, and the history says what to do', async () => {
-  const receiver = await desk.receiver();
-  const { id } = await desk.webhook({ url: receiver.url, ...created });
+  const receiver = await fixture.openReceiver();
+  const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
   // Simulates a start with another key.
-  const { records, database } = desk.fixture;
+  const { records, database } = fixture.fixture;
   const stranger = webhookRecords(database, encryption(new Uint8Array(32)));
   records.activeSecrets = stranger.activeSecrets;
-  await desk.happen('Research');
-  await desk.settle();
-  expect(await desk.deliveries(id)).toMatchObject([
+  await fixture.createEvent('Research');
+  await fixture.deliverAll();
+  expect(await fixture.listDeliveries(id)).toMatchObject([
     { status: 'pending', attempts: [{ error: 'the secret cannot be read: make a new one' }] },
   ]);
   expect(receiver.received).toEqual([]);
-  expect(desk.fixture.logged).toHaveLength(1);
+  expect(fixture.fixture.logged).toHaveLength(1);
 });

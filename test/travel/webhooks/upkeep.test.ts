@@ -1,54 +1,57 @@
 import { cleanupJobs, runCleanupJobs } from '../../../src/travel/cleanup.ts';
 import { clock } from '../../fixtures/clock.ts';
 import { eventually } from '../../fixtures/eventually.ts';
-import { DAY, deskOf, MINUTE } from './desk.ts';
+import { DAY, MINUTE, webhookFixture } from './desk.ts';
 
 describe('upkeep', () => {
-  const desk = deskOf();
+  const fixture = webhookFixture();
 
   /** Runs all jobs until no work is left. */
   async function keep(): Promise<void> {
-    const { store, now } = desk.fixture.runtime;
-    for (const job of cleanupJobs({ store, records: desk.fixture.records, now })) while (await job.run());
+    const { store, now } = fixture.fixture.runtime;
+    for (const job of cleanupJobs({ store, records: fixture.fixture.records, now })) while (await job.run());
   }
 
   test('removes events and deliveries after thirty days, not a moment earlier', async () => {
-    const receiver = await desk.receiver();
-    const { id } = await desk.webhook({ url: receiver.url, events: ['costCenter.created'] });
-    await desk.happenAtOnce(Array.from({ length: 450 }, (_, number) => `center ${number}`));
-    await desk.settle();
-    const total = async (path: string) => (await desk.fixture.send('get', path)).body.meta.total;
+    const receiver = await fixture.openReceiver();
+    const { id } = await fixture.createWebhook({ url: receiver.url, events: ['costCenter.created'] });
+    await fixture.createEvents(Array.from({ length: 450 }, (_, number) => `center ${number}`));
+    await fixture.deliverAll();
+    const total = async (path: string) => (await fixture.fixture.send('get', path)).body.meta.total;
     const deliveries = `/webhooks/${id}/deliveries`;
     const events = await total('/events');
-    desk.fixture.pass(30 * DAY);
+    fixture.fixture.advanceClock(30 * DAY);
     await keep();
     expect([await total('/events'), await total(deliveries)]).toEqual([events, 450]);
-    desk.fixture.pass(1);
-    await desk.happen('young');
+    fixture.fixture.advanceClock(1);
+    await fixture.createEvent('young');
     await keep();
     expect([await total('/events'), await total(deliveries)]).toEqual([1, 1]);
     expect(await total('/cost-centers')).toBe(451);
   });
 
   test('removes what a deleted webhook leaves behind, and the queue with it', async () => {
-    const { id } = await desk.webhook({ url: 'https://example.com/', events: ['costCenter.created'] });
-    await desk.happenAtOnce(Array.from({ length: 250 }, (_, number) => `center ${number}`));
-    await desk.fixture.send('delete', `/webhooks/${id}`);
+    const { id } = await fixture.createWebhook({
+      url: 'https://example.com/',
+      events: ['costCenter.created'],
+    });
+    await fixture.createEvents(Array.from({ length: 250 }, (_, number) => `center ${number}`));
+    await fixture.fixture.send('delete', `/webhooks/${id}`);
     await keep();
-    const { db } = desk.fixture.database;
+    const { db } = fixture.fixture.database;
     expect(await db.selectFrom('travel_delivery').select('id').execute()).toEqual([]);
     expect(await db.selectFrom('travel_delivery_queue').select('webhook_id').execute()).toEqual([]);
   });
 
   test('removes secrets once they sign no more', async () => {
-    const { id } = await desk.webhook({ url: 'https://example.com/' });
-    await desk.fixture.send('post', `/webhooks/${id}/secret`);
+    const { id } = await fixture.createWebhook({ url: 'https://example.com/' });
+    await fixture.fixture.send('post', `/webhooks/${id}/secret`);
     const kept = async () =>
-      (await desk.fixture.database.db.selectFrom('travel_secret').select('sealed').execute()).length;
-    desk.fixture.pass(DAY);
+      (await fixture.fixture.database.db.selectFrom('travel_secret').select('sealed').execute()).length;
+    fixture.fixture.advanceClock(DAY);
     await keep();
     expect(await kept()).toBe(2);
-    desk.fixture.pass(1);
+    fixture.fixture.advanceClock(1);
     await keep();
     expect(await kept()).toBe(1);
   });
