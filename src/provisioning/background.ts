@@ -8,44 +8,43 @@ import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { ReconcileQueue, Retention } from './store-ports.ts';
 
-/** How many identities of a connection are under way at once, and how often the reconcileQueue is looked at unasked. */
-const AT_ONCE = 8;
+/** Identities of one connection that are reconciled at the same time. */
+const CONCURRENCY = 8;
 const BATCH = 64;
 const IDLE_MS = 1_000;
-/** Rules and lookups are read anew this often; who was translated with older ones follows in batches. */
+/** Interval of reading rules and lookups; identities translated with older ones are marked dirty in batches. */
 const RULES_MS = 60_000;
-/** Changes come in crowds: so long they gather after a reading, to be one more. */
-const GATHER_MS = 250;
+/** Pause after a reading, in milliseconds: changes that arrive together share the next reading. */
+const RULES_DELAY_MS = 250;
 const STALE_BATCH = 500;
 const IMPORT_MS = 60 * 60_000;
-/** How often old tombstones are looked for, how many end at once, and the rest between two parts. */
+/** Interval of deleting expired tombstones; they are deleted in batches with a pause between two. */
 const RETENTION_MS = 60 * 60_000;
-/** After a look that failed; nothing is urgent about it. */
-const RETENTION_AGAIN_MS = 60_000;
-const EXPIRED_AT_ONCE = 200;
-const BREATH_MS = 50;
+/** Delay after a failure to delete tombstones. */
+const RETENTION_RETRY_MS = 60_000;
+const EXPIRE_BATCH = 200;
+const RETENTION_PAUSE_MS = 50;
 const DAY_MS = 24 * 60 * 60_000;
-/** After an import that failed. */
-const IMPORT_AGAIN_MS = 60_000;
-/** A travel API without a feed is asked for one again after this. */
-const FEED_AGAIN_MS = 60 * 60_000;
-/** While the travel API does not answer, its feed is asked for less and less often, down to this. */
-const FEED_REST_MS = 60_000;
-/** After a fault of our own, such as a database that cannot be written: the first wait, doubled up to the longest. */
+/** Delay after a failed import. */
+const IMPORT_RETRY_MS = 60_000;
+/** Interval of asking a travel API without a feed for one. */
+const FEED_RECHECK_MS = 60 * 60_000;
+/** The longest interval between two feed requests while the travel API does not answer. */
+const MAX_FEED_DELAY_MS = 60_000;
+/** Delay after an error of our own, such as a database that cannot be written: it doubles up to the maximum. */
 const FAULT_MS = 1_000;
-const LONGEST_FAULT_MS = 10_000;
+const MAX_FAULT_MS = 10_000;
 
-/** What happens without anybody asking. */
+/** The running background loops. */
 export interface Background {
-  /** Lets the rules and lookups of all connections be read anew, soon; who is concerned is translated again. */
+  /** Makes all connections read their rules and lookups again soon, and reconcile the identities that they change. */
   refreshRules(): void;
-  /** Lets the travelers of all connections be read anew, soon, and whatever was left open be taken up, as at a start. */
+  /** Makes all connections import their travelers soon, and retry unresolved references, as at a start. */
   importAgain(): void;
-  /** Ends all loops; resolves when what was under way is done. */
+  /** Ends all loops; resolves when the work in progress is done. */
   stop(): Promise<void>;
 }
 
-/** What working off the reconcileQueue takes. */
 export interface ReconcileDueDeps {
   reconcileQueue: ReconcileQueue;
   reconciler: Pick<Reconciler, 'reconcile' | 'releaseUnsaved'>;
@@ -53,7 +52,6 @@ export interface ReconcileDueDeps {
   runtime: Runtime;
 }
 
-/** What the background loops work with. */
 interface BackgroundDeps extends ReconcileDueDeps {
   rulesSnapshots: RulesSnapshots;
   rulesChanges: RulesChanges;
@@ -61,24 +59,24 @@ interface BackgroundDeps extends ReconcileDueDeps {
   importer: Importer;
   retention: Retention;
   reconcileSignalOf(connection: Connection): WakeSignal;
-  /** Rung when everybody must be read before the hour is over. */
+  /** Woken when an import must run before its interval is over. */
   importSignalOf(connection: Connection): WakeSignal;
-  /** Rung when rules or lookups have changed. */
+  /** Woken when rules or lookups have changed. */
   rulesSignalOf(connection: Connection): WakeSignal;
-  feedFollowerOf(connection: Connection, followRules: () => void): FeedFollower | undefined;
+  feedFollowerOf(connection: Connection, applyRules: () => void): FeedFollower | undefined;
 }
 
-/** Starts, for each connection, the loops that reconcile what is due, follow the rules, import, and end old tombstones. */
+/** Starts the loops of each connection: reconcile due identities, apply changed rules, import, delete expired tombstones, poll the feed. */
 export function background(deps: BackgroundDeps): Background {
   const stop = new AbortController();
   const loops = deps.connections.flatMap((connection) => {
     const follower = deps.feedFollowerOf(connection, () => deps.rulesSignalOf(connection).wake());
     return [
-      repeat(deps, stop.signal, () => runOnce(deps, connection, stop.signal)),
+      repeat(deps, stop.signal, () => reconcileTurn(deps, connection, stop.signal)),
       repeat(deps, stop.signal, () => rulesTurn(deps, connection, stop.signal)),
       repeat(deps, stop.signal, () => importTurn(deps, { connection, follower }, stop.signal)),
       repeat(deps, stop.signal, () => retentionTurn(deps, connection, stop.signal)),
-      ...(follower ? [followOn(deps, { connection, follower }, stop.signal)] : []),
+      ...(follower ? [pollFeed(deps, { connection, follower }, stop.signal)] : []),
     ];
   });
   return {
@@ -96,7 +94,7 @@ export function background(deps: BackgroundDeps): Background {
   };
 }
 
-/** Runs the turn over and over; a fault is logged and waited out, never the end of the loop. */
+/** Runs the task again and again until the signal is aborted; an error is logged and delays the next run. */
 async function repeat(
   { runtime }: BackgroundDeps,
   signal: AbortSignal,
@@ -108,133 +106,141 @@ async function repeat(
       await task();
       faults = 0;
     } catch (error) {
-      if (!(error instanceof Unkept))
+      if (!(error instanceof StoreUnwritable))
         runtime.log.error({ err: error }, 'a background task failed; it is tried again');
-      await runtime.wait(Math.min(LONGEST_FAULT_MS, FAULT_MS * 2 ** Math.min(faults, 10)), signal);
+      await runtime.wait(Math.min(MAX_FAULT_MS, FAULT_MS * 2 ** Math.min(faults, 10)), signal);
       faults += 1;
     }
   }
 }
 
-/** A turn of the loop: what is due, or else a rest until something is. */
-async function runOnce(deps: BackgroundDeps, connection: Connection, signal: AbortSignal): Promise<void> {
+/** Reconciles what is due, or waits until the connection is woken or the idle time is over. */
+async function reconcileTurn(
+  deps: BackgroundDeps,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<void> {
   if ((await reconcileDue(deps, connection, signal)) > 0) return;
   const idle = new AbortController();
-  const rest = deps.runtime.wait(IDLE_MS, AbortSignal.any([signal, idle.signal]));
-  await Promise.race([deps.reconcileSignalOf(connection).wait(), rest]);
+  const timeout = deps.runtime.wait(IDLE_MS, AbortSignal.any([signal, idle.signal]));
+  await Promise.race([deps.reconcileSignalOf(connection).wait(), timeout]);
   idle.abort();
 }
 
-/** The store could not keep leases or outcomes. The reconciler has logged why. */
-class Unkept extends Error {}
+/** The store could not save leases or outcomes. The reconciler has logged the cause. */
+class StoreUnwritable extends Error {}
 
-/** Attempts what is due at a connection now, several at once; answers how many. Rejects if the store keeps nothing. */
+/** Reconciles what is due at a connection, several identities at a time; returns the number of attempts. Rejects if the store cannot be written. */
 export async function reconcileDue(
   deps: ReconcileDueDeps,
   connection: Connection,
   signal?: AbortSignal,
 ): Promise<number> {
-  if (!(await deps.reconciler.releaseUnsaved())) throw new Unkept('outcomes could not be kept');
+  if (!(await deps.reconciler.releaseUnsaved())) throw new StoreUnwritable('outcomes could not be saved');
   const { now } = deps.runtime;
-  const heed = deps.circuitBreakerOf(connection);
-  const due = heed.blocks(now()) ? [] : await deps.reconcileQueue.findDue(now(), BATCH, [connection.id]);
+  const breaker = deps.circuitBreakerOf(connection);
+  const due = breaker.blocks(now()) ? [] : await deps.reconcileQueue.findDue(now(), BATCH, [connection.id]);
   const queue = due.map(({ id }) => id);
   let attempts = 0;
-  let unkept = 0;
-  const lane = async (): Promise<void> => {
+  let unsaved = 0;
+  const worker = async (): Promise<void> => {
     for (let id = queue.shift(); id !== undefined && !signal?.aborted; id = queue.shift()) {
-      // A few may have troubles of their own, such as a broken row; the others get their turn.
-      if (unkept >= AT_ONCE || !heed.admit(now())) return;
+      // A few may fail for their own reasons, such as a broken row; only as many failures as workers stop the run.
+      if (unsaved >= CONCURRENCY || !breaker.admit(now())) return;
       attempts += 1;
-      const isProbe = heed.pauseReason() !== undefined;
-      if ((await deps.reconciler.reconcile(connection, id)) === 'unsaved') unkept += 1;
-      if (isProbe) heed.endAttempt(now());
+      const isProbe = breaker.pauseReason() !== undefined;
+      if ((await deps.reconciler.reconcile(connection, id)) === 'unsaved') unsaved += 1;
+      if (isProbe) breaker.endAttempt(now());
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
-  if (unkept > 0) throw new Unkept('leases or outcomes could not be kept');
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  if (unsaved > 0) throw new StoreUnwritable('leases or outcomes could not be saved');
   return attempts;
 }
 
-/** Rules and lookups as they are now, and a rest until they change or a minute is over. */
+/** Reads and applies rules and lookups, then waits until they change or the interval is over. */
 async function rulesTurn(deps: BackgroundDeps, connection: Connection, signal: AbortSignal): Promise<void> {
-  await followRules(deps, connection, signal);
-  await deps.runtime.wait(GATHER_MS, signal);
-  await restUntil(deps, { bell: deps.rulesSignalOf(connection), ms: RULES_MS - GATHER_MS }, signal);
+  await applyRules(deps, connection, signal);
+  await deps.runtime.wait(RULES_DELAY_MS, signal);
+  await waitForSignal(
+    deps,
+    { wakeSignal: deps.rulesSignalOf(connection), ms: RULES_MS - RULES_DELAY_MS },
+    signal,
+  );
 }
 
-async function followRules(deps: BackgroundDeps, connection: Connection, signal: AbortSignal): Promise<void> {
-  const basis = await deps.rulesSnapshots.refresh(connection);
-  if ('kind' in basis) return;
-  if (!(await deps.rulesChanges.mayFollow(connection, basis, signal))) return;
+async function applyRules(deps: BackgroundDeps, connection: Connection, signal: AbortSignal): Promise<void> {
+  const snapshot = await deps.rulesSnapshots.refresh(connection);
+  if ('kind' in snapshot) return;
+  if (!(await deps.rulesChanges.mayFollow(connection, snapshot, signal))) return;
   const now = deps.runtime.now();
-  let touched = STALE_BATCH;
-  while (touched === STALE_BATCH) {
-    touched = await deps.reconcileQueue.markStaleDirty(connection.id, basis.version, STALE_BATCH, now);
-    if (touched > 0) deps.reconcileSignalOf(connection).wake();
+  let marked = STALE_BATCH;
+  while (marked === STALE_BATCH) {
+    marked = await deps.reconcileQueue.markStaleDirty(connection.id, snapshot.version, STALE_BATCH, now);
+    if (marked > 0) deps.reconcileSignalOf(connection).wake();
   }
 }
 
-interface Following {
+interface PolledFeed {
   connection: Connection;
   follower: FeedFollower;
 }
 
-/** An import, and a rest until the next. What happens from its beginning on, the feed tells. */
+/** Imports, then waits for the next import. The feed position is taken before, so that no change during the import is missed. */
 async function importTurn(
   deps: BackgroundDeps,
   { connection, follower }: { connection: Connection; follower: FeedFollower | undefined },
   signal: AbortSignal,
 ): Promise<void> {
   await follower?.begin();
-  const pause = await importAll(deps, connection);
-  await restUntil(deps, { bell: deps.importSignalOf(connection), ms: pause }, signal);
+  const pause = await importTravelers(deps, connection);
+  await waitForSignal(deps, { wakeSignal: deps.importSignalOf(connection), ms: pause }, signal);
 }
 
-/** Rests until the bell rings, or the time is over. */
-async function restUntil(
+/** Waits until the signal wakes, or the time is over. */
+async function waitForSignal(
   { runtime }: BackgroundDeps,
-  { bell, ms }: { bell: WakeSignal; ms: number },
+  { wakeSignal, ms }: { wakeSignal: WakeSignal; ms: number },
   signal: AbortSignal,
 ): Promise<void> {
   const end = new AbortController();
-  const rest = runtime.wait(ms, AbortSignal.any([signal, end.signal]));
-  void rest.then(() => end.abort());
-  await bell.wait(end.signal);
+  const timeout = runtime.wait(ms, AbortSignal.any([signal, end.signal]));
+  void timeout.then(() => end.abort());
+  await wakeSignal.wait(end.signal);
   end.abort();
 }
 
-/** Looks into the feed again and again; how often, depends on what the last look came to. */
-async function followOn(
+/** Polls the feed; the interval depends on the last result. */
+async function pollFeed(
   deps: BackgroundDeps,
-  { connection, follower }: Following,
+  { connection, follower }: PolledFeed,
   signal: AbortSignal,
 ): Promise<void> {
-  const everyMs = connection.feed?.everyMs ?? FEED_AGAIN_MS;
+  const everyMs = connection.feed?.everyMs ?? FEED_RECHECK_MS;
   let pause = everyMs;
   await repeat(deps, signal, async () => {
     await deps.runtime.wait(pause, signal);
     if (signal.aborted || deps.circuitBreakerOf(connection).blocks(deps.runtime.now(), GIVE_WAY_MS)) return;
-    const followed = await follower.follow();
-    pause = restAfter(followed, { pause, everyMs });
-    if (followed === 'lost') deps.importSignalOf(connection).wake();
+    const result = await follower.follow();
+    pause = nextPollDelay(result, { pause, everyMs });
+    if (result === 'lost') deps.importSignalOf(connection).wake();
   });
 }
 
-function restAfter(followed: FeedResult, { pause, everyMs }: { pause: number; everyMs: number }): number {
-  switch (followed) {
+function nextPollDelay(result: FeedResult, { pause, everyMs }: { pause: number; everyMs: number }): number {
+  switch (result) {
     case 'followed':
     case 'lost':
       return everyMs;
     case 'none':
-      return FEED_AGAIN_MS;
+      return FEED_RECHECK_MS;
     case 'unavailable':
-      return Math.max(everyMs, Math.min(FEED_REST_MS, pause * 2));
+      return Math.max(everyMs, Math.min(MAX_FEED_DELAY_MS, pause * 2));
   }
 }
 
-/** Answers how long to wait for the next. */
-async function importAll(deps: BackgroundDeps, connection: Connection): Promise<number> {
+/** Returns the delay before the next import, in milliseconds. */
+async function importTravelers(deps: BackgroundDeps, connection: Connection): Promise<number> {
   const { log } = deps.runtime;
   const imported = await deps.importer.run(connection);
   if ('kind' in imported) {
@@ -242,13 +248,13 @@ async function importAll(deps: BackgroundDeps, connection: Connection): Promise<
       { connection: connection.id, failure: imported.kind },
       'the import failed; it is tried again in a minute',
     );
-    return IMPORT_AGAIN_MS;
+    return IMPORT_RETRY_MS;
   }
   log.info({ connection: connection.id, read: imported.read }, 'imported the travelers');
   return IMPORT_MS;
 }
 
-/** Ends the tombstones that are older than the connection keeps them, in parts, and a rest until the next look. */
+/** Deletes the tombstones that are older than `tombstoneDays`, in batches, then waits for the next time. */
 async function retentionTurn(
   deps: BackgroundDeps,
   connection: Connection,
@@ -256,11 +262,11 @@ async function retentionTurn(
 ): Promise<void> {
   const { wait, log } = deps.runtime;
   try {
-    while ((await expireTombstones(deps, connection)) === EXPIRED_AT_ONCE && !signal.aborted)
-      await wait(BREATH_MS, signal);
+    while ((await expireTombstones(deps, connection)) === EXPIRE_BATCH && !signal.aborted)
+      await wait(RETENTION_PAUSE_MS, signal);
   } catch (error) {
     log.error({ err: error }, 'old tombstones could not be ended; it is tried again in a minute');
-    await wait(RETENTION_AGAIN_MS, signal);
+    await wait(RETENTION_RETRY_MS, signal);
     return;
   }
   await wait(RETENTION_MS, signal);
@@ -271,41 +277,41 @@ async function expireTombstones(
   { id, tombstoneDays }: Connection,
 ): Promise<number> {
   const before = runtime.wallClock() - tombstoneDays * DAY_MS;
-  const bounds = { before, now: runtime.now(), limit: EXPIRED_AT_ONCE };
+  const bounds = { before, now: runtime.now(), limit: EXPIRE_BATCH };
   const expired = await retention.expireTombstones(id, bounds);
   if (expired > 0) runtime.log.info({ connection: id, tombstones: expired }, 'old tombstones ended');
   return expired;
 }
 
-/** Wakes a loop from its idle wait. */
+/** A signal that ends the idle wait of a loop. */
 export interface WakeSignal {
   wake(): void;
-  /** Resolves at the next ring; at once when it rang since the last wait. Who gives up waiting hears no ring. */
-  wait(giveUp?: AbortSignal): Promise<void>;
+  /** Resolves at the next `wake`, or at once if one came since the last wait. Resolves early if `stop` is aborted. */
+  wait(stop?: AbortSignal): Promise<void>;
 }
 
-/** An alarm that remembers one ring. */
+/** Creates a signal that remembers one `wake` until the next wait. */
 export function wakeSignal(): WakeSignal {
-  let rang = false;
-  let answer: (() => void) | undefined;
+  let isSignalled = false;
+  let resume: (() => void) | undefined;
   const resolveWaiter = () => {
-    const waiting = answer;
+    const waiting = resume;
     if (!waiting) return;
-    rang = false;
-    answer = undefined;
+    isSignalled = false;
+    resume = undefined;
     waiting();
   };
   return {
     wake: () => {
-      rang = true;
+      isSignalled = true;
       resolveWaiter();
     },
-    wait: (giveUp) =>
+    wait: (stop) =>
       new Promise((resolve) => {
-        answer = resolve;
-        if (rang) resolveWaiter();
-        giveUp?.addEventListener('abort', () => {
-          if (answer === resolve) answer = undefined;
+        resume = resolve;
+        if (isSignalled) resolveWaiter();
+        stop?.addEventListener('abort', () => {
+          if (resume === resolve) resume = undefined;
           resolve();
         });
       }),

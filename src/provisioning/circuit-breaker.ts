@@ -1,48 +1,49 @@
 import type { Connection } from './connection.ts';
 import type { TravelAnswer, TravelFailure, TravelFeed, TravelUsers } from './travel-ports.ts';
 
-/** The breaker opens when calls for so many different people in a row have no answer, or none but 401. */
-const PEOPLE = 5;
+/** The breaker opens after failures of calls for so many different people in a row: no answer, or only 401. */
+const MAX_FAILED_SUBJECTS = 5;
 const FIRST_PAUSE_MS = 1_000;
-/** The longest time between two probes, and how long the result of one is waited for. */
+/** The longest time between two probes, and the time limit for the result of one, in milliseconds. */
 const PROBE_MS = 30_000;
-/** Imports and the feed leave a probe that is due to the queue for so long, where those who leave come first. */
+/** Imports and the feed leave a due probe to the reconcile queue for this long, since leavers come first there. */
 export const GIVE_WAY_MS = 2_000;
 
 /**
- * Why a connection pauses. `throttled`: 429, or 503 with Retry-After; `unanswered`: time-outs, refused and broken
- * connections; `unauthorized`: 401 for everybody.
+ * Why the breaker is open. `throttled`: 429, or 503 with Retry-After; `unanswered`: time-outs, refused and broken
+ * connections; `unauthorized`: 401 on every call.
  */
 export const pauseReasons = ['throttled', 'unanswered', 'unauthorized'] as const;
 
 export type PauseReason = (typeof pauseReasons)[number];
 
-/** A call that has begun. Its result counts for the pause in which it began. */
+/** A call in flight. Its result counts for the open period in which it began. */
 interface TrackedCall {
-  /** The travel API gave an answer, whatever it says about the person. */
+  /** The travel API answered, whatever the answer says about the person. */
   recordAnswer(): void;
-  /** `subject` is the person, or whatever else the call was about: failures of one person stop nobody else. */
+  /** `subject` identifies the person or list that the call was about: failures for one subject alone never open the breaker. */
   recordFailure(failure: TravelFailure, now: number, subject: unknown): void;
 }
 
 /**
- * The circuit breaker of a connection. A travel API that asks everybody to wait is left alone for as long as it asks, at
- * most a minute; one that does not answer anybody, for a second. After that one attempt at a time is a probe, at least
- * each half minute, until one is answered. Other failures concern one person, who backs off alone.
+ * The circuit breaker of a connection. It opens for as long as a throttling travel API asks for, at most a minute, and for
+ * a second if the travel API does not answer anybody. After that one attempt at a time is a probe, at least each half
+ * minute, until one is answered, which closes the breaker. Other failures concern one identity, which backs off alone.
  */
 export interface CircuitBreaker {
-  /** True if an attempt may be made at `now`; while paused, true for one caller if the next probe is due since `giveWayMs`. */
+  /** Returns true if an attempt may start at `now`. While open, it is true for one caller, the probe, once a probe has been due for `giveWayMs`. */
   admit(now: number, giveWayMs?: number): boolean;
-  /** True if nothing would be admitted at `now`; asks without taking the probe. */
+  /** Returns true if no attempt may start at `now`; does not claim the probe. */
   blocks(now: number, giveWayMs?: number): boolean;
-  /** Undefined while the connection does not pause. */
+  /** Returns undefined while the breaker is closed. */
   pauseReason(): PauseReason | undefined;
+  /** Registers a call; its result is reported to the returned object. */
   beginCall(): TrackedCall;
-  /** The admitted attempt has ended; if it made no call, the next one is the probe. */
+  /** Ends an admitted attempt. If it made no call, the next attempt is the probe. */
   endAttempt(now: number): void;
 }
 
-/** What is told when a pause begins and when it ends. */
+/** Receives the opening and closing of the breaker. */
 export interface PauseListener {
   opened(reason: PauseReason, ms: number): void;
   closed(reason: PauseReason): void;
@@ -50,27 +51,27 @@ export interface PauseListener {
 
 interface Open {
   reason: PauseReason;
-  /** Nothing is admitted before. */
+  /** No attempt is admitted before this time. */
   until: number;
-  /** However long the travel API asks for, `until` does not pass this. */
+  /** The upper limit of `until`, however long the travel API asks to wait. */
   latest: number;
-  /** Probes that failed. */
+  /** The number of failed probes. */
   probes: number;
   isProbing: boolean;
 }
 
 interface State {
   open: Open | undefined;
-  /** The failures of one kind since the last answer, by subject. */
-  row: { reason: PauseReason; subjects: Set<unknown> } | undefined;
+  /** The subjects of failed calls of one kind since the last answer. */
+  streak: { reason: PauseReason; subjects: Set<unknown> } | undefined;
   listener: PauseListener;
 }
 
-/** A connection's pause; it lives in the process, as each replica finds out for itself soon enough. */
+/** Creates a closed breaker. It is kept in memory: each replica detects an outage by itself soon enough. */
 export function circuitBreaker(
   listener: PauseListener = { opened: () => {}, closed: () => {} },
 ): CircuitBreaker {
-  const state: State = { open: undefined, row: undefined, listener };
+  const state: State = { open: undefined, streak: undefined, listener };
   const holds = (now: number, giveWayMs = 0) =>
     state.open !== undefined && now < state.open.until + giveWayMs;
   return {
@@ -89,7 +90,8 @@ export function circuitBreaker(
         recordFailure: (failure, now, subject) => {
           const reason = reasonOf(failure);
           if (reason === undefined) answered(state, isProbe());
-          else failed(state, { reason, now, subject, asked: askedBy(failure), isProbe: isProbe() });
+          else
+            failed(state, { reason, now, subject, retryAfterMs: retryAfterOf(failure), isProbe: isProbe() });
         },
       };
     },
@@ -106,13 +108,13 @@ function reasonOf(failure: TravelFailure): PauseReason | undefined {
   return failure.isUnanswered ? 'unanswered' : undefined;
 }
 
-function askedBy(failure: TravelFailure): number {
+function retryAfterOf(failure: TravelFailure): number {
   return failure.kind === 'unavailable' ? (failure.retryAfterMs ?? 0) : 0;
 }
 
-/** Calls that began before the travel API asked to wait may still succeed: only a probe ends that pause. */
+/** Calls that began before the throttling may still succeed, so only a probe closes a throttled breaker. */
 function answered(state: State, isProbe: boolean): void {
-  state.row = undefined;
+  state.streak = undefined;
   const { open, listener } = state;
   if (!open || (open.reason === 'throttled' && !isProbe)) return;
   state.open = undefined;
@@ -123,8 +125,8 @@ interface Failed {
   reason: PauseReason;
   now: number;
   subject: unknown;
-  /** How long the travel API asks to wait. */
-  asked: number;
+  /** How long the travel API asks to wait, in milliseconds. */
+  retryAfterMs: number;
   isProbe: boolean;
 }
 
@@ -135,139 +137,141 @@ function failed(state: State, failure: Failed): void {
   else count(state, failure);
 }
 
-function hold(open: Open, { now, asked, isProbe }: Failed): void {
+function hold(open: Open, { now, retryAfterMs, isProbe }: Failed): void {
   if (isProbe) {
     open.probes += 1;
     open.isProbing = false;
     open.latest = now + PROBE_MS;
-    open.until = now + Math.min(PROBE_MS, Math.max(FIRST_PAUSE_MS * 2 ** Math.min(open.probes, 20), asked));
+    open.until =
+      now + Math.min(PROBE_MS, Math.max(FIRST_PAUSE_MS * 2 ** Math.min(open.probes, 20), retryAfterMs));
   } else if (!open.isProbing) {
-    // Calls that were under way when the pause began fail with it: only what they ask for counts.
-    open.until = Math.max(open.until, Math.min(now + asked, open.latest));
+    // Calls in flight when the breaker opened fail too: only the wait that they ask for counts.
+    open.until = Math.max(open.until, Math.min(now + retryAfterMs, open.latest));
   }
 }
 
 function count(state: State, failure: Failed): void {
   const { reason, subject } = failure;
-  const row = state.row?.reason === reason ? state.row : { reason, subjects: new Set() };
-  row.subjects.add(subject);
-  state.row = row;
-  if (row.subjects.size >= PEOPLE) begin(state, failure);
+  const streak = state.streak?.reason === reason ? state.streak : { reason, subjects: new Set() };
+  streak.subjects.add(subject);
+  state.streak = streak;
+  if (streak.subjects.size >= MAX_FAILED_SUBJECTS) begin(state, failure);
 }
 
-function begin(state: State, { reason, now, asked }: Failed): void {
+function begin(state: State, { reason, now, retryAfterMs }: Failed): void {
   const { open: before, listener } = state;
-  const ms = Math.min(LONGEST_MS, Math.max(FIRST_PAUSE_MS, asked));
-  state.row = undefined;
-  state.open = { reason, until: now + ms, latest: now + LONGEST_MS, probes: 0, isProbing: false };
+  const ms = Math.min(MAX_DELAY_MS, Math.max(FIRST_PAUSE_MS, retryAfterMs));
+  state.streak = undefined;
+  state.open = { reason, until: now + ms, latest: now + MAX_DELAY_MS, probes: 0, isProbing: false };
   if (before) listener.closed(before.reason);
   listener.opened(reason, ms);
 }
 
-/** What of a connection speaks to the travel API. */
-type Speaking = Pick<Connection, 'travel' | 'lookups' | 'feed'>;
+/** The parts of a connection that call the travel API. */
+type TravelAccess = Pick<Connection, 'travel' | 'lookups' | 'feed'>;
 
-type Listen = <T>(subject: unknown, call: () => Promise<TravelAnswer<T>>) => Promise<TravelAnswer<T>>;
+type Report = <T>(subject: unknown, call: () => Promise<TravelAnswer<T>>) => Promise<TravelAnswer<T>>;
 
-/** The connection as attempts use it: the pause learns from every answer. Whether one may begin is asked before. */
-export function withReportedAnswers<C extends Speaking>(
+/** Returns the connection with every answer reported to the breaker. Reconciliations use it; their caller asks `admit` first. */
+export function withReportedAnswers<C extends TravelAccess>(
   connection: C,
-  heed: CircuitBreaker,
+  breaker: CircuitBreaker,
   now: () => number,
 ): C {
-  const listen: Listen = async (subject, call) => {
-    const begun = heed.beginCall();
+  const report: Report = async (subject, call) => {
+    const tracked = breaker.beginCall();
     const answer = await call();
-    if (answer.kind === 'ok') begun.recordAnswer();
-    else begun.recordFailure(answer, now(), subject);
+    if (answer.kind === 'ok') tracked.recordAnswer();
+    else tracked.recordFailure(answer, now(), subject);
     return answer;
   };
-  return listening(connection, listen, (call) => learning(heed, now, call));
+  return withCallsWrapped(connection, report, (call) => reportFailures(breaker, now, call));
 }
 
 /**
- * The connection as imports, the feed, the rules and the searches of IdPs use it: while it pauses a call fails without
- * being made, unless a probe is due and no attempt has taken it.
+ * Returns the connection as imports, the feed, the rules and the searches of IdPs use it: while the breaker is open, a call
+ * fails without being sent, unless a probe is due that no reconciliation has claimed.
  */
-export function withCircuitBreaker<C extends Speaking>(
+export function withCircuitBreaker<C extends TravelAccess>(
   connection: C,
-  heed: CircuitBreaker,
+  breaker: CircuitBreaker,
   now: () => number,
 ): C {
-  const seen = withReportedAnswers(connection, heed, now);
-  const restrain: Listen = async (_, call) => (heed.admit(now(), GIVE_WAY_MS) ? call() : paused);
+  const seen = withReportedAnswers(connection, breaker, now);
+  const callUnlessOpen: Report = async (_, call) => (breaker.admit(now(), GIVE_WAY_MS) ? call() : paused);
   const inMemory = async <T>(call: () => Promise<TravelAnswer<T>>) =>
-    heed.blocks(now(), GIVE_WAY_MS) ? paused : call();
-  // An IdP waits for a search, which is given up soon: that it has no answer in that time says nothing.
+    breaker.blocks(now(), GIVE_WAY_MS) ? paused : call();
+  // A search that an IdP waits for has a short time-out, so a missing answer says nothing about the travel API.
   const search: TravelUsers['findByEmails'] = async (emails, timeoutMs) => {
-    if (timeoutMs === undefined) return restrain(undefined, () => seen.travel.findByEmails(emails));
-    if (heed.pauseReason() !== undefined) return paused;
-    const begun = heed.beginCall();
+    if (timeoutMs === undefined) return callUnlessOpen(undefined, () => seen.travel.findByEmails(emails));
+    if (breaker.pauseReason() !== undefined) return paused;
+    const call = breaker.beginCall();
     const answer = await connection.travel.findByEmails(emails, timeoutMs);
-    if (answer.kind === 'ok') begun.recordAnswer();
-    else if (reasonOf(answer) !== 'unanswered') begun.recordFailure(answer, now(), emails[0]);
+    if (answer.kind === 'ok') call.recordAnswer();
+    else if (reasonOf(answer) !== 'unanswered') call.recordFailure(answer, now(), emails[0]);
     return answer;
   };
-  const one = listening(seen, restrain, inMemory);
+  const one = withCallsWrapped(seen, callUnlessOpen, inMemory);
   return { ...one, travel: { ...one.travel, findByEmails: search } };
 }
 
 const paused: TravelFailure = { kind: 'unavailable', text: 'the connection pauses' };
 
-/** Lookups come mostly from memory, so an answer proves nothing; a failure does, and nobody can do without them. */
-async function learning<T>(
-  heed: CircuitBreaker,
+/** Lookups come mostly from memory, so a success proves nothing; a failure counts, since every identity needs them. */
+async function reportFailures<T>(
+  breaker: CircuitBreaker,
   now: () => number,
   call: () => Promise<TravelAnswer<T>>,
 ): Promise<TravelAnswer<T>> {
-  const begun = heed.beginCall();
+  const tracked = breaker.beginCall();
   const answer = await call();
-  if (answer.kind !== 'ok') begun.recordFailure(answer, now(), Symbol('lookups'));
+  if (answer.kind !== 'ok') tracked.recordFailure(answer, now(), Symbol('lookups'));
   return answer;
 }
 
-type Guard = <T>(call: () => Promise<TravelAnswer<T>>) => Promise<TravelAnswer<T>>;
+type WrapLookup = <T>(call: () => Promise<TravelAnswer<T>>) => Promise<TravelAnswer<T>>;
 
-/** The connection with `listen` around each call about people and events, and `guard` around each about lookups. */
-function listening<C extends Speaking>(connection: C, listen: Listen, guard: Guard): C {
+/** Returns the connection with `report` around each call about travelers and events, and `wrapLookup` around lookups. */
+function withCallsWrapped<C extends TravelAccess>(connection: C, report: Report, wrapLookup: WrapLookup): C {
   const { travel, lookups, feed } = connection;
   return {
     ...connection,
     travel: {
-      create: (user) => listen(user.email, () => travel.create(user)),
-      read: (id) => listen(id, () => travel.read(id)),
-      patch: (id, patch) => listen(id, () => travel.patch(id, patch)),
-      remove: (id) => listen(id, () => travel.remove(id)),
-      findByEmails: (emails, timeoutMs) => listen(emails[0], () => travel.findByEmails(emails, timeoutMs)),
-      readPage: (offset, limit) => listen('page', () => travel.readPage(offset, limit)),
+      create: (user) => report(user.email, () => travel.create(user)),
+      read: (id) => report(id, () => travel.read(id)),
+      patch: (id, patch) => report(id, () => travel.patch(id, patch)),
+      remove: (id) => report(id, () => travel.remove(id)),
+      findByEmails: (emails, timeoutMs) => report(emails[0], () => travel.findByEmails(emails, timeoutMs)),
+      readPage: (offset, limit) => report('page', () => travel.readPage(offset, limit)),
       serverTime: travel.serverTime,
     },
     lookups: {
       ...lookups,
-      current: () => guard(() => lookups.current()),
-      refresh: () => guard(() => lookups.refresh()),
-      readOwnUser: () => guard(() => lookups.readOwnUser()),
+      current: () => wrapLookup(() => lookups.current()),
+      refresh: () => wrapLookup(() => lookups.refresh()),
+      readOwnUser: () => wrapLookup(() => lookups.readOwnUser()),
     },
-    ...(feed ? { feed: { ...feed, source: listeningFeed(feed.source, listen) } } : {}),
+    ...(feed ? { feed: { ...feed, source: wrapFeed(feed.source, report) } } : {}),
   };
 }
 
-function listeningFeed(source: TravelFeed, listen: Listen): TravelFeed {
-  return { readPage: (limit, from) => listen('feed', () => source.readPage(limit, from)) };
+function wrapFeed(source: TravelFeed, report: Report): TravelFeed {
+  return { readPage: (limit, from) => report('feed', () => source.readPage(limit, from)) };
 }
 
 const FIRST_DELAY_MS = 1_000;
-/** Nobody waits longer, whatever the travel API asks for: once it is back, nobody need wait long. */
-export const LONGEST_MS = 60_000;
+/** The longest wait of one identity, whatever the travel API asks for, so that all recover soon after an outage. */
+export const MAX_DELAY_MS = 60_000;
 
 /**
- * How long to wait before the next attempt at a person, in milliseconds: doubling from a second to a minute, spread by
- * half so that a crowd does not return at once, and, up to a minute, never before what the travel API asked for. A
- * throttled person waits for the connection's pause, and must be due when that ends. `random` in [0, 1).
+ * Returns the delay before the next attempt at an identity, in milliseconds. It doubles from one second to one minute, with
+ * a jitter of one half, and is at least what the travel API asked for, up to a minute. A throttled identity waits for the
+ * breaker and must be due when that closes, so its Retry-After is ignored here. `random` is in [0, 1).
  */
 export function backoff(failure: TravelFailure, attempts: number, random: number): number {
-  const full = Math.min(LONGEST_MS, FIRST_DELAY_MS * 2 ** Math.min(attempts, 20));
+  const full = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(attempts, 20));
   const spread = full / 2 + (full / 2) * random;
-  const asked = failure.kind === 'unavailable' && !failure.isThrottled ? (failure.retryAfterMs ?? 0) : 0;
-  return Math.round(Math.min(LONGEST_MS, Math.max(spread, asked)));
+  const retryAfterMs =
+    failure.kind === 'unavailable' && !failure.isThrottled ? (failure.retryAfterMs ?? 0) : 0;
+  return Math.round(Math.min(MAX_DELAY_MS, Math.max(spread, retryAfterMs)));
 }

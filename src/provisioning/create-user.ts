@@ -11,95 +11,98 @@ import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange, IdentityMatch } from './store-ports.ts';
 import { canBeTakenOver, isDifferentPerson } from './takeover.ts';
 
-/** What deciding about a POST needs. */
 export interface CreateUserDeps {
   identities: Pick<Identities, 'find' | 'findHolder' | 'findWaiters'>;
   rulesSnapshots: Pick<RulesSnapshots, 'lastKnown'>;
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
 }
 
-/** The identity that a POST makes, and the commit that makes it. */
+/** A new identity, and the changes whose commit creates it. */
 export interface CreatedUser {
   identity: Identity;
   changes: IdentityChange[];
 }
 
 /**
- * Decides what a POST is: a new user; somebody who was in the travel service before and is taken over; or somebody who
- * returns, and gets the traveler back. Throws a conflict when the userName is taken, or the address is a person's of
- * another connection.
+ * Computes the identity for a POST: a new user; an imported person, whose unclaimed identity becomes claimed; or a user
+ * that returns and gets the traveler of its tombstone. Throws `conflict` if the userName is taken or the email address
+ * belongs to a person of another connection.
  */
 export async function createUser(
-  arrivals: CreateUserDeps,
+  deps: CreateUserDeps,
   connection: Connection,
   desired: ScimResource,
 ): Promise<CreatedUser> {
   const userName = String(desired.userName);
-  const email = wantedEmail(arrivals, connection, desired);
-  const namesakes = await liveMatches(arrivals, connection, { by: 'userName', value: userName });
-  if (namesakes.some(({ claimed }) => claimed)) throw conflict();
-  const unclaimed = (await unclaimedAt(arrivals, connection, email)) ?? namesakes[0];
-  if (unclaimed) return claimImportedUser(arrivals, connection, { unclaimed, namesakes, desired });
-  const back = await tombstoneOf(arrivals, connection, { desired, userName, email });
-  if (back) return restoreUser(arrivals, connection, { tombstone: back, desired });
-  const identity = newIdentity(arrivals.runtime, connection, desired);
+  const email = computeEmail(deps, connection, desired);
+  const sameUserName = await findLiveMatches(deps, connection, { by: 'userName', value: userName });
+  if (sameUserName.some(({ claimed }) => claimed)) throw conflictError();
+  const unclaimed = (await findUnclaimedByEmail(deps, connection, email)) ?? sameUserName[0];
+  if (unclaimed) return claimImportedUser(deps, connection, { unclaimed, sameUserName, desired });
+  const tombstone = await findTombstone(deps, connection, { desired, userName, email });
+  if (tombstone) return restoreUser(deps, connection, { tombstone, desired });
+  const identity = newIdentity(deps.runtime, connection, desired);
   if (email === undefined) return { identity, changes: [{ kind: 'insert', identity }] };
   const { account } = connection;
-  const holder = await arrivals.identities.findHolder(account, { travelEmail: email });
-  const maker = await arrivals.identities.findHolder(account, { creating: email });
-  const claimant = await findClaimant(arrivals, connection, { email });
-  for (const one of [holder, maker, claimant])
-    if (one && one.connection !== connection.id && one.deletedAt === undefined) throw conflict();
-  // Reserved in the same commit, so that of two connections with one new person only one can have it.
-  const reserved = holder || maker || claimant ? identity : { ...identity, creating: email };
+  const holder = await deps.identities.findHolder(account, { travelEmail: email });
+  const creator = await deps.identities.findHolder(account, { creating: email });
+  const claimant = await findClaimant(deps, connection, { email });
+  for (const other of [holder, creator, claimant])
+    if (other && other.connection !== connection.id && other.deletedAt === undefined) throw conflictError();
+  // The address is reserved in the same commit, so that two connections cannot both create a traveler for one person.
+  const reserved = holder || creator || claimant ? identity : { ...identity, creating: email };
   return { identity: reserved, changes: [{ kind: 'insert', identity: reserved }] };
 }
 
-function wantedEmail(
-  arrivals: CreateUserDeps,
+function computeEmail(
+  deps: CreateUserDeps,
   connection: Connection,
   desired: ScimResource,
 ): string | undefined {
-  const { rules, lookups } = arrivals.rulesSnapshots.lastKnown(connection);
+  const { rules, lookups } = deps.rulesSnapshots.lastKnown(connection);
   const { fields, fallbackEmail } = toTravel(rules, desired, { lookups, references: new Map() });
   const email = fields.email;
   const wanted = email?.kind === 'value' && typeof email.value === 'string' ? email.value : fallbackEmail;
   return wanted !== undefined && isParkingAddress(connection, wanted) ? undefined : wanted;
 }
 
-async function unclaimedAt(
-  arrivals: CreateUserDeps,
+async function findUnclaimedByEmail(
+  deps: CreateUserDeps,
   connection: Connection,
   email: string | undefined,
 ): Promise<Identity | undefined> {
   if (email === undefined) return undefined;
-  const found = await liveMatches(arrivals, connection, { by: 'travelEmail', value: email });
+  const found = await findLiveMatches(deps, connection, { by: 'travelEmail', value: email });
   return found.find(({ claimed }) => !claimed);
 }
 
-async function liveMatches(
-  arrivals: CreateUserDeps,
+async function findLiveMatches(
+  deps: CreateUserDeps,
   connection: Connection,
   match: IdentityMatch,
 ): Promise<Identity[]> {
-  return (await arrivals.identities.find(connection.id, match)).filter(
+  return (await deps.identities.find(connection.id, match)).filter(
     ({ deletedAt }) => deletedAt === undefined,
   );
 }
 
-/** An active one keeps its SCIM id, which an IdP may have seen; an archived one returns under a new id. */
+/** An active person keeps its SCIM id, which an IdP may have read; an archived one returns under a new id. */
 function claimImportedUser(
-  arrivals: CreateUserDeps,
+  deps: CreateUserDeps,
   connection: Connection,
-  { unclaimed, namesakes, desired }: { unclaimed: Identity; namesakes: Identity[]; desired: ScimResource },
+  {
+    unclaimed,
+    sameUserName,
+    desired,
+  }: { unclaimed: Identity; sameUserName: Identity[]; desired: ScimResource },
 ): CreatedUser {
-  if (connection.policies.onExistingUser === 'refuse') throw conflict();
-  const inTheWay = namesakes.filter(({ id }) => id !== unclaimed.id);
-  const changes: IdentityChange[] = inTheWay.map(({ id }) => ({ kind: 'deleteUnclaimed', id }));
+  if (connection.policies.onExistingUser === 'refuse') throw conflictError();
+  const replaced = sameUserName.filter(({ id }) => id !== unclaimed.id);
+  const changes: IdentityChange[] = replaced.map(({ id }) => ({ kind: 'deleteUnclaimed', id }));
   if (unclaimed.observed?.archived) {
     const { travelId, observed } = unclaimed;
     const identity: Identity = {
-      ...newIdentity(arrivals.runtime, connection, desired),
+      ...newIdentity(deps.runtime, connection, desired),
       travelId,
       observed,
     };
@@ -109,18 +112,18 @@ function claimImportedUser(
     };
   }
   const identity: Identity = {
-    ...withNextVersion(unclaimed, arrivals.runtime),
+    ...withNextVersion(unclaimed, deps.runtime),
     desired,
   };
   return { identity, changes: [...changes, { kind: 'update', identity, expected: unclaimed.version }] };
 }
 
 /**
- * By externalId, then userName, then the address of the traveler that is out of use. Of another connection of the account
- * only by the address, as the other two belong to one IdP.
+ * Searches by externalId, then by userName, then by the email address of the traveler. In other connections of the account
+ * it searches by email address only, since externalId and userName belong to one IdP.
  */
-async function tombstoneOf(
-  arrivals: CreateUserDeps,
+async function findTombstone(
+  deps: CreateUserDeps,
   connection: Connection,
   { desired, userName, email }: { desired: ScimResource; userName: string; email: string | undefined },
 ): Promise<Identity | undefined> {
@@ -129,7 +132,7 @@ async function tombstoneOf(
   matches.push({ by: 'userName', value: userName });
   if (email !== undefined) matches.push({ by: 'travelEmail', value: email });
   for (const match of matches) {
-    const found = await arrivals.identities.find(connection.id, match);
+    const found = await deps.identities.find(connection.id, match);
     const tombstone = found.find(
       (one) => canBeTakenOver(one) && (one.travelId !== undefined || one.creating !== undefined),
     );
@@ -137,35 +140,38 @@ async function tombstoneOf(
   }
   if (email === undefined) return undefined;
   const { account } = connection;
-  const holder = await arrivals.identities.findHolder(account, { travelEmail: email });
-  const maker = await arrivals.identities.findHolder(account, { creating: email });
-  return [holder, maker].find((one) => one && canBeTakenOver(one));
+  const holder = await deps.identities.findHolder(account, { travelEmail: email });
+  const creator = await deps.identities.findHolder(account, { creating: email });
+  return [holder, creator].find((one) => one && canBeTakenOver(one));
 }
 
-interface Return {
+interface ReturningUser {
   tombstone: Identity;
   desired: ScimResource;
 }
 
-/** The new identity inherits what was applied, so that roles and fields no longer wanted are removed. */
-function restoreUser(arrivals: CreateUserDeps, connection: Connection, back: Return): CreatedUser {
-  const { tombstone, desired } = back;
+/** The new identity inherits the applied values, so that roles and fields that are no longer wanted are removed. */
+function restoreUser(
+  deps: CreateUserDeps,
+  connection: Connection,
+  { tombstone, desired }: ReturningUser,
+): CreatedUser {
   const { travelId, applied, creating, leasedUntil, progress } = tombstone;
   const { onReturn } = connection.policies;
-  const fresh = newIdentity(arrivals.runtime, connection, desired);
-  const isOther = isDifferentPerson(tombstone, fresh, { isNew: true });
-  // Whoever left before the traveler was reset leaves that to be done.
-  const mustReset = isOther || isResetPending(tombstone, tombstone);
+  const fresh = newIdentity(deps.runtime, connection, desired);
+  const isDifferent = isDifferentPerson(tombstone, fresh, { isNew: true });
+  // A reset that was pending when the user left is still to be done.
+  const needsReset = isDifferent || isResetPending(tombstone, tombstone);
   const isAdmin = tombstone.observed !== undefined && isAdministrator(tombstone.observed);
-  if (isOther && onReturn === 'separate' && connection.parkingDomain !== undefined && !isAdmin)
-    return createBesideLeaver(tombstone, fresh);
-  // An archive that is under way would undo the return: wait until it has surely arrived, and look before the plan.
-  const isUnderWay = leasedUntil !== undefined && leasedUntil > arrivals.runtime.now();
+  if (isDifferent && onReturn === 'separate' && connection.parkingDomain !== undefined && !isAdmin)
+    return createSeparateUser(tombstone, fresh);
+  // An archive call that is in flight would undo the return: wait until it has arrived, and read the traveler before the plan.
+  const hasLease = leasedUntil !== undefined && leasedUntil > deps.runtime.now();
   const { announced, reservation } = progress;
-  const late = isUnderWay ? withLateArchive(progress.late, leasedUntil + connection.lateMs) : progress.late;
+  const late = hasLease ? withLateArchive(progress.late, leasedUntil + connection.lateMs) : progress.late;
   const isMoved = tombstone.connection !== connection.id;
   const origin: Origin = {
-    ...(mustReset ? { [onReturn === 'revive' ? 'resetAt' : 'returnAt']: fresh.version } : {}),
+    ...(needsReset ? { [onReturn === 'revive' ? 'resetAt' : 'returnAt']: fresh.version } : {}),
     ...(isMoved ? { movedFrom: tombstone.connection } : {}),
   };
   const identity: Identity = {
@@ -176,8 +182,8 @@ function restoreUser(arrivals: CreateUserDeps, connection: Connection, back: Ret
       ...(reservation ? { reservation } : {}),
       ...(late ? { late } : {}),
     },
-    observed: isUnderWay ? undefined : tombstone.observed,
-    nextAttemptAt: isUnderWay ? leasedUntil : undefined,
+    observed: hasLease ? undefined : tombstone.observed,
+    nextAttemptAt: hasLease ? leasedUntil : undefined,
   };
   const left = isMoved ? { ...tombstone.origin, movedTo: connection.id } : tombstone.origin;
   const release: IdentityChange = {
@@ -187,14 +193,14 @@ function restoreUser(arrivals: CreateUserDeps, connection: Connection, back: Ret
   return { identity, changes: [release, { kind: 'insert', identity }] };
 }
 
-/** An archive that is under way may be carried out after the bridge gave up waiting for it. */
+/** The travel API may carry out an archive call in flight after its time-out. */
 function withLateArchive(before: LateCalls | undefined, checkAt: number): LateCalls {
   const { sent = {}, creates = [] } = before ?? {};
   return { checkAt, sent: { ...sent, archived: [...(sent.archived ?? []), true] }, creates };
 }
 
-/** Somebody else gets a traveler of their own, once the leaver's has given its address up. */
-function createBesideLeaver({ connection, id, observed }: Identity, fresh: Identity): CreatedUser {
+/** A different person gets a traveler of their own, once the old traveler has given up its email address. */
+function createSeparateUser({ connection, id, observed }: Identity, fresh: Identity): CreatedUser {
   const identity = { ...fresh, waitingFor: observed && addressKey(observed.email) };
   return {
     identity,
@@ -205,12 +211,12 @@ function createBesideLeaver({ connection, id, observed }: Identity, fresh: Ident
   };
 }
 
-/** Without a name: the one who has it may belong to another connection. */
-function conflict(): ProvisioningError {
+/** The message names nobody: the other user may belong to another connection. */
+function conflictError(): ProvisioningError {
   return new ProvisioningError('conflict', 'Another user has this userName or email address.');
 }
 
-/** An identity of which nothing but its desired state is known: claimed, dirty, without a traveler. */
+/** Creates an identity that has only a desired state: claimed, dirty, without a traveler. */
 export function newIdentity(
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>,
   connection: Pick<Connection, 'id'>,
@@ -248,7 +254,7 @@ export function newIdentity(
   };
 }
 
-/** The identity with what every write of an IdP sets besides the desired state: it is claimed, dirty, and due at once. */
+/** Sets what every write of an IdP sets besides the desired state: the identity is claimed, dirty and due at once. */
 export function withNextVersion(
   before: Identity,
   { now, wallClock }: Pick<Runtime, 'now' | 'wallClock'>,

@@ -7,29 +7,34 @@ import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Identities } from './store-ports.ts';
 import type { FeedEvent, FeedPage, TravelAnswer, TravelFeed } from './travel-ports.ts';
 
-/** Mostly nothing has happened, and the newest event tells that; else larger pages follow, and so many at most. */
+/** Sizes of the first pages: usually the newest event is already known, and one event suffices to see that. */
 const FIRST_PAGES = [1, 10];
+/** Size of the further pages. */
 const PAGE = 100;
+/** Beyond so many pages of unread events the position counts as lost. */
 const PAGES = 50;
 
-/** What a look into the feed came to; `lost`: events may have been missed, so everybody must be read. */
+/**
+ * The result of reading the feed. `followed`: all new events are applied; `lost`: events may have been missed, so an import
+ * must read all travelers; `none`: the travel API has no feed; `unavailable`: try again later.
+ */
 export type FeedResult = 'followed' | 'lost' | 'none' | 'unavailable';
 
-/** Follows what the travel API of one connection tells of changes. */
+/** Follows the event feed of one connection. */
 export interface FeedFollower {
-  /** Takes the present end of the feed as known, unless one is: what comes later is followed. */
+  /** Remembers the present end of the feed, unless a position is known. `follow` applies the events after it. */
   begin(): Promise<FeedResult>;
-  /** Heeds what has come since the last look. Begins anew when the place is lost. */
+  /** Applies the events since the last call. Begins again at the present end if the position is lost. */
   follow(): Promise<FeedResult>;
 }
 
-/** A follower; it remembers its place in the process alone, as every start imports. */
+/** Creates a follower. Its position is kept in memory only, since every start begins with an import. */
 export function feedFollower(deps: FeedDeps, connection: Connection, source: TravelFeed): FeedFollower {
-  /** The newest event that was heeded; '': the feed was empty. */
+  /** The id of the newest applied event; '' if the feed was empty. */
   let known: string | undefined;
   const begin = async (): Promise<FeedResult> => {
     if (known !== undefined) return 'followed';
-    const page = pageOf(await source.readPage(1, undefined));
+    const page = pageOrUndefined(await source.readPage(1, undefined));
     if (page === undefined) return 'unavailable';
     if (page === 'none') return 'none';
     known = page.events[0]?.id ?? '';
@@ -39,55 +44,55 @@ export function feedFollower(deps: FeedDeps, connection: Connection, source: Tra
     begin,
     follow: async () => {
       if (known === undefined) return begin();
-      const news = await since(source, known);
-      if (news === 'none' || news === 'lost') known = undefined;
-      if (news === 'lost') return begin();
-      if (typeof news === 'string') return news;
-      if (!(await applyFeedEvents(deps, connection, news))) return 'unavailable';
-      known = news[0]?.id ?? known;
+      const events = await readEventsSince(source, known);
+      if (events === 'none' || events === 'lost') known = undefined;
+      if (events === 'lost') return begin();
+      if (typeof events === 'string') return events;
+      if (!(await applyFeedEvents(deps, connection, events))) return 'unavailable';
+      known = events[0]?.id ?? known;
       return 'followed';
     },
   };
 }
 
-/** The events since the known one, the newest first. */
-async function since(
+/** Returns the events after the known one, the newest first. */
+async function readEventsSince(
   source: TravelFeed,
   known: string,
 ): Promise<FeedEvent[] | Exclude<FeedResult, 'followed'>> {
-  const news: FeedEvent[] = [];
+  const unread: FeedEvent[] = [];
   let from: string | undefined;
   for (let count = 0; count < PAGES; count += 1) {
-    const page = pageOf(await source.readPage(FIRST_PAGES[count] ?? PAGE, from));
+    const page = pageOrUndefined(await source.readPage(FIRST_PAGES[count] ?? PAGE, from));
     if (page === undefined) return 'unavailable';
-    // On the way there the feed cannot have ended: the place was lost.
+    // A feed that disappears between two pages has dropped the position.
     if (page === 'none') return count === 0 ? 'none' : 'lost';
     const { events, next } = page;
-    const at = events.findIndex(({ id }) => id === known);
-    news.push(...(at < 0 ? events : events.slice(0, at)));
-    if (at >= 0) return news;
-    if (next === undefined || events.length === 0) return known === '' ? news : 'lost';
+    const knownIndex = events.findIndex(({ id }) => id === known);
+    unread.push(...(knownIndex < 0 ? events : events.slice(0, knownIndex)));
+    if (knownIndex >= 0) return unread;
+    if (next === undefined || events.length === 0) return known === '' ? unread : 'lost';
     from = next;
   }
   return 'lost';
 }
 
-/** Undefined: the travel API does not answer. */
-function pageOf(answer: TravelAnswer<FeedPage | 'none'>): FeedPage | 'none' | undefined {
+/** Returns undefined for a failure. */
+function pageOrUndefined(answer: TravelAnswer<FeedPage | 'none'>): FeedPage | 'none' | undefined {
   return answer.kind === 'ok' ? answer.value : undefined;
 }
 
-/** What it takes to heed events. */
 export interface FeedDeps extends RecordDeps {
   identities: Pick<Identities, 'commit'>;
   rulesSnapshots: RulesSnapshots;
-  /** Lets rules and lookups be read anew, soon; who is concerned is translated again. */
+  /** Makes the background loop read rules and lookups again soon. */
   refreshRules(): void;
 }
 
 /**
- * Does what events call for, the newest first; of each traveler the newest counts. What a write of our own left is known
- * and calls for nothing: most events are that. False: something could not be read, so they must be heeded again.
+ * Applies events, which are ordered from the newest. Only the newest event of each traveler counts. Events that echo our
+ * own writes, which are most of them, match the observed value and change nothing. Returns false if something could not be
+ * read, so that the events must be applied again.
  */
 export async function applyFeedEvents(
   deps: FeedDeps,
@@ -102,40 +107,42 @@ export async function applyFeedEvents(
   for (const { traveler, kind } of events) {
     if (traveler && !newest.has(traveler.id)) newest.set(traveler.id, { traveler, kind });
   }
-  const isGone = ({ kind }: { kind: string }) => kind === 'user.deleted';
+  const isDeletion = ({ kind }: { kind: string }) => kind === 'user.deleted';
   const people = [...newest.values()];
-  const areAllSeen = await recordTraveler(
+  const areAllRead = await recordChanged(
     deps,
     connection,
-    people.filter((one) => !isGone(one)).map(({ traveler }) => traveler),
+    people.filter((event) => !isDeletion(event)).map(({ traveler }) => traveler),
   );
-  await recordMissing(
+  await recordDeleted(
     deps,
     connection,
-    people.filter(isGone).map(({ traveler }) => traveler),
+    people.filter(isDeletion).map(({ traveler }) => traveler),
   );
-  await notifyWaiting(deps, connection, freedBy(events, newest));
-  return areAllSeen;
+  await notifyEmailWaiters(deps, connection, freedAddresses(events, newest));
+  return areAllRead;
 }
 
-async function recordTraveler(
+async function recordChanged(
   deps: FeedDeps,
   connection: Connection,
   travelers: TravelUser[],
 ): Promise<boolean> {
-  const known = await knownOf(deps, connection, travelers);
-  const news = travelers.filter((traveler) => !isDeepStrictEqual(known.get(traveler.id)?.observed, traveler));
-  if (news.length === 0) return true;
-  const basis = await deps.rulesSnapshots.current(connection);
+  const known = await findKnownByTravelId(deps, connection, travelers);
+  const changed = travelers.filter(
+    (traveler) => !isDeepStrictEqual(known.get(traveler.id)?.observed, traveler),
+  );
+  if (changed.length === 0) return true;
+  const snapshot = await deps.rulesSnapshots.current(connection);
   const since = deps.runtime.now();
-  // Without rules nobody can be kept.
-  if ('kind' in basis) return false;
-  return (await recordTravelers(deps, { connection, rulesSnapshot: basis, since }, news)).areAllRead;
+  // Without rules a traveler cannot be translated to a SCIM user.
+  if ('kind' in snapshot) return false;
+  return (await recordTravelers(deps, { connection, rulesSnapshot: snapshot, since }, changed)).areAllRead;
 }
 
-/** Who was linked is found to be gone by the next reconciliation; whom no IdP has written yet goes along. */
-async function recordMissing(deps: FeedDeps, connection: Connection, travelers: TravelUser[]): Promise<void> {
-  const known = [...(await knownOf(deps, connection, travelers)).values()];
+/** Deletes unclaimed identities; claimed ones are marked, and their next reconciliation finds the traveler missing. */
+async function recordDeleted(deps: FeedDeps, connection: Connection, travelers: TravelUser[]): Promise<void> {
+  const known = [...(await findKnownByTravelId(deps, connection, travelers)).values()];
   for (const { id } of known.filter(({ claimed }) => !claimed))
     await deps.identities.commit(connection.id, [{ kind: 'deleteUnclaimed', id }]);
   await markStale(
@@ -145,7 +152,7 @@ async function recordMissing(deps: FeedDeps, connection: Connection, travelers: 
   );
 }
 
-async function knownOf({ imports }: FeedDeps, { id }: Connection, travelers: TravelUser[]) {
+async function findKnownByTravelId({ imports }: FeedDeps, { id }: Connection, travelers: TravelUser[]) {
   const known = await imports.findKnown(
     id,
     travelers.map((traveler) => traveler.id),
@@ -153,8 +160,8 @@ async function knownOf({ imports }: FeedDeps, { id }: Connection, travelers: Tra
   return new Map(known.map((identity) => [identity.travelId, identity]));
 }
 
-/** Addresses, by key, that somebody had and has no more. */
-function freedBy(
+/** Returns by key the email addresses that no traveler of these events has any more. */
+function freedAddresses(
   events: FeedEvent[],
   newest: Map<string, { traveler: TravelUser; kind: string }>,
 ): Map<string, string> {
@@ -169,7 +176,7 @@ function freedBy(
   return freed;
 }
 
-async function notifyWaiting(
+async function notifyEmailWaiters(
   deps: FeedDeps,
   { account }: Connection,
   addresses: Map<string, string>,
@@ -180,8 +187,8 @@ async function notifyWaiting(
   if (addresses.size > 0) deps.wake();
 }
 
-/** The types of the travel API in which rules and values are looked up. */
-const types = new Set([
+/** The resource types of the travel API that rules and values refer to. */
+const lookupTypes = new Set([
   'billingProfile',
   'costCenter',
   'customField',
@@ -190,7 +197,7 @@ const types = new Set([
   'travelPolicy',
 ]);
 
-/** Whether a change of something of this type may make people be translated otherwise. */
+/** Returns true if a change of a resource of this type can change translations. */
 export function isLookedUp(type: string): boolean {
-  return types.has(type);
+  return lookupTypes.has(type);
 }

@@ -1,16 +1,16 @@
 import type { Runtime } from './runtime-ports.ts';
 import type { HoldCount, Holds } from './store-ports.ts';
 
-/** How often the counts are compared with what was told last. */
+/** Interval of comparing the counts with the last reported ones, in milliseconds. */
 const CHECK_MS = 1_000;
-/** A growing number is told at most this often. */
+/** A growing count is reported at most this often, in milliseconds. */
 const AGAIN_MS = 10 * 60_000;
-/** A hold is over after so many checks without it: between two attempts at a person nothing is held for a moment. */
+/** A hold is cleared after so many checks without it, since it is absent for a moment during each reconciliation. */
 const CHECKS_WITHOUT = 3;
-/** After a failure to count. */
+/** Delay after a failure to count, in milliseconds. */
 const FAULT_MS = 5_000;
 
-/** News about what waits for an admin, without personal data. */
+/** An alert about held changes, without personal data. */
 export interface HoldAlert {
   type: 'hold.opened' | 'hold.grew' | 'hold.cleared';
   /** In epoch milliseconds. */
@@ -18,34 +18,34 @@ export interface HoldAlert {
   hold: HoldCount;
 }
 
-/** Tells the operator. Returns at once and never fails: delivery goes on in the background. */
+/** Sends alerts to the operator. `send` returns at once and never fails; delivery continues in the background. */
 export interface Alerts {
   send(alert: HoldAlert): void;
 }
 
-/** Runs until it is stopped. */
+/** The running alarm loop. */
 export interface HoldAlarms {
   stop(): Promise<void>;
 }
 
-interface Deps {
+interface HoldAlarmsDeps {
   holds: Pick<Holds, 'countHolds'>;
   alerts: Alerts;
   runtime: Pick<Runtime, 'now' | 'wait' | 'log'>;
 }
 
-/** What was told last about one cause at one connection. */
-interface Told {
+/** The last report about one cause at one connection. */
+interface ReportedHold {
   hold: HoldCount;
   at: number;
   checksWithout: number;
 }
 
-/** Raises an alarm, in the log and by an alert, when people become held, when they become more, and when none is left. */
-export function holdAlarms(deps: Deps): HoldAlarms {
+/** Starts the loop that logs and sends an alert when changes become held, when their count grows, and when none is left. */
+export function holdAlarms(deps: HoldAlarmsDeps): HoldAlarms {
   const stop = new AbortController();
-  const told = new Map<string, Told>();
-  const ended = watch(deps, told, stop.signal);
+  const reported = new Map<string, ReportedHold>();
+  const ended = watch(deps, reported, stop.signal);
   return {
     stop: async () => {
       stop.abort();
@@ -54,12 +54,16 @@ export function holdAlarms(deps: Deps): HoldAlarms {
   };
 }
 
-async function watch(deps: Deps, told: Map<string, Told>, signal: AbortSignal): Promise<void> {
+async function watch(
+  deps: HoldAlarmsDeps,
+  reported: Map<string, ReportedHold>,
+  signal: AbortSignal,
+): Promise<void> {
   const { holds, runtime } = deps;
   let isFailing = false;
   while (!signal.aborted) {
     try {
-      compare(deps, told, await holds.countHolds());
+      reportChanges(deps, reported, await holds.countHolds());
       isFailing = false;
     } catch (error) {
       if (!isFailing) runtime.log.error({ err: error }, 'what is held could not be counted');
@@ -69,29 +73,29 @@ async function watch(deps: Deps, told: Map<string, Told>, signal: AbortSignal): 
   }
 }
 
-function compare(deps: Deps, told: Map<string, Told>, counts: HoldCount[]): void {
+function reportChanges(deps: HoldAlarmsDeps, reported: Map<string, ReportedHold>, counts: HoldCount[]): void {
   const now = deps.runtime.now();
-  const present = new Map(counts.map((count) => [`${count.connection} ${count.cause}`, count]));
-  for (const [key, count] of present) {
-    const last = told.get(key);
+  const current = new Map(counts.map((count) => [`${count.connection} ${count.cause}`, count]));
+  for (const [key, count] of current) {
+    const last = reported.get(key);
     if (!last) {
-      raise(deps, 'hold.opened', count);
-      told.set(key, { hold: count, at: now, checksWithout: 0 });
+      raiseAlarm(deps, 'hold.opened', count);
+      reported.set(key, { hold: count, at: now, checksWithout: 0 });
     } else if (count.count > last.hold.count && Math.abs(now - last.at) >= AGAIN_MS) {
-      raise(deps, 'hold.grew', count);
-      told.set(key, { hold: count, at: now, checksWithout: 0 });
+      raiseAlarm(deps, 'hold.grew', count);
+      reported.set(key, { hold: count, at: now, checksWithout: 0 });
     } else {
       const least = Math.min(count.count, last.hold.count);
-      told.set(key, { ...last, hold: { ...count, count: least }, checksWithout: 0 });
+      reported.set(key, { ...last, hold: { ...count, count: least }, checksWithout: 0 });
     }
   }
-  for (const [key, last] of told) {
-    if (present.has(key)) continue;
+  for (const [key, last] of reported) {
+    if (current.has(key)) continue;
     const checksWithout = last.checksWithout + 1;
-    told.set(key, { ...last, checksWithout });
+    reported.set(key, { ...last, checksWithout });
     if (checksWithout < CHECKS_WITHOUT) continue;
-    raise(deps, 'hold.cleared', { ...last.hold, count: 0 });
-    told.delete(key);
+    raiseAlarm(deps, 'hold.cleared', { ...last.hold, count: 0 });
+    reported.delete(key);
   }
 }
 
@@ -101,7 +105,7 @@ const messages = {
   'hold.cleared': 'nothing is held for this cause any more',
 } satisfies Record<HoldAlert['type'], string>;
 
-function raise({ alerts, runtime }: Deps, type: HoldAlert['type'], hold: HoldCount): void {
+function raiseAlarm({ alerts, runtime }: HoldAlarmsDeps, type: HoldAlert['type'], hold: HoldCount): void {
   runtime.log.error({ ...hold, since: new Date(hold.since).toISOString() }, messages[type]);
   alerts.send({ type, at: runtime.now(), hold });
 }

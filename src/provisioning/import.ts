@@ -12,137 +12,137 @@ import type { MissingTraveler, ReconcileQueue } from './store-ports.ts';
 import type { TravelFailure, TravelUserPage } from './travel-ports.ts';
 
 const PAGE = 100;
-/** Travel users beyond this number are not read: only a travel API that never ends a list has so many. */
-const TRAVELERS = 10_000_000;
-/** Below this number of known travelers no share of them is too small: few people may well leave at once. */
-const MANY = 20;
-/** Travelers that are looked for by id at once. */
-const AT_ONCE = 4;
-/** Ids of unreadable travelers that the log names. */
-const NAMED = 10;
+/** An import stops after this many travelers: only a travel API whose list never ends has more. */
+const MAX_TRAVELERS = 10_000_000;
+/** With fewer known travelers no share is too small: a few people may well leave at once. */
+const MIN_KNOWN = 20;
+/** Number of missing travelers that are read by id at the same time. */
+const CONCURRENCY = 4;
+/** Number of ids of unreadable travelers in one log line. */
+const MAX_LOGGED_IDS = 10;
 
-/** What an import came to. */
+/** The result of an import. */
 export interface ImportResult {
-  /** Travelers listed, those that cannot be read included. */
+  /** The number of travelers listed, including those that cannot be parsed. */
   read: number;
-  /** Set when travelers could not be read, and were passed over: how many. */
+  /** The number of travelers that were skipped because they cannot be parsed; absent if there are none. */
   unreadable?: number;
-  /** Whether the whole collection was seen at rest, so that who is missing is known to be gone. */
+  /** True if the list was read whole and did not change meanwhile, so that travelers that are missing are known to be deleted. */
   complete: boolean;
-  /** Set when so few of the known travelers were seen that nothing was concluded from the absence of the others. */
-  incomplete?: Share;
+  /** Set if too few of the known travelers were listed to take the missing ones for deleted. */
+  incomplete?: SeenShare;
 }
 
-/** How many of the travelers that were known before an import it has seen. */
-export interface Share {
+/** How many of the travelers known before an import it has listed. */
+export interface SeenShare {
   known: number;
   seen: number;
 }
 
-/** Reads all travelers, so that IdPs find the people who were there before, and drift is seen. */
+/** Reads all travelers, so that IdPs find existing people and drift is detected. */
 export interface Importer {
   run(
     connection: Connection,
     onPage?: (read: number, total: number) => void,
     options?: ImportOptions,
   ): Promise<ImportResult | TravelFailure>;
-  /** The connections of which an import was made in this process; true: the last one saw too few travelers. */
+  /** For each connection imported by this process: true if its last import listed too few travelers. */
   incompleteImports(): ReadonlyMap<string, boolean>;
 }
 
 export interface ImportOptions {
-  /** Takes travelers that are missing for gone, however many they are. */
+  /** Takes missing travelers for deleted, however many they are. */
   acceptMissing?: boolean;
 }
 
-interface Deps extends RecordDeps {
+interface ImportDeps extends RecordDeps {
   reconcileQueue: RecordDeps['reconcileQueue'] & Pick<ReconcileQueue, 'markUnresolvedDirty'>;
   rulesSnapshots: RulesSnapshots;
 }
 
-/** Pages through the travel users; safe to run beside everything else, any number of times. */
-export function importer(deps: Deps): Importer {
+/** Creates the importer. An import may run at any time, beside writes and any number of times. */
+export function importer(deps: ImportDeps): Importer {
   const incomplete = new Map<string, boolean>();
   return {
     run: async (connection, onPage, { acceptMissing = false } = {}) => {
-      const basis = await deps.rulesSnapshots.current(connection);
-      if ('kind' in basis) return basis;
-      const look = { connection, rulesSnapshot: basis, since: deps.runtime.now() };
-      const walked = await walk(deps, look, onPage);
-      if ('kind' in walked) return walked;
-      const { known: seen, unreadable, ...counted } = walked;
-      warnOf(deps, connection, unreadable);
+      const snapshot = await deps.rulesSnapshots.current(connection);
+      if ('kind' in snapshot) return snapshot;
+      const context = { connection, rulesSnapshot: snapshot, since: deps.runtime.now() };
+      const result = await readAllPages(deps, context, onPage);
+      if ('kind' in result) return result;
+      const { known: seen, unreadable, ...counted } = result;
+      warnOfUnreadable(deps, connection, unreadable);
       const passedOver = unreadable.length > 0 ? { unreadable: unreadable.length } : {};
       const imported: ImportResult = { ...counted, ...passedOver };
-      const missing = await deps.imports.findMissing(connection.id, look.since);
+      const missing = await deps.imports.findMissing(connection.id, context.since);
       const share = { known: seen + missing.length, seen };
-      const isTooSmall = !acceptMissing && isBelow(share, connection.minimumShare);
-      if (isTooSmall) alarm(deps, connection, share);
-      else if (imported.complete) await concludeAbsence(deps, look, missing);
+      const isIncomplete = !acceptMissing && isTooSmall(share, connection.minimumShare);
+      if (isIncomplete) logIncomplete(deps, connection, share);
+      else if (imported.complete) await deleteMissing(deps, context, missing);
       await deps.reconcileQueue.markUnresolvedDirty(connection.id, deps.runtime.now());
       deps.wake();
-      incomplete.set(connection.id, isTooSmall);
-      return isTooSmall ? { ...imported, incomplete: share } : imported;
+      incomplete.set(connection.id, isIncomplete);
+      return isIncomplete ? { ...imported, incomplete: share } : imported;
     },
     incompleteImports: () => incomplete,
   };
 }
 
-function isBelow({ known, seen }: Share, minimumShare: number): boolean {
-  return known >= MANY && seen < minimumShare * known;
+function isTooSmall({ known, seen }: SeenShare, minimumShare: number): boolean {
+  return known >= MIN_KNOWN && seen < minimumShare * known;
 }
 
-interface Walked {
+interface ReadResult {
   read: number;
   complete: boolean;
-  /** Travelers listed that a live identity was known for before. */
+  /** The number of listed travelers that had a live identity before. */
   known: number;
-  /** The ids of those that could not be read, where they have one. */
+  /** The ids of the travelers that cannot be parsed; undefined for one without an id. */
   unreadable: (string | undefined)[];
 }
 
-async function walk(
-  deps: Deps,
-  look: ObservationContext,
+async function readAllPages(
+  deps: ImportDeps,
+  context: ObservationContext,
   onPage: ((read: number, total: number) => void) | undefined,
-): Promise<Walked | TravelFailure> {
+): Promise<ReadResult | TravelFailure> {
   const seen = new Set<string>();
   const totals = new Set<number | undefined>();
-  const walked: Walked = { read: 0, complete: false, known: 0, unreadable: [] };
+  const result: ReadResult = { read: 0, complete: false, known: 0, unreadable: [] };
   let listed = 0;
-  while (listed < TRAVELERS) {
-    const answer = await look.connection.travel.readPage(listed, PAGE);
+  while (listed < MAX_TRAVELERS) {
+    const answer = await context.connection.travel.readPage(listed, PAGE);
     if (answer.kind !== 'ok') return answer;
     const { total, isTotalGiven, isLast, length } = answer.value;
-    const known = await keepPage(deps, look, answer.value);
-    walked.known += known.filter((id) => !seen.has(id)).length;
-    walked.unreadable.push(...answer.value.unreadable);
+    const known = await recordPage(deps, context, answer.value);
+    result.known += known.filter((id) => !seen.has(id)).length;
+    result.unreadable.push(...answer.value.unreadable);
     const before = seen.size;
     for (const id of idsOf(answer.value)) seen.add(id);
     totals.add(isTotalGiven ? total : undefined);
     listed += length;
-    const nameless = walked.unreadable.filter((id) => id === undefined).length;
-    walked.read = seen.size + nameless;
-    onPage?.(walked.read, total);
-    // A travel API that passes over the offset would answer the same page for ever.
+    const nameless = result.unreadable.filter((id) => id === undefined).length;
+    result.read = seen.size + nameless;
+    onPage?.(result.read, total);
+    // A travel API that ignores the offset would return the same page for ever.
     const isRepeated = seen.size === before && idsOf(answer.value).length > 0;
     if (!isLast && !isRepeated) continue;
-    // Who is listed twice took the place of somebody else; another total than before says that the list has changed.
-    const isWhole = isLast && walked.read === listed && totals.size === 1;
-    return { ...walked, complete: isWhole && (!isTotalGiven || total === listed) };
+    // A traveler listed twice displaced another one, and a different total means that the list has changed.
+    const isWhole = isLast && result.read === listed && totals.size === 1;
+    return { ...result, complete: isWhole && (!isTotalGiven || total === listed) };
   }
-  return walked;
+  return result;
 }
 
-/** Answers the travelers of the page that were known before. */
-async function keepPage(
-  deps: Deps,
-  look: ObservationContext,
+/** Saves one page and returns the ids of its travelers that had a live identity before. */
+async function recordPage(
+  deps: ImportDeps,
+  context: ObservationContext,
   { users, unreadable }: TravelUserPage,
 ): Promise<string[]> {
-  const { known } = await recordTravelers(deps, look, users);
+  const { known } = await recordTravelers(deps, context, users);
   const ids = unreadable.filter((id) => id !== undefined);
-  return ids.length === 0 ? known : [...known, ...(await recordPresent(deps, look, ids))];
+  return ids.length === 0 ? known : [...known, ...(await recordPresent(deps, context, ids))];
 }
 
 function idsOf({ users, unreadable }: TravelUserPage): string[] {
@@ -150,48 +150,58 @@ function idsOf({ users, unreadable }: TravelUserPage): string[] {
 }
 
 /**
- * Removes the unclaimed people who are gone, and lets the claimed ones be looked at anew. Offsets shift when travelers are
- * deleted while they are listed, so that others are passed over; each missing one is therefore asked for by id.
+ * Deletes the unclaimed identities of deleted travelers, and marks the claimed ones to be read again. Offsets shift if
+ * travelers are deleted during the import, so that others are skipped; each missing traveler is therefore read by id.
  */
-async function concludeAbsence(
-  deps: Deps,
-  look: ObservationContext,
+async function deleteMissing(
+  deps: ImportDeps,
+  context: ObservationContext,
   missing: MissingTraveler[],
 ): Promise<void> {
   const queue = missing.filter(({ claimed }) => !claimed);
-  const lane = async (): Promise<void> => {
-    for (let one = queue.shift(); one; one = queue.shift()) await lookFor(deps, look, one);
+  const worker = async (): Promise<void> => {
+    for (let next = queue.shift(); next; next = queue.shift()) await confirmMissing(deps, context, next);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
-  await markStale(deps, look.connection, await deps.imports.deleteStale(look.connection.id, look.since));
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  await markStale(
+    deps,
+    context.connection,
+    await deps.imports.deleteStale(context.connection.id, context.since),
+  );
 }
 
-/** Marks a traveler as seen unless the travel API says that it is not there. */
-async function lookFor(
-  deps: Deps,
-  look: ObservationContext,
+/** Marks a missing traveler as listed, unless the travel API answers that it does not exist. */
+async function confirmMissing(
+  deps: ImportDeps,
+  context: ObservationContext,
   { id, travelId }: MissingTraveler,
 ): Promise<void> {
-  const { connection, since } = look;
+  const { connection, since } = context;
   const answer = await connection.travel.read(travelId);
   if (answer.kind === 'notFound') return;
-  // Not to be shown or found under the address that it had before.
+  // A parked traveler must not be shown or found under its previous address.
   if (answer.kind === 'ok' && isParkingAddress(connection, answer.value.email)) return;
   await deps.imports.markSeen(connection.id, [id], since);
-  if (answer.kind === 'ok') await recordTravelers(deps, look, [answer.value]);
+  if (answer.kind === 'ok') await recordTravelers(deps, context, [answer.value]);
 }
 
-function warnOf({ runtime }: Deps, { id }: Connection, unreadable: (string | undefined)[]): void {
+function warnOfUnreadable(
+  { runtime }: ImportDeps,
+  { id }: Connection,
+  unreadable: (string | undefined)[],
+): void {
   if (unreadable.length === 0) return;
-  // An id may be an address (travel API specification, "Id form B"), which the log must not tell.
-  const named = unreadable.filter((one) => one !== undefined && !one.includes('@')).slice(0, NAMED);
+  // An id may be an email address (travel API specification, "Id form B"), which must not be logged.
+  const named = unreadable
+    .filter((travelId) => travelId !== undefined && !travelId.includes('@'))
+    .slice(0, MAX_LOGGED_IDS);
   runtime.log.warn(
     { connection: id, count: unreadable.length, travelUserIds: named },
     'travelers that cannot be read were passed over: they have no email, or it is not a text',
   );
 }
 
-function alarm({ runtime }: Deps, { id }: Connection, share: Share): void {
+function logIncomplete({ runtime }: ImportDeps, { id }: Connection, share: SeenShare): void {
   runtime.log.error(
     { connection: id, ...share },
     'the import saw too few of the known travelers, and takes nobody for gone: check the travel API, or run jetbridge import --accept-missing',

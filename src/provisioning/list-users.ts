@@ -6,25 +6,30 @@ import { ProvisioningError } from './provisioning-error.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityView, ListedIdentity } from './store-ports.ts';
 
-/** A SCIM user as the front door shows it. */
+/** A user as the SCIM interface shows it. */
 export interface UserView extends IdentityView {
   groups: { value: string; display: string }[];
 }
 
-/** A user on a page; of a large one `desired` is undefined, and read when it is written. */
+/** A user on a page. A large `desired` is undefined and is read when the response is written. */
 export type ListedUser = Omit<UserView, 'desired'> & Pick<ListedIdentity, 'desired'>;
 
-/** What a list of users asks for. */
+/** A list request for users. */
 export interface UserQuery extends ListQuery<UserField, UserOrder> {
-  /** What columns do not answer; undefined: they answer all of it. */
-  residual: { matches(user: UserView, step: Step): Promise<boolean>; needsGroups: boolean } | undefined;
-  /** Whether the groups of those on the page are to be told. */
+  /** The part of the filter that columns cannot answer; undefined if they answer all of it. */
+  residual:
+    | {
+        matches(user: UserView, yieldBetweenSteps: YieldBetweenSteps): Promise<boolean>;
+        needsGroups: boolean;
+      }
+    | undefined;
+  /** Whether to read the groups of the users on the page. */
   withGroups: boolean;
 }
 
-type Step = ListScan<unknown>['yieldBetweenSteps'];
+type YieldBetweenSteps = ListScan<unknown>['yieldBetweenSteps'];
 
-/** What lists of users are made with. */
+/** What deps of users are made with. */
 export interface ListUsersDeps {
   identities: Pick<Identities, 'find' | 'list' | 'findView'>;
   groups: Pick<Groups, 'groupsOf'>;
@@ -32,114 +37,119 @@ export interface ListUsersDeps {
   scanQueue: ScanQueue;
 }
 
-/** Answers a list; a search for one person that misses asks the travel API once. */
+/** Returns one page of users. If a search for one person finds nothing, it asks the travel API once and searches again. */
 export async function listUsers(
-  lists: ListUsersDeps,
+  deps: ListUsersDeps,
   connection: Connection,
   query: UserQuery,
 ): Promise<ListPage<ListedUser>> {
-  const known = await listKnown(lists, connection.id, query);
-  const isNew = known.total === 0 && (await discovers(lists, connection, query.where));
-  const { rows, ...rest } = isNew ? await listKnown(lists, connection.id, query) : known;
+  const known = await listStored(deps, connection.id, query);
+  const isNew = known.total === 0 && (await findsExistingUser(deps, connection, query.where));
+  const { rows, ...rest } = isNew ? await listStored(deps, connection.id, query) : known;
   return {
     ...rest,
-    rows: await viewsOf(lists, connection.id, { shown: rows, withGroups: query.withGroups }),
+    rows: await toUserViews(deps, connection.id, { views: rows, withGroups: query.withGroups }),
   };
 }
 
-/** Users as they are shown, with their groups when those are wanted. */
-export async function viewsOf<Shown extends Pick<IdentityView, 'id' | 'inGroups'>>(
+/** Adds their groups to users; with `withGroups` false the groups stay empty and nothing is read. */
+export async function toUserViews<View extends Pick<IdentityView, 'id' | 'inGroups'>>(
   { groups }: Pick<ListUsersDeps, 'groups'>,
   connection: string,
-  { shown, withGroups }: { shown: Shown[]; withGroups: boolean },
-): Promise<(Shown & Pick<UserView, 'groups'>)[]> {
-  const members = withGroups ? shown.filter(({ inGroups }) => inGroups) : [];
-  if (members.length === 0) return shown.map((identity) => ({ ...identity, groups: [] }));
+  { views, withGroups }: { views: View[]; withGroups: boolean },
+): Promise<(View & Pick<UserView, 'groups'>)[]> {
+  const members = withGroups ? views.filter(({ inGroups }) => inGroups) : [];
+  if (members.length === 0) return views.map((identity) => ({ ...identity, groups: [] }));
   const ids = members.map(({ id }) => id);
   const found = await groups.groupsOf(connection, ids);
-  return shown.map((identity) => ({ ...identity, groups: found.get(identity.id) ?? [] }));
+  return views.map((identity) => ({ ...identity, groups: found.get(identity.id) ?? [] }));
 }
 
-function listKnown(
-  lists: ListUsersDeps,
+function listStored(
+  deps: ListUsersDeps,
   connection: string,
   query: UserQuery,
 ): Promise<ListPage<ListedIdentity>> {
-  return lists.scanQueue.run(connection, (step) => {
-    const residual = residualOf(lists, connection, { query, step });
-    return lists.identities.list(connection, query, { yieldBetweenSteps: step, residual });
+  return deps.scanQueue.run(connection, (yieldBetweenSteps) => {
+    const residual = residualFilter(deps, connection, { query, yieldBetweenSteps });
+    return deps.identities.list(connection, query, { yieldBetweenSteps, residual });
   });
 }
 
-function residualOf(
-  lists: ListUsersDeps,
+function residualFilter(
+  deps: ListUsersDeps,
   connection: string,
-  { query: { residual }, step }: { query: UserQuery; step: Step },
+  { query: { residual }, yieldBetweenSteps }: { query: UserQuery; yieldBetweenSteps: YieldBetweenSteps },
 ): ListScan<ListedIdentity>['residual'] {
   if (!residual) return undefined;
-  return async (shown) => {
+  return async (views) => {
     const matching: boolean[] = [];
-    for (const view of await viewsOf(lists, connection, { shown, withGroups: residual.needsGroups })) {
-      await step();
-      const desired = view.desired ?? (await lists.identities.findView(connection, view.id))?.desired;
-      matching.push(desired !== undefined && (await residual.matches({ ...view, desired }, step)));
+    for (const view of await toUserViews(deps, connection, { views, withGroups: residual.needsGroups })) {
+      await yieldBetweenSteps();
+      const desired = view.desired ?? (await deps.identities.findView(connection, view.id))?.desired;
+      matching.push(
+        desired !== undefined && (await residual.matches({ ...view, desired }, yieldBetweenSteps)),
+      );
     }
     return matching;
   };
 }
 
-/** True when a person who is asked for by name or address, and whom nobody knew, is known from now on. */
-async function discovers(
-  { identities, existingUserFinder: discovery }: ListUsersDeps,
+/** Returns true if the filter asks for one person by userName or address, and the travel API has that unknown person. */
+async function findsExistingUser(
+  { identities, existingUserFinder }: ListUsersDeps,
   connection: Connection,
   where: Where<UserField>,
 ): Promise<boolean> {
-  const sought = soughtIn(where);
-  if (!sought) return false;
-  const isAlone = sought === where;
-  const value = String(sought.value);
-  const by = sought.field === 'email' ? 'email' : 'userName';
-  // Whoever is known, and left out by the rest of the filter, need not be asked for.
-  const known = isAlone ? [] : await identities.find(connection.id, { by, value });
+  const comparison = comparisonWithPerson(where);
+  if (!comparison) return false;
+  const isWholeFilter = comparison === where;
+  const value = String(comparison.value);
+  const by = comparison.field === 'email' ? 'email' : 'userName';
+  // A stored user that the rest of the filter excludes need not be searched for.
+  const known = isWholeFilter ? [] : await identities.find(connection.id, { by, value });
   if (known.some(({ deletedAt }) => deletedAt === undefined)) return false;
-  return discovery.find(connection, value);
+  return existingUserFinder.find(connection, value);
 }
 
-/** The person that a filter asks for, if it is one. */
-function soughtIn(where: Where<UserField>): Comparison<UserField> | undefined {
+/** The comparison of the filter that names one person, if there is one. */
+function comparisonWithPerson(where: Where<UserField>): Comparison<UserField> | undefined {
   if ('any' in where) return undefined;
-  if ('all' in where) return where.all.map(soughtIn).find((sought) => sought !== undefined);
+  if ('all' in where) return where.all.map(comparisonWithPerson).find((sought) => sought !== undefined);
   return where.field === 'userName' || where.field === 'email' ? where : undefined;
 }
 
-/** Others are let in this often. */
-const PAUSE_MS = 5;
-/** Longer than this no list may take, waiting included. */
-const LIMIT_MS = 5000;
+/** Yields to other requests this often, in milliseconds. */
+const YIELD_MS = 5;
+/** Time limit of a list, waiting included, in milliseconds. */
+const MAX_LIST_MS = 5000;
 
-/** Lets long lists of one connection be made one after the other; short ones wait for nobody. */
+/** Runs long lists of one connection one after the other; short lists never wait. */
 export interface ScanQueue {
-  /** Does the work; `step`, awaited between short steps of it, waits for a turn once the work has proved long. */
-  run<T>(connection: string, work: (step: ListScan<unknown>['yieldBetweenSteps']) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work`, which awaits `yieldBetweenSteps` between short steps. Once the work takes long, that call waits until the
+   * earlier long lists of the connection have ended, and throws `tooMany` after the time limit.
+   */
+  run<T>(connection: string, work: (yieldBetweenSteps: YieldBetweenSteps) => Promise<T>): Promise<T>;
 }
 
-/** Who waits for their turn, by connection. */
+/** Creates a queue of this process. */
 export function scanQueue({ now }: Pick<Runtime, 'now'>): ScanQueue {
   const queues = new Map<string, Promise<void>>();
   return {
     run: async (connection, work) => {
-      const turn = turnIn(queues, connection);
+      const turn = createTurn(queues, connection);
       const begun = now();
       let last = begun;
-      const step = async (): Promise<void> => {
-        if (now() - last < PAUSE_MS) return;
-        await turn.come();
+      const yieldBetweenSteps = async (): Promise<void> => {
+        if (now() - last < YIELD_MS) return;
+        await turn.begin();
         await new Promise((resolve) => setImmediate(resolve));
         last = now();
-        if (last - begun > LIMIT_MS) throw tooMany();
+        if (last - begun > MAX_LIST_MS) throw tooManyError();
       };
       try {
-        return await work(step);
+        return await work(yieldBetweenSteps);
       } finally {
         turn.end();
       }
@@ -147,30 +157,30 @@ export function scanQueue({ now }: Pick<Runtime, 'now'>): ScanQueue {
   };
 }
 
-/** A place in a queue, taken when it is first asked for. */
-function turnIn(queues: Map<string, Promise<void>>, connection: string) {
-  let coming: Promise<void> | undefined;
+/** A place at the end of the queue, taken at the first `begin`. */
+function createTurn(queues: Map<string, Promise<void>>, connection: string) {
+  let begun: Promise<void> | undefined;
   let release = () => {};
   return {
-    come: (): Promise<void> => {
-      if (!coming) {
-        coming = queues.get(connection) ?? Promise.resolve();
+    begin: (): Promise<void> => {
+      if (!begun) {
+        begun = queues.get(connection) ?? Promise.resolve();
         const over = new Promise<void>((resolve) => {
           release = resolve;
         });
-        const tail = coming.then(() => over);
+        const tail = begun.then(() => over);
         queues.set(connection, tail);
         void tail.then(() => {
           if (queues.get(connection) === tail) queues.delete(connection);
         });
       }
-      return coming;
+      return begun;
     },
     end: () => release(),
   };
 }
 
-function tooMany(): ProvisioningError {
+function tooManyError(): ProvisioningError {
   return new ProvisioningError(
     'tooMany',
     'Too many resources must be looked at one by one. Add what is indexed: of users id, userName, externalId, emails and displayName with eq, active, meta.created, meta.lastModified; of groups id, displayName, externalId and members with eq, meta.created, meta.lastModified.',

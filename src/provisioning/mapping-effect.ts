@@ -25,16 +25,16 @@ import { type ResolvedReferences, resolveReferences } from './references.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Identities, References } from './store-ports.ts';
 
-/** What the next reconciliation of one identity would come to, as far as that can be told without a call. */
+/** The result of the next reconciliation of one identity, as far as it can be predicted without a call to the travel API. */
 export interface PreviewedTraveler {
-  /** What would be sent. */
+  /** The fields that would be sent. */
   plan: Plan;
   findings: Finding[];
-  /** Nothing can be sent, as there is no usable address. */
+  /** True if no traveler can be created, for lack of a usable email address. */
   isPending: boolean;
 }
 
-/** What an outlook is read from; nothing is written there. */
+/** The part of the store that a preview reads. A preview writes nothing. */
 export interface PreviewDeps {
   identities: Pick<
     Identities,
@@ -43,53 +43,55 @@ export interface PreviewDeps {
   references: Pick<References, 'findRows'>;
 }
 
-interface Subject {
+interface PreviewSubject {
   connection: Connection;
   identity: Identity;
 }
 
 /**
- * Looks ahead for one identity, on whatever basis, with the very parts that a reconciliation works with. The traveler is
- * taken as last seen, and nobody is asked but the store and the lookups.
+ * Returns a function that previews one identity under any rules and lookups. It uses the same functions as a reconciliation,
+ * takes the traveler as last read, and reads from the store only.
  */
 export function travelerPreviewer(
-  records: PreviewDeps,
-  subject: Subject,
-): (basis: RulesSnapshot) => Promise<PreviewedTraveler> {
-  const resolve = resolver(records, subject.identity);
-  return async (basis) =>
-    previewTraveler(taskOf(records, subject, { basis, references: await resolve(basis.rules) }));
+  deps: PreviewDeps,
+  subject: PreviewSubject,
+): (rulesSnapshot: RulesSnapshot) => Promise<PreviewedTraveler> {
+  const resolve = referenceResolver(deps, subject.identity);
+  return async (rulesSnapshot) =>
+    previewTraveler(
+      createReadOnlyContext(deps, subject, { rulesSnapshot, references: await resolve(rulesSnapshot.rules) }),
+    );
 }
 
 async function previewTraveler(context: ReconcileContext): Promise<PreviewedTraveler> {
   const draft = newDraft(context.identity, context.translation);
-  if (draft.travelId !== undefined) return linkedOutlook(context, draft);
-  return isOutOfUse(context.identity) ? told(draft, emptyPlan) : unlinkedOutlook(context, draft);
+  if (draft.travelId !== undefined) return previewLinked(context, draft);
+  return isOutOfUse(context.identity) ? toPreview(draft, emptyPlan) : previewUnlinked(context, draft);
 }
 
-async function linkedOutlook(context: ReconcileContext, draft: OutcomeDraft): Promise<PreviewedTraveler> {
+async function previewLinked(context: ReconcileContext, draft: OutcomeDraft): Promise<PreviewedTraveler> {
   const own = await refuseOwnUser(context, draft);
-  if (own?.end.kind === 'state') return told(own.draft, emptyPlan);
+  if (own?.end.kind === 'state') return toPreview(own.draft, emptyPlan);
   if (wasHeldFor(context.identity, 'return') && !isApproved(context.identity, 'return'))
-    return told(withFinding(draft, findings.heldReturn()), emptyPlan);
+    return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
   const addressed = await resolveEmailConflict(context, withoutUnownedFields(context, draft));
   const gated = await withGuardsApplied(context, addressed);
-  return told(gated.draft, planned(context, gated.draft, gated.fields));
+  return toPreview(gated.draft, planUpdate(context, gated.draft, gated.fields));
 }
 
-async function unlinkedOutlook(context: ReconcileContext, draft: OutcomeDraft): Promise<PreviewedTraveler> {
+async function previewUnlinked(context: ReconcileContext, draft: OutcomeDraft): Promise<PreviewedTraveler> {
   const fresh: OutcomeDraft = { ...draft, applied: {} };
   const { draft: addressed, email } = await chooseEmail(context, fresh);
   if (email !== undefined)
-    return told(addressed, planned(context, addressed, wantedFieldsWithEmail(context, email)));
+    return toPreview(addressed, planUpdate(context, addressed, wantedFieldsWithEmail(context, email)));
   const isWaiting = addressed.waitingFor !== undefined;
   return {
-    ...told(isWaiting ? addressed : withFinding(addressed, findings.noEmail()), emptyPlan),
+    ...toPreview(isWaiting ? addressed : withFinding(addressed, findings.noEmail()), emptyPlan),
     isPending: true,
   };
 }
 
-function planned(
+function planUpdate(
   context: ReconcileContext,
   { applied, refused, observed }: OutcomeDraft,
   wanted: WantedFields,
@@ -98,46 +100,46 @@ function planned(
   return makePlan({ applied, refused, wanted, observed, basis: version, rules });
 }
 
-function told(draft: OutcomeDraft, next: Plan): PreviewedTraveler {
+function toPreview(draft: OutcomeDraft, next: Plan): PreviewedTraveler {
   return { plan: next, findings: draft.findings, isPending: false };
 }
 
-/** Somebody inactive whose traveler is gone gets no other. */
+/** True for an inactive user whose traveler no longer exists: a reconciliation creates no new one. */
 function isOutOfUse({ desired, applied, creating }: Identity): boolean {
   return desired.active === false && Object.keys(applied).length > 0 && creating === undefined;
 }
 
-/** The references of an identity under any rules; those of rules that read the same values are looked up once. */
-function resolver(
-  records: PreviewDeps,
+/** Resolves the references of an identity under any rules; rules that read the same values share one resolution. */
+function referenceResolver(
+  deps: PreviewDeps,
   identity: Identity,
 ): (rules: Rules) => Promise<Snapshot['references']> {
-  const references = readOnlyReferences(records.references.findRows);
+  const references = readOnlyReferences(deps.references.findRows);
   const known = new Map<string, Promise<ResolvedReferences>>();
   return async (rules) => {
-    const mark = JSON.stringify(findManagerReferences(rules, identity.desired));
-    const resolved = known.get(mark) ?? resolveReferences({ ...records, references }, identity, rules);
-    known.set(mark, resolved);
+    const key = JSON.stringify(findManagerReferences(rules, identity.desired));
+    const resolved = known.get(key) ?? resolveReferences({ ...deps, references }, identity, rules);
+    known.set(key, resolved);
     return (await resolved).references;
   };
 }
 
-/** A reconciliation's context, of which every way to write leads nowhere. */
-function taskOf(
-  records: PreviewDeps,
-  { connection, identity }: Subject,
-  { basis, references }: { basis: RulesSnapshot; references: Snapshot['references'] },
+/** Creates a reconcile context whose functions that write do nothing. */
+function createReadOnlyContext(
+  deps: PreviewDeps,
+  { connection, identity }: PreviewSubject,
+  { rulesSnapshot, references }: { rulesSnapshot: RulesSnapshot; references: Snapshot['references'] },
 ): ReconcileContext {
-  const { lookups, rules } = basis;
+  const { lookups, rules } = rulesSnapshot;
   const { desired, applied, origin } = identity;
   const snapshot = { lookups, references, applied };
   return {
     connection,
     identity,
-    rulesSnapshot: basis,
+    rulesSnapshot,
     translation: toTravel(rules, desired, snapshot),
     baseline: origin.baseline && toTravel(rules, origin.baseline, snapshot).fields,
-    identities: { ...records.identities, commit: async () => 'stale' },
+    identities: { ...deps.identities, commit: async () => 'stale' },
     holds: { admitDeparture: async () => true },
     announce: async () => 'lost',
     saveEmailWait: async () => {},
@@ -148,7 +150,7 @@ function taskOf(
   };
 }
 
-/** References that are read as they are kept, and never written. */
+/** Creates a store of references that reads the stored rows and never writes. */
 export function readOnlyReferences(
   of: References['findRows'],
 ): Pick<References, 'findRows' | 'save' | 'update'> {
@@ -159,30 +161,30 @@ export function readOnlyReferences(
   };
 }
 
-/** One field of a traveler that other rules would change; null stands for no value. */
+/** A field of a traveler that other rules would change; null stands for no value. */
 export interface FieldChange {
   field: FieldKey;
   before: Json;
   after: Json;
-  /** The travel API has refused this very value before, and would be asked anew. */
+  /** True if the travel API refused the same value before, and it would be sent again. */
   isAgain: boolean;
 }
 
-/** What other rules mean for one person. */
+/** The difference between two previews of one person. */
 export interface PreviewDifference {
-  /** `created`: gets a traveler at last; `pending`: does not get one any more; `changed`: a call would be made for the traveler. */
+  /** `created`: a traveler would now be created; `pending`: a traveler would no longer be created; `changed`: a call would be sent. */
   outcome: 'same' | 'changed' | 'created' | 'pending';
   changes: FieldChange[];
-  /** Fields that would be ours no longer; their values stay. */
+  /** Fields that would no longer be owned; their values stay. */
   released: FieldKey[];
-  /** Findings that would be new. */
+  /** New findings. */
   comes: Finding[];
-  /** Findings that would be gone. */
+  /** Findings that would disappear. */
   goes: Finding[];
 }
 
-/** What only an answer of the travel API tells: an outlook asks for none, so it can neither find nor miss it. */
-const toldByTravelApi = [
+/** Codes of findings that only an answer of the travel API causes. A preview sends no calls, so it leaves them out. */
+const foundByCallsOnly = [
   'drift',
   'refusedByTravelApi',
   'forbidden',
@@ -196,29 +198,29 @@ const toldByTravelApi = [
   'customFieldLost',
 ];
 
-/** What was decided when the IdP wrote, whatever the rules. */
-const toldByOrigin = ['movedFrom'];
+/** Codes of findings that a write of the IdP causes, whatever the rules. */
+const foundAtWrites = ['movedFrom'];
 
-/** Compares two outlooks for one person. Without `from`, the new one is compared with what was sent and found last. */
+/** Compares two previews of one person. Without `from`, it compares `to` with the present state of the identity. */
 export function comparePreviews(
   identity: Identity,
   from: PreviewedTraveler | undefined,
   to: PreviewedTraveler,
 ): PreviewDifference {
-  const before = from ?? asSettled(identity, to);
+  const before = from ?? previewOfPresent(identity, to);
   const changes = changesBetween(identity, before.plan, to.plan);
-  const told = { before: tellable(before), after: tellable(to) };
+  const predictable = { before: predictableFindings(before), after: predictableFindings(to) };
   return {
     outcome: outcomeOf(before, to, changes),
     changes: to.isPending ? [] : changes,
     released: to.plan.released.filter((key) => !before.plan.released.includes(key)),
-    comes: without(told.after, told.before),
-    goes: without(told.before, told.after),
+    comes: without(predictable.after, predictable.before),
+    goes: without(predictable.before, predictable.after),
   };
 }
 
-/** Somebody with nothing left to do. Who has no traveler yet and is on the way to one gets it under any rules. */
-function asSettled({ travelId, state, findings }: Identity, to: PreviewedTraveler): PreviewedTraveler {
+/** The present state as a preview without changes. An identity whose traveler is about to be created gets it under any rules. */
+function previewOfPresent({ travelId, state, findings }: Identity, to: PreviewedTraveler): PreviewedTraveler {
   const isPending = travelId === undefined && state === 'pending';
   const isUnderWay = travelId === undefined && !isPending && !to.isPending;
   return { plan: isUnderWay ? to.plan : emptyPlan, findings, isPending };
@@ -237,24 +239,24 @@ function outcomeOf(
 function changesBetween(identity: Identity, before: Plan, after: Plan): FieldChange[] {
   const keys = new Set([before, after].flatMap(({ set, remove }) => [...Object.keys(set), ...remove]));
   return [...keys].flatMap((field) => {
-    const [old, next] = [moveOf(before, field), moveOf(after, field)];
+    const [old, next] = [plannedValue(before, field), plannedValue(after, field)];
     if (isEqualJson(old, next)) return [];
-    const there = valueNow(identity, field);
+    const present = valueNow(identity, field);
     const refused = identity.refused[field];
     const isAgain = old === undefined && refused !== undefined && isEqualJson(refused.value, next);
     return [
       {
         field,
-        before: old ?? (old === null ? null : there),
-        after: next ?? (next === null ? null : there),
+        before: old ?? (old === null ? null : present),
+        after: next ?? (next === null ? null : present),
         isAgain,
       },
     ];
   });
 }
 
-/** What a plan sends for a field: null to take it away, undefined when nothing. */
-function moveOf({ set, remove }: Plan, field: FieldKey): Json | undefined {
+/** Returns the value that a plan sends for a field: null to remove it, undefined if it sends nothing. */
+function plannedValue({ set, remove }: Plan, field: FieldKey): Json | undefined {
   return remove.includes(field) ? null : set[field]?.value;
 }
 
@@ -262,15 +264,15 @@ function valueNow({ observed, applied }: Identity, field: FieldKey): Json {
   return (observed ? readField(observed, field) : applied[field]?.answered) ?? null;
 }
 
-function tellable({ findings }: PreviewedTraveler): Finding[] {
-  return findings.filter(({ code }) => !toldByTravelApi.includes(code) && !toldByOrigin.includes(code));
+function predictableFindings({ findings }: PreviewedTraveler): Finding[] {
+  return findings.filter(({ code }) => !foundByCallsOnly.includes(code) && !foundAtWrites.includes(code));
 }
 
 function without(some: Finding[], others: Finding[]): Finding[] {
-  const known = new Set(others.map(markOf));
-  return some.filter((finding) => !known.has(markOf(finding)));
+  const known = new Set(others.map(findingKey));
+  return some.filter((finding) => !known.has(findingKey(finding)));
 }
 
-function markOf({ field, code, value = null }: Finding): string {
+function findingKey({ field, code, value = null }: Finding): string {
   return canonicalJson([field, code, value]);
 }

@@ -16,45 +16,45 @@ import type { Identities } from './store-ports.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 const BATCH = 100;
-/** How long others wait for their turn. */
-const PAUSE_MS = 5;
+/** Yields to other requests this often, in milliseconds. */
+const YIELD_MS = 5;
 
-/** Tells what other rules would do, without doing it. */
+/** Previews a change of mapping: it computes the effect on every person and writes nothing. */
 export interface MappingPreviewer {
-  run(connection: Connection, wish: PreviewOptions): Promise<MappingPreview | TravelFailure>;
+  run(connection: Connection, options: PreviewOptions): Promise<MappingPreview | TravelFailure>;
 }
 
-/** What is to be told. */
+/** The options of a preview. */
 export interface PreviewOptions {
-  /** The mapping that would take the place of the connection's; without it, the connection's own is compared with what was sent. */
+  /** The mapping to preview. Without it, the connection's own mapping is compared with the present state. */
   mapping?: Mapping | undefined;
-  /** How many examples at most. */
+  /** The maximum number of examples. */
   examples: number;
-  /** Called after each batch of people. */
+  /** Called after each batch of people with the number processed so far. */
   onBatch?(looked: number, total: number): void;
 }
 
-interface Deps extends PreviewDeps {
+interface MappingPreviewDeps extends PreviewDeps {
   identities: PreviewDeps['identities'] & Pick<Identities, 'findPage'>;
   rulesSnapshots: Pick<RulesSnapshots, 'current'>;
   runtime: Pick<Runtime, 'now'>;
 }
 
 /**
- * Goes through everybody of a connection and tells how many would change, in which fields, and how. Nothing is written,
- * and the travel API is asked for nothing but lookups. Batch by batch, in bounded memory, and others get their turn in
- * between. Everybody is judged alone: by the addresses that others hold now, and by the managers that others have now.
+ * Creates the previewer. A preview counts how many people of a connection would change, in which fields and how. It writes
+ * nothing, reads only lookups from the travel API, and works in batches, in bounded memory, yielding to other requests.
+ * Each person is computed alone: with the email addresses and managers that the others have now.
  */
-export function mappingPreviewer(deps: Deps): MappingPreviewer {
+export function mappingPreviewer(deps: MappingPreviewDeps): MappingPreviewer {
   return {
-    run: async (connection, wish) => {
-      const basis = await deps.rulesSnapshots.current(connection);
-      if ('kind' in basis) return basis;
-      const { mapping } = wish;
+    run: async (connection, options) => {
+      const snapshot = await deps.rulesSnapshots.current(connection);
+      if ('kind' in snapshot) return snapshot;
+      const { mapping } = options;
       const change = mapping
-        ? { from: basis, to: toRulesSnapshot({ mapping }, basis.lookups) }
-        : { from: undefined, to: basis };
-      return previewMapping(deps, { connection, ...change }, wish);
+        ? { from: snapshot, to: toRulesSnapshot({ mapping }, snapshot.lookups) }
+        : { from: undefined, to: snapshot };
+      return previewMapping(deps, { connection, ...change }, options);
     },
   };
 }
@@ -66,62 +66,62 @@ interface RulesChange {
 }
 
 async function previewMapping(
-  deps: Deps,
+  deps: MappingPreviewDeps,
   change: RulesChange,
   { examples, onBatch }: PreviewOptions,
 ): Promise<MappingPreview> {
-  const sum = previewCounter(examples, change.to.lookups.customFields);
-  const rest = yieldBetweenBatches(deps.runtime.now);
+  const counter = previewCounter(examples, change.to.lookups.customFields);
+  const yieldIfDue = yieldBetweenBatches(deps.runtime.now);
   for (let offset = 0; ; offset += BATCH) {
     const { identities, total } = await deps.identities.findPage(change.connection.id, offset, BATCH);
     for (const identity of identities) {
-      // Who is shown as the travel service has them is never written, whatever the rules.
-      if (identity.claimed) sum.add(identity, await differenceFor(deps, change, identity));
-      await rest();
+      // Unclaimed identities follow the travel service and are never sent, whatever the rules.
+      if (identity.claimed) counter.add(identity, await differenceFor(deps, change, identity));
+      await yieldIfDue();
     }
     onBatch?.(Math.min(offset + BATCH, total), total);
-    if (identities.length < BATCH) return { ...sum.total(), ...faultsOf(change.to) };
+    if (identities.length < BATCH) return { ...counter.total(), ...findMappingFaults(change.to) };
   }
 }
 
-function faultsOf({ rules, lookups }: RulesSnapshot): Pick<MappingPreview, 'mappingFaults'> {
+function findMappingFaults({ rules, lookups }: RulesSnapshot): Pick<MappingPreview, 'mappingFaults'> {
   const mappingFaults = checkNames(rules, lookups);
   return mappingFaults.length > 0 ? { mappingFaults } : {};
 }
 
 async function differenceFor(
-  deps: Deps,
+  deps: MappingPreviewDeps,
   { connection, from, to }: RulesChange,
   identity: Identity,
 ): Promise<PreviewDifference> {
-  const ahead = travelerPreviewer(deps, { connection, identity });
-  return comparePreviews(identity, from && (await ahead(from)), await ahead(to));
+  const preview = travelerPreviewer(deps, { connection, identity });
+  return comparePreviews(identity, from && (await preview(from)), await preview(to));
 }
 
-/** Lets others in when it has gone on for a while: what the embedded database answers comes without any waiting. */
+/** Returns a function that yields to the event loop if 5 ms have passed: reads from the embedded database never do. */
 export function yieldBetweenBatches(now: () => number): () => Promise<void> {
   let since = now();
   return async () => {
-    if (now() - since < PAUSE_MS) return;
+    if (now() - since < YIELD_MS) return;
     await new Promise((resolve) => setImmediate(resolve));
     since = now();
   };
 }
 
-/** What a change of rules would do to one field, over all people. */
+/** The effect of a change of rules on one field, over all people. */
 export interface FieldCounts {
   field: FieldKey;
-  /** Gets another value. */
+  /** The number of people for whom it gets another value. */
   set: number;
-  /** Loses its value. */
+  /** The number of people for whom it loses its value. */
   cleared: number;
-  /** Is sent again, though the travel API has refused the value before. */
+  /** The number of people for whom a value is sent again that the travel API refused before. */
   again: number;
-  /** Is ours no longer: the value stays. */
+  /** The number of people for whom it is no longer owned; the value stays. */
   released: number;
 }
 
-/** How often one finding would come, or go. */
+/** The number of people for whom a finding would appear or disappear. */
 export interface FindingCounts {
   field: FieldKey;
   code: string;
@@ -129,7 +129,7 @@ export interface FindingCounts {
   goes: number;
 }
 
-/** One of the people whom a change of rules would touch. */
+/** One of the people whom a change of rules would affect. */
 export interface PreviewExample {
   id: string;
   userName: string;
@@ -139,34 +139,34 @@ export interface PreviewExample {
   goes: Finding[];
 }
 
-/** What a change of rules would do to the people of a connection. */
+/** The effect of a change of rules on the people of a connection. */
 export interface MappingPreview {
-  /** Looked at: all whom an IdP has written and not deleted. */
+  /** The number of people checked: all whom an IdP has written and not deleted. */
   people: number;
-  /** For whose travelers a call would be made. */
+  /** The number of people for whose traveler a call would be sent. */
   changed: number;
-  /** Who would get a traveler at last. */
+  /** The number of people for whom a traveler would now be created. */
   created: number;
-  /** Who would not get one any more, for lack of a usable address. */
+  /** The number of people for whom no traveler could be created any more, for lack of a usable email address. */
   pending: number;
   /** The most frequent first. */
   fields: FieldCounts[];
   findings: FindingCounts[];
-  /** The first of those whom it touches. */
+  /** The first affected people. */
   examples: PreviewExample[];
-  /** What the custom fields are called. */
+  /** The names of custom fields and of their options, by key. */
   names: Record<FieldKey, string>;
-  /** The places of the mapping that are at fault; left out when there are none. */
+  /** The faulty places of the mapping; absent if there are none. */
   mappingFaults?: NameFault[];
 }
 
-/** Adds up what is found for one person after another. */
+/** Adds up the differences of one person after another. */
 export interface PreviewCounter {
   add(identity: Identity, difference: PreviewDifference): void;
   total(): MappingPreview;
 }
 
-/** Nothing yet; keeps no more than so many examples. */
+/** Creates a counter at zero that keeps at most `mostExamples` examples. */
 export function previewCounter(mostExamples: number, customFields: CustomField[]): PreviewCounter {
   const counts = { people: 0, changed: 0, created: 0, pending: 0 };
   const fields = new Map<string, FieldCounts>();
@@ -175,13 +175,13 @@ export function previewCounter(mostExamples: number, customFields: CustomField[]
   return {
     add: (identity, { outcome, changes, released, comes, goes }) => {
       counts.people += 1;
-      for (const field of released) fieldIn(fields, field).released += 1;
-      for (const { field, code } of comes) findingIn(findings, field, code).comes += 1;
-      for (const { field, code } of goes) findingIn(findings, field, code).goes += 1;
+      for (const field of released) fieldCounts(fields, field).released += 1;
+      for (const { field, code } of comes) findingCounts(findings, field, code).comes += 1;
+      for (const { field, code } of goes) findingCounts(findings, field, code).goes += 1;
       if (outcome === 'same') return;
       counts[outcome] += 1;
       if (outcome === 'changed')
-        for (const change of changes) fieldIn(fields, change.field)[kindOf(change)] += 1;
+        for (const change of changes) fieldCounts(fields, change.field)[changeKind(change)] += 1;
       if (examples.length >= mostExamples) return;
       const userName = String(identity.desired.userName);
       examples.push({ id: identity.id, userName, outcome, changes, comes, goes });
@@ -189,7 +189,7 @@ export function previewCounter(mostExamples: number, customFields: CustomField[]
     total: () => ({
       ...counts,
       fields: [...fields.values()].toSorted(
-        (one, other) => touched(other) - touched(one) || (one.field < other.field ? -1 : 1),
+        (one, other) => totalChanges(other) - totalChanges(one) || (one.field < other.field ? -1 : 1),
       ),
       findings: [...findings.values()].toSorted(
         (one, other) => other.comes + other.goes - one.comes - one.goes,
@@ -207,22 +207,22 @@ function namesOf({ id, name, options }: CustomField): [string, string][] {
   ];
 }
 
-function kindOf({ after, isAgain }: FieldChange): 'set' | 'cleared' | 'again' {
+function changeKind({ after, isAgain }: FieldChange): 'set' | 'cleared' | 'again' {
   if (isAgain) return 'again';
   return after === null ? 'cleared' : 'set';
 }
 
-function touched({ set, cleared, again, released }: FieldCounts): number {
+function totalChanges({ set, cleared, again, released }: FieldCounts): number {
   return set + cleared + again + released;
 }
 
-function fieldIn(all: Map<string, FieldCounts>, field: FieldKey): FieldCounts {
+function fieldCounts(all: Map<string, FieldCounts>, field: FieldKey): FieldCounts {
   const one = all.get(field) ?? { field, set: 0, cleared: 0, again: 0, released: 0 };
   all.set(field, one);
   return one;
 }
 
-function findingIn(all: Map<string, FindingCounts>, field: FieldKey, code: string): FindingCounts {
+function findingCounts(all: Map<string, FindingCounts>, field: FieldKey, code: string): FindingCounts {
   const mark = `${field} ${code}`;
   const one = all.get(mark) ?? { field, code, comes: 0, goes: 0 };
   all.set(mark, one);

@@ -6,82 +6,86 @@ import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Holds } from './store-ports.ts';
 
-/** More people than this must not change because of rules or lookups until an admin approves. */
-const MOST_PEOPLE = 100;
-/** Changes that follow each other count together: a list of lookups may also shrink entry by entry. */
-const TOGETHER_MS = 10 * 60_000;
+/** A change of rules or lookups that affects more people than this is held for an admin. */
+const MAX_PEOPLE = 100;
+/** Changes within this time are counted together, in milliseconds: a list of lookups may also shrink entry by entry. */
+const COMBINED_MS = 10 * 60_000;
 const BATCH = 100;
-/** So many versions of rules and lookups that people may follow are remembered for each connection. */
+/** Number of approved versions of rules and lookups that are remembered for each connection. */
 const REMEMBERED = 10;
-/** How long a count may go on after the service was told to stop. */
+/** How long a count may continue after the service began to stop, in milliseconds. */
 const GRACE_MS = 1_000;
 
-/** Judges changes of rules and lookups before people follow them. */
+/** Checks changes of rules and lookups before identities are reconciled with them. */
 export interface RulesChanges {
   /**
-   * Whether people may follow the rules and lookups of the basis now. If they would change more people than may change
-   * without an admin, the change of rules is held, and this answers false until an admin approves.
+   * Returns true if identities may be reconciled with this snapshot. A snapshot that would change too many people is held,
+   * and the result is false until an admin approves it.
    */
-  mayFollow(connection: Connection, basis: RulesSnapshot, signal?: AbortSignal): Promise<boolean>;
+  mayFollow(connection: Connection, snapshot: RulesSnapshot, signal?: AbortSignal): Promise<boolean>;
   /**
-   * The same for one person whose reconciliation has begun with this basis. Another basis may have taken its place since,
-   * so a basis that was found harmless before is not judged again.
+   * The same for one identity whose reconciliation has begun with this snapshot. An approved snapshot is not checked again,
+   * even if another one has replaced it meanwhile.
    */
-  mayReconcile(connection: Connection, basis: RulesSnapshot): Promise<boolean>;
+  mayReconcile(connection: Connection, snapshot: RulesSnapshot): Promise<boolean>;
 }
 
-interface Deps extends PreviewDeps {
+interface RulesChangesDeps extends PreviewDeps {
   holds: Pick<Holds, 'findHeldRules' | 'saveHeldRules' | 'findTranslatedOtherwise'>;
   runtime: Pick<Runtime, 'now'>;
 }
 
-/** People by id, with when the rules changed them. */
+/** The ids of people that rules changed, with the time of the change. */
 type Changed = Map<string, number>;
 
-/** Keeps in memory whom recent changes of rules concerned; a restart forgets it. */
-export function rulesChanges(deps: Deps): RulesChanges {
+/** Creates the checks. The people affected by recent changes are kept in memory only. */
+export function rulesChanges(deps: RulesChangesDeps): RulesChanges {
   const recent = new Map<string, Changed>();
-  const turns = new Map<string, Promise<boolean>>();
-  const harmless = new Map<string, string[]>();
-  const mayFollow: RulesChanges['mayFollow'] = async (connection, basis, signal) => {
-    // One after the other: those who ask while a change is judged get the same answer.
-    const before = turns.get(connection.id) ?? Promise.resolve(false);
-    const next = before.then(() => judge(deps, recent, { connection, basis, signal }));
-    turns.set(
+  const checks = new Map<string, Promise<boolean>>();
+  const approved = new Map<string, string[]>();
+  const mayFollow: RulesChanges['mayFollow'] = async (connection, snapshot, signal) => {
+    // Checks of one connection run one after the other, so that concurrent callers get the same result.
+    const before = checks.get(connection.id) ?? Promise.resolve(false);
+    const next = before.then(() => checkChange(deps, recent, { connection, snapshot, signal }));
+    checks.set(
       connection.id,
       next.catch(() => false),
     );
     const may = await next;
-    const others = (harmless.get(connection.id) ?? []).filter((version) => version !== basis.version);
-    harmless.set(connection.id, may ? [basis.version, ...others].slice(0, REMEMBERED) : others);
+    const others = (approved.get(connection.id) ?? []).filter((version) => version !== snapshot.version);
+    approved.set(connection.id, may ? [snapshot.version, ...others].slice(0, REMEMBERED) : others);
     return may;
   };
   return {
     mayFollow,
-    mayReconcile: async (connection, basis) => {
-      const isHarmless = harmless.get(connection.id)?.includes(basis.version);
-      return isHarmless || mayFollow(connection, basis);
+    mayReconcile: async (connection, snapshot) => {
+      const isKnownApproved = approved.get(connection.id)?.includes(snapshot.version);
+      return isKnownApproved || mayFollow(connection, snapshot);
     },
   };
 }
 
-interface Judging {
+interface RulesChange {
   connection: Connection;
-  basis: RulesSnapshot;
+  snapshot: RulesSnapshot;
   signal: AbortSignal | undefined;
 }
 
-async function judge(deps: Deps, recent: Map<string, Changed>, judging: Judging): Promise<boolean> {
-  const { id } = judging.connection;
-  const { version } = judging.basis;
+async function checkChange(
+  deps: RulesChangesDeps,
+  recent: Map<string, Changed>,
+  change: RulesChange,
+): Promise<boolean> {
+  const { id } = change.connection;
+  const { version } = change.snapshot;
   const last = await deps.holds.findHeldRules(id);
   if (last?.version === version) return last.answer === 'approved';
-  const changed = await changedPeople(deps, judging, recentOf(recent.get(id), deps.runtime.now()));
+  const changed = await changedPeople(deps, change, recentChanges(recent.get(id), deps.runtime.now()));
   if (!changed) return false;
   const now = deps.runtime.now();
   const people = changed.size;
-  if (people > MOST_PEOPLE) {
-    // Another change while one waits is the same matter for the admin.
+  if (people > MAX_PEOPLE) {
+    // While one change is held, another one belongs to the same decision of the admin.
     const since = last && last.answer === undefined ? last.since : now;
     await deps.holds.saveHeldRules({ connection: id, version, people, since, answer: undefined });
     return false;
@@ -91,30 +95,30 @@ async function judge(deps: Deps, recent: Map<string, Changed>, judging: Judging)
   return true;
 }
 
-function recentOf(changed: Changed = new Map(), now: number): Changed {
-  return new Map([...changed].filter(([, at]) => at <= now && now - at < TOGETHER_MS));
+function recentChanges(changed: Changed = new Map(), now: number): Changed {
+  return new Map([...changed].filter(([, at]) => at <= now && now - at < COMBINED_MS));
 }
 
-/** The people whom recent changes and this one concern, no more than decide; undefined when the service stops meanwhile. */
+/** Returns the people affected by recent changes and by this one, counted until the limit is passed; undefined if the service stops meanwhile. */
 async function changedPeople(
-  deps: Deps,
-  { connection, basis, signal }: Judging,
+  deps: RulesChangesDeps,
+  { connection, snapshot, signal }: RulesChange,
   before: Changed,
 ): Promise<Changed | undefined> {
   const { now } = deps.runtime;
   const changed = new Map(before);
-  const rest = yieldBetweenBatches(now);
+  const yieldIfDue = yieldBetweenBatches(now);
   const begun = now();
   for (let after = ''; ; ) {
-    const people = await deps.holds.findTranslatedOtherwise(connection.id, basis.version, {
+    const people = await deps.holds.findTranslatedOtherwise(connection.id, snapshot.version, {
       after,
       limit: BATCH,
     });
     for (const identity of people) {
-      if (await isChanged(deps, connection, { identity, basis })) changed.set(identity.id, now());
-      if (changed.size > MOST_PEOPLE) return changed;
+      if (await isChanged(deps, connection, { identity, snapshot })) changed.set(identity.id, now());
+      if (changed.size > MAX_PEOPLE) return changed;
       if (signal?.aborted && now() - begun > GRACE_MS) return undefined;
-      await rest();
+      await yieldIfDue();
     }
     const last = people.at(-1);
     if (people.length < BATCH || !last) return changed;
@@ -122,21 +126,21 @@ async function changedPeople(
   }
 }
 
-/** Whether the basis sets or clears a field that the IdP's last write had settled otherwise. */
+/** Returns true if the snapshot changes a field that was in agreement with the IdP's last write. */
 async function isChanged(
-  deps: Deps,
+  deps: RulesChangesDeps,
   connection: Connection,
-  { identity, basis }: { identity: Identity; basis: RulesSnapshot },
+  { identity, snapshot }: { identity: Identity; snapshot: RulesSnapshot },
 ): Promise<boolean> {
-  if (isUnsettled(identity)) return false;
-  const outlook = await travelerPreviewer(deps, { connection, identity })(basis);
-  const { outcome, changes } = comparePreviews(identity, undefined, outlook);
-  // A deactivation is the IdP's, and a value that was refused before is sent again after any change.
+  if (hasPendingWrite(identity)) return false;
+  const preview = await travelerPreviewer(deps, { connection, identity })(snapshot);
+  const { outcome, changes } = comparePreviews(identity, undefined, preview);
+  // A deactivation comes from the IdP, and a refused value is sent again after any change of rules: neither counts.
   return outcome === 'changed' && changes.some(({ field, isAgain }) => field !== 'archived' && !isAgain);
 }
 
-/** What is on its way, or waits for an admin, is a change of the IdP's, whatever the rules. */
-function isUnsettled({ state, hold, progress, version }: Identity): boolean {
+/** True if a write of the IdP is still to be sent, or is held: its changes do not come from the rules. */
+function hasPendingWrite({ state, hold, progress, version }: Identity): boolean {
   if (state === 'dirty') return progress.settledVersion !== version;
   return state === 'held' && hold?.cause !== 'rules';
 }

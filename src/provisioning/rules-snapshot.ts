@@ -7,51 +7,51 @@ import type { Connection } from './connection.ts';
 import type { Log } from './runtime-ports.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
-/** What every translation of a connection rests on at one moment. */
+/** The rules and lookups with which the identities of a connection are translated at one moment. */
 export interface RulesSnapshot {
   rules: Rules;
   lookups: Lookups;
-  /** Changes when the rules or anything in the lookups does: what was refused or not found is then worth another try. */
+  /** Changes with the rules and with any lookup. A value that was refused or not found is then tried again. */
   version: string;
 }
 
-/** The bases of the connections. */
+/** The rules snapshots of the connections. */
 export interface RulesSnapshots {
-  /** As read not long ago; a failure only when the travel API was never readable. */
+  /** Returns the recent snapshot; a failure only if the lookups were never read. */
   current(connection: Connection): Promise<RulesSnapshot | TravelFailure>;
-  /** Read anew, because something was not found in the present one. */
+  /** Reads the lookups again, because a value was not found in the present snapshot. */
   refresh(connection: Connection): Promise<RulesSnapshot | TravelFailure>;
-  /** What is known without asking anybody, down to the mapping file alone. */
+  /** Returns the last snapshot without a call; before the first reading, that of the mapping file alone. */
   lastKnown(connection: Connection): RulesSnapshot;
-  /** How many places of each connection's mapping are at fault, as far as it was compiled. */
+  /** The number of faulty places in each connection's mapping, as of its last compilation. */
   mappingFaults(): { connection: string; count: number }[];
 }
 
-/** Compiles the rules once for each state of the lookups, and logs each fault of a mapping once. */
+/** Creates the snapshots. Rules are compiled once for each reading of the lookups, and each fault of a mapping is logged once. */
 export function rulesSnapshots(log?: Pick<Log, 'info' | 'warn'>): RulesSnapshots {
-  const last = new Map<string, { read: Lookups; basis: RulesSnapshot }>();
+  const last = new Map<string, { lookups: Lookups; snapshot: RulesSnapshot }>();
   const faults = new Map<string, NameFault[]>();
-  const compiled = (connection: Connection, read: Lookups): RulesSnapshot => {
+  const compile = (connection: Connection, lookups: Lookups): RulesSnapshot => {
     const known = last.get(connection.id);
-    if (known?.read === read) return known.basis;
-    const basis = toRulesSnapshot(connection, read);
-    last.set(connection.id, { read, basis });
+    if (known?.lookups === lookups) return known.snapshot;
+    const snapshot = toRulesSnapshot(connection, lookups);
+    last.set(connection.id, { lookups, snapshot });
     const before = faults.get(connection.id) ?? [];
-    const now = checkNames(basis.rules, basis.lookups);
+    const now = checkNames(snapshot.rules, snapshot.lookups);
     faults.set(connection.id, now);
     logChanges(connection.id, { before, now }, log);
-    return basis;
+    return snapshot;
   };
   return {
     current: async (connection) => {
       const answer = await connection.lookups.current();
-      return answer.kind === 'ok' ? compiled(connection, answer.value) : answer;
+      return answer.kind === 'ok' ? compile(connection, answer.value) : answer;
     },
     refresh: async (connection) => {
       const answer = await connection.lookups.refresh();
-      return answer.kind === 'ok' ? compiled(connection, answer.value) : answer;
+      return answer.kind === 'ok' ? compile(connection, answer.value) : answer;
     },
-    lastKnown: (connection) => last.get(connection.id)?.basis ?? toRulesSnapshot(connection, noLookups),
+    lastKnown: (connection) => last.get(connection.id)?.snapshot ?? toRulesSnapshot(connection, noLookups),
     mappingFaults: () => [...faults].map(([connection, { length }]) => ({ connection, count: length })),
   };
 }
@@ -63,40 +63,40 @@ function logChanges(
 ): void {
   const isIn = (faults: NameFault[]) => (fault: NameFault) =>
     faults.some(({ path, problem }) => path === fault.path && problem === fault.problem);
-  for (const fault of now.filter((one) => !isIn(before)(one))) {
+  for (const fault of now.filter((item) => !isIn(before)(item))) {
     const { path, problem, remedy } = fault;
     log?.warn(
       { connection, path, problem, remedy },
       'the mapping is at fault; what it concerns stays as it is',
     );
   }
-  for (const { path, problem } of before.filter((one) => !isIn(now)(one)))
+  for (const { path, problem } of before.filter((item) => !isIn(now)(item)))
     log?.info({ connection, path, problem }, 'a fault of the mapping is gone');
 }
 
-/** What translations of a connection with this mapping rest on while the travel API says this, in whatever order. */
-export function toRulesSnapshot(connection: Pick<Connection, 'mapping'>, read: Lookups): RulesSnapshot {
-  const lookups = inOrder(read);
+/** Creates the snapshot of a mapping and lookups. The order of the lookups does not change its version. */
+export function toRulesSnapshot(connection: Pick<Connection, 'mapping'>, unsorted: Lookups): RulesSnapshot {
+  const lookups = withSortedItems(unsorted);
   const rules = compileRules(connection.mapping, lookups.scimUserMappings);
   const content = canonicalJson(JSON.parse(JSON.stringify(lookups)));
   const digest = createHash('sha256').update(content).digest('hex').slice(0, 16);
   return { rules, lookups, version: `${rules.version}.${digest}` };
 }
 
-function inOrder(lookups: Lookups): Lookups {
+function withSortedItems(lookups: Lookups): Lookups {
   const { customFields, costCenters, billingProfiles, travelPolicies, scimUserMappings } = lookups;
-  const withOptions = customFields.map((field) => ({ ...field, options: sorted(field.options) }));
+  const withOptions = customFields.map((field) => ({ ...field, options: sortByContent(field.options) }));
   return {
-    customFields: sorted(withOptions),
-    costCenters: sorted(costCenters),
-    billingProfiles: sorted(billingProfiles),
-    travelPolicies: sorted(travelPolicies),
-    scimUserMappings: sorted(scimUserMappings),
+    customFields: sortByContent(withOptions),
+    costCenters: sortByContent(costCenters),
+    billingProfiles: sortByContent(billingProfiles),
+    travelPolicies: sortByContent(travelPolicies),
+    scimUserMappings: sortByContent(scimUserMappings),
   };
 }
 
-/** By content, as some rows have no id. */
-function sorted<T extends object>(items: T[]): T[] {
+/** Items are sorted by content because some have no id. */
+function sortByContent<T extends object>(items: T[]): T[] {
   const keyed = items.map((item) => ({ item, key: canonicalJson(JSON.parse(JSON.stringify(item))) }));
-  return keyed.sort((one, other) => (one.key < other.key ? -1 : 1)).map(({ item }) => item);
+  return keyed.sort((item, other) => (item.key < other.key ? -1 : 1)).map(({ item }) => item);
 }

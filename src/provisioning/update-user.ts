@@ -8,23 +8,23 @@ import type { Runtime } from './runtime-ports.ts';
 import type { IdentityChange } from './store-ports.ts';
 import { leaverExternalId } from './takeover.ts';
 
-/** A write of an IdP to a known identity. */
+/** A PUT (`replace`) or PATCH of an existing user. */
 export interface UserWrite {
   before: Identity;
   after: ScimResource;
   kind: 'replace' | 'patch';
 }
 
-/** The identity as written, and the changes that keep it. */
+/** The changed identity, and the changes whose commit saves it. */
 export interface UpdatedUser {
   identity: Identity;
   changes: IdentityChange[];
 }
 
 /**
- * The identity with the new desired state, claimed and dirty. Somebody who is reactivated under another externalId than the
- * leaver's is somebody else: by the policy `onReturn` they get the traveler without what the leaver had, another traveler,
- * or wait for an admin.
+ * Computes the identity with the new desired state, claimed and dirty. A user reactivated under another externalId is a
+ * different person: by the policy `onReturn` that person gets the traveler without its unwanted values, gets another
+ * traveler, or is held for an admin.
  */
 export function updateUser(
   runtime: Pick<Runtime, 'now' | 'newId' | 'wallClock'>,
@@ -33,13 +33,13 @@ export function updateUser(
 ): UpdatedUser {
   const { before, after } = write;
   const next: Identity = { ...withNextVersion(before, runtime), desired: after };
-  const origin = originOf(write);
+  const origin = nextOrigin(write);
   const update = (identity: Identity): IdentityChange => ({
     kind: 'update',
     identity,
     expected: before.version,
   });
-  if (!isReplaced(write)) {
+  if (!isOtherPersonReturning(write)) {
     const identity = { ...next, origin };
     return { identity, changes: [update(identity)] };
   }
@@ -48,22 +48,22 @@ export function updateUser(
     const identity = { ...next, origin: { ...origin, resetAt: next.version } };
     return { identity, changes: [update(identity)] };
   }
-  // An administrator gets no parking address.
+  // The traveler of an administrator never gets a parking address, so it cannot be separated.
   const isAdmin = before.observed !== undefined && isAdministrator(before.observed);
   if (onReturn === 'hold' || connection.parkingDomain === undefined || isAdmin) {
     const identity = { ...next, origin: { ...origin, returnAt: next.version } };
     return { identity, changes: [update(identity)] };
   }
   const identity = { ...next, origin };
-  const tombstone = tombstoneOf(before, runtime, connection.lateMs);
+  const tombstone = createTombstone(before, runtime, connection.lateMs);
   return {
     identity,
     changes: [update(identity), { kind: 'unlink', id: before.id }, { kind: 'insert', identity: tombstone }],
   };
 }
 
-/** The leaver, who keeps the traveler, and whose traveler gives its address up. */
-function tombstoneOf(
+/** Creates a tombstone that keeps the old traveler and makes it give up its email address. */
+function createTombstone(
   leaver: Identity,
   { newId, now, wallClock }: Pick<Runtime, 'now' | 'newId' | 'wallClock'>,
   lateMs: number,
@@ -83,19 +83,19 @@ function tombstoneOf(
     },
     waitingFor: undefined,
     origin: { ...origin, givesEmailUp: true },
-    // A call for the live person may still be under way.
+    // A call for the live user may still be in flight.
     progress: { ...progress, late: { creates: [], ...progress.late, sent, checkAt: now() + lateMs } },
   };
 }
 
-function isReplaced({ before, after }: UserWrite): boolean {
+function isOtherPersonReturning({ before, after }: UserWrite): boolean {
   if (!before.claimed || !isInactive(before) || after.active === false) return false;
   const left = leaverExternalId(before);
   return left !== undefined && typeof after.externalId === 'string' && left !== after.externalId;
 }
 
-/** Who left is remembered from the deactivation on, as the externalId may change before somebody comes back. */
-function originOf({ before, after, kind }: UserWrite): Origin {
+/** The externalId is remembered at the deactivation, since it may change before the user is reactivated. */
+function nextOrigin({ before, after, kind }: UserWrite): Origin {
   const { leftAs, baseline, ...others } = before.origin;
   const isLeaver = after.active === false;
   const left = isLeaver

@@ -11,9 +11,9 @@ import {
   type ListedUser,
   listUsers,
   type ScanQueue,
+  toUserViews,
   type UserQuery,
   type UserView,
-  viewsOf,
 } from './list-users.ts';
 import { markDirty, referenceValuesOf } from './notify-dependents.ts';
 import { ProvisioningError } from './provisioning-error.ts';
@@ -23,23 +23,25 @@ import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange, IdentityView, ReconcileQueue, References } from './store-ports.ts';
 import { updateUser } from './update-user.ts';
 
-/** The story of users, told to the front door. Every write is durable before it is answered; none waits for a slow travel API. */
+/** SCIM users. Every write is durable before it returns, and none waits longer than the write budget for the travel API. */
 export interface UserService {
   create(connection: string, desired: ScimResource): Promise<UserView>;
   read(connection: string, id: string): Promise<UserView>;
   list(connection: string, query: UserQuery): Promise<ListPage<ListedUser>>;
-  /** Applies a pure change to the desired state at a version, which it may refuse by throwing; one that changes nothing leaves version and lastModified alone. */
+  /**
+   * Applies a pure change to the desired state. `change` may throw to refuse the version, and may be called several times.
+   * A change without effect leaves version and lastModified alone.
+   */
   change(
     connection: string,
     id: string,
     change: (current: ScimResource, version: number) => ScimResource,
     kind: 'replace' | 'patch',
   ): Promise<UserView>;
-  /** `check` may refuse, by throwing, what is at that version. */
+  /** Deletes the user: a tombstone remains, and the traveler is archived or deleted. `check` may throw to refuse the version. */
   remove(connection: string, id: string, check?: (version: number) => void): Promise<void>;
 }
 
-/** What the story of users works with. */
 export interface UserServiceDeps {
   identities: Identities;
   groups: Pick<Groups, 'findById' | 'change' | 'groupsOf' | 'membershipsOf'>;
@@ -54,17 +56,17 @@ export interface UserServiceDeps {
   runtime: Runtime;
 }
 
-/** How often a write is tried again when another writer was quicker. */
-const TRIES = 20;
+/** Attempts at a write while other writers commit first. */
+const MAX_TRIES = 20;
 
-/** The users of all connections. */
+/** Creates the service for the users of all connections. */
 export function userService(deps: UserServiceDeps): UserService {
   return {
     create: (connection, desired) => create(deps, deps.connectionOf(connection), desired),
-    read: (connection, id) => viewOf(deps, connection, id),
+    read: (connection, id) => readView(deps, connection, id),
     list: (connection, query) => listUsers(deps, deps.connectionOf(connection), query),
     change: (connection, id, change, kind) =>
-      amendDesired(deps, deps.connectionOf(connection), { id, change, kind }),
+      updateDesired(deps, deps.connectionOf(connection), { id, change, kind }),
     remove: (connection, id, check) => remove(deps, deps.connectionOf(connection), { id, check }),
   };
 }
@@ -74,86 +76,87 @@ async function create(
   connection: Connection,
   desired: ScimResource,
 ): Promise<UserView> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const { identity, changes } = await createUser(deps, connection, {
       ...desired,
       active: desired.active ?? true,
     });
     deps.runtime.checkpoint('beforeCommit');
     const outcome = await deps.identities.commit(connection.id, changes);
-    if (outcome === 'duplicate') throw taken();
+    if (outcome === 'duplicate') throw conflictError();
     if (outcome === 'stale') continue;
     deps.runtime.checkpoint('afterCommit');
-    if (identity.travelId !== undefined) await touchReferrers(deps, identity, identity);
-    // One whose time is set must wait for what is under way; the background loop sees to it.
+    if (identity.travelId !== undefined) await markReferrersDirty(deps, identity, identity);
+    // With a next attempt set, the identity waits for a call in flight; the background loop reconciles it then.
     if (identity.nextAttemptAt === undefined)
       await deps.reconcileWithinBudget.reconcile(connection, identity.id);
-    return viewOf(deps, connection.id, identity.id);
+    return readView(deps, connection.id, identity.id);
   }
-  throw busy();
+  throw busyError();
 }
 
-interface Amendment {
+interface UserUpdate {
   id: string;
   change: (current: ScimResource, version: number) => ScimResource;
   kind: 'replace' | 'patch';
 }
 
-async function amendDesired(
+async function updateDesired(
   deps: UserServiceDeps,
   connection: Connection,
-  amendment: Amendment,
+  update: UserUpdate,
 ): Promise<UserView> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const idle = await viewIfNothing(deps, connection.id, amendment);
-    if (idle) return idle;
-    const before = await live(deps, connection.id, amendment.id);
-    const after = next(before.desired, amendment.change(before.desired, before.version));
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const unchanged = await viewIfUnchanged(deps, connection.id, update);
+    if (unchanged) return unchanged;
+    const before = await findLive(deps, connection.id, update.id);
+    const after = withStoredActive(before.desired, update.change(before.desired, before.version));
     const changesNothing = before.claimed && isDeepStrictEqual(after, before.desired);
     if (changesNothing && before.state !== 'refused' && before.hold?.cause !== 'guarded')
-      return viewOf(deps, connection.id, before.id);
+      return readView(deps, connection.id, before.id);
     if (!changesNothing) {
-      const write = { before, after, kind: amendment.kind };
+      const write = { before, after, kind: update.kind };
       const { identity, changes } = updateUser(deps.runtime, connection, write);
-      if ((await commitAll(deps, connection, changes)) === 'stale') continue;
-      await touchReferrers(deps, before, identity);
+      if ((await commitChanges(deps, connection, changes)) === 'stale') continue;
+      await markReferrersDirty(deps, before, identity);
     }
     const attempt = await deps.reconcileWithinBudget.reconcile(connection, before.id);
-    if (attempt === 'refused' && after.active === false) await tellRefusal(deps, connection, before.id);
-    return viewOf(deps, connection.id, before.id);
+    if (attempt === 'refused' && after.active === false)
+      await throwIfArchiveRefused(deps, connection, before.id);
+    return readView(deps, connection.id, before.id);
   }
-  throw busy();
+  throw busyError();
 }
 
-/** IdPs repeat themselves all day: what changes nothing is answered from what is read for an answer anyway. */
-async function viewIfNothing(
+/** IdPs repeat writes that change nothing. They are answered from the columns of the response, without the whole identity. */
+async function viewIfUnchanged(
   deps: UserServiceDeps,
   connection: string,
-  { id, change }: Amendment,
+  { id, change }: UserUpdate,
 ): Promise<UserView | undefined> {
-  const shown = await deps.identities.findView(connection, id);
-  if (!shown?.canAnswerNoOp) return undefined;
-  const current = JSON.parse(shown.desired) as ScimResource; // The store keeps nothing else.
-  const isSame = isDeepStrictEqual(next(current, change(current, shown.version)), current);
-  return isSame ? view(deps, connection, shown) : undefined;
+  const stored = await deps.identities.findView(connection, id);
+  if (!stored?.canAnswerNoOp) return undefined;
+  const current = JSON.parse(stored.desired) as ScimResource; // The store writes only SCIM resources into this column.
+  const isSame = isDeepStrictEqual(withStoredActive(current, change(current, stored.version)), current);
+  return isSame ? toUserView(deps, connection, stored) : undefined;
 }
 
 /**
- * `active` is always stored: a change that leaves it out or clears it keeps it (docs/architecture.md, The rules of the
- * plan).
+ * `active` is always stored: a change that omits or clears it keeps the stored value (docs/architecture.md, The rules of
+ * the plan).
  */
-function next(current: ScimResource, changed: ScimResource): ScimResource {
+function withStoredActive(current: ScimResource, changed: ScimResource): ScimResource {
   return typeof changed.active === 'boolean' ? changed : { ...changed, active: current.active ?? true };
 }
 
-async function commitAll(
+async function commitChanges(
   deps: UserServiceDeps,
   connection: Connection,
   changes: IdentityChange[],
 ): Promise<'done' | 'stale'> {
   deps.runtime.checkpoint('beforeCommit');
   const outcome = await deps.identities.commit(connection.id, changes);
-  if (outcome === 'duplicate') throw taken();
+  if (outcome === 'duplicate') throw conflictError();
   deps.runtime.checkpoint('afterCommit');
   return outcome;
 }
@@ -163,8 +166,8 @@ async function remove(
   connection: Connection,
   { id, check }: { id: string; check: ((version: number) => void) | undefined },
 ): Promise<void> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const before = await liveOrRefused(deps, connection, id);
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const before = await findLiveForDelete(deps, connection, id);
     check?.(before.version);
     const { runtime } = deps;
     const memberOf = await deps.groups.membershipsOf(connection.id, id);
@@ -174,36 +177,40 @@ async function remove(
       origin: memberOf.length > 0 ? { ...before.origin, memberOf } : before.origin,
     };
     const change = { kind: 'update', identity, expected: before.version } as const;
-    if ((await commitAll(deps, connection, [change])) === 'stale') continue;
-    await touchReferrers(deps, before, identity);
+    if ((await commitChanges(deps, connection, [change])) === 'stale') continue;
+    await markReferrersDirty(deps, before, identity);
     if ((await deps.reconcileWithinBudget.reconcile(connection, id)) === 'refused')
-      await takeBack(deps, connection, id);
+      await undoDelete(deps, connection, id);
     return;
   }
-  throw busy();
+  throw busyError();
 }
 
 /**
- * The live identity. Of one whose DELETE was committed and not answered, as the process ended then, a repeated DELETE must
- * still tell that it is refused.
+ * Returns the live identity. If an earlier DELETE was committed but the process ended before it was answered, the repeated
+ * DELETE must still report a refusal.
  */
-async function liveOrRefused(deps: UserServiceDeps, connection: Connection, id: string): Promise<Identity> {
+async function findLiveForDelete(
+  deps: UserServiceDeps,
+  connection: Connection,
+  id: string,
+): Promise<Identity> {
   const identity = await deps.identities.findById(connection.id, id);
-  if (identity?.deletedAt === undefined) return live(deps, connection.id, id);
+  if (identity?.deletedAt === undefined) return findLive(deps, connection.id, id);
   const isOpen =
     identity.state === 'dirty' || identity.state === 'refused' || identity.hold?.cause === 'guarded';
   if (isOpen && (await deps.reconcileWithinBudget.reconcile(connection, id)) === 'refused')
-    await takeBack(deps, connection, id);
-  throw notFound();
+    await undoDelete(deps, connection, id);
+  throw notFoundError();
 }
 
 /**
- * A DELETE that the travel API refuses outright is told, and becomes a deactivation that any repeat tries again
+ * Turns a DELETE that the travel API refuses into a deactivation and throws `refused`; a repeated DELETE tries again
  * (docs/architecture.md, Guarded people).
  */
-async function takeBack(deps: UserServiceDeps, connection: Connection, id: string): Promise<void> {
+async function undoDelete(deps: UserServiceDeps, connection: Connection, id: string): Promise<void> {
   const tombstone = await deps.identities.findById(connection.id, id);
-  if (tombstone?.deletedAt === undefined) throw notFound();
+  if (tombstone?.deletedAt === undefined) throw notFoundError();
   const { memberOf: memberships = [], ...origin } = tombstone.origin;
   const identity: Identity = {
     ...withNextVersion(tombstone, deps.runtime),
@@ -212,73 +219,81 @@ async function takeBack(deps: UserServiceDeps, connection: Connection, id: strin
     state: tombstone.state,
     origin,
   };
-  // Before the commit, so that a process that dies in between finds the groups in the tombstone.
+  // The groups come first: if the process dies before the commit, the tombstone still names them.
   await changeGroups(deps, connection.id, {
     memberships,
     change: ({ group: _, ...member }) => ({ kind: 'add', members: [{ value: id, ...member }] }),
   });
   const change = { kind: 'update', identity, expected: tombstone.version } as const;
-  // Somebody else may have the userName by now: then nobody is there any more.
+  // Another user may have taken the userName: then the user stays deleted.
   if ((await deps.identities.commit(connection.id, [change])) === 'duplicate') {
     await changeGroups(deps, connection.id, {
       memberships,
       change: () => ({ kind: 'remove', values: [id] }),
     });
-    throw notFound();
+    throw notFoundError();
   }
-  await touchReferrers(deps, identity, identity);
-  throw refused(tombstone);
+  await markReferrersDirty(deps, identity, identity);
+  throw refusedError(tombstone);
 }
 
-async function tellRefusal(deps: UserServiceDeps, connection: Connection, id: string): Promise<void> {
+async function throwIfArchiveRefused(
+  deps: UserServiceDeps,
+  connection: Connection,
+  id: string,
+): Promise<void> {
   const identity = await deps.identities.findById(connection.id, id);
   const isArchiveRefused = identity?.findings.some(
     ({ field, code }) => (field === 'archived' && code !== 'drift') || code === 'ownCredential',
   );
-  if (identity && isArchiveRefused) throw refused(identity);
+  if (identity && isArchiveRefused) throw refusedError(identity);
 }
 
-/** Those who refer to somebody by a value that came or went look again. */
-async function touchReferrers(deps: UserServiceDeps, before: Identity, after: Identity): Promise<void> {
+/** Marks the identities dirty that refer to this user by a value that was added or removed. */
+async function markReferrersDirty(deps: UserServiceDeps, before: Identity, after: Identity): Promise<void> {
   const [old, now] = [new Set(referenceValuesOf(before)), new Set(referenceValuesOf(after))];
-  const moved = [...old]
+  const changed = [...old]
     .filter((value) => !now.has(value))
     .concat([...now].filter((value) => !old.has(value)));
-  const hasGone = after.deletedAt !== undefined;
-  const isNew = before === after;
-  if (moved.length === 0 && !hasGone && !isNew) return;
-  const values = hasGone || isNew ? [...new Set([...old, ...now])] : moved;
+  const isDeleted = after.deletedAt !== undefined;
+  const isNewOrRestored = before === after;
+  if (changed.length === 0 && !isDeleted && !isNewOrRestored) return;
+  const values = isDeleted || isNewOrRestored ? [...new Set([...old, ...now])] : changed;
   const referrers = await deps.references.findReferrers(after.connection, after.id, values);
   await markDirty(deps, after.connection, referrers);
 }
 
-async function live(deps: UserServiceDeps, connection: string, id: string): Promise<Identity> {
+async function findLive(deps: UserServiceDeps, connection: string, id: string): Promise<Identity> {
   const identity = await deps.identities.findById(connection, id);
-  if (!identity || identity.deletedAt !== undefined) throw notFound();
+  if (!identity || identity.deletedAt !== undefined) throw notFoundError();
   return identity;
 }
 
-async function viewOf(deps: UserServiceDeps, connection: string, id: string): Promise<UserView> {
-  const shown = await deps.identities.findView(connection, id);
-  if (!shown) throw notFound();
-  return view(deps, connection, shown);
+async function readView(deps: UserServiceDeps, connection: string, id: string): Promise<UserView> {
+  const stored = await deps.identities.findView(connection, id);
+  if (!stored) throw notFoundError();
+  return toUserView(deps, connection, stored);
 }
 
-async function view(deps: UserServiceDeps, connection: string, shown: IdentityView): Promise<UserView> {
-  const [only] = await viewsOf(deps, connection, { shown: [shown], withGroups: true });
-  if (!only) throw notFound();
-  return only;
+async function toUserView(
+  deps: UserServiceDeps,
+  connection: string,
+  stored: IdentityView,
+): Promise<UserView> {
+  const [user] = await toUserViews(deps, connection, { views: [stored], withGroups: true });
+  if (!user) throw notFoundError();
+  return user;
 }
 
-function notFound(): ProvisioningError {
+function notFoundError(): ProvisioningError {
   return new ProvisioningError('notFound', 'There is no such user.');
 }
 
-function taken(): ProvisioningError {
+function conflictError(): ProvisioningError {
   return new ProvisioningError('conflict', 'Another user has this userName.');
 }
 
-function refused({ hold, findings }: Identity): ProvisioningError {
+function refusedError({ hold, findings }: Identity): ProvisioningError {
   if (hold?.cause === 'guarded')
     return new ProvisioningError(
       'refused',
@@ -292,7 +307,7 @@ function refused({ hold, findings }: Identity): ProvisioningError {
   return new ProvisioningError('refused', 'The travel service refuses to take this person out of use.');
 }
 
-function busy(): ProvisioningError {
+function busyError(): ProvisioningError {
   return new ProvisioningError('unavailable', 'Too many writers change this user at once; try again.');
 }
 
@@ -337,14 +352,9 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps): Reconcil
   };
 }
 
-interface Deps {
-  groups: Pick<Groups, 'findById' | 'change'>;
-  runtime: Pick<Runtime, 'wallClock'>;
-}
-
-/** Changes the members of each of these groups that still exists; `change` says how. */
+/** Applies `change` to the members of each of these groups; groups that no longer exist are skipped. */
 export async function changeGroups(
-  { groups, runtime }: Deps,
+  { groups, runtime }: Pick<UserServiceDeps, 'groups' | 'runtime'>,
   connection: string,
   { memberships, change }: { memberships: Membership[]; change: (membership: Membership) => MemberChange },
 ): Promise<void> {

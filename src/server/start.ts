@@ -14,7 +14,7 @@ import {
   transportReader,
 } from '../http/proxies.ts';
 import { type LimitHandlers, type SocketLimits, socketLimits } from '../http/sockets.ts';
-import { LONGEST_MS } from '../provisioning/circuit-breaker.ts';
+import { MAX_DELAY_MS } from '../provisioning/circuit-breaker.ts';
 import { isLookedUp } from '../provisioning/event-feed.ts';
 import { holdAlarms } from '../provisioning/hold-alarms.ts';
 import type { Identity } from '../provisioning/identity.ts';
@@ -196,7 +196,7 @@ async function takeOver(
   await deliveryQueue(database).releaseLeases('all', now);
   // A clock that was set back in the meantime would otherwise keep retries waiting for hours.
   await repairFutureTimes(database, now, {
-    attemptMs: LONGEST_MS,
+    attemptMs: MAX_DELAY_MS,
     checkMs: Object.fromEntries(connections.map(({ id, travelApi }) => [id, travelApi.lateMs])),
     deliveryMs: MAX_WAIT_MS,
   });
