@@ -3,67 +3,78 @@ import { Agent as HttpsAgent } from 'node:https';
 import axios, { type AxiosInstance } from 'axios';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { TravelAnswer } from '../provisioning/travel-ports.ts';
-import { answerOf, type Body, failureOf, overdue, type Reply, unreadable } from './answers.ts';
+import {
+  type Envelope,
+  type HttpResponse,
+  toNetworkFailure,
+  toTimeoutFailure,
+  toTravelAnswer,
+  toUnreadableFailure,
+} from './answers.ts';
 
+/** The time limit of a call that names none. */
 const TIMEOUT_MS = 10_000;
-const AT_ONCE = 8;
-/** A page of 100 travelers is well below 1 MB. */
-const ANSWER_BYTES = 8_000_000;
-/** Shorter than servers keep idle sockets (Node: 5 s), so that a request is seldom sent into one that is being closed. */
-const IDLE_MS = 4_000;
+const MAX_CONCURRENT_CALLS = 8;
+/** A larger response is refused; a page of 100 travelers is well below 1 MB. */
+const MAX_RESPONSE_BYTES = 8_000_000;
+/** Shorter than the keep-alive time of servers (Node: 5 s), so that requests are seldom sent over a socket that is closing. */
+const IDLE_SOCKET_MS = 4_000;
 
-/** The media types in which a merge patch is sent: that of the specification's examples, and that of RFC 7396. */
+/** The media types of merge patches: that of the specification's examples, and that of RFC 7396. */
 const patchMediaTypes = ['application/json', 'application/merge-patch+json'] as const;
 
 type PatchMediaType = (typeof patchMediaTypes)[number];
 
-/** Where the travel API is, and how it may be used. */
+/** The address and credential of the travel API, and the limits for its use. */
 export interface ClientSettings {
-  /** The base URL that paths such as `/api/users` are added to. */
+  /** The base URL, to which paths such as `/api/users` are added. */
   url: string;
   token: string;
   clock: Pick<Runtime, 'now' | 'wallClock' | 'wait'>;
   timeoutMs?: number;
   atOnce?: number;
   perSecond?: number | undefined;
-  /** In which a PATCH is sent first; after a 415 another one is used. */
+  /** The media type of the first PATCH; after a 415 the other one is used. */
   patchMediaType?: PatchMediaType;
 }
 
-/** One request to the travel API. Ids may stand in `path`, but no personal data: it is named in the log. */
+/** One request to the travel API. `path` is logged, so it contains ids but no personal data. */
 export interface TravelRequest {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   query?: Record<string, string | number>;
-  /** Goes out in the envelope `{ data }`. */
+  /** The content of the envelope `{ data }`. */
   data?: object;
   timeoutMs?: number;
 }
 
-/** The one way out to the travel API. */
+/** The HTTP client for the travel API of one connection. */
 export interface TravelClient {
-  /** Exactly one attempt; a PATCH whose media type is refused is sent once more, in another. `read` makes of the answer what was asked for, or undefined when it cannot be read. */
-  call<T>(request: TravelRequest, read: (body: Body) => T | undefined): Promise<TravelAnswer<T>>;
-  /** The travel API's present time in milliseconds, after the last `Date` header; undefined while none was seen. */
+  /**
+   * Makes one attempt; only a PATCH whose media type is refused (415) is sent again. `read` converts the response to the
+   * expected value, or returns undefined if the response is unreadable. It never rejects.
+   */
+  call<T>(request: TravelRequest, read: (body: Envelope) => T | undefined): Promise<TravelAnswer<T>>;
+  /** The travel API's clock in epoch milliseconds, from the last `Date` header; undefined before the first one. */
   serverTime(): number | undefined;
-  /** Drops the idle connections. */
+  /** Closes the idle sockets. */
   close(): void;
 }
 
 /**
- * A client for one connection. A call's time begins when it is made: waiting for its turn counts, so that it ends
- * before the lease of whoever makes it.
+ * Creates the client for one connection. The time limit of a call includes the wait for a free slot, so that the call ends
+ * before the lease under which it is made.
  */
 export function travelClient(settings: ClientSettings): TravelClient {
-  const { atOnce = AT_ONCE, perSecond, clock, timeoutMs = TIMEOUT_MS } = settings;
+  const { atOnce = MAX_CONCURRENT_CALLS, perSecond, clock, timeoutMs = TIMEOUT_MS } = settings;
   const agents = {
-    httpAgent: new HttpAgent({ keepAlive: true, timeout: IDLE_MS }),
-    httpsAgent: new HttpsAgent({ keepAlive: true, timeout: IDLE_MS }),
+    httpAgent: new HttpAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS }),
+    httpsAgent: new HttpsAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS }),
   };
   const http = axiosFor(settings, agents);
-  const limit = limiter({ atOnce, perSecond, clock });
-  const exchange = exchanger(settings.patchMediaType);
-  let ahead: number | undefined;
+  const limit = createLimiter({ atOnce, perSecond, clock });
+  const exchange = createExchange(settings.patchMediaType);
+  let clockOffset: number | undefined;
   return {
     call: async (request, read) => {
       const name = `${request.method} ${request.path}`;
@@ -73,21 +84,21 @@ export function travelClient(settings: ClientSettings): TravelClient {
       const sendAs: SendAs = (type) =>
         limit(signal, () => {
           isSent = true;
-          return send(http, request, { type, signal });
+          return sendRequest(http, request, { type, signal });
         });
-      const reply = await exchange(request, sendAs).catch((error: unknown) =>
-        signal.aborted ? overdue(name, deadline, isSent) : failureOf(name, error),
+      const response = await exchange(request, sendAs).catch((error: unknown) =>
+        signal.aborted ? toTimeoutFailure(name, deadline, isSent) : toNetworkFailure(name, error),
       );
-      if ('kind' in reply) return reply;
-      const answer = answerOf(name, reply, clock.wallClock(), request.data);
-      const date = Date.parse(reply.date ?? '');
-      // A gateway that answers in place of the travel API has a clock of its own.
-      if (!Number.isNaN(date) && answer.kind !== 'unavailable') ahead = date - clock.now();
+      if ('kind' in response) return response;
+      const answer = toTravelAnswer(name, response, clock.wallClock(), request.data);
+      const date = Date.parse(response.date ?? '');
+      // Error pages may come from a gateway, which has another clock.
+      if (!Number.isNaN(date) && answer.kind !== 'unavailable') clockOffset = date - clock.now();
       if (answer.kind !== 'ok') return answer;
       const value = read(answer.value);
-      return value === undefined ? unreadable(name) : { kind: 'ok', value };
+      return value === undefined ? toUnreadableFailure(name) : { kind: 'ok', value };
     },
-    serverTime: () => (ahead === undefined ? undefined : clock.now() + ahead),
+    serverTime: () => (clockOffset === undefined ? undefined : clock.now() + clockOffset),
     close: () => {
       agents.httpAgent.destroy();
       agents.httpsAgent.destroy();
@@ -103,11 +114,10 @@ function axiosFor(
     ...agents,
     baseURL: url.replace(/\/+$/, ''),
     headers: { Authorization: `Bearer ${token}`, Accept: 'application/json', 'User-Agent': 'jetbridge' },
-    // The credential goes to the configured address and nowhere else: not after a redirect, nor through a proxy that the
-    // environment happens to name.
+    // Send the credential only to the configured address: follow no redirect, and ignore proxy variables of the environment.
     maxRedirects: 0,
     proxy: false,
-    maxContentLength: ANSWER_BYTES,
+    maxContentLength: MAX_RESPONSE_BYTES,
     maxBodyLength: Number.POSITIVE_INFINITY,
     responseType: 'text',
     transformRequest: [],
@@ -116,30 +126,30 @@ function axiosFor(
   });
 }
 
-/** Sends the request of a call, with a body of this media type. */
-type SendAs = (type: string) => Promise<Reply>;
+/** Sends a request with a body of a media type. */
+type SendAs = (type: string) => Promise<HttpResponse>;
 
-type Exchange = (request: TravelRequest, sendAs: SendAs) => Promise<Reply>;
+type Exchange = (request: TravelRequest, sendAs: SendAs) => Promise<HttpResponse>;
 
 /**
- * Sends a PATCH whose media type is refused (415) once more: in the type that `Accept-Patch` names, or else in the other
- * one. Nothing was carried out by then. A type that is taken is used from then on.
+ * Sends a PATCH again whose media type is refused (415), in the type that `Accept-Patch` names or else in the other one. A
+ * refused request had no effect. Later requests use the type that was accepted.
  */
-function exchanger(first: PatchMediaType = 'application/json'): Exchange {
+function createExchange(first: PatchMediaType = 'application/json'): Exchange {
   let patchType: string = first;
   return async (request, sendAs) => {
     if (request.method !== 'PATCH') return sendAs('application/json');
     const tried = patchType;
-    const reply = await sendAs(tried);
-    if (reply.status !== 415) return reply;
-    const other = otherPatchType(tried, reply.acceptPatch);
+    const response = await sendAs(tried);
+    if (response.status !== 415) return response;
+    const other = otherPatchType(tried, response.acceptPatch);
     const second = await sendAs(other);
     if (second.status !== 415) patchType = other;
     return second;
   };
 }
 
-/** What the travel API takes may have parameters or a vendor's name; a JSON patch (RFC 6902) is another format. */
+/** An accepted type may have parameters or a vendor prefix. A JSON patch (RFC 6902) is another format and does not count. */
 function otherPatchType(tried: string, acceptPatch = ''): string {
   const accepted = acceptPatch.split(',').map((entry) => entry.trim());
   const isMergePatch = /^application\/(?:json|(?:[\w.-]+\.)?merge-patch\+json)\s*(?:;|$)/i;
@@ -147,11 +157,11 @@ function otherPatchType(tried: string, acceptPatch = ''): string {
   return named ?? patchMediaTypes.find((type) => type !== tried) ?? tried;
 }
 
-async function send(
+async function sendRequest(
   http: AxiosInstance,
   request: TravelRequest,
   { type, signal }: { type: string; signal: AbortSignal },
-): Promise<Reply> {
+): Promise<HttpResponse> {
   const { method, path, query, data } = request;
   const response = await http.request<string>({
     method,
@@ -173,39 +183,42 @@ async function send(
   };
 }
 
-/** How hard a travel API may be used. */
+/** The limits for the use of a travel API. */
 export interface Limits {
-  /** Calls that may be on their way at the same time. */
+  /** The number of concurrent calls. */
   atOnce: number;
-  /** Calls that may start within any second; undefined for no limit. */
+  /** The number of calls that may start within any second; undefined for no limit. */
   perSecond: number | undefined;
   clock: Pick<Runtime, 'now' | 'wait'>;
 }
 
-/** Does the work when its turn has come, first come first served; rejects with the signal's reason when that never comes. */
+/** Runs work within the limits, first come, first served. Rejects with the signal's reason if the signal aborts the wait. */
 export type Limiter = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
-/** One limiter serves all the calls of a connection. */
-export function limiter(limits: Limits): Limiter {
-  const turns = semaphore(limits.atOnce);
-  const pace = pacer(limits);
+/** Creates the limiter that all calls of a connection share. */
+export function createLimiter(limits: Limits): Limiter {
+  const slots = createSemaphore(limits.atOnce);
+  const waitForRate = createPacer(limits);
   return async (signal, work) => {
-    await turns.take(signal);
+    await slots.acquire(signal);
     try {
-      await pace(signal);
+      await waitForRate(signal);
       signal.throwIfAborted();
       return await work();
     } finally {
-      turns.give();
+      slots.release();
     }
   };
 }
 
-function semaphore(size: number): { take(signal: AbortSignal): Promise<void>; give(): void } {
+function createSemaphore(size: number): {
+  acquire(signal: AbortSignal): Promise<void>;
+  release(): void;
+} {
   let free = size;
   const waiting = new Set<() => void>();
   return {
-    take: (signal) =>
+    acquire: (signal) =>
       new Promise((resolve, reject) => {
         if (free > 0) {
           free -= 1;
@@ -213,17 +226,17 @@ function semaphore(size: number): { take(signal: AbortSignal): Promise<void>; gi
           return;
         }
         const proceed = () => {
-          signal.removeEventListener('abort', leave);
+          signal.removeEventListener('abort', cancel);
           resolve();
         };
-        const leave = () => {
+        const cancel = () => {
           waiting.delete(proceed);
           reject(signal.reason);
         };
         waiting.add(proceed);
-        signal.addEventListener('abort', leave, { once: true });
+        signal.addEventListener('abort', cancel, { once: true });
       }),
-    give: () => {
+    release: () => {
       const [next] = waiting;
       if (next === undefined) {
         free += 1;
@@ -235,8 +248,8 @@ function semaphore(size: number): { take(signal: AbortSignal): Promise<void>; gi
   };
 }
 
-/** Keeps the times of the last starts, so that the limit holds for any second and not only on average. */
-function pacer({ perSecond, clock }: Limits): (signal: AbortSignal) => Promise<void> {
+/** Remembers the start times of the last calls, so that the limit holds for every second and not only on average. */
+function createPacer({ perSecond, clock }: Limits): (signal: AbortSignal) => Promise<void> {
   const starts: number[] = [];
   return async (signal) => {
     if (perSecond === undefined) return;
@@ -248,7 +261,7 @@ function pacer({ perSecond, clock }: Limits): (signal: AbortSignal) => Promise<v
   };
 }
 
-/** Where the travel API keeps its collections; `{id}` stands for the custom field whose options are read. */
+/** The paths of the travel API. `{id}` in the path of options is replaced by the id of the custom field. */
 export interface TravelPaths {
   whoami: string;
   users: string;
@@ -261,7 +274,7 @@ export interface TravelPaths {
   scimUserMappings: string;
 }
 
-/** The paths of the embedded service; the specification fixes only those of whoami and users. */
+/** The paths of the embedded travel service; the specification fixes only those of whoami and users. */
 export const defaultPaths: TravelPaths = {
   whoami: '/api/whoami',
   users: '/api/users',

@@ -1,21 +1,21 @@
 import type { FeedEvent, FeedPage, TravelAnswer, TravelFeed } from '../provisioning/travel-ports.ts';
-import { type Body, readable, record, text } from './answers.ts';
+import { asObject, asString, type Envelope, readItems } from './answers.ts';
 import type { TravelClient } from './client.ts';
 import { readTravelUser } from './users.ts';
 
-/** The events of the travel API over HTTP, from the newest backwards (specification, "Pagination" by cursor). */
+/** Reads the events of the travel API, the newest first (specification, "Pagination" by cursor). */
 export function travelFeed(client: TravelClient, { events: path }: { events: string }): TravelFeed {
   return {
     readPage: async (limit, from) => {
-      const place = from === undefined ? {} : { after: from };
-      const query = { pageKind: 'cursor', order: 'desc', limit, ...place };
-      return judged(await client.call({ method: 'GET', path, query }, readPage));
+      const after = from === undefined ? {} : { after: from };
+      const query = { pageKind: 'cursor', order: 'desc', limit, ...after };
+      return toFeedAnswer(await client.call({ method: 'GET', path, query }, parseFeedPage));
     },
   };
 }
 
-/** A service that has no such collection, does not let us read it or does not page by cursor has no feed for us. */
-function judged(answer: TravelAnswer<FeedPage | 'none'>): TravelAnswer<FeedPage | 'none'> {
+/** Converts the answers of a travel API without events, without permission to read them or without cursors to `none`. */
+function toFeedAnswer(answer: TravelAnswer<FeedPage | 'none'>): TravelAnswer<FeedPage | 'none'> {
   const hasNone =
     answer.kind === 'notFound' ||
     answer.kind === 'forbidden' ||
@@ -24,24 +24,24 @@ function judged(answer: TravelAnswer<FeedPage | 'none'>): TravelAnswer<FeedPage 
   return hasNone ? { kind: 'ok', value: 'none' } : answer;
 }
 
-/** A page that tells another kind or order is that of a service that passes over what it was asked for. */
-function readPage({ data, meta }: Body): FeedPage | 'none' {
-  const { pageKind, order, nextAfter } = record(meta) ?? {};
+/** Reads one page; `none` if the travel API ignored the requested kind of page or order, or sent an unreadable event. */
+function parseFeedPage({ data, meta }: Envelope): FeedPage | 'none' {
+  const { pageKind, order, nextAfter } = asObject(meta) ?? {};
   if (!Array.isArray(data) || pageKind !== 'cursor' || order !== 'desc') return 'none';
-  const events = readable(data, readEvent);
+  const events = readItems(data, readEvent);
   if (events.length < data.length) return 'none';
-  return { events, next: text(nextAfter) };
+  return { events, next: asString(nextAfter) };
 }
 
 function readEvent(value: unknown): FeedEvent | undefined {
-  const source = record(value);
-  const id = text(source?.id);
-  const kind = text(source?.kind);
+  const source = asObject(value);
+  const id = asString(source?.id);
+  const kind = asString(source?.kind);
   if (!source || id === undefined || kind === undefined) return undefined;
   return {
     id,
     kind,
     traveler: kind.startsWith('user.') ? readTravelUser(source.data) : undefined,
-    previousEmail: text(record(source.previousAttributes)?.email),
+    previousEmail: asString(asObject(source.previousAttributes)?.email),
   };
 }

@@ -2,110 +2,116 @@ import type { Log } from '../provisioning/runtime-ports.ts';
 import type { TravelAnswer, TravelFailure, TravelLookups } from '../provisioning/travel-ports.ts';
 import type { CustomField, Lookups, NamedResource, ScimUserMapping } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
-import { ofCollection, record, text, texts } from './answers.ts';
+import { asObject, asString, readStrings, toCollectionAnswer } from './answers.ts';
 import type { TravelClient, TravelPaths } from './client.ts';
-import { all } from './collection.ts';
+import { readCollection } from './collection.ts';
 import { readTravelUser } from './users.ts';
 
+/** How long a complete reading is used before it is read again. */
 const FRESH_MS = 60_000;
-/** A refresh on demand answers what was read this recently: a batch of people with an unknown cost center is one reading. */
-const MOMENTS_MS = 3_000;
-/** After a reading that failed: long enough not to hammer, short enough that nobody waits long once the API is back. */
-const FAILED_MS = 1_000;
-/** After one that failed in part, while older values serve. */
-const PARTIAL_MS = 5_000;
-/** No longer is heeded of what the travel API asks for. */
-const LONGEST_ASKED_MS = 60_000;
+/** A refresh uses a reading up to this age, so that many users with an unknown cost center cause one reading. */
+const REFRESH_FRESH_MS = 3_000;
+/** The delay after a reading that failed: it spares the travel API, and is short when the API is back. */
+const RETRY_MS = 1_000;
+/** How long a reading with failed parts is used; those parts keep their older values. */
+const PARTIAL_FRESH_MS = 5_000;
+/** A longer Retry-After is cut to this. */
+const MAX_REQUESTED_DELAY_MS = 60_000;
 
-/** Where lookups come from, and how long they serve. */
+/** The source of the lookups, and how long they are used. */
 export interface LookupSettings {
   client: TravelClient;
   paths: TravelPaths;
   now(): number;
   log: Pick<Log, 'warn' | 'error'>;
-  /** Named in the log. */
+  /** The name of the connection in the log. */
   connection?: string;
   freshMs?: number;
 }
 
-/** The lookups of one connection, with what an operator must know about them. */
+/** The lookups of one connection, with the parts that an operator should know to be outdated. */
 export interface CachedLookups extends TravelLookups {
-  /** The parts of which an older reading serves, because the last one failed. */
+  /** The parts whose last reading failed, so that an older one is used. */
   stale(): (keyof Lookups)[];
 }
 
 interface Reading {
   /**
-   * How often the lookups had been expired when it began: a change since then may be missing in it. Undefined: it waits
-   * for the one before, and what changes until that ends will be in it.
+   * The number of times the lookups had been expired when the reading began; later changes may be missing in it. Undefined
+   * while the reading waits for the previous one: changes until then are included.
    */
   epoch: number | undefined;
   answer: Promise<TravelAnswer<Lookups>>;
-  /** When it ended, and how long it serves from then on; undefined while it runs. */
-  ended: { at: number; serves: Record<Question, number> } | undefined;
+  /** When the reading ended, and for how many milliseconds it is used then; undefined while it runs. */
+  ended: { at: number; freshMs: Record<ReadMode, number> } | undefined;
 }
 
-type Question = 'current' | 'refresh';
+/** `current` accepts any fresh reading; `refresh` only a very recent one. */
+type ReadMode = 'current' | 'refresh';
 
 /**
- * Reads the lookups when they are asked for; callers who ask at the same time share one reading. At most one runs and one
- * waits for it, however often something changes meanwhile.
+ * Reads the lookups on demand and caches them. Concurrent callers share one reading. At most one reading runs and one waits,
+ * no matter how often something changes meanwhile.
  */
 export function travelLookups(settings: LookupSettings): CachedLookups {
   const { client, paths, now } = settings;
   let epoch = 0;
   let last: Reading | undefined;
-  const stale: Stale = new Map();
-  const read = reader({ parts: lookupParts(tolerant(settings, stale), paths), stale }, settings, () => epoch);
-  const serves = (reading: Reading, question: Question) =>
-    reading.epoch === undefined || (reading.epoch === epoch && !hasRunOut(reading, question, now()));
-  const ask = (question: Question): Promise<TravelAnswer<Lookups>> => {
-    if (!last || !serves(last, question)) last = read(last);
+  const stale: StaleParts = new Map();
+  const read = createReader(
+    { parts: lookupParts(tolerateForbidden(settings, stale), paths), stale },
+    settings,
+    () => epoch,
+  );
+  const isUsable = (reading: Reading, mode: ReadMode) =>
+    reading.epoch === undefined || (reading.epoch === epoch && !isExpired(reading, mode, now()));
+  const lookUp = (mode: ReadMode): Promise<TravelAnswer<Lookups>> => {
+    if (!last || !isUsable(last, mode)) last = read(last);
     return last.answer;
   };
   return {
-    current: () => ask('current'),
-    refresh: () => ask('refresh'),
+    current: () => lookUp('current'),
+    refresh: () => lookUp('refresh'),
     expire: () => {
       epoch += 1;
     },
-    readOwnUser: remembered(client, paths.whoami),
+    readOwnUser: createSelfReader(client, paths.whoami),
     stale: () => [...new Set(stale.values())].sort(),
   };
 }
 
-function hasRunOut({ ended }: Reading, question: Question, now: number): boolean {
-  return ended !== undefined && now - ended.at >= ended.serves[question];
+function isExpired({ ended }: Reading, mode: ReadMode, now: number): boolean {
+  return ended !== undefined && now - ended.at >= ended.freshMs[mode];
 }
 
-/** The parts of which an older reading serves, by the path that could not be read, or by their own name. */
-type Stale = Map<string, keyof Lookups>;
+/** The parts of which an older reading is used, by the path that was forbidden or by the name of the part that failed. */
+type StaleParts = Map<string, keyof Lookups>;
 
 /**
- * Reads collections that the credential may lose. One that is forbidden (403) and was never read counts as empty: this
- * travel account does not use it. One that was read before serves as it was last read, with an alarm.
+ * Reads collections that the credential may not be allowed to read. A forbidden collection (403) that was never read counts
+ * as empty: the travel account does not use it. If it was read before, the last reading is used and an error is logged.
  */
-function tolerant({ client, log, connection }: LookupSettings, stale: Stale): ReadAll {
+function tolerateForbidden({ client, log, connection }: LookupSettings, stale: StaleParts): ReadCollection {
   const last = new Map<string, unknown[]>();
   const forbidden = new Set<string>();
   return async <T>(part: keyof Lookups, path: string, read: (item: unknown) => T | undefined) => {
-    const answer = await all(client, path, read);
+    const answer = await readCollection(client, path, read);
     if (answer.kind === 'ok') {
       last.set(path, answer.value);
       stale.delete(path);
       forbidden.delete(path);
     }
     if (answer.kind !== 'forbidden') return answer;
-    // A path always has the same reader.
+    // A path is always read with the same function, so its items are of type T.
     const before = last.get(path) as T[] | undefined;
     if (before) stale.set(path, part);
-    if (!forbidden.has(path)) tellForbidden(log, { connection, part, path, wasRead: before !== undefined });
+    if (!forbidden.has(path)) logForbidden(log, { connection, part, path, wasRead: before !== undefined });
     forbidden.add(path);
     return { kind: 'ok', value: before ?? [] };
   };
 }
 
-function tellForbidden(
+function logForbidden(
   log: LookupSettings['log'],
   { wasRead, ...fields }: { connection: string | undefined; part: string; path: string; wasRead: boolean },
 ): void {
@@ -121,58 +127,58 @@ function tellForbidden(
     );
 }
 
-/** Begins a reading after the one before has ended, whose older values must not replace newer ones. */
-function reader(
-  { parts, stale }: { parts: LookupParts; stale: Stale },
+/** Starts readings one after another, so that the values of an older reading never replace newer ones. */
+function createReader(
+  { parts, stale }: { parts: LookupParts; stale: StaleParts },
   { now, log, freshMs = FRESH_MS }: Pick<LookupSettings, 'now' | 'log' | 'freshMs'>,
   presentEpoch: () => number,
 ): (before: Reading | undefined) => Reading {
-  const kept: Partial<Lookups> = {};
+  const values: Partial<Lookups> = {};
   return (before) => {
-    const waitsFor = before?.ended ? undefined : before;
-    const carryOut = async (): Promise<TravelAnswer<Lookups>> => {
-      if (waitsFor) {
-        await waitsFor.answer;
+    const previous = before?.ended ? undefined : before;
+    const readLookups = async (): Promise<TravelAnswer<Lookups>> => {
+      if (previous) {
+        await previous.answer;
         reading.epoch = presentEpoch();
       }
-      const failure = await readParts(parts, kept, { stale, log });
-      const value = complete(kept);
-      const asked = failure === undefined ? 0 : askedBy(failure);
-      const own = failure === undefined ? freshMs : value ? PARTIAL_MS : FAILED_MS;
-      const current = Math.max(own, asked);
+      const failure = await readParts(parts, values, { stale, log });
+      const value = toLookups(values);
+      const requested = failure === undefined ? 0 : requestedDelay(failure);
+      const usableMs = failure === undefined ? freshMs : value ? PARTIAL_FRESH_MS : RETRY_MS;
+      const current = Math.max(usableMs, requested);
       reading.ended = {
         at: now(),
-        serves: { current, refresh: Math.min(current, Math.max(MOMENTS_MS, asked)) },
+        freshMs: { current, refresh: Math.min(current, Math.max(REFRESH_FRESH_MS, requested)) },
       };
       return value ? { kind: 'ok', value } : (failure ?? { kind: 'unavailable', text: 'nothing was read' });
     };
-    const epoch = waitsFor ? undefined : presentEpoch();
-    const reading: Reading = { epoch, answer: carryOut(), ended: undefined };
+    const epoch = previous ? undefined : presentEpoch();
+    const reading: Reading = { epoch, answer: readLookups(), ended: undefined };
     return reading;
   };
 }
 
-/** How long the travel API asks to be left alone, up to a minute. */
-function askedBy(failure: TravelFailure): number {
-  return failure.kind === 'unavailable' ? Math.min(LONGEST_ASKED_MS, failure.retryAfterMs ?? 0) : 0;
+/** The Retry-After of a failure in milliseconds, up to a minute. */
+function requestedDelay(failure: TravelFailure): number {
+  return failure.kind === 'unavailable' ? Math.min(MAX_REQUESTED_DELAY_MS, failure.retryAfterMs ?? 0) : 0;
 }
 
-/** Reads all parts into `kept`; one that cannot be read keeps its last read value. Answers the first failure. */
+/** Reads all parts into `values`; a part that cannot be read keeps its last value. Returns the first failure. */
 async function readParts(
   parts: LookupParts,
-  kept: Partial<Lookups>,
-  { stale, log }: { stale: Stale; log: Pick<Log, 'warn'> },
+  values: Partial<Lookups>,
+  { stale, log }: { stale: StaleParts; log: Pick<Log, 'warn'> },
 ): Promise<TravelFailure | undefined> {
   const read = async <Part extends keyof Lookups>(part: Part): Promise<TravelFailure | undefined> => {
     const answer = await parts[part]();
     if (answer.kind === 'ok') {
-      kept[part] = answer.value;
+      values[part] = answer.value;
       stale.delete(part);
       return undefined;
     }
-    if (kept[part] !== undefined) stale.set(part, part);
+    if (values[part] !== undefined) stale.set(part, part);
     const failure = answer.kind === 'unavailable' ? answer.text : answer.kind;
-    log.warn({ part, failure, stale: kept[part] !== undefined }, 'a part of the lookups could not be read');
+    log.warn({ part, failure, stale: values[part] !== undefined }, 'a part of the lookups could not be read');
     return answer;
   };
   const failures = await Promise.all([
@@ -185,50 +191,53 @@ async function readParts(
   return failures.find((failure) => failure !== undefined);
 }
 
-function complete(kept: Partial<Lookups>): Lookups | undefined {
-  const { customFields, costCenters, billingProfiles, travelPolicies, scimUserMappings } = kept;
+function toLookups(values: Partial<Lookups>): Lookups | undefined {
+  const { customFields, costCenters, billingProfiles, travelPolicies, scimUserMappings } = values;
   if (!customFields || !costCenters || !billingProfiles || !travelPolicies || !scimUserMappings)
     return undefined;
   return { customFields, costCenters, billingProfiles, travelPolicies, scimUserMappings };
 }
 
-/** Who the credential belongs to cannot change while it is used, so it is asked until it is known. */
-function remembered(client: TravelClient, path: string): () => Promise<TravelAnswer<TravelUser>> {
-  let asked: Promise<TravelAnswer<TravelUser>> | undefined;
-  const ask = async () => {
+/** Reads the traveler of the credential once: it cannot change while the credential is used. */
+function createSelfReader(client: TravelClient, path: string): () => Promise<TravelAnswer<TravelUser>> {
+  let reading: Promise<TravelAnswer<TravelUser>> | undefined;
+  const read = async () => {
     const answer = await client.call({ method: 'GET', path }, ({ data }) => readTravelUser(data));
-    if (answer.kind !== 'ok') asked = undefined;
-    return ofCollection(`GET ${path}`, answer);
+    if (answer.kind !== 'ok') reading = undefined;
+    return toCollectionAnswer(`GET ${path}`, answer);
   };
   return () => {
-    asked ??= ask();
-    return asked;
+    reading ??= read();
+    return reading;
   };
 }
 
-/** How each part of the lookups is read from the travel API. */
+/** The functions that read the parts of the lookups. */
 export type LookupParts = { [Part in keyof Lookups]: () => Promise<TravelAnswer<Lookups[Part]>> };
 
-/** Reads a whole collection, which belongs to a part of the lookups. */
-export type ReadAll = <T>(
+/** Reads a whole collection for one part of the lookups. */
+export type ReadCollection = <T>(
   part: keyof Lookups,
   path: string,
   read: (item: unknown) => T | undefined,
 ) => Promise<TravelAnswer<T[]>>;
 
-/** The readings of one travel account. */
-export function lookupParts(readAll: ReadAll, paths: TravelPaths): LookupParts {
+/** Makes the functions that read the lookups of one travel account. */
+export function lookupParts(readAll: ReadCollection, paths: TravelPaths): LookupParts {
   return {
     customFields: () => readCustomFields(readAll, paths),
-    costCenters: () => readAll('costCenters', paths.costCenters, readNamed),
-    billingProfiles: () => readAll('billingProfiles', paths.billingProfiles, readNamed),
-    travelPolicies: () => readAll('travelPolicies', paths.travelPolicies, readNamed),
+    costCenters: () => readAll('costCenters', paths.costCenters, readNamedResource),
+    billingProfiles: () => readAll('billingProfiles', paths.billingProfiles, readNamedResource),
+    travelPolicies: () => readAll('travelPolicies', paths.travelPolicies, readNamedResource),
     scimUserMappings: () => readAll('scimUserMappings', paths.scimUserMappings, readMapping),
   };
 }
 
-/** Those of users only, with the options of those that have any. */
-async function readCustomFields(readAll: ReadAll, paths: TravelPaths): Promise<TravelAnswer<CustomField[]>> {
+/** Reads the custom fields of users, with the options of those that are not texts. */
+async function readCustomFields(
+  readAll: ReadCollection,
+  paths: TravelPaths,
+): Promise<TravelAnswer<CustomField[]>> {
   const fields = await readAll('customFields', paths.customFields, readCustomField);
   if (fields.kind !== 'ok') return fields;
   const answers = await Promise.all(fields.value.map((field) => withOptions(readAll, paths, field)));
@@ -241,7 +250,7 @@ async function readCustomFields(readAll: ReadAll, paths: TravelPaths): Promise<T
 }
 
 async function withOptions(
-  readAll: ReadAll,
+  readAll: ReadCollection,
   paths: TravelPaths,
   field: CustomField,
 ): Promise<TravelAnswer<CustomField>> {
@@ -252,8 +261,8 @@ async function withOptions(
 }
 
 function readCustomField(value: unknown): CustomField | undefined {
-  const source = record(value);
-  const { id, name, dataType, validationRegexp } = members(source, [
+  const source = asObject(value);
+  const { id, name, dataType, validationRegexp } = stringMembers(source, [
     'id',
     'name',
     'dataType',
@@ -266,29 +275,29 @@ function readCustomField(value: unknown): CustomField | undefined {
 }
 
 function readOption(value: unknown): CustomField['options'][number] | undefined {
-  const source = record(value);
-  const { id, data } = members(source, ['id', 'data']);
+  const source = asObject(value);
+  const { id, data } = stringMembers(source, ['id', 'data']);
   if (id === undefined || data === undefined) return undefined;
   return { id, data, disabled: source?.disabled === true };
 }
 
-function readNamed(value: unknown): NamedResource | undefined {
-  const source = record(value);
-  const { id, name } = members(source, ['id', 'name']);
+function readNamedResource(value: unknown): NamedResource | undefined {
+  const source = asObject(value);
+  const { id, name } = stringMembers(source, ['id', 'name']);
   if (id === undefined || name === undefined) return undefined;
   return { id, name, archived: source?.archived === true };
 }
 
 function readMapping(value: unknown): ScimUserMapping | undefined {
-  const source = record(value);
-  const scimAttribute = text(source?.scimAttribute);
+  const source = asObject(value);
+  const scimAttribute = asString(source?.scimAttribute);
   if (scimAttribute === undefined) return undefined;
-  return { scimAttribute, ...members(source, ['customFieldId', 'userAttribute']) };
+  return { scimAttribute, ...stringMembers(source, ['customFieldId', 'userAttribute']) };
 }
 
-function members<Name extends string>(
+function stringMembers<Name extends string>(
   source: Record<string, unknown> | undefined,
   names: readonly Name[],
 ): { [N in Name]?: string } {
-  return source ? texts(source, names) : {};
+  return source ? readStrings(source, names) : {};
 }

@@ -2,41 +2,47 @@ import type { TravelUsers } from '../provisioning/travel-ports.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import { type Field, fields } from '../translator/fields.ts';
 import type { CustomFieldValue, TravelUser } from '../translator/traveler.ts';
-import { list, ofCollection, readable, record, text, texts } from './answers.ts';
+import { asArray, asObject, asString, readItems, readStrings, toCollectionAnswer } from './answers.ts';
 import type { TravelClient } from './client.ts';
-import { page } from './collection.ts';
+import { readPage } from './collection.ts';
 
-const one = ({ data }: { data: unknown }): TravelUser | undefined => readTravelUser(data);
+const readEnvelopeUser = ({ data }: { data: unknown }): TravelUser | undefined => readTravelUser(data);
 
-/** The travelers over HTTP; each method is one request, tried once. */
+/** Reads and writes travelers over HTTP. Each method makes one request and does not retry. */
 export function travelUsers(client: TravelClient, { users: path }: { users: string }): TravelUsers {
-  const item = (id: string) => `${path}/${encodeURIComponent(id)}`;
+  const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
   return {
     create: async (user) => {
-      const answer = await client.call({ method: 'POST', path, data: user }, one);
-      return ofCollection(`POST ${path}`, answer);
+      const answer = await client.call({ method: 'POST', path, data: user }, readEnvelopeUser);
+      return toCollectionAnswer(`POST ${path}`, answer);
     },
     read: async (id) =>
-      isName(id) ? client.call({ method: 'GET', path: item(id) }, one) : { kind: 'notFound' },
+      isPathSegment(id)
+        ? client.call({ method: 'GET', path: pathOf(id) }, readEnvelopeUser)
+        : { kind: 'notFound' },
     patch: async (id, patch) =>
-      isName(id) ? client.call({ method: 'PATCH', path: item(id), data: patch }, one) : { kind: 'notFound' },
+      isPathSegment(id)
+        ? client.call({ method: 'PATCH', path: pathOf(id), data: patch }, readEnvelopeUser)
+        : { kind: 'notFound' },
     remove: async (id) =>
-      isName(id) ? client.call({ method: 'DELETE', path: item(id) }, one) : { kind: 'notFound' },
+      isPathSegment(id)
+        ? client.call({ method: 'DELETE', path: pathOf(id) }, readEnvelopeUser)
+        : { kind: 'notFound' },
     findByEmails: async (emails, timeoutMs) => {
       if (emails.length === 0) return { kind: 'ok', value: [] };
       const wanted = new Set(emails.map(foldCase));
-      const query = { emails: [...new Set(emails.flatMap(formsOf))].join(','), limit: 100 };
-      const answer = await page(client, { path, query, read: readTravelUser, timeoutMs });
+      const query = { emails: [...new Set(emails.flatMap(spellingsOf))].join(','), limit: 100 };
+      const answer = await readPage(client, { path, query, read: readTravelUser, timeoutMs });
       if (answer.kind !== 'ok') return answer;
-      // A travel API that passes over the filter answers everybody; linking one of those would be somebody else.
+      // A travel API that ignores the filter returns all travelers; another person must not be linked.
       const found = answer.value.items.filter(({ email }) => wanted.has(foldCase(email)));
-      // In the order of the addresses, whatever the order of the list: the first wanted address is the preferred one.
-      const places = [...wanted];
-      const placeOf = ({ email }: TravelUser) => places.indexOf(foldCase(email));
-      return { kind: 'ok', value: found.sort((one, other) => placeOf(one) - placeOf(other)) };
+      // The first address is the preferred one, so its traveler comes first.
+      const order = [...wanted];
+      const rank = ({ email }: TravelUser) => order.indexOf(foldCase(email));
+      return { kind: 'ok', value: found.sort((one, other) => rank(one) - rank(other)) };
     },
     readPage: async (offset, limit) => {
-      const answer = await page(client, { path, query: { offset, limit }, read: readTravelUser });
+      const answer = await readPage(client, { path, query: { offset, limit }, read: readTravelUser });
       if (answer.kind !== 'ok') return answer;
       const { items: users, unreadable, ...rest } = answer.value;
       return { kind: 'ok', value: { users, unreadable: unreadable.map(readTravelUserId), ...rest } };
@@ -45,16 +51,16 @@ export function travelUsers(client: TravelClient, { users: path }: { users: stri
   };
 }
 
-/** False for what a URL would not take as the name of one thing: `users/..` is not a user. */
-function isName(id: string): boolean {
+/** False for an id that is no path segment: `users/..` is not the path of a traveler. */
+function isPathSegment(id: string): boolean {
   return id !== '' && id !== '.' && id !== '..';
 }
 
 /**
- * The forms of an address that the travel API is asked for: one that compares exactly may have stored another form than
- * the one the identity provider sends.
+ * The spellings under which an address is searched. A travel API that compares exactly may have stored another spelling
+ * than the identity provider sends.
  */
-function formsOf(email: string): string[] {
+function spellingsOf(email: string): string[] {
   const folded = foldCase(email);
   return [email, email.normalize('NFC'), email.normalize('NFD'), folded, folded.normalize('NFD')];
 }
@@ -65,21 +71,21 @@ function formsOf(email: string): string[] {
  * email is missing or blank.
  */
 export function readTravelUser(value: unknown, table: readonly Field[] = fields): TravelUser | undefined {
-  const source = record(value);
+  const source = asObject(value);
   const id = readTravelUserId(value);
-  const email = text(source?.email);
+  const email = asString(source?.email);
   if (!source || id === undefined || email === undefined || email.trim() === '') return undefined;
   const { address, customFields, roles } = source;
-  const parts = record(address);
+  const parts = asObject(address);
   return {
     id,
     email,
     archived: source.archived === true,
-    createdAt: text(source.createdAt) ?? '',
+    createdAt: asString(source.createdAt) ?? '',
     ...readMembers(source, table, ''),
     ...(parts ? { address: readMembers(parts, table, 'address.') } : {}),
     ...(Array.isArray(customFields) ? { customFields: readCustomFieldValues(customFields) } : {}),
-    ...(Array.isArray(roles) ? { roles: readable(roles, text).sort() } : {}),
+    ...(Array.isArray(roles) ? { roles: readItems(roles, asString).sort() } : {}),
   };
 }
 
@@ -97,32 +103,32 @@ function readMembers(
   return Object.fromEntries(found) as { [name: string]: string | boolean }; // `typeof` has checked each value.
 }
 
-/** The id of a traveler that perhaps cannot be read otherwise; undefined when there is none. */
+/** Reads the id alone, also of a traveler that is otherwise unreadable; undefined if there is none. */
 export function readTravelUserId(value: unknown): string | undefined {
-  const id = text(record(value)?.id);
+  const id = asString(asObject(value)?.id);
   return id === '' ? undefined : id;
 }
 
 function readCustomFieldValues(values: unknown[]): CustomFieldValue[] {
-  return readable(values, readCustomFieldValue).sort(by(({ customFieldId }) => customFieldId));
+  return readItems(values, readCustomFieldValue).sort(compareBy(({ customFieldId }) => customFieldId));
 }
 
 function readCustomFieldValue(value: unknown): CustomFieldValue | undefined {
-  const source = record(value);
-  const customFieldId = text(source?.customFieldId);
+  const source = asObject(value);
+  const customFieldId = asString(source?.customFieldId);
   if (!source || customFieldId === undefined) return undefined;
-  const values = list(source.values).flatMap((item) => {
-    const members = record(item);
-    return members ? [texts(members, ['customFieldOptionId', 'data', 'displayName'])] : [];
+  const values = asArray(source.values).flatMap((item) => {
+    const members = asObject(item);
+    return members ? [readStrings(members, ['customFieldOptionId', 'data', 'displayName'])] : [];
   });
   const ordered = values.sort(
-    by(({ customFieldOptionId, data }) => `${customFieldOptionId ?? ''} ${data ?? ''}`),
+    compareBy(({ customFieldOptionId, data }) => `${customFieldOptionId ?? ''} ${data ?? ''}`),
   );
-  return { customFieldId, ...texts(source, ['name']), values: ordered };
+  return { customFieldId, ...readStrings(source, ['name']), values: ordered };
 }
 
-/** Compares by the codes of characters, which is the same everywhere. */
-function by<T>(keyOf: (item: T) => string): (one: T, other: T) => number {
+/** Compares by character codes, so that the order does not depend on the locale. */
+function compareBy<T>(keyOf: (item: T) => string): (one: T, other: T) => number {
   return (one, other) => {
     const [left, right] = [keyOf(one), keyOf(other)];
     if (left === right) return 0;

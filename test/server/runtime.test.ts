@@ -1,4 +1,4 @@
-import { limiter } from '../../src/adapter/client.ts';
+import { createLimiter } from '../../src/adapter/client.ts';
 import { steadyClock } from '../../src/server/runtime.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -42,7 +42,7 @@ describe('the clock of the process', () => {
       waits.push(ms);
       pass(ms);
     };
-    const limit = limiter({ atOnce: 1, perSecond: 2, clock: { now, wait } });
+    const limit = createLimiter({ atOnce: 1, perSecond: 2, clock: { now, wait } });
     const call = () => limit(new AbortController().signal, async () => {});
     await call();
     await call();
