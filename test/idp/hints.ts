@@ -6,7 +6,7 @@ import type { TravelService } from './travel-service.ts';
 export type Hint = Record<string, unknown>;
 
 /** Fields with the id of another resource of the travel service, and how the test creates one. */
-const things: Record<string, { path: string; example: object }> = {
+const references: Record<string, { path: string; example: object }> = {
   costCenterId: { path: '/cost-centers', example: { name: 'Research' } },
   billingProfileId: {
     path: '/billing-profiles',
@@ -24,7 +24,7 @@ const things: Record<string, { path: string; example: object }> = {
 };
 
 /** Hints that are prose, with the expected fields instead. */
-const rulings: Record<string, Hint> = {
+const proseHints: Record<string, Hint> = {
   // The connection has no country, and the user has no address to derive one from.
   '+33 612345678 only if default region is configured FR, else omitted': { phoneNumber: null },
 };
@@ -33,29 +33,29 @@ const rulings: Record<string, Hint> = {
  * Creates a resource of the travel service for every made-up id in a hint, such as `cc-12`, and replaces that id everywhere in
  * the scenario.
  */
-export async function withRealThings(scenario: Scenario, travel: TravelService): Promise<Scenario> {
+export async function withRealIds(scenario: Scenario, travel: TravelService): Promise<Scenario> {
   const ids = new Map<unknown, string>();
   for (const step of scenario.steps) {
     for (const [field, name] of Object.entries(step.travel ?? {})) {
-      const thing = things[field];
+      const thing = references[field];
       if (thing && typeof name === 'string' && !ids.has(name))
         ids.set(name, await travel.make(thing.path, thing.example));
     }
   }
-  const steps = replaced(scenario.steps, ids);
+  const steps = replaceIds(scenario.steps, ids);
   return ids.size === 0 ? scenario : { ...scenario, steps: steps as Step[] };
 }
 
-function replaced(value: unknown, ids: Map<unknown, string>): unknown {
+function replaceIds(value: unknown, ids: Map<unknown, string>): unknown {
   const id = ids.get(value);
   if (id !== undefined) return id;
-  if (Array.isArray(value)) return value.map((item) => replaced(item, ids));
+  if (Array.isArray(value)) return value.map((item) => replaceIds(item, ids));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, replaced(member, ids)]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, replaceIds(member, ids)]));
 }
 
 /** Returns the expected fields after a step, with variables, prose and references to other travelers resolved. */
-export function wantedBy(
+export function expectedFields(
   { travel }: Step,
   variables: Variables,
   travelIdOf: (variable: string) => string | undefined,
@@ -64,14 +64,14 @@ export function wantedBy(
   const wanted: Hint = {};
   for (const [field, value] of Object.entries(substitute(travel, variables) as Hint)) {
     const other = /^<travel id of (\w+)>$/.exec(String(value))?.[1];
-    if (typeof value === 'string' && rulings[value]) Object.assign(wanted, rulings[value]);
+    if (typeof value === 'string' && proseHints[value]) Object.assign(wanted, proseHints[value]);
     else wanted[field] = other === undefined ? value : travelIdOf(other);
   }
   return wanted;
 }
 
 /** Returns the fields of a traveler that a hint has; null for missing ones. Undefined if there is no traveler. */
-export function spokenOf(traveler: unknown, hint: Hint): Hint | undefined {
+export function selectFields(traveler: unknown, hint: Hint): Hint | undefined {
   if (traveler === undefined) return undefined;
   const fields: Hint = Object(traveler);
   return Object.fromEntries(Object.keys(hint).map((field) => [field, fields[field] ?? null]));

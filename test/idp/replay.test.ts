@@ -7,7 +7,7 @@ import { replay } from '../../src/replay/report.ts';
 import { readScenarios, type Scenario, type Step } from '../../src/replay/scenario.ts';
 import { oauthClient } from '../fixtures/oauth-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
-import { spokenOf, wantedBy, withRealThings } from './hints.ts';
+import { expectedFields, selectFields, withRealIds } from './hints.ts';
 import { type TravelService, travelService } from './travel-service.ts';
 
 const extensionUrn = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
@@ -54,7 +54,7 @@ describe('the service passes the recorded exchange of an identity provider', () 
           firstName: 'Sam',
           lastName: 'Seed',
         });
-      const differences = await playIn(fixture, await withRealThings(scenario, fixture.travel));
+      const differences = await playIn(fixture, await withRealIds(scenario, fixture.travel));
       expect(differences).toEqual([]);
     },
   );
@@ -99,11 +99,11 @@ async function playIn({ service, travel, line, variables }: Fixture, scenario: S
     return travelIds.get(name);
   };
   const afterStep = async (_: Scenario, step: Step, index: number) => {
-    const name = personOf(step);
+    const name = userVariable(step);
     await lookUp(name);
-    const hint = wantedBy(step, variables, (other) => travelIds.get(other));
+    const hint = expectedFields(step, variables, (other) => travelIds.get(other));
     if (!hint) return;
-    const seen = async () => spokenOf(await travel.get(`/users/${await lookUp(name)}`), hint);
+    const seen = async () => selectFields(await travel.get(`/users/${await lookUp(name)}`), hint);
     const actual = await eventually(seen, hint);
     if (!isDeepStrictEqual(actual, hint))
       differences.push({ step: index + 1, at: 'traveler', expected: hint, actual });
@@ -116,7 +116,7 @@ async function playIn({ service, travel, line, variables }: Fixture, scenario: S
 }
 
 /** Returns the variable that has the SCIM id of the user in a step. */
-function personOf({ request, capture }: Step): string | undefined {
+function userVariable({ request, capture }: Step): string | undefined {
   if (!request.path.startsWith('/Users')) return undefined;
   const named = /^\/Users\/\{\{(\w+)\}\}/.exec(request.path)?.[1];
   return named ?? Object.entries(capture).find(([, path]) => path === 'id')?.[0];

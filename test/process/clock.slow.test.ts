@@ -1,6 +1,6 @@
 import { eventually } from '../fixtures/eventually.ts';
 import { kill, type ProcessFixture, type RunningBridge, withProcessFixture } from '../fixtures/process.ts';
-import { type Person, stranger, wishFor } from '../fixtures/remembering-idp.ts';
+import { type IdpUser, newIdpUser, userStateOf } from '../fixtures/remembering-idp.ts';
 import { createShiftedClock, type ShiftedClock } from '../fixtures/shifted-clock.ts';
 
 /** Starting processes takes long on a busy machine; what goes wrong is told by what was waited for, long before. */
@@ -26,13 +26,17 @@ describe.each(shifts)('when the wall clock jumps %s by a day', (_, byMs) => {
     withProcessFixture(
       'split',
       async (fixture) => {
-        const people = ['ada', 'bob', 'eve', 'joe'].map(stranger);
-        const [ada, bob, eve, joe] = people as [Person, Person, Person, Person];
+        const people = ['ada', 'bob', 'eve', 'joe'].map(newIdpUser);
+        const [ada, bob, eve, joe] = people as [IdpUser, IdpUser, IdpUser, IdpUser];
         const bridge = await fixture.startBridge();
         await hire(bridge, ada, bob);
         await fixture.expectAgreement(bridge, [ada, bob]);
         await fixture.proxy.shut();
-        await bridge.idp.send({ verb: 'patch', person: ada, wish: wishFor(ada, { givenName: 'Augusta' }) });
+        await bridge.idp.send({
+          verb: 'patch',
+          person: ada,
+          wish: userStateOf(ada, { givenName: 'Augusta' }),
+        });
         await bridge.idp.send({ verb: 'dismiss', person: bob, wish: 'gone' });
         await hire(bridge, eve);
         clock.shift(byMs);
@@ -40,7 +44,11 @@ describe.each(shifts)('when the wall clock jumps %s by a day', (_, byMs) => {
         await fixture.proxy.open();
         await agreeSoon(fixture, bridge, people);
         clock.shift(0);
-        await bridge.idp.send({ verb: 'patch', person: joe, wish: wishFor(joe, { department: 'Legal' }) });
+        await bridge.idp.send({
+          verb: 'patch',
+          person: joe,
+          wish: userStateOf(joe, { department: 'Legal' }),
+        });
         await agreeSoon(fixture, bridge, people);
       },
       clock.environment,
@@ -50,13 +58,13 @@ describe.each(shifts)('when the wall clock jumps %s by a day', (_, byMs) => {
     withProcessFixture(
       'split',
       async (fixture) => {
-        const people = ['ada', 'bob'].map(stranger);
-        const [ada, bob] = people as [Person, Person];
+        const people = ['ada', 'bob'].map(newIdpUser);
+        const [ada, bob] = people as [IdpUser, IdpUser];
         const first = await fixture.startBridge();
         await hire(first, ada);
         await fixture.expectAgreement(first, [ada]);
         await fixture.proxy.shut();
-        await first.idp.send({ verb: 'patch', person: ada, wish: wishFor(ada, { active: false }) });
+        await first.idp.send({ verb: 'patch', person: ada, wish: userStateOf(ada, { active: false }) });
         await hire(first, bob);
         await waiting(first, 2);
         await kill(first);
@@ -73,7 +81,7 @@ it('times that IdPs read follow the wall clock', () =>
   withProcessFixture(
     'embedded',
     async (fixture) => {
-      const [ada, bob] = [stranger('ada'), stranger('bob')];
+      const [ada, bob] = [newIdpUser('ada'), newIdpUser('bob')];
       const bridge = await fixture.startBridge();
       await hire(bridge, ada);
       clock.shift(DAY_MS);
@@ -85,13 +93,13 @@ it('times that IdPs read follow the wall clock', () =>
     clock.environment,
   ));
 
-async function hire(bridge: RunningBridge, ...people: Person[]): Promise<void> {
+async function hire(bridge: RunningBridge, ...people: IdpUser[]): Promise<void> {
   for (const person of people) {
-    expect(await bridge.idp.send({ verb: 'hire', person, wish: wishFor(person) })).toBe('acknowledged');
+    expect(await bridge.idp.send({ verb: 'hire', person, wish: userStateOf(person) })).toBe('acknowledged');
   }
 }
 
-async function agreeSoon(fixture: ProcessFixture, bridge: RunningBridge, people: Person[]): Promise<void> {
+async function agreeSoon(fixture: ProcessFixture, bridge: RunningBridge, people: IdpUser[]): Promise<void> {
   const begun = performance.now();
   await fixture.expectAgreement(bridge, people);
   expect(performance.now() - begun).toBeLessThan(SOON_MS);
@@ -105,7 +113,7 @@ async function waiting({ url }: RunningBridge, count: number): Promise<void> {
   });
 }
 
-async function createdAt({ url }: RunningBridge, { id }: Person): Promise<number> {
+async function createdAt({ url }: RunningBridge, { id }: IdpUser): Promise<number> {
   const headers = { authorization: 'Bearer the-token-of-the-identity-provider' };
   const user: unknown = await (await fetch(`${url}/scim/v2/Users/${id}`, { headers })).json();
   return Date.parse((user as { meta: { created: string } }).meta.created); // A SCIM user has a meta.

@@ -7,7 +7,7 @@ import {
   waitUntilSyncedOrDead,
   withProcessFixture,
 } from '../fixtures/process.ts';
-import { stranger, type Write, wishFor } from '../fixtures/remembering-idp.ts';
+import { newIdpUser, userStateOf, type Write } from '../fixtures/remembering-idp.ts';
 
 /** Starting processes takes long on a busy machine; what goes wrong is told by what was waited for, long before. */
 jest.setTimeout(120_000);
@@ -25,8 +25,8 @@ export function describeCrashPoints(arrangement: Arrangement, chosen: readonly C
 
   it('killed again and again while it recovers, it loses nothing and makes nobody twice', () =>
     withProcessFixture(arrangement, async (fixture) => {
-      const ada = stranger('ada');
-      const hire: Write = { verb: 'hire', person: ada, wish: wishFor(ada) };
+      const ada = newIdpUser('ada');
+      const hire: Write = { verb: 'hire', person: ada, wish: userStateOf(ada) };
       await dieAt('beforeSend', await fixture.startBridge(), hire);
       for (const point of ['beforeSend', 'afterSend', 'beforeOutcome'] as const) {
         // What was on its way is taken up again, whoever asks for it.
@@ -37,24 +37,24 @@ export function describeCrashPoints(arrangement: Arrangement, chosen: readonly C
 }
 
 async function dieAtEveryWrite(fixture: ProcessFixture, point: Checkpoint): Promise<void> {
-  const ada = stranger('ada');
-  const bob = stranger('bob');
+  const ada = newIdpUser('ada');
+  const bob = newIdpUser('bob');
   const writes: Write[] = [
-    { verb: 'hire', person: ada, wish: wishFor(ada, { department: 'Sales' }) },
-    { verb: 'patch', person: bob, wish: wishFor(bob, { givenName: 'Robert', department: 'Legal' }) },
-    { verb: 'put', person: bob, wish: wishFor(bob, { email: 'bob@example.org', active: false }) },
+    { verb: 'hire', person: ada, wish: userStateOf(ada, { department: 'Sales' }) },
+    { verb: 'patch', person: bob, wish: userStateOf(bob, { givenName: 'Robert', department: 'Legal' }) },
+    { verb: 'put', person: bob, wish: userStateOf(bob, { email: 'bob@example.org', active: false }) },
     { verb: 'dismiss', person: ada, wish: 'gone' },
-    { verb: 'hire', person: ada, wish: wishFor(ada, { givenName: 'Augusta' }) },
+    { verb: 'hire', person: ada, wish: userStateOf(ada, { givenName: 'Augusta' }) },
   ];
   let bridge = await fixture.startBridge();
-  await bridge.idp.send({ verb: 'hire', person: bob, wish: wishFor(bob, { department: 'Sales' }) });
+  await bridge.idp.send({ verb: 'hire', person: bob, wish: userStateOf(bob, { department: 'Sales' }) });
   for (const write of writes) {
     await fixture.expectAgreement(bridge, [ada, bob]);
     await dieAt(point, bridge, write);
     bridge = await fixture.startBridge();
     await fixture.expectAgreement(bridge, [ada, bob]);
     // An identity provider repeats what was not answered and is not there.
-    if (!isDeepStrictEqual(write.person.sure, write.wish)) await bridge.idp.send(write);
+    if (!isDeepStrictEqual(write.person.acknowledged, write.wish)) await bridge.idp.send(write);
   }
   await fixture.expectAgreement(bridge, [ada, bob]);
 }

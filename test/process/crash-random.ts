@@ -6,7 +6,13 @@ import {
   waitUntilSyncedOrDead,
   withProcessFixture,
 } from '../fixtures/process.ts';
-import { type Person, stranger, type Wish, type Write, wishFor } from '../fixtures/remembering-idp.ts';
+import {
+  type IdpUser,
+  newIdpUser,
+  type UserState,
+  userStateOf,
+  type Write,
+} from '../fixtures/remembering-idp.ts';
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 
@@ -29,7 +35,7 @@ export function describeRandomCrashes(arrangement: Arrangement, rounds = ROUNDS)
           arrangement,
           async (fixture) => {
             const random = seededRandom(SEED);
-            const people = Array.from({ length: PEOPLE }, (_, index) => stranger(`p${index}`));
+            const people = Array.from({ length: PEOPLE }, (_, index) => newIdpUser(`p${index}`));
             for (let round = 0; round < rounds; round += 1) {
               const bridge = await survivor(fixture, random);
               for (const person of people) await bridge.idp.recall(person);
@@ -64,7 +70,7 @@ async function survivor(fixture: ProcessFixture, random: Random): Promise<Runnin
 }
 
 /** By itself at a point, or from outside once so many writes were answered. */
-async function dieAmongWrites(bridge: RunningBridge, random: Random, people: Person[]): Promise<void> {
+async function dieAmongWrites(bridge: RunningBridge, random: Random, people: IdpUser[]): Promise<void> {
   const writers = random.some(people, 10 + random.below(21));
   if (random.below(2) === 0)
     await bridge.crashAt({ point: 'any', passings: 1 + random.below(4 * writers.length) });
@@ -77,15 +83,15 @@ async function dieAmongWrites(bridge: RunningBridge, random: Random, people: Per
   await kill(bridge);
 }
 
-function writeFor(person: Person, random: Random): Write {
+function writeFor(person: IdpUser, random: Random): Write {
   const wish = randomWish(person, random);
-  if (person.sure === 'gone') return { verb: 'hire', person, wish };
+  if (person.acknowledged === 'gone') return { verb: 'hire', person, wish };
   if (random.below(4) === 0) return { verb: 'dismiss', person, wish: 'gone' };
   return { verb: random.pick(['patch', 'put']), person, wish };
 }
 
-function randomWish(person: Person, random: Random): Wish {
-  return wishFor(person, {
+function randomWish(person: IdpUser, random: Random): UserState {
+  return userStateOf(person, {
     givenName: random.pick(['Ada', 'Grace', 'Edsger']),
     email: `${person.name}@${random.pick(['example.com', 'example.org'])}`,
     department: random.pick(['Sales', 'Legal', undefined]),

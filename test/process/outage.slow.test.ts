@@ -1,7 +1,7 @@
 import { eventually } from '../fixtures/eventually.ts';
 import type { FaultyProxy, ProxyAction } from '../fixtures/faulty-proxy.ts';
 import { kill, withProcessFixture } from '../fixtures/process.ts';
-import { type Person, type RememberingIdp, stranger, wishFor } from '../fixtures/remembering-idp.ts';
+import { type IdpUser, newIdpUser, type RememberingIdp, userStateOf } from '../fixtures/remembering-idp.ts';
 
 /** Starting processes takes long on a busy machine; what goes wrong is told by what was waited for, long before. */
 jest.setTimeout(120_000);
@@ -46,12 +46,12 @@ describe('a travel API that', () => {
   it.each(troubles)('%s delays what is written, and loses and doubles nothing', (_, several) =>
     withProcessFixture('split', async (fixture) => {
       const bridge = await fixture.startBridge();
-      const people: Person[] = [];
+      const people: IdpUser[] = [];
       for (const [index, trouble] of several.entries()) {
         const newcomers = [
-          stranger(`ada${index}`),
-          stranger(`bob${index}`),
-          stranger(`eve${index}`),
+          newIdpUser(`ada${index}`),
+          newIdpUser(`bob${index}`),
+          newIdpUser(`eve${index}`),
         ] as const;
         people.push(...newcomers);
         await live(fixture.proxy, bridge.idp, { trouble, newcomers });
@@ -63,28 +63,28 @@ describe('a travel API that', () => {
   it('is of another kind, and fails in several ways, delays what is written, and loses and doubles nothing', () =>
     withProcessFixture('other', async (fixture) => {
       const bridge = await fixture.startBridge();
-      const people: Person[] = [];
+      const people: IdpUser[] = [];
       for (const [index, trouble] of [every('loseAnswer'), every({ status: 503 })].entries()) {
         const newcomers = [
-          stranger(`ada${index}`),
-          stranger(`bob${index}`),
-          stranger(`eve${index}`),
+          newIdpUser(`ada${index}`),
+          newIdpUser(`bob${index}`),
+          newIdpUser(`eve${index}`),
         ] as const;
         people.push(...newcomers);
         await live(fixture.proxy, bridge.idp, { trouble, newcomers });
         await fixture.expectAgreement(bridge, people);
       }
       const { startAgain } = await fixture.killTravel();
-      const late = stranger('late');
+      const late = newIdpUser('late');
       people.push(late);
-      await bridge.idp.send({ verb: 'hire', person: late, wish: wishFor(late, { department: 'Sales' }) });
+      await bridge.idp.send({ verb: 'hire', person: late, wish: userStateOf(late, { department: 'Sales' }) });
       await startAgain();
       await fixture.expectAgreement(bridge, people);
     }));
 
   it('loses the answer to a create is asked who has the address, and gets no second create', () =>
     withProcessFixture('split', async (fixture) => {
-      const ada = stranger('ada');
+      const ada = newIdpUser('ada');
       const bridge = await fixture.startBridge();
       let creates = 0;
       fixture.proxy.decide(({ method, path }) => {
@@ -92,18 +92,18 @@ describe('a travel API that', () => {
         creates += 1;
         return 'loseAnswer';
       });
-      await bridge.idp.send({ verb: 'hire', person: ada, wish: wishFor(ada) });
+      await bridge.idp.send({ verb: 'hire', person: ada, wish: userStateOf(ada) });
       await fixture.expectAgreement(bridge, [ada]);
       expect(creates).toBe(1);
     }));
 
   it('hangs keeps none of 25 writers waiting', () =>
     withProcessFixture('split', async (fixture) => {
-      const people = Array.from({ length: 25 }, (_, index) => stranger(`p${index}`));
+      const people = Array.from({ length: 25 }, (_, index) => newIdpUser(`p${index}`));
       const bridge = await fixture.startBridge();
       fixture.proxy.decide(() => 'hang');
       const answers = await Promise.all(
-        people.map((person) => bridge.idp.send({ verb: 'hire', person, wish: wishFor(person) })),
+        people.map((person) => bridge.idp.send({ verb: 'hire', person, wish: userStateOf(person) })),
       );
       expect(new Set(answers)).toEqual(new Set(['acknowledged']));
       await hanging.end(fixture.proxy);
@@ -112,7 +112,7 @@ describe('a travel API that', () => {
 
   it('is killed under writes, and comes back, has everybody once', () =>
     withProcessFixture('split', async (fixture) => {
-      const people = Array.from({ length: 12 }, (_, index) => stranger(`p${index}`));
+      const people = Array.from({ length: 12 }, (_, index) => newIdpUser(`p${index}`));
       const bridge = await fixture.startBridge();
       let creates = 0;
       const halfWay = new Promise<void>((resolve) => {
@@ -122,7 +122,9 @@ describe('a travel API that', () => {
           return 'pass';
         });
       });
-      const writes = people.map((person) => bridge.idp.send({ verb: 'hire', person, wish: wishFor(person) }));
+      const writes = people.map((person) =>
+        bridge.idp.send({ verb: 'hire', person, wish: userStateOf(person) }),
+      );
       await halfWay;
       const { startAgain } = await fixture.killTravel();
       expect(new Set(await Promise.all(writes))).toEqual(new Set(['acknowledged']));
@@ -133,27 +135,27 @@ describe('a travel API that', () => {
 
 it('a bridge that starts, is killed and starts again, all in an outage, has every write and delivers it once', () =>
   withProcessFixture('split', async (fixture) => {
-    const people = [stranger('ada'), stranger('bob'), stranger('eve')] as const;
+    const people = [newIdpUser('ada'), newIdpUser('bob'), newIdpUser('eve')] as const;
     const [ada, bob, eve] = people;
     await fixture.proxy.shut();
     const first = await fixture.startBridge();
-    await first.idp.send({ verb: 'hire', person: ada, wish: wishFor(ada, { department: 'Sales' }) });
-    await first.idp.send({ verb: 'hire', person: bob, wish: wishFor(bob) });
+    await first.idp.send({ verb: 'hire', person: ada, wish: userStateOf(ada, { department: 'Sales' }) });
+    await first.idp.send({ verb: 'hire', person: bob, wish: userStateOf(bob) });
     await kill(first);
     const second = await fixture.startBridge();
     for (const person of people) await second.idp.recall(person);
     await second.idp.send({ verb: 'dismiss', person: bob, wish: 'gone' });
-    await second.idp.send({ verb: 'hire', person: eve, wish: wishFor(eve) });
+    await second.idp.send({ verb: 'hire', person: eve, wish: userStateOf(eve) });
     await fixture.proxy.open();
     await fixture.expectAgreement(second, people);
   }));
 
 it('on SIGTERM a running request is answered, the process ends with 0, and the next finds everything', () =>
   withProcessFixture('split', async (fixture) => {
-    const ada = stranger('ada');
+    const ada = newIdpUser('ada');
     const bridge = await fixture.serveBridge();
     fixture.proxy.decide(({ method }) => (method === 'GET' ? 'pass' : 'hang'));
-    const answer = bridge.idp.send({ verb: 'hire', person: ada, wish: wishFor(ada) });
+    const answer = bridge.idp.send({ verb: 'hire', person: ada, wish: userStateOf(ada) });
     await eventually(async () => expect(fixture.proxy.held()).toBe(1));
     bridge.kill('SIGTERM');
     expect(await answer).toBe('acknowledged');
@@ -166,15 +168,18 @@ it('on SIGTERM a running request is answered, the process ends with 0, and the n
 async function live(
   proxy: FaultyProxy,
   idp: RememberingIdp,
-  { trouble, newcomers: [ada, bob, eve] }: { trouble: Trouble; newcomers: readonly [Person, Person, Person] },
+  {
+    trouble,
+    newcomers: [ada, bob, eve],
+  }: { trouble: Trouble; newcomers: readonly [IdpUser, IdpUser, IdpUser] },
 ): Promise<void> {
-  await idp.send({ verb: 'hire', person: ada, wish: wishFor(ada) });
-  await idp.send({ verb: 'hire', person: bob, wish: wishFor(bob) });
+  await idp.send({ verb: 'hire', person: ada, wish: userStateOf(ada) });
+  await idp.send({ verb: 'hire', person: bob, wish: userStateOf(bob) });
   await trouble.begin(proxy);
   const answers = await Promise.all([
-    idp.send({ verb: 'patch', person: ada, wish: wishFor(ada, { department: 'Sales', active: false }) }),
+    idp.send({ verb: 'patch', person: ada, wish: userStateOf(ada, { department: 'Sales', active: false }) }),
     idp.send({ verb: 'dismiss', person: bob, wish: 'gone' }),
-    idp.send({ verb: 'hire', person: eve, wish: wishFor(eve, { department: 'Legal' }) }),
+    idp.send({ verb: 'hire', person: eve, wish: userStateOf(eve, { department: 'Legal' }) }),
   ]);
   expect(answers).toEqual(['acknowledged', 'acknowledged', 'acknowledged']);
   await trouble.end(proxy);
