@@ -10,7 +10,7 @@ import { type RunningService, startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { recordedShell } from '../fixtures/shell.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
-import { car, hotel } from '../travel/booking/offers.ts';
+import { car, hotel } from '../travel/booking/quotes.ts';
 
 const SCIM_TOKEN = 'the-token-of-the-identity-provider';
 const OTHER_TOKEN = 'the-token-of-the-other-provider';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/travel/json.ts';
 import { customFieldOption } from '../../src/travel/resources/custom-field.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
-import { changePastRules } from './past-the-rules.ts';
+import { changePastRules } from './change-past-rules.ts';
 
 let fixture: Fixture;
 beforeEach(async () => {

@@ -6,7 +6,7 @@ import { travelPolicy } from '../../src/travel/resources/travel-policy.ts';
 import { user } from '../../src/travel/resources/user.ts';
 import { webhook } from '../../src/travel/resources/webhook.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
-import { changePastRules } from './past-the-rules.ts';
+import { changePastRules } from './change-past-rules.ts';
 
 let fixture: Fixture;
 beforeEach(async () => {

@@ -2,8 +2,8 @@ import { catalog } from '../../src/travel/catalog.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
 import type { Resource } from '../../src/travel/resource.ts';
 import type { Method } from '../fixtures/travel.ts';
-import { flight, hotel, roundTrip } from './booking/offers.ts';
-import { type BookingFixture, openBookingFixture } from './booking/office.ts';
+import { type BookingFixture, openBookingFixture } from './booking/fixture.ts';
+import { flight, hotel, roundTrip } from './booking/quotes.ts';
 import { hasNull } from './samples.ts';
 
 let at: BookingFixture;
@@ -109,7 +109,7 @@ describe.each(paths)('%s', (path, resource) => {
 test('what is answered is what the schemas say, all the way down, and never null', async () => {
   const { operations } = await at.bookTrip([roundTrip(300), hotel(80)]);
   const billingProfileId = operations[0]?.doc.billingProfileId ?? '';
-  await at.office(async (desk) => {
+  await at.transact(async (desk) => {
     const [invoice] = await desk.invoiceProfile({ billingProfileId, kind: 'booking' });
     await desk.payInvoice(invoice?.id ?? '');
     await desk.refundOperation({ billingOperationId: operations[0]?.id ?? '', total: 1 });
@@ -161,8 +161,8 @@ describe('sub-collections', () => {
     const [first, second] = trips.map(({ operations }) => operations.map(({ id }) => id));
     const billingProfileId = trips[0]?.operations[0]?.doc.billingProfileId ?? '';
     const past = { travelerId, kind: 'hotel' as const, price: { currency: 'EUR', total: 1 } };
-    const late = await at.office((desk) => desk.bookOffline({ ...past, bookedAt: 0 }));
-    const [invoice] = await at.office((desk) => desk.invoiceProfile({ billingProfileId, kind: 'booking' }));
+    const late = await at.transact((desk) => desk.bookOffline({ ...past, bookedAt: 0 }));
+    const [invoice] = await at.transact((desk) => desk.invoiceProfile({ billingProfileId, kind: 'booking' }));
     const ofTrip = `/trip-projects/${trips[0]?.trip.id}/billing-operations`;
     const ofInvoice = `/invoices/${invoice?.id}/billing-operations`;
     const all = [...(first ?? []), ...(second ?? []), late.id];
@@ -206,7 +206,7 @@ test('what trips and bills refer to stays', async () => {
     ...{ billingProfileId, costCenterId },
     customFields: [{ customFieldId: ofUser, values: [{ data: 'x' }] }],
   });
-  await at.office(async (desk) => {
+  await at.transact(async (desk) => {
     const { id } = await desk.searchTrip({
       ...{ travelerIds: [travelerId], search: { kind: 'oneWay' }, quotes: [flight(10)], projectCodeId },
       customFields: [{ customFieldId: ofTrip, values: [{ data: 'y' }] }],

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/travel/json.ts';
 import { scimAttributes } from '../../src/travel/resources/scim-user-mapping.ts';
 import { travelPolicy } from '../../src/travel/resources/travel-policy.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
-import { changePastRules } from './past-the-rules.ts';
+import { changePastRules } from './change-past-rules.ts';
 
 let fixture: Fixture;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { BookingService } from '../../../src/travel/booking/booking-service.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { car, flight, hotel, rail, roundTrip } from './offers.ts';
+import { car, flight, hotel, rail, roundTrip } from './quotes.ts';
 import { type Billed, objectsIn, type View } from './view.ts';
 
 /** The ids of the people of a random history. */

@@ -1,6 +1,6 @@
-import { flight } from './offers.ts';
-import { type BookingFixture, openBookingFixture } from './office.ts';
-import { conflict, createCharge, createInvoice, createPaidInvoice } from './scenes.ts';
+import { conflict, createCharge, createInvoice, createPaidInvoice } from './charges.ts';
+import { type BookingFixture, openBookingFixture } from './fixture.ts';
+import { flight } from './quotes.ts';
 
 let at: BookingFixture;
 beforeEach(async () => {
@@ -20,56 +20,60 @@ describe('the status of a billing operation is derived', () => {
   test('purchase, an invoice exists: the status of that invoice', async () => {
     const { purchase, invoiceId } = await createInvoice(at);
     expect(await statusOf(purchase)).toBe('open');
-    await at.office((service) => service.markInvoiceUncollectible(invoiceId));
+    await at.transact((service) => service.markInvoiceUncollectible(invoiceId));
     expect(await statusOf(purchase)).toBe('uncollectible');
-    await at.office((service) => service.payInvoice(invoiceId));
+    await at.transact((service) => service.payInvoice(invoiceId));
     expect(await statusOf(purchase)).toBe('paid');
     const other = await createInvoice(at);
-    await at.office((service) => service.voidInvoice(other.invoiceId));
+    await at.transact((service) => service.voidInvoice(other.invoiceId));
     expect(await statusOf(other.purchase)).toBe('void');
   });
 
   test('refund, no invoice emitted yet: `succeeded`, also when the purchase is invoiced and paid later', async () => {
     const { purchase, profileId } = await createCharge(at);
-    const refund = await at.office((service) =>
+    const refund = await at.transact((service) =>
       service.refundOperation({ billingOperationId: purchase.id, total: 30 }),
     );
     expect(await statusOf(refund)).toBe('succeeded');
-    const [invoice] = await at.office((service) =>
+    const [invoice] = await at.transact((service) =>
       service.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
     );
     expect(await statusOf(refund)).toBe('succeeded');
-    await at.office((service) => service.payInvoice(invoice?.id ?? ''));
+    await at.transact((service) => service.payInvoice(invoice?.id ?? ''));
     expect(await statusOf(refund)).toBe('succeeded');
   });
 
   test('refund performed while the invoice is still `open`: `delayed`', async () => {
     const { purchase, invoiceId } = await createInvoice(at);
-    const refund = await at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
+    const refund = await at.transact((service) =>
+      service.refundOperation({ billingOperationId: purchase.id }),
+    );
     expect(await statusOf(refund)).toBe('delayed');
-    await at.office((service) => service.markInvoiceUncollectible(invoiceId));
+    await at.transact((service) => service.markInvoiceUncollectible(invoiceId));
     expect(await statusOf(refund)).toBe('delayed');
   });
 
   test('refund, the corresponding invoice is `paid`: the status of the refund resource', async () => {
     const { purchase } = await createPaidInvoice(at);
-    const refund = await at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
+    const refund = await at.transact((service) =>
+      service.refundOperation({ billingOperationId: purchase.id }),
+    );
     const refundId = refund.doc.refundId ?? '';
     const both = async () => [await statusOf(refund), await status(`/refunds/${refundId}`)];
     expect(await both()).toEqual(['waiting', 'waiting']);
-    await at.office((service) => service.startTransfer(refundId));
+    await at.transact((service) => service.startTransfer(refundId));
     expect(await both()).toEqual(['pending', 'pending']);
-    await at.office((service) => service.endTransfer(refundId, 'failed'));
+    await at.transact((service) => service.endTransfer(refundId, 'failed'));
     expect(await both()).toEqual(['failed', 'failed']);
   });
 
   test('dispute, always: the status of the dispute resource', async () => {
     const { invoiceId } = await createPaidInvoice(at);
-    const { dispute, operation } = await at.office((service) =>
+    const { dispute, operation } = await at.transact((service) =>
       service.disputeInvoice({ invoiceId, reason: 'fraudulent' }),
     );
     for (const next of ['underReview', 'lost', 'solved'] as const) {
-      await at.office((service) => service.setDisputeStatus(dispute.id, next));
+      await at.transact((service) => service.setDisputeStatus(dispute.id, next));
       expect([await statusOf(operation), await status(`/disputes/${dispute.id}`)]).toEqual([next, next]);
     }
   });
@@ -84,7 +88,7 @@ describe('the status of a billing operation is derived', () => {
 test('stories of one transaction are done together, or not at all', async () => {
   const { profileId } = await createCharge(at);
   at.fixture.changes.length = 0;
-  const work = at.office(async (service) => {
+  const work = at.transact(async (service) => {
     const [invoice] = await service.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' });
     await service.payInvoice(invoice?.id ?? '');
     await service.payInvoice(invoice?.id ?? '');
@@ -107,7 +111,7 @@ describe('stories at the same time', () => {
 
   test('give a purchase back once', async () => {
     const { purchase } = await createPaidInvoice(at);
-    const give = () => at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
+    const give = () => at.transact((service) => service.refundOperation({ billingOperationId: purchase.id }));
     const outcomes = await Promise.allSettled([give(), give(), give()]);
     expect(settledAs(outcomes)).toEqual(['fulfilled', 'rejected', 'rejected']);
     expect(await at.all('/refunds')).toHaveLength(1);
@@ -116,7 +120,7 @@ describe('stories at the same time', () => {
   test('invoice a purchase once', async () => {
     const { profileId } = await createCharge(at);
     const emit = () =>
-      at.office((service) => service.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }));
+      at.transact((service) => service.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }));
     const emitted = await Promise.all([emit(), emit(), emit()]);
     expect(emitted.flat()).toHaveLength(1);
     expect(await at.all('/invoices')).toHaveLength(1);
@@ -125,8 +129,8 @@ describe('stories at the same time', () => {
   test('end an invoice in one way', async () => {
     const { invoiceId, purchase } = await createInvoice(at);
     const outcomes = await Promise.allSettled([
-      at.office((service) => service.payInvoice(invoiceId)),
-      at.office((service) => service.voidInvoice(invoiceId)),
+      at.transact((service) => service.payInvoice(invoiceId)),
+      at.transact((service) => service.voidInvoice(invoiceId)),
     ]);
     expect(settledAs(outcomes)).toEqual(['fulfilled', 'rejected']);
     expect(await statusOf(purchase)).toBe(await status(`/invoices/${invoiceId}`));

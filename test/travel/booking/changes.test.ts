@@ -2,8 +2,8 @@ import type { TripOutcome } from '../../../src/travel/booking/book-trip.ts';
 import type { CancellationRequest } from '../../../src/travel/booking/cancellation.ts';
 import type { ExchangeRequest } from '../../../src/travel/booking/exchange.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { car, flight, hotel, roundTrip } from './offers.ts';
-import { type BookingFixture, openBookingFixture, summarizeEvents } from './office.ts';
+import { type BookingFixture, openBookingFixture, summarizeEvents } from './fixture.ts';
+import { car, flight, hotel, roundTrip } from './quotes.ts';
 
 let at: BookingFixture;
 beforeEach(async () => {
@@ -18,9 +18,9 @@ const idsOf = ({ trip, bookings }: TripOutcome) => ({
   bookingId: bookings[0]?.id ?? '',
 });
 const cancel = (outcome: TripOutcome, more: Partial<CancellationRequest> = {}) =>
-  at.office((service) => service.cancelBooking({ ...idsOf(outcome), ...more }));
+  at.transact((service) => service.cancelBooking({ ...idsOf(outcome), ...more }));
 const exchange = (outcome: TripOutcome, more: Partial<ExchangeRequest> & Pick<ExchangeRequest, 'quote'>) =>
-  at.office((service) => service.modifyBooking({ ...idsOf(outcome), ...more }));
+  at.transact((service) => service.modifyBooking({ ...idsOf(outcome), ...more }));
 const totals = ({ operations }: TripOutcome) =>
   operations.map(({ doc }) => [doc.transactionKind, doc.amount.total]);
 const segmentsOf = async (outcome: TripOutcome): Promise<JsonObject[]> => {
@@ -127,20 +127,20 @@ describe('a cancellation', () => {
   test('gives nothing back twice', async () => {
     const outcome = await at.bookTrip([flight(100)]);
     const billingOperationId = outcome.operations[0]?.id ?? '';
-    await at.office((service) => service.refundOperation({ billingOperationId, total: 70 }));
+    await at.transact((service) => service.refundOperation({ billingOperationId, total: 70 }));
     expect(totals(await cancel(outcome))).toEqual([['refund', 30]]);
   });
 
   test('after the invoice makes refunds that wait for its payment; of a void invoice, none', async () => {
     const outcome = await at.bookTrip([flight(100), flight(50)]);
     const billingProfileId = outcome.operations[0]?.doc.billingProfileId ?? '';
-    const [invoice] = await at.office((service) =>
+    const [invoice] = await at.transact((service) =>
       service.invoiceProfile({ billingProfileId, kind: 'booking' }),
     );
     const { operations } = await cancel(outcome);
     expect(await at.get(`/billing-operations/${operations[0]?.id}`)).toMatchObject({ status: 'delayed' });
     expect(await at.all('/refunds')).toMatchObject([{ invoiceId: invoice?.id, status: 'delayed' }]);
-    await at.office((service) => service.voidInvoice(invoice?.id ?? ''));
+    await at.transact((service) => service.voidInvoice(invoice?.id ?? ''));
     const second = { ...outcome, bookings: outcome.bookings.slice(1) };
     expect(totals(await cancel(second))).toEqual([]);
     expect(await bookingsOf(outcome)).toMatchObject([{ canceled: true }, { canceled: true }]);
@@ -157,7 +157,7 @@ describe('a cancellation', () => {
       await expect(cancel(outcome, more)).rejects.toEqual(conflict);
     }
     await expect(cancel(outcome, { tripProjectId: 'nowhere' })).rejects.toMatchObject({ code: 'notFound' });
-    const trip = await at.office(async (service) => {
+    const trip = await at.transact(async (service) => {
       const { id, doc } = await service.searchTrip({
         travelerIds: outcome.trip.doc.travelerIds,
         search: { kind: 'oneWay' },

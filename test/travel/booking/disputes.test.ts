@@ -1,7 +1,7 @@
 import type { DisputeStatus } from '../../../src/travel/booking/transitions.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { type BookingFixture, openBookingFixture, summarizeEvents } from './office.ts';
-import { conflict, createInvoice, createPaidInvoice } from './scenes.ts';
+import { conflict, createInvoice, createPaidInvoice } from './charges.ts';
+import { type BookingFixture, openBookingFixture, summarizeEvents } from './fixture.ts';
 
 let at: BookingFixture;
 beforeEach(async () => {
@@ -12,17 +12,17 @@ afterEach(() => at.fixture.close());
 describe('a dispute', () => {
   test('is of a paid invoice only', async () => {
     const { invoiceId } = await createInvoice(at);
-    const dispute = () => at.office((service) => service.disputeInvoice({ invoiceId, reason: 'general' }));
+    const dispute = () => at.transact((service) => service.disputeInvoice({ invoiceId, reason: 'general' }));
     await expect(dispute()).rejects.toEqual(conflict);
-    await at.office((service) => service.markInvoiceUncollectible(invoiceId));
+    await at.transact((service) => service.markInvoiceUncollectible(invoiceId));
     await expect(dispute()).rejects.toEqual(conflict);
-    await at.office((service) => service.payInvoice(invoiceId));
+    await at.transact((service) => service.payInvoice(invoiceId));
     expect((await dispute()).dispute.doc.status).toBe('needsResponse');
   });
 
   test('makes a dispute resource and an operation that does not appear on the invoice, and no refund', async () => {
     const { invoiceId, profileId, purchase } = await createPaidInvoice(at);
-    const { dispute, operation } = await at.office((service) =>
+    const { dispute, operation } = await at.transact((service) =>
       service.disputeInvoice({ invoiceId, reason: 'warningNeedsResponse', total: 60 }),
     );
     expect(await at.get(`/disputes/${dispute.id}`)).toMatchObject({
@@ -46,7 +46,7 @@ describe('a dispute', () => {
       ['dispute.created', dispute.id],
       ['billingOperation.created', operation.id],
     ]);
-    await at.office((service) => service.setDisputeStatus(dispute.id, 'needsResponse'));
+    await at.transact((service) => service.setDisputeStatus(dispute.id, 'needsResponse'));
     expect(summarizeEvents(await at.newEvents())).toEqual([
       ['dispute.updated', dispute.id, { status: 'warningNeedsResponse' }],
       ['billingOperation.updated', operation.id, { status: 'warningNeedsResponse' }],
@@ -55,16 +55,16 @@ describe('a dispute', () => {
 
   test('is never about more than what is left of the charge', async () => {
     const { invoiceId, purchase } = await createPaidInvoice(at);
-    await at.office((service) => service.refundOperation({ billingOperationId: purchase.id, total: 30 }));
+    await at.transact((service) => service.refundOperation({ billingOperationId: purchase.id, total: 30 }));
     const dispute = (total?: number) =>
-      at.office((service) =>
+      at.transact((service) =>
         service.disputeInvoice({ invoiceId, reason: 'duplicate', ...(total === undefined ? {} : { total }) }),
       );
     await expect(dispute(70.01)).rejects.toEqual(conflict);
     const first = await dispute();
     expect(first.dispute.doc.amount.total).toBe(70);
     await expect(dispute()).rejects.toEqual(conflict);
-    await at.office((service) => service.setDisputeStatus(first.dispute.id, 'won'));
+    await at.transact((service) => service.setDisputeStatus(first.dispute.id, 'won'));
     expect((await dispute(10)).dispute.doc.amount.total).toBe(10);
   });
 
@@ -86,11 +86,11 @@ describe('a dispute', () => {
     async (_from, way, next) => {
       const { invoiceId } = await createPaidInvoice(at, 1000);
       for (const to of lives.map(([state]) => state)) {
-        const { dispute } = await at.office((service) =>
+        const { dispute } = await at.transact((service) =>
           service.disputeInvoice({ invoiceId, reason: 'warningNeedsResponse', total: 10 }),
         );
-        for (const state of way) await at.office((service) => service.setDisputeStatus(dispute.id, state));
-        const move = at.office((service) => service.setDisputeStatus(dispute.id, to));
+        for (const state of way) await at.transact((service) => service.setDisputeStatus(dispute.id, state));
+        const move = at.transact((service) => service.setDisputeStatus(dispute.id, to));
         if (next.includes(to)) expect((await move).doc.status).toBe(to);
         else await expect(move).rejects.toEqual(conflict);
       }

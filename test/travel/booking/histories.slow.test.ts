@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { ApiError } from '../../../src/travel/errors.ts';
 import { type Action, action, type People } from './actions.ts';
-import { flight, hotel, roundTrip } from './offers.ts';
-import { type BookingFixture, openBookingFixture } from './office.ts';
-import { checkEvents, checkView } from './oracle.ts';
+import { type BookingFixture, openBookingFixture } from './fixture.ts';
+import { checkEvents, checkView } from './invariants.ts';
+import { flight, hotel, roundTrip } from './quotes.ts';
 import { readView, type View } from './view.ts';
 
 let at: BookingFixture;
@@ -14,7 +14,9 @@ const done = new Map<string, number>();
 async function step({ name, run: happens }: Action, before: View, people: People): Promise<View> {
   at.fixture.advanceClock(1000);
   const outcome = await at
-    .office(async (service) => ((await happens(service, before, people)) === undefined ? 'nothing' : 'done'))
+    .transact(async (service) =>
+      (await happens(service, before, people)) === undefined ? 'nothing' : 'done',
+    )
     .catch((error: unknown) => {
       if (error instanceof ApiError && error.code === 'conflict') return 'refused';
       throw error;
@@ -37,7 +39,7 @@ async function begin(): Promise<People> {
   }
   for (const reason of ['fraudulent', 'warningNeedsResponse'] as const) {
     const { operations } = await at.bookTrip([roundTrip(100), hotel(50)], travelers.slice(0, 1));
-    await at.office(async (service) => {
+    await at.transact(async (service) => {
       const billed = { billingProfileId: profiles[0] ?? '', kind: 'booking' as const };
       const [invoice = { id: '' }] = await service.invoiceProfile(billed);
       for (const { id } of operations) await service.refundOperation({ billingOperationId: id, total: 10 });

@@ -1,5 +1,5 @@
-import { type BookingFixture, openBookingFixture, summarizeEvents } from './office.ts';
-import { conflict, createCharge, createInvoice } from './scenes.ts';
+import { conflict, createCharge, createInvoice } from './charges.ts';
+import { type BookingFixture, openBookingFixture, summarizeEvents } from './fixture.ts';
 
 let at: BookingFixture;
 beforeEach(async () => {
@@ -12,7 +12,7 @@ const status = async (path: string) => (await at.get(path))['status'];
 describe('an invoice', () => {
   test('takes all purchases of its kind that were not invoiced, less the refunds they had', async () => {
     const { profileId, purchase } = await createCharge(at);
-    const [second, refund] = await at.office(async (service) => [
+    const [second, refund] = await at.transact(async (service) => [
       await service.charge({
         billingProfileId: profileId,
         operationType: 'subscription',
@@ -28,7 +28,7 @@ describe('an invoice', () => {
       }),
     ]);
     await at.newEvents();
-    const [invoice, ...more] = await at.office((service) =>
+    const [invoice, ...more] = await at.transact((service) =>
       service.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
     );
     expect(more).toEqual([]);
@@ -50,7 +50,7 @@ describe('an invoice', () => {
       ['billingOperation.updated', second?.id, { invoiceId: null, status: 'delayed' }],
       ['billingOperation.updated', refund?.id, { invoiceId: null }],
     ]);
-    const again = await at.office((service) =>
+    const again = await at.transact((service) =>
       service.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
     );
     expect(again).toEqual([]);
@@ -60,7 +60,7 @@ describe('an invoice', () => {
     const { profileId } = await createCharge(at, 100, 'EUR');
     for (const currency of ['USD', 'EUR']) {
       const price = { currency, total: 5 };
-      await at.office((service) =>
+      await at.transact((service) =>
         service.charge({
           billingProfileId: profileId,
           operationType: 'subscription',
@@ -69,7 +69,7 @@ describe('an invoice', () => {
         }),
       );
     }
-    const invoices = await at.office((service) =>
+    const invoices = await at.transact((service) =>
       service.invoiceProfile({ billingProfileId: profileId, kind: 'subscription' }),
     );
     expect(invoices.map(({ doc }) => [doc.amount, doc.billingOperationsCount])).toEqual([
@@ -80,7 +80,7 @@ describe('an invoice', () => {
 
   test('tells base and tax when all of its operations do', async () => {
     const profileId = await at.profile();
-    await at.office(async (service) => {
+    await at.transact(async (service) => {
       for (const total of [10.01, 20.02, 0.03]) {
         const price = { currency: 'EUR', total, taxRate: 20 };
         await service.charge({
@@ -91,7 +91,7 @@ describe('an invoice', () => {
         });
       }
     });
-    const [invoice] = await at.office((service) =>
+    const [invoice] = await at.transact((service) =>
       service.invoiceProfile({ billingProfileId: profileId, kind: 'other' }),
     );
     expect(invoice?.doc.amount).toEqual({
@@ -110,7 +110,7 @@ describe('an invoice', () => {
   ] as const)('of the kind %s takes %s operations', async (kind, types) => {
     const profileId = await at.profile();
     const travelerId = await at.traveler({ billingProfileId: profileId });
-    await at.office(async (service) => {
+    await at.transact(async (service) => {
       for (const type of ['booking', 'car', 'flight', 'hotel', 'rail', 'seminar'] as const) {
         await service.bookOffline({ travelerId, kind: type, price: { currency: 'EUR', total: 1 } });
       }
@@ -119,7 +119,7 @@ describe('an invoice', () => {
         await service.charge({ billingProfileId: profileId, operationType, price, description: 'x' });
       }
     });
-    const [invoice] = await at.office((service) =>
+    const [invoice] = await at.transact((service) =>
       service.invoiceProfile({ billingProfileId: profileId, kind }),
     );
     const listed = await at.all(`/invoices/${invoice?.id}/billing-operations`);
@@ -128,7 +128,7 @@ describe('an invoice', () => {
 
   test('that is paid tells of every purchase on it', async () => {
     const { purchase, invoiceId } = await createInvoice(at);
-    await at.office((service) => service.payInvoice(invoiceId, 'TR-1'));
+    await at.transact((service) => service.payInvoice(invoiceId, 'TR-1'));
     expect(summarizeEvents(await at.newEvents())).toEqual([
       ['invoice.updated', invoiceId, { paymentReference: null, status: 'open' }],
       ['billingOperation.updated', purchase.id, { status: 'open' }],
@@ -154,9 +154,9 @@ describe('an invoice', () => {
     ),
   )('from %s to %s: %s', async (from, to, legal) => {
     const { invoiceId } = await createInvoice(at);
-    if (from !== 'open') await at.office((service) => service[moves[from]](invoiceId));
+    if (from !== 'open') await at.transact((service) => service[moves[from]](invoiceId));
     await at.newEvents();
-    const done = at.office((service) => service[moves[to]](invoiceId));
+    const done = at.transact((service) => service[moves[to]](invoiceId));
     if (legal) {
       expect((await done).doc.status).toBe(to);
     } else {
@@ -169,7 +169,7 @@ describe('an invoice', () => {
 test('an invoice has as many operations as there are', async () => {
   const profileId = await at.profile();
   const price = { currency: 'EUR', total: 0.01 };
-  await at.office(async (service) => {
+  await at.transact(async (service) => {
     for (let number = 0; number < 1200; number++) {
       await service.charge({
         billingProfileId: profileId,
@@ -179,11 +179,11 @@ test('an invoice has as many operations as there are', async () => {
       });
     }
   });
-  const [invoice] = await at.office((service) =>
+  const [invoice] = await at.transact((service) =>
     service.invoiceProfile({ billingProfileId: profileId, kind: 'other' }),
   );
   expect(invoice?.doc).toMatchObject({ amount: { total: 12 }, billingOperationsCount: 1200 });
-  await at.office((service) => service.payInvoice(invoice?.id ?? ''));
+  await at.transact((service) => service.payInvoice(invoice?.id ?? ''));
   const listed = await at.all(`/invoices/${invoice?.id}/billing-operations`);
   expect(listed.map((one) => one['description'])).toEqual(Array.from({ length: 1200 }, (_one, n) => `${n}`));
   expect(new Set(listed.map((one) => one['status']))).toEqual(new Set(['paid']));

@@ -1,6 +1,6 @@
-import { flight } from './offers.ts';
-import { type BookingFixture, openBookingFixture, summarizeEvents } from './office.ts';
-import { conflict, createCharge, createInvoice, createPaidInvoice } from './scenes.ts';
+import { conflict, createCharge, createInvoice, createPaidInvoice } from './charges.ts';
+import { type BookingFixture, openBookingFixture, summarizeEvents } from './fixture.ts';
+import { flight } from './quotes.ts';
 
 let at: BookingFixture;
 beforeEach(async () => {
@@ -14,7 +14,9 @@ const statusOf = ({ id }: { id: string }) => status(`/billing-operations/${id}`)
 describe('a refund', () => {
   test('before the invoice makes no refund resource', async () => {
     const { purchase } = await createCharge(at);
-    const refund = await at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
+    const refund = await at.transact((service) =>
+      service.refundOperation({ billingOperationId: purchase.id }),
+    );
     expect(await at.all('/refunds')).toEqual([]);
     const answered = await at.get(`/billing-operations/${refund.id}`);
     expect(answered).toMatchObject({
@@ -31,7 +33,7 @@ describe('a refund', () => {
   test('after the invoice makes one, and leaves the invoice as it was emitted', async () => {
     const { purchase, invoiceId } = await createInvoice(at);
     const before = await at.get(`/invoices/${invoiceId}`);
-    const refund = await at.office((service) =>
+    const refund = await at.transact((service) =>
       service.refundOperation({ billingOperationId: purchase.id, total: 40 }),
     );
     const answered = await at.get(`/billing-operations/${refund.id}`);
@@ -51,22 +53,26 @@ describe('a refund', () => {
 
   test('that waited for the payment of its invoice is transferred then', async () => {
     const { purchase, invoiceId } = await createInvoice(at);
-    const refund = await at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
+    const refund = await at.transact((service) =>
+      service.refundOperation({ billingOperationId: purchase.id }),
+    );
     const refundId = refund.doc.refundId ?? '';
     for (const outcome of ['succeeded', 'canceled'] as const) {
-      await expect(at.office((service) => service.endTransfer(refundId, outcome))).rejects.toEqual(conflict);
+      await expect(at.transact((service) => service.endTransfer(refundId, outcome))).rejects.toEqual(
+        conflict,
+      );
     }
-    await expect(at.office((service) => service.startTransfer(refundId))).rejects.toEqual(conflict);
+    await expect(at.transact((service) => service.startTransfer(refundId))).rejects.toEqual(conflict);
     await at.newEvents();
-    await at.office((service) => service.payInvoice(invoiceId));
+    await at.transact((service) => service.payInvoice(invoiceId));
     expect(summarizeEvents(await at.newEvents())).toEqual([
       ['invoice.updated', invoiceId, { status: 'open' }],
       ['billingOperation.updated', purchase.id, { status: 'open' }],
       ['refund.updated', refundId, { status: 'delayed' }],
       ['billingOperation.updated', refund.id, { status: 'delayed' }],
     ]);
-    await at.office((service) => service.startTransfer(refundId));
-    await at.office((service) => service.endTransfer(refundId, 'succeeded'));
+    await at.transact((service) => service.startTransfer(refundId));
+    await at.transact((service) => service.endTransfer(refundId, 'succeeded'));
     expect(summarizeEvents(await at.newEvents())).toEqual([
       ['refund.updated', refundId, { status: 'waiting' }],
       ['billingOperation.updated', refund.id, { status: 'waiting' }],
@@ -77,11 +83,11 @@ describe('a refund', () => {
 
   test('of an invoice that becomes void is canceled with it', async () => {
     const { purchase, invoiceId } = await createInvoice(at);
-    const refund = await at.office((service) =>
+    const refund = await at.transact((service) =>
       service.refundOperation({ billingOperationId: purchase.id, total: 1 }),
     );
     await at.newEvents();
-    await at.office((service) => service.voidInvoice(invoiceId));
+    await at.transact((service) => service.voidInvoice(invoiceId));
     expect(summarizeEvents(await at.newEvents())).toEqual([
       ['invoice.updated', invoiceId, { status: 'open' }],
       ['billingOperation.updated', purchase.id, { status: 'open' }],
@@ -89,14 +95,14 @@ describe('a refund', () => {
       ['billingOperation.updated', refund.id, { status: 'delayed' }],
     ]);
     expect(await statusOf(refund)).toBe('canceled');
-    const again = at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
+    const again = at.transact((service) => service.refundOperation({ billingOperationId: purchase.id }));
     await expect(again).rejects.toEqual(conflict);
   });
 
   test('is never more than what is left of its purchase', async () => {
     const { purchase } = await createCharge(at);
     const give = (total?: number) =>
-      at.office((service) =>
+      at.transact((service) =>
         service.refundOperation({
           billingOperationId: purchase.id,
           ...(total === undefined ? {} : { total }),
@@ -113,11 +119,11 @@ describe('a refund', () => {
 
   test('by hand is never more than what disputes leave of the charge', async () => {
     const { purchase, invoiceId } = await createPaidInvoice(at);
-    const { dispute } = await at.office((service) =>
+    const { dispute } = await at.transact((service) =>
       service.disputeInvoice({ invoiceId, reason: 'duplicate', total: 60 }),
     );
     const give = (total?: number) =>
-      at.office((service) =>
+      at.transact((service) =>
         service.refundOperation({
           billingOperationId: purchase.id,
           ...(total === undefined ? {} : { total }),
@@ -127,7 +133,7 @@ describe('a refund', () => {
     expect((await give(15)).doc.amount.total).toBe(15);
     expect((await give()).doc.amount.total).toBe(25);
     await expect(give(0.01)).rejects.toEqual(conflict);
-    await at.office((service) => service.setDisputeStatus(dispute.id, 'won'));
+    await at.transact((service) => service.setDisputeStatus(dispute.id, 'won'));
     await expect(give(60.01)).rejects.toEqual(conflict);
     expect((await give()).doc.amount.total).toBe(60);
   });
@@ -136,16 +142,16 @@ describe('a refund', () => {
     const billingProfileId = await at.profile();
     const travelerId = await at.traveler({ billingProfileId });
     const { trip, bookings } = await at.bookTrip([flight(100), flight(50)], [travelerId]);
-    const [invoice = { id: '' }] = await at.office((service) =>
+    const [invoice = { id: '' }] = await at.transact((service) =>
       service.invoiceProfile({ billingProfileId, kind: 'booking' }),
     );
-    await at.office((service) => service.payInvoice(invoice.id));
-    await at.office((service) =>
+    await at.transact((service) => service.payInvoice(invoice.id));
+    await at.transact((service) =>
       service.disputeInvoice({ invoiceId: invoice.id, reason: 'fraudulent', total: 70 }),
     );
     const given = [];
     for (const { id: bookingId } of bookings) {
-      const { operations } = await at.office((service) =>
+      const { operations } = await at.transact((service) =>
         service.cancelBooking({ tripProjectId: trip.id, bookingId }),
       );
       given.push(operations.map(({ doc }) => doc.amount.total));
@@ -155,20 +161,22 @@ describe('a refund', () => {
 
   test('that failed can be issued again', async () => {
     const { purchase } = await createPaidInvoice(at);
-    const give = () => at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
+    const give = () => at.transact((service) => service.refundOperation({ billingOperationId: purchase.id }));
     const first = await give();
     await expect(give()).rejects.toEqual(conflict);
-    await at.office((service) => service.startTransfer(first.doc.refundId ?? ''));
-    await at.office((service) => service.endTransfer(first.doc.refundId ?? '', 'failed'));
+    await at.transact((service) => service.startTransfer(first.doc.refundId ?? ''));
+    await at.transact((service) => service.endTransfer(first.doc.refundId ?? '', 'failed'));
     expect((await give()).doc.amount).toEqual({ currency: 'EUR', total: 100 });
   });
 
   test('is of a purchase only', async () => {
     const { purchase } = await createCharge(at);
-    const refund = await at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
-    const again = at.office((service) => service.refundOperation({ billingOperationId: refund.id }));
+    const refund = await at.transact((service) =>
+      service.refundOperation({ billingOperationId: purchase.id }),
+    );
+    const again = at.transact((service) => service.refundOperation({ billingOperationId: refund.id }));
     await expect(again).rejects.toEqual(conflict);
-    const unknown = at.office((service) => service.refundOperation({ billingOperationId: 'f'.repeat(24) }));
+    const unknown = at.transact((service) => service.refundOperation({ billingOperationId: 'f'.repeat(24) }));
     await expect(unknown).rejects.toMatchObject({ code: 'notFound' });
   });
 
@@ -187,10 +195,12 @@ describe('a refund', () => {
   );
   test.each(transfer)('goes from %s to %s: %s', async (from, to, legal) => {
     const { purchase } = await (from === 'delayed' ? createInvoice(at) : createPaidInvoice(at));
-    const refund = await at.office((service) => service.refundOperation({ billingOperationId: purchase.id }));
+    const refund = await at.transact((service) =>
+      service.refundOperation({ billingOperationId: purchase.id }),
+    );
     const id = refund.doc.refundId ?? '';
     const move = (state: string) =>
-      at.office((service) =>
+      at.transact((service) =>
         state === 'pending'
           ? service.startTransfer(id)
           : service.endTransfer(id, state as 'succeeded' | 'failed' | 'canceled'),

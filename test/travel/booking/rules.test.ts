@@ -9,7 +9,7 @@ import {
 } from '../../../src/travel/booking/prices.ts';
 import { decideApproval, type TripPlan } from '../../../src/travel/booking/search.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { car, flight, hotel, rail } from './offers.ts';
+import { car, flight, hotel, rail } from './quotes.ts';
 
 const now = Date.UTC(2026, 10, 20, 12);
 const plan: TripPlan = { quotes: [flight(100)], now, begins: '2026-12-01T09:00:00', countries: ['PT'] };

@@ -1,8 +1,8 @@
 import type { Quote } from '../../../src/travel/booking/prices.ts';
 import type { TripSearch } from '../../../src/travel/booking/search.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { car, flight, hotel, lisbon, paris, rail, roundTrip } from './offers.ts';
-import { type BookingFixture, openBookingFixture, summarizeEvents } from './office.ts';
+import { type BookingFixture, openBookingFixture, summarizeEvents } from './fixture.ts';
+import { car, flight, hotel, lisbon, paris, rail, roundTrip } from './quotes.ts';
 
 let at: BookingFixture;
 beforeEach(async () => {
@@ -14,7 +14,7 @@ const conflict = expect.objectContaining({ name: 'ApiError', code: 'conflict' })
 const search = { kind: 'roundTripWithHotel' };
 
 const find = (wanted: Partial<TripSearch> & { travelerIds: string[] }) =>
-  at.office((service) => service.searchTrip({ search, quotes: [flight(100)], ...wanted }));
+  at.transact((service) => service.searchTrip({ search, quotes: [flight(100)], ...wanted }));
 
 describe('a search', () => {
   test('makes a trip project with a rate for each offer, and tells of it', async () => {
@@ -79,7 +79,7 @@ describe('a search', () => {
     const { id } = await find({ travelerIds, customFields: [{ customFieldId, values }] });
     const answered = [{ customFieldId, name: 'Purpose', values }];
     expect(await at.get(`/trip-projects/${id}`)).toMatchObject({ customFields: answered });
-    const { operations } = await at.office((service) => service.bookTrip({ tripProjectId: id }));
+    const { operations } = await at.transact((service) => service.bookTrip({ tripProjectId: id }));
     const operation = await at.get(`/billing-operations/${operations[0]?.id}`);
     expect(operation).toMatchObject({ customFields: answered });
   });
@@ -135,7 +135,7 @@ describe('a booking', () => {
     const [rate] = (await at.get(`/trip-projects/${tripProjectId}`))['rates'] as JsonObject[];
     const cities = { departure: 'Paris', destination: 'Lisbon' };
     const orders = [{ rateId: String(rate?.['id']), cities }];
-    await at.office((service) => service.bookTrip({ tripProjectId, orders }));
+    await at.transact((service) => service.bookTrip({ tripProjectId, orders }));
     const trip = await at.get(`/trip-projects/${tripProjectId}`);
     const [booking = {}] = trip['bookings'] as JsonObject[];
     expect(booking).toMatchObject({
@@ -187,7 +187,7 @@ describe('a booking', () => {
     const [first = { id: '' }, second = { id: '' }] = trip.doc.rates;
     await at.newEvents();
     const orders = [{ rateId: first.id, fails: true }, { rateId: second.id }];
-    await at.office((service) => service.bookTrip({ tripProjectId: trip.id, orders }));
+    await at.transact((service) => service.bookTrip({ tripProjectId: trip.id, orders }));
     const { bookings, transportLegs } = await at.get(`/trip-projects/${trip.id}`);
     const [failed, succeeded] = bookings as JsonObject[];
     expect(failed).toMatchObject({ status: 'failed', kind: 'flight', rateId: first.id });
@@ -201,11 +201,11 @@ describe('a booking', () => {
       { kind: 'tripProject.booking.succeeded', data: succeeded },
       { kind: 'billingOperation.created', data: listed[0] },
     ]);
-    const again = await at.office((service) => service.bookTrip({ tripProjectId: trip.id }));
+    const again = await at.transact((service) => service.bookTrip({ tripProjectId: trip.id }));
     expect(again.bookings).toMatchObject([{ rateId: first.id, status: 'succeeded' }]);
     const twice = [{ rateId: second.id }];
     await expect(
-      at.office((service) => service.bookTrip({ tripProjectId: trip.id, orders: twice })),
+      at.transact((service) => service.bookTrip({ tripProjectId: trip.id, orders: twice })),
     ).rejects.toEqual(conflict);
   });
 
@@ -241,7 +241,7 @@ describe('a booking', () => {
       budget: { currency: 'EUR', total: 150 },
       fare: { cabinClass: 'business', fareType: 'flex', lowCost: false },
     };
-    const { operations } = await at.office((service) =>
+    const { operations } = await at.transact((service) =>
       service.bookTrip({ tripProjectId: trip.id, bookerId, orders: [order] }),
     );
     const operation = await at.get(`/billing-operations/${operations[0]?.id}`);
@@ -268,7 +268,7 @@ describe('a booking', () => {
     const member = await at.traveler({ billingProfileId: own, customFields });
     const billed = async (travelerId: string, more: Partial<TripSearch> = {}) => {
       const { id } = await find({ travelerIds: [travelerId], ...more });
-      const { operations } = await at.office((service) => service.bookTrip({ tripProjectId: id }));
+      const { operations } = await at.transact((service) => service.bookTrip({ tripProjectId: id }));
       const { billingProfileId, projectCodeId: code } = operations[0]?.doc ?? {};
       return [billingProfileId, code];
     };
@@ -283,7 +283,7 @@ describe('approval', () => {
     const body = { control, name: control, hotelBudget: {}, transportBudget: {}, ...data };
     return (await at.fixture.make('/travel-policies', body)).id;
   };
-  const book = (tripProjectId: string) => at.office((service) => service.bookTrip({ tripProjectId }));
+  const book = (tripProjectId: string) => at.transact((service) => service.bookTrip({ tripProjectId }));
 
   test.each([
     ['full', 'awaitApproval'],
@@ -321,20 +321,22 @@ describe('approval', () => {
     const fresh = async () => (await find({ travelerIds: [traveler] })).id;
     const approved = await fresh();
     await expect(book(approved)).rejects.toEqual(conflict);
-    expect((await at.office((service) => service.approveTrip(approved))).doc.approvalStatus).toBe('approved');
+    expect((await at.transact((service) => service.approveTrip(approved))).doc.approvalStatus).toBe(
+      'approved',
+    );
     expect((await book(approved)).operations).toHaveLength(1);
     const declined = await fresh();
-    await at.office((service) => service.declineTrip(declined));
+    await at.transact((service) => service.declineTrip(declined));
     await expect(book(declined)).rejects.toEqual(conflict);
-    await expect(at.office((service) => service.approveTrip(declined))).rejects.toEqual(conflict);
-    const allowed = await at.office((service) => service.allowBooking(declined));
+    await expect(at.transact((service) => service.approveTrip(declined))).rejects.toEqual(conflict);
+    const allowed = await at.transact((service) => service.allowBooking(declined));
     expect(allowed.doc.approvalStatus).toBe('bookingAllowed');
     expect((await book(declined)).operations).toHaveLength(1);
     for (const again of ['approveTrip', 'declineTrip', 'allowBooking'] as const) {
-      await expect(at.office((service) => service[again](declined))).rejects.toEqual(conflict);
+      await expect(at.transact((service) => service[again](declined))).rejects.toEqual(conflict);
     }
     const skipped = await fresh();
-    await at.office((service) => service.allowBooking(skipped));
+    await at.transact((service) => service.allowBooking(skipped));
     expect((await book(skipped)).operations).toHaveLength(1);
   });
 });
@@ -342,7 +344,7 @@ describe('approval', () => {
 test('a booking of the offline channel has a snapshot and its own date, and no trip project', async () => {
   const travelerId = await at.traveler({ billingProfileId: await at.profile() });
   await at.newEvents();
-  const { id } = await at.office((service) =>
+  const { id } = await at.transact((service) =>
     service.bookOffline({
       travelerId,
       kind: 'hotel',
@@ -371,10 +373,10 @@ test('a booking of the offline channel has a snapshot and its own date, and no t
 test.each(['other', 'seminar', 'subscription'] as const)('%s is charged to a profile', async (type) => {
   const billingProfileId = await at.profile();
   const charge = { operationType: type, price: { currency: 'EUR', total: 12.5 }, description: 'By hand' };
-  const { id } = await at.office((service) => service.charge({ ...charge, billingProfileId }));
+  const { id } = await at.transact((service) => service.charge({ ...charge, billingProfileId }));
   const operation = await at.get(`/billing-operations/${id}`);
   expect(operation).toMatchObject({ operationType: type, description: 'By hand', billingProfileId });
   expect(operation).not.toHaveProperty('bookingSnapshot');
-  const nobody = at.office((service) => service.charge({ ...charge, billingProfileId: 'f'.repeat(24) }));
+  const nobody = at.transact((service) => service.charge({ ...charge, billingProfileId: 'f'.repeat(24) }));
   await expect(nobody).rejects.toMatchObject({ code: 'notFound' });
 });

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
-import type { BookingFixture } from './office.ts';
+import type { BookingFixture } from './fixture.ts';
 
 /** A resource in response form, with the fields that the invariants need. */
 export interface Answered extends JsonObject {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/travel/json.ts';
 import type { Resource } from '../../../src/travel/resource.ts';
 import { type Method, NOON } from '../../fixtures/travel.ts';
 import { booleanDefaults, hasNull, requiredFields, sample, without } from '../samples.ts';
-import { matchError, matchFault, resourceFixture } from './view.ts';
+import { matchError, matchFault, resourceFixture } from './resource-fixture.ts';
 
 /** Tests creating, reading, changing, replacing and deleting one item, and the requests that are refused. */
 export function describeItems(resource: Resource): void {

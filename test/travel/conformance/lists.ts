@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import type { Resource } from '../../../src/travel/resource.ts';
 import { SAMPLE_COUNT } from '../samples.ts';
-import { matchError, resourceFixture } from './view.ts';
+import { matchError, resourceFixture } from './resource-fixture.ts';
 
 /** Tests the pages, the sort orders and the filters of the list. */
 export function describeLists(resource: Resource): void {

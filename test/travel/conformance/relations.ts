@@ -1,7 +1,7 @@
 import { catalog } from '../../../src/travel/catalog.ts';
 import type { Resource } from '../../../src/travel/resource.ts';
 import { collectionOf, sample, without } from '../samples.ts';
-import { matchError, matchFault, resourceFixture } from './view.ts';
+import { matchError, matchFault, resourceFixture } from './resource-fixture.ts';
 
 /** Tests unique values, references and parents. */
 export function describeRelations(resource: Resource): void {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
-import { bookedTrip, type Company, hotel, openCompany, playFullYear } from './world.ts';
+import { bookTrip, type Company, hotel, openCompany, playFullYear } from './company.ts';
 
 let fixture: Fixture;
 let company: Company;
@@ -16,24 +16,24 @@ const eur = (total: number) => ({ currency: 'EUR', total });
 
 /** Creates a purchase of 100 euros. */
 async function purchase(): Promise<string> {
-  const { billingProfile: billingProfileId, booking: office } = company;
+  const { billingProfile: billingProfileId, transact } = company;
   const charge = { billingProfileId, operationType: 'seminar' as const, description: 'Retreat' };
-  return (await office((service) => service.charge({ ...charge, price: eur(100) }))).id;
+  return (await transact((service) => service.charge({ ...charge, price: eur(100) }))).id;
 }
 
 /** Creates an invoice and returns its id. */
 async function invoice(): Promise<string> {
   const invoicing = { billingProfileId: company.billingProfile, kind: 'booking' as const };
-  const [first] = await company.booking((service) => service.invoiceProfile(invoicing));
+  const [first] = await company.transact((service) => service.invoiceProfile(invoicing));
   return first?.id ?? '';
 }
 
 const refund = (billingOperationId: string) =>
-  company.booking((service) => service.refundOperation({ billingOperationId, total: 40 }));
+  company.transact((service) => service.refundOperation({ billingOperationId, total: 40 }));
 const statusOf = async (id: string) => (await get(`/billing-operations/${id}`)).status;
 
 test('a trip project holds the search that created it, rates, bookings, transport legs, hotel stays, car rentals, custom field values and traveler ids', async () => {
-  const id = await company.booking((service) => bookedTrip(service, company));
+  const id = await company.transact((service) => bookTrip(service, company));
   const trip = await get(`/trip-projects/${id}`);
   expect(trip).toMatchObject({ search: { kind: 'roundTripWithHotel' }, projectCodeId: company.projectCode });
   const counts = ['rates', 'bookings', 'transportLegs', 'hotelStays', 'carRentals', 'customFields'];
@@ -42,7 +42,7 @@ test('a trip project holds the search that created it, rates, bookings, transpor
 });
 
 test('custom field values are embedded in trip projects and billing operations as in users', async () => {
-  const id = await company.booking((service) => bookedTrip(service, company));
+  const id = await company.transact((service) => bookTrip(service, company));
   const { customFields: ofTrip } = await get(`/trip-projects/${id}`);
   const { customFields: ofUser } = await get(`/users/${company.ada}`);
   const value = (customFieldId: string, data: string) => ({
@@ -79,7 +79,7 @@ test('purchase status: `delayed`, `open`, `paid`, `uncollectible`, `void`', asyn
     seen.push(await statusOf(id));
     const invoiceId = await invoice();
     seen.push(await statusOf(id));
-    await company.booking((service) => service[end](invoiceId));
+    await company.transact((service) => service[end](invoiceId));
     seen.push(await statusOf(id));
   }
   const [delayed, open] = ['delayed', 'open'];
@@ -94,12 +94,12 @@ test('refund operation status: `delayed`, `waiting`, `pending`, `succeeded`, `fa
     const { id: refunded, doc } = await refund(id);
     const refundId = doc.refundId ?? '';
     const seen = [await statusOf(refunded)];
-    await company.booking((service) => service.payInvoice(invoiceId));
+    await company.transact((service) => service.payInvoice(invoiceId));
     seen.push(await statusOf(refunded));
-    await company.booking((service) => service.startTransfer(refundId));
+    await company.transact((service) => service.startTransfer(refundId));
     seen.push(await statusOf(refunded));
     expect(seen).toEqual(['delayed', 'waiting', 'pending']);
-    await company.booking((service) => service.endTransfer(refundId, end));
+    await company.transact((service) => service.endTransfer(refundId, end));
     expect(await statusOf(refunded)).toBe((await get(`/refunds/${refundId}`)).status);
     ends.push(await statusOf(refunded));
   }
@@ -109,8 +109,8 @@ test('refund operation status: `delayed`, `waiting`, `pending`, `succeeded`, `fa
 test('refund: created when a booking is canceled or a manual refund is issued', async () => {
   const { id: manual } = await refund(await purchase());
   expect(await get(`/billing-operations/${manual}`)).toMatchObject({ transactionKind: 'refund' });
-  const { ada, booking: office } = company;
-  const [booking] = await office(async (service) => {
+  const { ada, transact } = company;
+  const [booking] = await transact(async (service) => {
     const { id } = await service.searchTrip({
       travelerIds: [ada],
       search: { kind: 'hotelOnly' },
@@ -119,7 +119,7 @@ test('refund: created when a booking is canceled or a manual refund is issued', 
     return (await service.bookTrip({ tripProjectId: id })).bookings;
   });
   const { tripProjectId = '', id: bookingId = '' } = booking ?? {};
-  await office((service) => service.cancelBooking({ tripProjectId, bookingId }));
+  await transact((service) => service.cancelBooking({ tripProjectId, bookingId }));
   const operations = await list(`/trip-projects/${tripProjectId}/billing-operations`);
   expect(operations).toMatchObject([
     { transactionKind: 'purchase' },
@@ -147,8 +147,8 @@ test('refund, an invoice was emitted: money is transferred, there is a refund re
 test('dispute: there is a dispute resource, `refundId` is filled, it does not appear on the invoice, and there is no refund resource', async () => {
   await purchase();
   const invoiceId = await invoice();
-  await company.booking((service) => service.payInvoice(invoiceId));
-  await company.booking((service) => service.disputeInvoice({ invoiceId, reason: 'fraudulent' }));
+  await company.transact((service) => service.payInvoice(invoiceId));
+  await company.transact((service) => service.disputeInvoice({ invoiceId, reason: 'fraudulent' }));
   const [dispute] = await list('/disputes');
   const disputes = (await list('/billing-operations')).filter((one) => one['transactionKind'] === 'dispute');
   expect(disputes).toMatchObject([

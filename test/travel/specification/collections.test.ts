@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
-import { fillCollections } from './everything.ts';
+import { fillCollections } from './fill-collections.ts';
 import { sectionsOf } from './statements.ts';
 
 /** A row of the specification's table. */

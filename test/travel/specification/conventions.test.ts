@@ -2,9 +2,9 @@ import { catalog } from '../../../src/travel/catalog.ts';
 import type { Json, JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { hasNull } from '../samples.ts';
-import { fillCollections } from './everything.ts';
+import { fillCollections } from './fill-collections.ts';
 import { formOf } from './forms.ts';
-import { leavesOf, valuesAt } from './reached.ts';
+import { leavesOf, valuesAt } from './paths.ts';
 
 const paths = [
   ...['billing-operations', 'billing-profiles', 'cost-centers', 'custom-fields', 'disputes', 'events'],

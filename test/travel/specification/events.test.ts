@@ -2,9 +2,9 @@ import { cleanupJobs } from '../../../src/travel/cleanup.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { sample } from '../samples.ts';
-import { declarationOf } from './reached.ts';
+import { playFullYear } from './company.ts';
+import { declarationOf } from './paths.ts';
 import { sectionsOf } from './statements.ts';
-import { playFullYear } from './world.ts';
 
 type Event = JsonObject & { id: string; kind: string; data: JsonObject };
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { sample } from '../samples.ts';
-import { fillCollections } from './everything.ts';
-import { declarationOf } from './reached.ts';
+import { fillCollections } from './fill-collections.ts';
+import { declarationOf } from './paths.ts';
 import { sectionsOf } from './statements.ts';
 
 /** A resource and the operations on its items. */

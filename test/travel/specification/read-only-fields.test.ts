@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
+import { playFullYear } from './company.ts';
 import { formOf } from './forms.ts';
-import { leavesOf, valuesAt } from './reached.ts';
+import { leavesOf, valuesAt } from './paths.ts';
 import { rowsOf, type Section, sectionsOf } from './statements.ts';
-import { playFullYear } from './world.ts';
 
 /** All tests share one full year of data, which they do not change. */
 let fixture: Fixture;

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { collectionOf, sample } from '../samples.ts';
 import { formOf } from './forms.ts';
-import { declarationOf, leavesOf, patchOf, valuesAt, withValue } from './reached.ts';
+import { declarationOf, leavesOf, patchOf, valuesAt, withValue } from './paths.ts';
 import { type Row, rowsOf, type Section, sectionsOf } from './statements.ts';
 
 /** A field table row with a fixture and an empty collection. */

@@ -4,7 +4,7 @@ import {
   isPublicAddress,
   PrivateAddressError,
 } from '../../../src/travel/webhooks/address-guard.ts';
-import { webhookFixture } from './desk.ts';
+import { webhookFixture } from './fixture.ts';
 
 const inner = [
   // IPv4: "this" network, private, shared, loopback, link-local, special use, multicast, reserved, broadcast.

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { HOUR, MINUTE, receivedNames, SECOND, webhookFixture } from './desk.ts';
+import { HOUR, MINUTE, receivedNames, SECOND, webhookFixture } from './fixture.ts';
 import { signatureByHand } from './receiver.ts';
 
 const fixture = webhookFixture();

@@ -3,7 +3,7 @@ import { repairFutureTimes } from '../../../src/store/clock-repair.ts';
 import { MAX_WAIT_MS } from '../../../src/travel/webhooks/attempt.ts';
 import { certificateFiles } from '../../fixtures/certificate.ts';
 import { NOON } from '../../fixtures/travel.ts';
-import { DAY, HOUR, MINUTE, receivedNames, SECOND, webhookFixture } from './desk.ts';
+import { DAY, HOUR, MINUTE, receivedNames, SECOND, webhookFixture } from './fixture.ts';
 import { openReceiver, type ReceiverBehaviour } from './receiver.ts';
 
 const fixture = webhookFixture();

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { eventually } from '../../fixtures/eventually.ts';
-import { receivedNames, SECOND, webhookFixture } from './desk.ts';
+import { receivedNames, SECOND, webhookFixture } from './fixture.ts';
 
 const fixture = webhookFixture();
 const created = { events: ['costCenter.created'] };

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
-import { DAY, HOUR, receivedNames, SECOND, webhookFixture } from './desk.ts';
+import { DAY, HOUR, receivedNames, SECOND, webhookFixture } from './fixture.ts';
 
 const fixture = webhookFixture();
 const created = { events: ['costCenter.created'] };

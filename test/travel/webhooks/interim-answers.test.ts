@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import { receivedNames, webhookFixture } from './desk.ts';
+import { receivedNames, webhookFixture } from './fixture.ts';
 
 const fixture = webhookFixture();
 const created = { events: ['costCenter.created'] };

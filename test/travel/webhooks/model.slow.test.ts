@@ -4,7 +4,7 @@ import { withRecorder } from '../../../src/travel/changes.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { costCenter } from '../../../src/travel/resources/lookups.ts';
 import { NOON, openFixture } from '../../fixtures/travel.ts';
-import { DAY, HOUR, MINUTE, SECOND } from './desk.ts';
+import { DAY, HOUR, MINUTE, SECOND } from './fixture.ts';
 import { openReceiver, type Receiver, type ReceiverBehaviour } from './receiver.ts';
 
 /** WEBHOOK_RUNS sets the number of runs. */

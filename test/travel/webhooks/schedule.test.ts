@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { nextOutcome } from '../../../src/travel/webhooks/attempt.ts';
 import type { Attempt } from '../../../src/travel/webhooks/ports.ts';
-import { HOUR, MINUTE, SECOND } from './desk.ts';
+import { HOUR, MINUTE, SECOND } from './fixture.ts';
 
 const waits = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR];
 const random = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { encryption } from '../../../src/store/encryption.ts';
 import { webhookRecords } from '../../../src/store/webhook-deliveries.ts';
-import { DAY, HOUR, webhookFixture } from './desk.ts';
+import { DAY, HOUR, webhookFixture } from './fixture.ts';
 import { type ReceivedRequest, signatureByHand } from './receiver.ts';
 
 const fixture = webhookFixture();

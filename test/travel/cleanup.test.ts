@@ -1,7 +1,7 @@
-import { cleanupJobs, runCleanupJobs } from '../../../src/travel/cleanup.ts';
-import { clock } from '../../fixtures/clock.ts';
-import { eventually } from '../../fixtures/eventually.ts';
-import { DAY, MINUTE, webhookFixture } from './desk.ts';
+import { cleanupJobs, runCleanupJobs } from '../../src/travel/cleanup.ts';
+import { clock } from '../fixtures/clock.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { DAY, MINUTE, webhookFixture } from './webhooks/fixture.ts';
 
 describe('upkeep', () => {
   const fixture = webhookFixture();

@@ -1,5 +1,5 @@
 import type { StoredDocument } from '../../../src/travel/booking/context.ts';
-import type { BookingFixture } from './office.ts';
+import type { BookingFixture } from './fixture.ts';
 
 /** The error of a refused booking operation. */
 export const conflict = expect.objectContaining({ name: 'ApiError', code: 'conflict' });
@@ -18,7 +18,7 @@ export async function createCharge(
 ): Promise<ChargedProfile> {
   const profileId = await at.profile();
   const price = { currency, total };
-  const purchase = await at.office((service) =>
+  const purchase = await at.transact((service) =>
     service.charge({
       billingProfileId: profileId,
       operationType: 'subscription',
@@ -36,7 +36,7 @@ export async function createInvoice(
   total = 100,
 ): Promise<ChargedProfile & { invoiceId: string }> {
   const scene = await createCharge(at, total);
-  const invoices = await at.office((service) =>
+  const invoices = await at.transact((service) =>
     service.invoiceProfile({ billingProfileId: scene.profileId, kind: 'subscription' }),
   );
   await at.newEvents();
@@ -46,7 +46,7 @@ export async function createInvoice(
 /** The same, invoiced and paid. */
 export async function createPaidInvoice(at: BookingFixture, total = 100) {
   const scene = await createInvoice(at, total);
-  await at.office((service) => service.payInvoice(scene.invoiceId));
+  await at.transact((service) => service.payInvoice(scene.invoiceId));
   await at.newEvents();
   return scene;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
 import type { Fixture } from '../../fixtures/travel.ts';
-import { playFullYear } from './world.ts';
+import { playFullYear } from './company.ts';
 
 /** Fills every collection with several items, some archived. Returns a function that fills ids into path templates. */
 export async function fillCollections(fixture: Fixture): Promise<(path: string) => string> {

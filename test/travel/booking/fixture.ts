@@ -7,7 +7,7 @@ import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 /** The travel service with its booking operations. */
 export interface BookingFixture {
   fixture: Fixture;
-  office: BookingTransaction;
+  transact: BookingTransaction;
   /** The `data` at a path. */
   get(path: string): Promise<JsonObject>;
   /** All pages of a list. */
@@ -30,7 +30,7 @@ export interface EventSummary {
 export async function openBookingFixture(): Promise<BookingFixture> {
   const fixture = await openFixture();
   const onChange = (type: string, id: string) => fixture.changes.push(`${type} ${id}`);
-  const office = bookingTransactions({ ...fixture.runtime, onChange });
+  const transact = bookingTransactions({ ...fixture.runtime, onChange });
   const get = async (path: string) => {
     const { status, body } = await fixture.send('get', path);
     if (status !== 200) throw new Error(`${path}: ${status}`);
@@ -57,7 +57,7 @@ export async function openBookingFixture(): Promise<BookingFixture> {
   };
   return {
     fixture,
-    office,
+    transact,
     get,
     all,
     newEvents: async () => {
@@ -75,7 +75,7 @@ export async function openBookingFixture(): Promise<BookingFixture> {
     bookTrip: async (offers, travelerIds) => {
       const ids = travelerIds ?? [await traveler({ billingProfileId: await profile() })];
       const search = { kind: 'roundTripWithHotel' };
-      return office(async (service) => {
+      return transact(async (service) => {
         const { id } = await service.searchTrip({ travelerIds: ids, search, quotes: offers });
         return service.bookTrip({ tripProjectId: id });
       });

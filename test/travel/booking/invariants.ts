@@ -1,6 +1,6 @@
 import { mergePatch } from '../../../src/travel/changes.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
-import type { EventSummary } from './office.ts';
+import type { EventSummary } from './fixture.ts';
 import { type Billed, cents, objectsIn, resourcesOf, type View } from './view.ts';
 
 /** Checks the invariants of a view; expected values are derived from scratch. */

@@ -9,7 +9,7 @@ import type { Fixture } from '../../fixtures/travel.ts';
 /** Travelers, payers and the booking operations of a company. */
 export interface Company {
   /** Runs booking operations, each call in its own transaction. */
-  booking: BookingTransaction;
+  transact: BookingTransaction;
   ada: string;
   bob: string;
   billingProfile: string;
@@ -46,8 +46,8 @@ export async function openCompany(fixture: Fixture): Promise<Company> {
   };
   const { id: ada } = await fixture.make('/users', { ...person, email: 'ada@example.com', firstName: 'Ada' });
   const { id: bob } = await fixture.make('/users', { ...person, email: 'bob@example.com', firstName: 'Bob' });
-  const office = bookingTransactions({ ...fixture.runtime, onChange: () => undefined });
-  return { booking: office, ada, bob, billingProfile, costCenter, projectCode, tripField, userField };
+  const transact = bookingTransactions({ ...fixture.runtime, onChange: () => undefined });
+  return { transact, ada, bob, billingProfile, costCenter, projectCode, tripField, userField };
 }
 
 const price = (total: number) => ({ currency: 'EUR', total, taxRate: 10 });
@@ -123,7 +123,7 @@ export const search = {
 };
 
 /** Books a flight, a hotel and a car for both travelers with all details; the first hotel is full. Returns the trip's id. */
-export async function bookedTrip(service: BookingService, company: Company): Promise<string> {
+export async function bookTrip(service: BookingService, company: Company): Promise<string> {
   const { ada, bob, projectCode, tripField } = company;
   const { id, doc } = await service.searchTrip({
     travelerIds: [ada, bob],
@@ -151,9 +151,9 @@ export async function bookedTrip(service: BookingService, company: Company): Pro
 /** Plays a year in which every event of the specification happens once. */
 export async function playFullYear(fixture: Fixture): Promise<Company> {
   const company = await openCompany(fixture);
-  const { booking: office, ada, billingProfile, costCenter, projectCode } = company;
-  await office(async (service) => {
-    const tripProjectId = await bookedTrip(service, company);
+  const { transact, ada, billingProfile, costCenter, projectCode } = company;
+  await transact(async (service) => {
+    const tripProjectId = await bookTrip(service, company);
     const { trip } = await service.bookTrip({ tripProjectId, orders: [] });
     const flown = trip.doc.bookings?.find(({ kind, status }) => kind === 'flight' && status === 'succeeded');
     const bookingId = flown?.id ?? '';
@@ -178,14 +178,14 @@ export async function playFullYear(fixture: Fixture): Promise<Company> {
     await service.charge({ ...charge, operationType: 'other', price: price(20), description: 'Visa' });
   });
   fixture.advanceClock(86_400_000);
-  const [invoice] = await office((service) =>
+  const [invoice] = await transact((service) =>
     service.invoiceProfile({ billingProfileId: billingProfile, kind: 'booking' }),
   );
   const invoiceId = invoice?.id ?? '';
   const { data } = (await fixture.send('get', `/invoices/${invoiceId}/billing-operations?limit=100`)).body;
   const bought = data.find((one: { transactionKind: string }) => one.transactionKind === 'purchase');
   fixture.advanceClock(86_400_000);
-  await office(async (service) => {
+  await transact(async (service) => {
     await service.payInvoice(invoiceId, 'TR-2026-117');
     await giveBackTwice(service, bought.id);
     const { dispute } = await service.disputeInvoice({ invoiceId, reason: 'duplicate', total: 5 });
