@@ -9,9 +9,9 @@ import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 
 /**
- * An attack: a SCIM token tries to give a traveler who administers the travel service an address that the attacker
- * controls at the OpenID provider, and so to become that administrator. The whole service runs; the attacker has the
- * tokens of two connections to one travel account.
+ * The attack: with a SCIM token, give the traveler of an admin an email address that the attacker controls at the
+ * OpenID provider, and so sign in as that admin. The whole service runs; the attacker has the tokens of two
+ * connections of one travel account.
  */
 jest.setTimeout(120_000);
 
@@ -70,8 +70,8 @@ async function travel(method: string, path: string, body?: object): Promise<Trav
   return Object(await response.json()).data;
 }
 
-/** Lets the travel API be read whole, and everything that is due be done, also a second time. */
-async function settle(): Promise<void> {
+/** Runs an import of the whole travel API and all due work, twice. */
+async function runAllWork(): Promise<void> {
   for (const connection of ['default', 'other']) {
     await service.importTravelers(connection, () => {});
     await service.identities(connection);
@@ -84,13 +84,13 @@ async function signsIn(email: string): Promise<boolean> {
   return (await fetch(`${service.url}/api/whoami`, { headers })).status === 200;
 }
 
-/** Somebody who administers the travel service, and what the attacker has of them. */
+/** An admin of the travel service, and what the attacker has of the admin. */
 interface Victim {
   name: string;
   email: string;
-  /** The attacker's own address. */
+  /** The attacker's own email address. */
   attacker: string;
-  /** The SCIM id, in the default connection. */
+  /** The SCIM id in the default connection. */
   id: string;
   travelId: string;
 }
@@ -116,7 +116,7 @@ async function provisioned(name: string, email: string): Promise<Made> {
 const promote = (travelId: string, role = 'admin') =>
   travel('PATCH', `/users/${travelId}`, { roles: [role] });
 
-/** How somebody became an administrator, without the mapping. */
+/** The ways to become an admin other than by the mapping. */
 const states: [string, (name: string, email: string) => Promise<Made>][] = [
   [
     'who was provisioned and promoted by hand',
@@ -132,7 +132,7 @@ const states: [string, (name: string, email: string) => Promise<Made>][] = [
       const made = await provisioned(name, email);
       await promote(made.travelId, 'authAdmin');
       await promote(made.travelId);
-      await settle();
+      await runAllWork();
       return made;
     },
   ],
@@ -145,7 +145,7 @@ const states: [string, (name: string, email: string) => Promise<Made>][] = [
         lastName: 'S',
         roles: ['admin'],
       });
-      await settle();
+      await runAllWork();
       const { body } = await scim.send(
         'GET',
         `/Users?filter=${encodeURIComponent(`userName eq "${email}"`)}`,
@@ -190,7 +190,7 @@ const attackerOf = (name: string) => `mallory-${name}@evil.example`.toLowerCase(
 const renamed = (email: string) => ({ userName: email, 'emails[type eq "work"].value': email });
 const replace = (path: string, value: unknown) => patchOp({ op: 'replace', path, value });
 
-/** What the attacker sends. */
+/** The requests of the attacker. */
 const attacks: [string, (victim: Victim) => Promise<unknown>][] = [
   [
     'by userName, once there are no emails',
@@ -258,7 +258,7 @@ const attacks: [string, (victim: Victim) => Promise<unknown>][] = [
     async ({ id, name, attacker }) => {
       await scim.send('PATCH', `/Users/${id}`, replace('active', false));
       await scim.send('PUT', `/Users/${id}`, { ...person(name, attacker), active: false });
-      await settle();
+      await runAllWork();
       await scim.send('PATCH', `/Users/${id}`, replace('active', true));
     },
   ],
@@ -295,7 +295,7 @@ const attacks: [string, (victim: Victim) => Promise<unknown>][] = [
       await scim.send('PATCH', `/Users/${body.id}`, replace('emails', mails(email)));
       await scim.send('PATCH', `/Users/${id}`, replace('emails', mails(attacker)));
       await scim.send('DELETE', `/Users/${body.id}`);
-      await settle();
+      await runAllWork();
       await scim.send('PATCH', `/Users/${id}`, replace('emails', mails(attacker)));
     },
   ],
@@ -304,7 +304,7 @@ const attacks: [string, (victim: Victim) => Promise<unknown>][] = [
 const numbered = states.map(([title, made], index): [string, typeof made, number] => [title, made, index]);
 
 describe.each(numbered)('an admin %s', (_title, made, state) => {
-  // Each attack meets every state, and a service that is started anew before and after it in every other one.
+  // Each attack meets every state. The service is restarted before and after every other one.
   const rounds = attacks.map(([title, attack], index): [string, typeof attack, boolean] => {
     const isRestarting = (state + index) % 2 === 1;
     return [isRestarting ? `${title}, around which the service starts anew` : title, attack, isRestarting];
@@ -321,7 +321,7 @@ describe.each(numbered)('an admin %s', (_title, made, state) => {
     await attack(victim);
     if (isRestarting) await startAgain();
     expect(await signsIn(attacker)).toBe(false);
-    await settle();
+    await runAllWork();
     expect(await signsIn(attacker)).toBe(false);
     expect(await signsIn(email)).toBe(true);
     const { roles, archived } = await travel('GET', `/users/${victim.travelId}`);

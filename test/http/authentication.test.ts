@@ -3,7 +3,7 @@ import { createFailureLimit } from '../../src/http/authentication.ts';
 import { oauthClient } from '../fixtures/oauth-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
-/** The service behind a proxy on this machine, which names the client's address. */
+/** The service behind a local proxy that sends the client's address. */
 let service: RunningService;
 let clients = 0;
 /** An address that no other test uses. */
@@ -33,7 +33,7 @@ async function send({ path = '/scim/v2/Users', token, from = address, form }: Se
   return fetch(`${service.url}${path}`, { headers, ...body });
 }
 
-/** Sends so many requests, which must all have the status. */
+/** Sends a request several times and expects the same status each time. */
 async function fail(times: number, sent: () => Sent, status = 401): Promise<void> {
   for (let n = 0; n < times; n += 1) {
     const answer = await send(sent());
@@ -99,7 +99,7 @@ test('another client id at /oauth/token does not evade the limit, and a client w
   expect((await send(asked(one.id, 'wrong'))).status).toBe(429);
   expect((await send(asked(other.id, other.secret))).status).toBe(200);
   expect((await send(asked(one.id, one.secret))).status).toBe(200);
-  // A fault of a client that proved who it is, is no failure.
+  // An error of an authenticated client does not count as a failure.
   const wish = { ...asked(one.id, one.secret).form, grant_type: 'password' };
   expect((await send({ path: '/oauth/token', form: wish })).status).toBe(400);
 });

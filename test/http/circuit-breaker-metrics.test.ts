@@ -27,7 +27,7 @@ afterEach(async () => {
   await travel.close();
 });
 
-/** Makes a person, which must be acknowledged. */
+/** Creates a user, which must succeed. */
 async function post(name: string): Promise<void> {
   const answer = await fetch(`${bridge.url}/scim/v2/Users`, {
     method: 'POST',

@@ -3,8 +3,8 @@ import { createLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { type CertificateFiles, certificateFiles } from '../fixtures/certificate.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { linesTo } from '../fixtures/http.ts';
-import { type Answer, ask, type Sent, shownCertificate } from '../fixtures/plain-and-tls.ts';
+import { parseLinesInto } from '../fixtures/http.ts';
+import { ask, type HttpAnswer, type Sent, shownCertificate } from '../fixtures/plain-and-tls.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
 const ada = {
@@ -19,10 +19,13 @@ beforeAll(async () => {
 });
 afterAll(() => files.remove());
 
-/** A service for one story, and how to ask it. */
+/** Runs a test with a service of its own, and a function that sends requests to it. */
 async function withService(
   environment: Record<string, string>,
-  story: (service: RunningService, askIt: (path: string, sent?: Sent) => Promise<Answer>) => Promise<void>,
+  story: (
+    service: RunningService,
+    askIt: (path: string, sent?: Sent) => Promise<HttpAnswer>,
+  ) => Promise<void>,
 ): Promise<void> {
   const service = await startService(environment);
   try {
@@ -99,7 +102,7 @@ describe('HTTPS of the service itself', () => {
   it('uses an expired certificate with a warning', async () => {
     const old = await certificateFiles({ from: -9, to: -1 });
     const lines: JsonObject[] = [];
-    const log = createLog('warn', linesTo(lines));
+    const log = createLog('warn', parseLinesInto(lines));
     const service = await startService({ TLS_CERT: old.cert, TLS_KEY: old.key }, { log });
     expect(old.pem.replace(/\s/g, '')).toContain(await shownCertificate(service.url));
     await service.close();
@@ -163,7 +166,7 @@ describe('plain HTTP where HTTPS is required', () => {
       });
     }));
 
-  for (const address of outerAddresses())
+  for (const address of nonLoopbackAddresses())
     it(`is refused from an address other than loopback (${address})`, () =>
       withService({ HOST: '0.0.0.0' }, async (service) => {
         const outside = service.url.replace('127.0.0.1', address);
@@ -212,8 +215,8 @@ describe('a proxy that ends TLS', () => {
     }));
 });
 
-/** Addresses of this machine by which requests do not look as if they came from it. */
-function outerAddresses(): string[] {
+/** Addresses of this machine that do not count as local. */
+function nonLoopbackAddresses(): string[] {
   const all = Object.values(networkInterfaces()).flatMap((several) => several ?? []);
   return all.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address);
 }

@@ -5,7 +5,7 @@ import { ensureConnection } from '../../src/store/connections.ts';
 import { apiKeys, oauthAccessTokens, scimTokens } from '../../src/store/credentials.ts';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { linesTo } from '../fixtures/http.ts';
+import { parseLinesInto } from '../fixtures/http.ts';
 import { oauthClient, type RegisteredClient } from '../fixtures/oauth-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
@@ -14,7 +14,10 @@ const SCIM_TOKEN = 'a-token-that-the-operator-chose';
 const TRAVEL_API_KEY = 'a-key-that-the-operator-chose';
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The service and its log; the store has credentials of every kind and state, whose text is their id and `-text`. */
+/**
+ * The service with its log. The store has credentials of every kind and state; the secret of each is its id followed
+ * by `-text`.
+ */
 const lines: JsonObject[] = [];
 let service: RunningService;
 let database: Database;
@@ -22,7 +25,7 @@ let clients: Record<'scim' | 'travel', RegisteredClient>;
 let sent = 0;
 
 beforeAll(async () => {
-  const log = createLog('info', linesTo(lines));
+  const log = createLog('info', parseLinesInto(lines));
   service = await startService({ SCIM_TOKEN, TRAVEL_API_KEY }, { background: false, log });
   database = await openEmbedded(service.data, false);
   clients = {
@@ -51,7 +54,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Sends a request and answers its status and what its line says of the credential. */
+/** Sends a request. Returns its status and the credential and reason of its log line. */
 async function lineOf(path: string, { headers = {}, ...init }: RequestInit = {}): Promise<unknown[]> {
   sent += 1;
   const id = `sent-${sent}`;

@@ -7,8 +7,9 @@ import { type RawRequest, rawExchange, requestText } from '../fixtures/raw-http.
 import { type ServerProcess, startServer } from '../fixtures/server-process.ts';
 
 /**
- * A process that logs all it can, and requests with a marked value in every place. `SHOWN` stands where the travel
- * service's request log keeps the request (path, query, body: docs/operations.md, Request log), `HIDDEN` in all other places.
+ * Marked values in every part of a request to a process that logs everything. `SHOWN` is used where the request log
+ * of the travel service records values (path, query, body: docs/operations.md, Request log), `HIDDEN` everywhere
+ * else.
  */
 const SHOWN = 'Zq7shown';
 const HIDDEN = 'Zq7hidden';
@@ -32,7 +33,7 @@ const bytes = (text: string, prefix: string) =>
 const percent = (text: string) => bytes(text, '%');
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** Everything that a text may become on its way; in lower case. */
+/** All encodings in which a text may occur in the log, in lower case. */
 function formsOf(text: string): string[] {
   return [text, percent(text), percent(text).replaceAll('%', '%25'), bytes(text, '\\u00')].map((form) =>
     form.toLowerCase(),
@@ -41,7 +42,7 @@ function formsOf(text: string): string[] {
 
 type Place = Omit<RawRequest, 'method'> & { method?: string };
 
-/** Places in the address of a request to `base`. */
+/** The parts of the URL of a request to `base`. */
 function targets(base: string): Place[] {
   const marked = [
     SHOWN,
@@ -68,7 +69,7 @@ function targets(base: string): Place[] {
   return [...paths, ...queries.map((query) => `${base}?${query}`)].map((target) => ({ target }));
 }
 
-/** Places in the headers of a request to `target`. */
+/** The headers of a request to `target`. */
 function inHeaders(target: string): Place[] {
   const names = [
     ...['User-Agent', 'Referer', 'Origin', 'Cookie', 'Accept', 'Accept-Language', 'Content-Type', 'Expect'],
@@ -91,7 +92,7 @@ function inHeaders(target: string): Place[] {
   ]);
 }
 
-/** Credentials that are none. */
+/** Invalid credentials. */
 const credentials = [
   `Bearer ${HIDDEN}`,
   HIDDEN,
@@ -185,7 +186,7 @@ const areas = [
   { base: '/healthz', valid: undefined, bodies: [] },
 ];
 
-/** Sends a request and answers its status; undefined if nothing came back. */
+/** Sends a request and returns its status; undefined if there was no response. */
 async function send(
   { headers = {}, method = 'GET', ...request }: Place,
   authorization?: string,
@@ -196,7 +197,7 @@ async function send(
   return /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1];
 }
 
-/** Sends every request, with and without a credential; answers how often there was which status. */
+/** Sends every request with and without a credential. Returns the number of responses by status. */
 async function sendAll(): Promise<Map<string | undefined, number>> {
   const statuses = new Map<string | undefined, number>();
   const count = (status: string | undefined) => statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -232,7 +233,7 @@ test('the log contains no value that a client chose, nor does the request log wi
     expect(recorded.toLowerCase()).not.toContain(form.toLowerCase());
 });
 
-/** The whole request log of the travel service. */
+/** Reads the whole request log of the travel service. */
 async function travelLog(): Promise<string> {
   const database = await openEmbedded(join(place.path, 'data'), false);
   try {

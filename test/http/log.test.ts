@@ -1,11 +1,11 @@
 import { createLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
-import { linesTo } from '../fixtures/http.ts';
+import { parseLinesInto } from '../fixtures/http.ts';
 
 function logged(fields: object): JsonObject | undefined {
   const lines: JsonObject[] = [];
-  createLog('info', linesTo(lines)).info(fields, 'message');
+  createLog('info', parseLinesInto(lines)).info(fields, 'message');
   return lines[0];
 }
 
@@ -26,7 +26,7 @@ test('thrown values that are no errors are logged too', () => {
 
 test('lines below the level are not written', () => {
   const lines: JsonObject[] = [];
-  createLog('warn', linesTo(lines)).info({}, 'message');
+  createLog('warn', parseLinesInto(lines)).info({}, 'message');
   expect(lines).toEqual([]);
 });
 
@@ -34,7 +34,7 @@ test('errors of an unavailable store have the level debug, because the store log
   const err = new StoreUnavailable('the disk is full', { cause: new Error('database or disk is full') });
   const levels = (level: string) => {
     const lines: JsonObject[] = [];
-    const log = createLog(level, linesTo(lines));
+    const log = createLog(level, parseLinesInto(lines));
     log.error({ err }, 'message');
     log.child({ requestId: 'r1' }).warn({ err }, 'message');
     log.error({ err: new Error('another') }, 'message');

@@ -5,12 +5,12 @@ import { serverOptions, serveWithLimits, socketLimits } from '../../src/http/soc
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
 import { answerUnreadableRequest } from '../../src/scim/errors.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { linesTo } from '../fixtures/http.ts';
+import { parseLinesInto } from '../fixtures/http.ts';
 import { rawExchange, requestText, unreadExchange } from '../fixtures/raw-http.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
-/** The status codes of the responses in what a socket received, in their order, wherever they begin. */
+/** The status codes of the responses in the received bytes, in order. */
 const statusesIn = (text: string) =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
@@ -20,7 +20,7 @@ describe('on the service', () => {
   let service: RunningService;
   let port: number;
   beforeAll(async () => {
-    const log = createLog('info', linesTo(lines));
+    const log = createLog('info', parseLinesInto(lines));
     service = await startService({}, { background: false, log, limits: { requestMs: 300 } });
     port = Number(new URL(service.url).port);
     const { send } = scimClient(service.url, service.scimToken);

@@ -59,13 +59,13 @@ test('/metrics is computed at most once a second, and each response is newer tha
   const requests = () => fixture.lines.filter(({ path }) => path === '/metrics').length;
   expect(await seen()).toBe(1);
   const flood = Array.from({ length: 50 }, seen);
-  // While they wait, others are answered, and nothing is computed.
+  // While these requests wait, others are answered, and nothing is computed.
   expect((await fetch(`http://127.0.0.1:${fixture.port}/nothing`)).status).toBe(404);
   expect([computed, requests()]).toEqual([1, 1]);
   time.advance(999);
   expect(computed).toBe(1);
   time.advance(1);
-  // Those of the flood that arrive after this wait for the next computation.
+  // Requests of the flood that arrive after this wait for the next computation.
   await eventually(async () => {
     time.advance(1_000);
     expect(requests()).toBe(51);
@@ -90,7 +90,7 @@ test('computations of /metrics never overlap', async () => {
   const get = async () => (await fetch(`http://127.0.0.1:${fixture.port}/metrics`)).status;
   const isServed = async () => {
     time.advance(1_000);
-    // A request that is answered shows that those before it have arrived.
+    // A response to a later request shows that the earlier ones have arrived.
     expect((await fetch(`http://127.0.0.1:${fixture.port}/nothing`)).status).toBe(404);
   };
   const first = get();
@@ -105,7 +105,7 @@ test('computations of /metrics never overlap', async () => {
   expect(await first).toBe(200);
   await eventually(async () => expect(ends).toHaveLength(2));
   ends[1]?.();
-  // Those that came meanwhile share the next computation.
+  // Requests that arrived meanwhile share the next computation.
   expect(await Promise.all(others)).toEqual(Array(5).fill(200));
   expect(ends).toHaveLength(2);
   await fixture.close();

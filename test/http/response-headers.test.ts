@@ -38,7 +38,7 @@ function ask(path: string, { method = 'GET', headers = {}, body }: Sent = {}): P
   });
 }
 
-/** What the headers of an answer say about caches and about the type of its body. */
+/** The headers of a response about caching and content type. */
 function rulesIn({ status, headers }: Response) {
   return [status, headers.get('cache-control'), headers.get('x-content-type-options')];
 }
@@ -150,7 +150,8 @@ describe('a response with an ETag may be stored by its client, which must revali
       [200, read],
       [304, await ask(path, { headers: { ...scim(), 'If-None-Match': etag } })],
       [200, await ask(path, { method: 'HEAD', headers: scim() })],
-      // RFC 7644 §3.5.2 lets a server answer a PATCH by 204; groups may have very many members.
+      // RFC 7644 §3.5.2 allows 204 as the response to a PATCH. Groups use it, since they may have very many
+      // members.
       [type === 'Users' ? 200 : 204, await ask(path, { method: 'PATCH', headers: scim(), body: patch })],
       [200, await ask(path, { method: 'PUT', headers: scim(), body })],
     ] as const;

@@ -3,18 +3,21 @@ import { connect, type Socket } from 'node:net';
 import { createLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { linesTo } from '../fixtures/http.ts';
+import { parseLinesInto } from '../fixtures/http.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
 const SCIM_TOKEN = 'a-token-that-the-operator-chose';
 const FLOOD = 30;
 
-/** The service and its log, whose lines tell in which order requests were answered. */
+/** The service with its log, whose lines give the order of the responses. */
 let service: RunningService;
 let lines: JsonObject[];
 beforeAll(async () => {
   lines = [];
-  service = await startService({ SCIM_TOKEN }, { background: false, log: createLog('info', linesTo(lines)) });
+  service = await startService(
+    { SCIM_TOKEN },
+    { background: false, log: createLog('info', parseLinesInto(lines)) },
+  );
 });
 afterAll(() => service.close());
 beforeEach(() => {
@@ -42,7 +45,8 @@ test.each([
   await eventually(async () => expect(lines).toHaveLength(FLOOD + 1));
   const order = lines.map(({ requestId }) => requestId);
   expect(order.filter((id) => id !== 'other')).toEqual(flood.map((_, at) => `flood-${at}`));
-  // One of the flood for each turn of the event loop, some of which pass before the other request is read.
+  // At most one request of the flood starts in each turn of the event loop. Some turns pass before the other
+  // request is read.
   expect(order.indexOf('other')).toBeLessThan(FLOOD / 3);
   flooding.destroy();
   other.destroy();

@@ -3,7 +3,7 @@ import { createLog } from '../../src/http/log.ts';
 import type { SocketLimits } from '../../src/http/sockets.ts';
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { linesTo } from '../fixtures/http.ts';
+import { parseLinesInto } from '../fixtures/http.ts';
 import { rawExchange, unreadExchange } from '../fixtures/raw-http.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
@@ -18,15 +18,15 @@ afterEach(async () => {
   lines.length = 0;
 });
 
-/** The assembled service with other limits. */
+/** Starts the complete service with other limits. */
 async function limited(limits: Partial<SocketLimits>) {
   const service = await startService(
     {},
-    { background: false, log: createLog('info', linesTo(lines)), limits },
+    { background: false, log: createLog('info', parseLinesInto(lines)), limits },
   );
   running.push(service);
   const port = Number(new URL(service.url).port);
-  /** A request as text, by a client that keeps the connection. */
+  /** A request as text, with `Connection: keep-alive`. */
   const textOf = (method: string, target: string, headers: Record<string, string> = {}) => {
     const token = target.startsWith('/api') ? service.travelApiKey : service.scimToken;
     const all = Object.entries({ Host: 'localhost', Authorization: `Bearer ${token}`, ...headers });
@@ -37,7 +37,7 @@ async function limited(limits: Partial<SocketLimits>) {
 
 const both = [['/scim/v2/Users?count=1'], ['/api/users?limit=1']];
 
-/** The status codes of the answers in what a socket received, in their order. */
+/** The status codes of the responses in the received bytes, in order. */
 const statusesIn = (text: string) =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
@@ -73,7 +73,7 @@ describe('pipelined requests', () => {
       const headers = { 'Content-Type': 'application/scim+json', 'Content-Length': String(body.length) };
       return textOf('POST', '/scim/v2/Users', headers) + body;
     };
-    // Together only one of those with the same name could be told that it is taken by the other.
+    // If requests were handled concurrently, only one of those with the same userName could get 409 from the other.
     const last = textOf('GET', '/scim/v2/Users?count=0', { Connection: 'close' });
     const text = await rawExchange(port, ['ada', 'ada', 'bob', 'ada'].map(post).join('') + last);
     expect(statusesIn(text)).toEqual([201, 409, 201, 409, 200]);
@@ -133,7 +133,7 @@ test.each(both)(
       if (count === 2) idle.socket.write(textOf('GET', target));
     }
     await eventually(async () => expect(isClosed()).toBe(true));
-    // This one has been idle for longer, so the other was not closed because it was idle.
+    // This socket was idle for longer, so the other one was not closed for being idle.
     expect(idle.isClosed()).toBe(false);
   },
 );
@@ -165,7 +165,7 @@ describe('a client that does not read', () => {
     const { socket, received, isClosed } = await opened(port);
     const body = JSON.stringify({ userName: 'slow' });
     const headers = { 'Content-Type': 'application/scim+json', 'Content-Length': String(body.length) };
-    // A second socket that sends nothing is closed first: by then the time is over.
+    // The second socket sends nothing and is closed first; by then the time limit of the request is over.
     socket.write(textOf('POST', '/scim/v2/Users', headers) + body.slice(0, 5));
     const silent = await opened(port);
     await eventually(async () => expect(silent.isClosed()).toBe(true));

@@ -2,10 +2,10 @@ import { connect, getCiphers } from 'node:tls';
 import { type CertificateFiles, certificateFiles } from '../fixtures/certificate.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
-/** Every suite of TLS 1.2 and older that this Node.js can speak. */
+/** Every suite of TLS 1.2 and older that this Node.js supports. */
 const oldSuites = getCiphers().filter((name) => !name.startsWith('tls_'));
 
-/** The suites of which the server accepts each, offered alone, by TLS 1.2. */
+/** The suites that the server accepts over TLS 1.2, each offered alone. */
 async function acceptedSuites(url: string): Promise<string[]> {
   const accepted: string[] = [];
   for (const suite of oldSuites)
@@ -13,7 +13,10 @@ async function acceptedSuites(url: string): Promise<string[]> {
   return accepted.sort();
 }
 
-/** The protocol that a handshake agrees on; undefined where it fails. SECLEVEL=0 makes the client refuse nothing itself. */
+/**
+ * The protocol that a handshake negotiates; undefined if it fails. With SECLEVEL=0 the client itself refuses
+ * nothing.
+ */
 function protocolOf(
   url: string,
   { suite, version }: { suite?: string; version: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3' },

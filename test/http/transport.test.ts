@@ -1,15 +1,18 @@
 import type { Request } from 'express';
 import { addressPredicate, isLoopback, isProxyEntry, transportReader } from '../../src/http/proxies.ts';
 
-/** As far as it matters how it came. */
-interface Came {
+/** The properties of a request that its transport depends on. */
+interface TransportCase {
   from: string;
   to?: string;
   tls?: boolean;
   headers?: Record<string, string>;
 }
 
-function arrivalOf({ from, to = '192.0.2.1', tls = false, headers = {} }: Came, trusted: string[]): string {
+function arrivalOf(
+  { from, to = '192.0.2.1', tls = false, headers = {} }: TransportCase,
+  trusted: string[],
+): string {
   const socket = { remoteAddress: from, localAddress: to, ...(tls ? { encrypted: true } : {}) };
   return transportReader(addressPredicate(trusted), isLoopback)({ socket, headers } as unknown as Request);
 }
@@ -18,7 +21,7 @@ const proto = (scheme: string) => ({ 'x-forwarded-proto': scheme });
 const forwarded = (text: string) => ({ forwarded: text });
 const PROXY = '10.1.2.3';
 
-test.each<[string, Came, string]>([
+test.each<[string, TransportCase, string]>([
   ['by TLS', { from: '203.0.113.9', tls: true }, 'https'],
   ['in plain from elsewhere', { from: '203.0.113.9' }, 'plain'],
   ['from loopback', { from: '127.0.0.1' }, 'local'],

@@ -32,10 +32,10 @@ const jwks = async (...algorithms: string[]) => ({
 const register = async (algorithm = 'ES256') =>
   fixture.register({ kind: 'jwks', jwks: await jwks(algorithm) });
 
-/** Claims, some of them perhaps left out. */
+/** Claims, some of which may be undefined. */
 type SomeClaims = { [name in keyof JWTPayload]: JWTPayload[name] | undefined };
 
-/** Claims as RFC 7523 §3 wants them; undefined ones do not come into the token. */
+/** Valid claims (RFC 7523 §3). Undefined ones are left out of the token. */
 const claimsOf = (id: string, more: SomeClaims = {}): SomeClaims => ({
   iss: id,
   sub: id,

@@ -1,6 +1,14 @@
 import type { ScimResource } from '../../src/schema/resource.ts';
 import { emailsOf, type ProvisioningFixture, withFixture } from '../fixtures/provisioning.ts';
-import { bare, begun, cityOf, everything, rolesOf, titleMapping, write } from '../fixtures/unknown-calls.ts';
+import {
+  cityOf,
+  fullUser,
+  minimalUser,
+  rolesOf,
+  sendUser,
+  startSyncedUser,
+  titleMapping,
+} from '../fixtures/unknown-calls.ts';
 
 /** The calls that a write makes, without the reading of pages. */
 async function callsOf(fixture: ProvisioningFixture, work: () => Promise<unknown>): Promise<string[]> {
@@ -10,37 +18,37 @@ async function callsOf(fixture: ProvisioningFixture, work: () => Promise<unknown
 }
 
 function without(name: string): ScimResource {
-  return Object.fromEntries(Object.entries(everything).filter(([key]) => key !== name));
+  return Object.fromEntries(Object.entries(fullUser).filter(([key]) => key !== name));
 }
 
-const inactive = { ...everything, active: false };
+const inactive = { ...fullUser, active: false };
 
 const changes: [string, ScimResource, ScimResource | null, string[]][] = [
-  ['nothing', everything, { ...everything }, []],
-  ['what no rule reads', everything, { ...everything, nickName: 'P' }, []],
-  ['a name', everything, { ...everything, name: { givenName: 'P', familyName: 'Q' } }, ['patch']],
-  ['a language', everything, { ...everything, preferredLanguage: 'fr' }, ['patch']],
-  ['the removal of a language', everything, without('preferredLanguage'), ['patch']],
-  ['the removal of a phone number', everything, without('phoneNumbers'), ['patch']],
-  ['a city', everything, { ...everything, ...cityOf('Nice') }, ['patch']],
-  ['the removal of a city', everything, without('addresses'), ['read', 'patch']],
-  ['an email', everything, { ...everything, ...emailsOf('p@corp.example') }, ['read', 'patch']],
-  ['a role', everything, { ...everything, ...rolesOf('guest') }, ['read', 'patch']],
-  ['the removal of a role', everything, { ...everything, ...rolesOf() }, ['read', 'patch']],
-  ['a custom field', everything, { ...everything, title: 'Looms' }, ['read', 'patch']],
-  ['the removal of a custom field', everything, without('title'), ['read', 'patch']],
-  ['the removal of everything', everything, bare(everything), ['read', 'patch']],
-  ['an archive', everything, inactive, ['read', 'patch']],
-  ['an un-archive', inactive, everything, ['read', 'patch']],
-  ['a DELETE', everything, null, ['read', 'patch']],
+  ['nothing', fullUser, { ...fullUser }, []],
+  ['what no rule reads', fullUser, { ...fullUser, nickName: 'P' }, []],
+  ['a name', fullUser, { ...fullUser, name: { givenName: 'P', familyName: 'Q' } }, ['patch']],
+  ['a language', fullUser, { ...fullUser, preferredLanguage: 'fr' }, ['patch']],
+  ['the removal of a language', fullUser, without('preferredLanguage'), ['patch']],
+  ['the removal of a phone number', fullUser, without('phoneNumbers'), ['patch']],
+  ['a city', fullUser, { ...fullUser, ...cityOf('Nice') }, ['patch']],
+  ['the removal of a city', fullUser, without('addresses'), ['read', 'patch']],
+  ['an email', fullUser, { ...fullUser, ...emailsOf('p@corp.example') }, ['read', 'patch']],
+  ['a role', fullUser, { ...fullUser, ...rolesOf('guest') }, ['read', 'patch']],
+  ['the removal of a role', fullUser, { ...fullUser, ...rolesOf() }, ['read', 'patch']],
+  ['a custom field', fullUser, { ...fullUser, title: 'Looms' }, ['read', 'patch']],
+  ['the removal of a custom field', fullUser, without('title'), ['read', 'patch']],
+  ['the removal of everything', fullUser, minimalUser(fullUser), ['read', 'patch']],
+  ['an archive', fullUser, inactive, ['read', 'patch']],
+  ['an un-archive', inactive, fullUser, ['read', 'patch']],
+  ['a DELETE', fullUser, null, ['read', 'patch']],
   ['a DELETE of a leaver', inactive, null, ['read']],
 ];
 
 test.each(changes)('%s makes exactly the calls that it must', (_, from, to, calls) =>
   withFixture(
     async (fixture) => {
-      const story = await begun(fixture, from);
-      expect(await callsOf(fixture, () => write(story, to))).toEqual(calls);
+      const story = await startSyncedUser(fixture, from);
+      expect(await callsOf(fixture, () => sendUser(story, to))).toEqual(calls);
       expect(await callsOf(fixture, () => fixture.reconcileAfter(120_000))).toEqual([]);
     },
     { mapping: titleMapping },
@@ -63,7 +71,7 @@ test.each(hand)('a traveler %s by hand after the import is read at the first cla
       await fixture.importTravelers();
       fixture.travel.travelers.set(pia.id, { ...pia, ...edit });
       const story = { fixture, id: '', wish: null };
-      expect(await callsOf(fixture, () => write(story, bare(everything)))).toEqual(['read', 'patch']);
+      expect(await callsOf(fixture, () => sendUser(story, minimalUser(fullUser)))).toEqual(['read', 'patch']);
       expect(fixture.travel.travelers.get(pia.id)).toMatchObject({
         archived: false,
         firstName: 'Pia',
@@ -77,8 +85,8 @@ test.each(hand)('a traveler %s by hand after the import is read at the first cla
 test('parts of an address that were added by hand stay when the city goes', () =>
   withFixture(
     async (fixture) => {
-      const story = await begun(fixture, everything);
-      await write(story, without('addresses'));
+      const story = await startSyncedUser(fixture, fullUser);
+      await sendUser(story, without('addresses'));
       expect((await fixture.traveler(story.id))?.address).toEqual({ region: 'Quebec' });
       expect(fixture.travel.writes().at(-1)?.body).toEqual({ address: { city: null } });
     },
@@ -88,11 +96,11 @@ test('parts of an address that were added by hand stay when the city goes', () =
 test('an address of which nothing is left goes as a whole, also where a part was removed by hand', () =>
   withFixture(
     async (fixture) => {
-      const story = await begun(fixture, everything);
+      const story = await startSyncedUser(fixture, fullUser);
       const now = await fixture.traveler(story.id);
       if (!now) throw new Error('no traveler');
       fixture.travel.travelers.set(now.id, { ...now, address: { city: 'Lyon' } });
-      await write(story, without('addresses'));
+      await sendUser(story, without('addresses'));
       expect(fixture.travel.writes().at(-1)?.body).toEqual({ address: null });
     },
     { mapping: titleMapping },

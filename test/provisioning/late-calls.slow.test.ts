@@ -5,20 +5,20 @@ import type { ScimResource } from '../../src/schema/resource.ts';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
 import { emailsOf, type ProvisioningFixture, withFixture } from '../fixtures/provisioning.ts';
 import {
-  bare,
-  begun,
   cityOf,
-  everything,
-  faultsOf,
-  lostByHand,
+  type DesiredUser,
+  findFaults,
+  fullUser,
+  lostManualFields,
+  minimalUser,
   project,
-  rest,
   rolesOf,
-  type Story,
+  runUntilIdle,
+  type SyncedUser,
+  sendUser,
+  sendUserWithFault,
+  startSyncedUser,
   titleMapping,
-  type Wish,
-  write,
-  writeUnder,
 } from '../fixtures/unknown-calls.ts';
 
 jest.setTimeout(120_000);
@@ -37,35 +37,35 @@ afterAll(async () => {
 });
 
 /** Each kind of call that writes, by the user before it (undefined: there is none) and after it. */
-const kinds: Record<string, { from: ScimResource | undefined; to: Wish }> = {
-  'a create': { from: undefined, to: everything },
-  'a plain field': { from: everything, to: { ...everything, preferredLanguage: 'fr' } },
+const kinds: Record<string, { from: ScimResource | undefined; to: DesiredUser }> = {
+  'a create': { from: undefined, to: fullUser },
+  'a plain field': { from: fullUser, to: { ...fullUser, preferredLanguage: 'fr' } },
   'a removal of plain fields': {
-    from: everything,
-    to: without(everything, 'preferredLanguage', 'phoneNumbers'),
+    from: fullUser,
+    to: without(fullUser, 'preferredLanguage', 'phoneNumbers'),
   },
-  'a custom field': { from: everything, to: { ...everything, title: 'Looms' } },
-  'a first custom field': { from: without(everything, 'title'), to: everything },
-  'a removal of a custom field': { from: everything, to: without(everything, 'title') },
-  'a role': { from: everything, to: { ...everything, ...rolesOf('guest') } },
-  'a further role': { from: everything, to: { ...everything, ...rolesOf('organizer', 'guest') } },
-  'a revoked role': { from: everything, to: { ...everything, ...rolesOf() } },
-  'a removal of a city': { from: everything, to: without(everything, 'addresses') },
-  'a removal of everything': { from: everything, to: bare(everything) },
-  'an email': { from: everything, to: { ...everything, ...emailsOf('pia.new@corp.example') } },
-  'an archive': { from: everything, to: { ...everything, active: false } },
+  'a custom field': { from: fullUser, to: { ...fullUser, title: 'Looms' } },
+  'a first custom field': { from: without(fullUser, 'title'), to: fullUser },
+  'a removal of a custom field': { from: fullUser, to: without(fullUser, 'title') },
+  'a role': { from: fullUser, to: { ...fullUser, ...rolesOf('guest') } },
+  'a further role': { from: fullUser, to: { ...fullUser, ...rolesOf('organizer', 'guest') } },
+  'a revoked role': { from: fullUser, to: { ...fullUser, ...rolesOf() } },
+  'a removal of a city': { from: fullUser, to: without(fullUser, 'addresses') },
+  'a removal of everything': { from: fullUser, to: minimalUser(fullUser) },
+  'an email': { from: fullUser, to: { ...fullUser, ...emailsOf('pia.new@corp.example') } },
+  'an archive': { from: fullUser, to: { ...fullUser, active: false } },
   'an archive with more': {
-    from: everything,
-    to: { ...bare(everything), active: false },
+    from: fullUser,
+    to: { ...minimalUser(fullUser), active: false },
   },
-  'an un-archive': { from: { ...everything, active: false }, to: everything },
-  'a DELETE': { from: everything, to: null },
+  'an un-archive': { from: { ...fullUser, active: false }, to: fullUser },
+  'a DELETE': { from: fullUser, to: null },
 };
 
 /** What the identity provider does next. */
-const events: Record<string, (story: Story) => Promise<void>> = {
+const events: Record<string, (story: SyncedUser) => Promise<void>> = {
   nothing: async () => {},
-  'the former values': async (story) => edit(story, (_, from) => from ?? bare(everything)),
+  'the former values': async (story) => edit(story, (_, from) => from ?? minimalUser(fullUser)),
   'other values': async (story) =>
     edit(story, (user) => ({
       ...user,
@@ -74,27 +74,27 @@ const events: Record<string, (story: Story) => Promise<void>> = {
       ...rolesOf('accountant'),
       ...cityOf('Nice'),
     })),
-  'a removal of everything': async (story) => edit(story, (user) => bare(user)),
+  'a removal of everything': async (story) => edit(story, (user) => minimalUser(user)),
   'another address': async (story) =>
     edit(story, (user) => ({ ...user, ...emailsOf('pia.other@corp.example') })),
   'a deactivation': async (story) => edit(story, (user) => ({ ...user, active: false })),
   'a reactivation': async (story) => edit(story, (user) => ({ ...user, active: true })),
-  'a DELETE': (story) => write(story, null),
+  'a DELETE': (story) => sendUser(story, null),
   'a DELETE and a POST': async (story) => {
-    await write(story, null);
-    await write(story, { ...bare(everything), preferredLanguage: 'fr' });
+    await sendUser(story, null);
+    await sendUser(story, { ...minimalUser(fullUser), preferredLanguage: 'fr' });
   },
 };
 
 /** The user from which a story began, for those who go back to it. */
-const origins = new WeakMap<Story, ScimResource | undefined>();
+const origins = new WeakMap<SyncedUser, ScimResource | undefined>();
 
 async function edit(
-  story: Story,
+  story: SyncedUser,
   change: (user: ScimResource, from: ScimResource | undefined) => ScimResource,
 ): Promise<void> {
   // Nobody edits a user who was deleted.
-  if (story.wish !== null) await write(story, change(story.wish, origins.get(story)));
+  if (story.wish !== null) await sendUser(story, change(story.wish, origins.get(story)));
 }
 
 /** Steps in the order in which they happen: the next attempt, the event, the late call. */
@@ -114,9 +114,10 @@ function without(user: ScimResource, ...names: string[]): ScimResource {
 const kindNames = Object.keys(kinds);
 const eventNames = Object.keys(events);
 
-async function start(fixture: ProvisioningFixture, kind: string): Promise<Story> {
+async function start(fixture: ProvisioningFixture, kind: string): Promise<SyncedUser> {
   const { from } = kinds[kind] ?? { from: undefined };
-  const story: Story = from === undefined ? { fixture, id: '', wish: null } : await begun(fixture, from);
+  const story: SyncedUser =
+    from === undefined ? { fixture, id: '', wish: null } : await startSyncedUser(fixture, from);
   if (from === undefined) fixture.travel.lookupData.customFields.push(project);
   origins.set(story, from);
   return story;
@@ -137,17 +138,17 @@ async function faultsIn(given: Case): Promise<string[]> {
     async (fixture) => {
       const story = await start(fixture, given.kind);
       const { to } = kinds[given.kind] ?? { to: null };
-      await writeUnder(story, { trouble: 'late', isKilled: given.isKilled }, to);
+      await sendUserWithFault(story, { trouble: 'late', isKilled: given.isKilled }, to);
       for (const step of given.order) {
         if (step === 'late') fixture.travel.carryOutLateCalls();
         else if (step === 'attempt') await fixture.reconcileAfter(1_000);
         else await events[given.event]?.(story);
       }
       if (given.isRestarted) await fixture.restart();
-      await rest(story);
-      faults.push(...(await faultsOf(story)));
+      await runUntilIdle(story);
+      faults.push(...(await findFaults(story)));
       const isSame = given.kind !== 'a create';
-      if (isSame) faults.push(...(await lostByHand(story)).map((what) => `${what} is lost`));
+      if (isSame) faults.push(...(await lostManualFields(story)).map((what) => `${what} is lost`));
     },
     { mapping: titleMapping, database, name: `fixture-${fixtures}` },
   );

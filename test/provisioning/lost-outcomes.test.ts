@@ -2,17 +2,17 @@ import type { ScimResource } from '../../src/schema/resource.ts';
 import type { Call } from '../fixtures/fake-travel.ts';
 import { addressOf, emailsOf, type ProvisioningFixture, withFixture } from '../fixtures/provisioning.ts';
 import {
-  bare,
-  begun,
-  everything,
-  faultsOf,
+  findFaults,
+  fullUser,
+  minimalUser,
   project,
-  rest,
   rolesOf,
-  type Story,
+  runUntilIdle,
+  type SyncedUser,
+  sendUser,
+  sendUserWithFault,
+  startSyncedUser,
   titleMapping,
-  write,
-  writeUnder,
 } from '../fixtures/unknown-calls.ts';
 
 /** The process is killed at the next such call, which is not carried out; resolves when it is dead, or the work is done. */
@@ -32,9 +32,9 @@ async function killedAt(fixture: ProvisioningFixture, verb: Call['verb'], work: 
 }
 
 const changes: [string, ScimResource | undefined, ScimResource][] = [
-  ['a create', undefined, everything],
-  ['a change', bare(everything), everything],
-  ['a role more', everything, { ...everything, ...rolesOf('organizer', 'guest') }],
+  ['a create', undefined, fullUser],
+  ['a change', minimalUser(fullUser), fullUser],
+  ['a role more', fullUser, { ...fullUser, ...rolesOf('organizer', 'guest') }],
 ];
 
 const verbs = ['read', 'byEmail', 'patch', 'create'] as const;
@@ -51,14 +51,16 @@ test.each(cases)(
     withFixture(
       async (fixture) => {
         fixture.travel.lookupData.customFields.push(project);
-        const story: Story = from ? await begun(fixture, from) : { fixture, id: '', wish: null };
+        const story: SyncedUser = from
+          ? await startSyncedUser(fixture, from)
+          : { fixture, id: '', wish: null };
         const trouble = isDone ? 'lose' : ({ kind: 'unavailable', text: 'down' } as const);
-        await writeUnder(story, { trouble, isKilled: true }, to);
-        const remove = () => write(story, bare(everything));
+        await sendUserWithFault(story, { trouble, isKilled: true }, to);
+        const remove = () => sendUser(story, minimalUser(fullUser));
         await killedAt(fixture, verb, () => (isRemoved ? remove() : fixture.bridge.reconcileDue()));
         if (!isRemoved) await remove();
-        await rest(story);
-        expect(await faultsOf(story)).toEqual([]);
+        await runUntilIdle(story);
+        expect(await findFaults(story)).toEqual([]);
       },
       { mapping: titleMapping },
     ),
@@ -67,15 +69,15 @@ test.each(cases)(
 test('what a leaver had is removed though the process is killed while the traveler is taken over', () =>
   withFixture(
     async (fixture) => {
-      const leaver = await begun(fixture, everything);
-      await write(leaver, null);
+      const leaver = await startSyncedUser(fixture, fullUser);
+      await sendUser(leaver, null);
       const nameless = { userName: 'pia2', name: { givenName: 'Pia', familyName: 'Smith' }, active: true };
-      const story: Story = { fixture, id: '', wish: null };
-      await write(story, nameless);
+      const story: SyncedUser = { fixture, id: '', wish: null };
+      await sendUser(story, nameless);
       expect((await fixture.identity(story.id)).state).toBe('pending');
-      await killedAt(fixture, 'patch', () => write(story, { ...nameless, ...emailsOf(addressOf('Pia')) }));
-      await rest(story);
-      expect(await faultsOf(story)).toEqual([]);
+      await killedAt(fixture, 'patch', () => sendUser(story, { ...nameless, ...emailsOf(addressOf('Pia')) }));
+      await runUntilIdle(story);
+      expect(await findFaults(story)).toEqual([]);
     },
     { mapping: titleMapping },
   ));

@@ -11,14 +11,14 @@ import { describeCredentials } from './conformance/credentials.ts';
 import { describeGroups } from './conformance/groups.ts';
 import { describeHolds } from './conformance/holds.ts';
 import { describeIdentities } from './conformance/identities.ts';
-import { describeCommit } from './conformance/identity-changes.ts';
+import { describeIdentityChanges } from './conformance/identity-changes.ts';
 import { describeImports } from './conformance/imports.ts';
 import { describeLeases } from './conformance/leases.ts';
 import { describeLists } from './conformance/lists.ts';
-import { describeAgenda } from './conformance/reconcile-queue.ts';
+import { describeReconcileQueue } from './conformance/reconcile-queue.ts';
 import { describeReferences } from './conformance/references.ts';
 import { describeTokens } from './conformance/tokens.ts';
-import { describeRetention } from './conformance/tombstones.ts';
+import { describeTombstones } from './conformance/tombstones.ts';
 
 let closing: (() => Promise<void> | void)[] = [];
 
@@ -42,13 +42,13 @@ async function open(directory = newDirectory(), exclusive = true): Promise<Datab
 describe('the embedded database', () => {
   describeIdentities(() => open());
   describeHolds(() => open());
-  describeCommit(() => open());
+  describeIdentityChanges(() => open());
   describeLeases(() => open());
-  describeAgenda(() => open());
+  describeReconcileQueue(() => open());
   describeImports(() => open());
   describeLists(() => open());
   describeReferences(() => open());
-  describeRetention(() => open());
+  describeTombstones(() => open());
   describeGroups(() => open());
   describeConnections(() => open());
   describeTokens(() => open());

@@ -12,7 +12,7 @@ const ada = nameMatcher({
   whole: ['ada', 'Ada Lovelace', '42'],
 });
 
-/** As if every value were a reference. */
+/** Treats every value as a reference to a person. */
 const everywhere = { matchesValue: ada.matchesValue, matchesUnique: ada.matchesValue };
 
 describe('the name matcher of a person', () => {

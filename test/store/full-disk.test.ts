@@ -39,7 +39,7 @@ const pragma = async (name: string) => {
   return Object.values(rows[0] ?? {})[0];
 };
 
-/** The database may grow no further. */
+/** Fills the database to its maximum size. */
 async function fill(): Promise<void> {
   await pragma('max_page_count = 1');
 }
@@ -48,8 +48,8 @@ async function makeRoom(): Promise<void> {
   await pragma('max_page_count = 1000000');
 }
 
-/** Lets everything that can go on go on. */
-async function settle(): Promise<void> {
+/** Lets all pending work run. */
+async function runPendingWork(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 }
 
@@ -102,18 +102,18 @@ describe('the write health', () => {
     await expect(insertOne('a')).rejects.toThrow(StoreUnavailable);
     expect(health.failure()).toBe(reason);
     time.advance(5_000);
-    await settle();
+    await runPendingWork();
     expect(health.failure()).toBe(reason);
     await allowWrites();
     time.advance(4_999);
-    await settle();
+    await runPendingWork();
     expect(health.failure()).toBe(reason);
     let recoveries = 0;
     health.onRecovery(() => {
       recoveries += 1;
     });
     time.advance(1);
-    await settle();
+    await runPendingWork();
     expect([health.failure(), recoveries]).toEqual([undefined, 1]);
     expect(lines).toEqual([beginning, end]);
   });
@@ -136,7 +136,7 @@ describe('the write health', () => {
       for (let count = 0; count < 10; count += 1) await expect(insertOne('a')).rejects.toThrow();
       await allowWrites();
       time.advance(5_000);
-      await settle();
+      await runPendingWork();
       expect(health.failure()).toBeUndefined();
     }
     expect(lines).toEqual([beginning, end, beginning, end]);

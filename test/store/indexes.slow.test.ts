@@ -15,14 +15,22 @@ import { ensureConnection } from '../../src/store/connections.ts';
 import { scimTokens } from '../../src/store/credentials.ts';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
-import { alone, imported, linked, NOW, person, team, traveler } from '../fixtures/store.ts';
+import {
+  importedIdentity,
+  linkedOutcome,
+  NOW,
+  person,
+  plainScan,
+  team,
+  traveler,
+} from '../fixtures/store.ts';
 
 type Store = ReturnType<typeof provisioningStore>;
 
-/** A connection has one such row. */
+/** A connection has only one such row. */
 const rulesChange = /^SEARCH rules_change USING INDEX sqlite_autoindex_rules_change_1 /;
 
-/** The calls that happen all the time, and those index searches of theirs that may go through a whole connection. */
+/** The frequent calls, each with the index searches that may read a whole connection. */
 const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['findById', ({ identities }) => identities.findById('okta', 'a')],
   ['find by userName', ({ identities }) => identities.find('okta', { by: 'userName', value: 'a' })],
@@ -60,7 +68,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     'finish',
     async ({ leases }) => {
       await leases.acquire('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
-      await leases.finish('okta', 'a', 'k', 1, linked('t7', 'a@x'));
+      await leases.finish('okta', 'a', 'k', 1, linkedOutcome('t7', 'a@x'));
     },
   ],
   ['releaseAll', ({ leases }) => leases.releaseAll(), /^SCAN identity USING INDEX identity_leased$/],
@@ -88,7 +96,10 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['findKnown', ({ imports }) => imports.findKnown('okta', ['t1', 't2'])],
   ['findLinkedElsewhere', ({ imports }) => imports.findLinkedElsewhere('okta', 'acme', ['t1', 't2'])],
   ['findOpenCreates', ({ imports }) => imports.findOpenCreates('acme')],
-  ['saveUnclaimed', ({ imports }) => imports.saveUnclaimed([imported('x', 't2'), imported('y', 't4')], NOW)],
+  [
+    'saveUnclaimed',
+    ({ imports }) => imports.saveUnclaimed([importedIdentity('x', 't2'), importedIdentity('y', 't4')], NOW),
+  ],
   [
     'observe',
     ({ imports }) => imports.saveObserved('okta', [{ id: 'a', observed: traveler('t1', 'n@x') }], NOW),
@@ -137,8 +148,8 @@ async function insert({ identities }: Pick<Store, 'identities'>, identity = pers
   expect(await identities.commit(identity.connection, [{ kind: 'insert', identity }])).toBe('done');
 }
 
-/** Notes every query, on its way to the database. */
-function spy(queries: RootOperationNode[]): KyselyPlugin {
+/** Records every query that is sent to the database. */
+function recordQueries(queries: RootOperationNode[]): KyselyPlugin {
   return {
     transformQuery: ({ node }) => {
       queries.push(node);
@@ -153,7 +164,7 @@ async function plansOf({ db }: Database, queries: RootOperationNode[]): Promise<
   for (const node of queries) {
     const { sql, parameters } = db.getExecutor().compileQuery(node, createQueryId());
     if (/^(begin|commit|rollback)/.test(sql)) continue;
-    // What was prepared has blanks for its values.
+    // Compiled queries have placeholders for their values.
     const values = parameters.map((value) => (typeof value === 'object' ? null : value));
     const explained = CompiledQuery.raw(`explain query plan ${sql}`, values);
     const { rows } = await db.executeQuery<{ detail: string }>(explained);
@@ -162,7 +173,9 @@ async function plansOf({ db }: Database, queries: RootOperationNode[]): Promise<
   return plans;
 }
 
-/** A search by the connection alone reads all that it has; only lists may, as they stop at the end of a page. */
+/**
+ * A search by the connection alone reads all its rows. Only lists may do so, because they stop at the end of a page.
+ */
 function isSlow(plan: string): boolean {
   return /^SCAN (?!page\b)/.test(plan) || /\((connection_id|account)=\?\)$/.test(plan);
 }
@@ -176,11 +189,11 @@ it.each(calls.map(([name, call, allowed = /^$/]) => ({ name, call, allowed })))(
       for (const id of ['okta', 'entra']) await ensureConnection(database, { id, account: 'acme' });
       const store = provisioningStore(database);
       await insert(store, person('a', { travelId: 't1' }));
-      await insert(store, imported('b', 't2'));
+      await insert(store, importedIdentity('b', 't2'));
       await insert(store, person('dead', { travelId: 't3', deletedAt: NOW }));
       await store.groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }]);
       const queries: RootOperationNode[] = [];
-      await call(provisioningStore({ ...database, db: database.db.withPlugin(spy(queries)) }));
+      await call(provisioningStore({ ...database, db: database.db.withPlugin(recordQueries(queries)) }));
       const plans = await plansOf(database, queries);
       expect(plans.length).toBeGreaterThan(0);
       expect(plans.filter((plan) => isSlow(plan) && !allowed.test(plan))).toEqual([]);
@@ -209,7 +222,7 @@ const groupFields: Comparison<GroupField>[] = [
   { field: 'lastModified', operator: 'lt', value: NOW },
 ];
 
-/** Of an order, which keys it has. */
+/** The keys of each order. */
 const keys: Record<UserOrder, SortKey> = {
   position: { value: null, position: 1 },
   id: { value: 'a', position: 1 },
@@ -220,7 +233,7 @@ const keys: Record<UserOrder, SortKey> = {
   lastModified: { value: NOW, position: 1 },
 };
 
-/** The way that every statement of a list goes. */
+/** The query plans of all statements of a list. */
 async function listPlans(list: (store: Store) => Promise<unknown>): Promise<string[]> {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
   const database = await openEmbedded(directory, true);
@@ -230,7 +243,7 @@ async function listPlans(list: (store: Store) => Promise<unknown>): Promise<stri
     await insert(store, person('a', { travelId: 't1' }));
     await store.groups.insert(team('a'), [{ value: 'a' }]);
     const queries: RootOperationNode[] = [];
-    await list(provisioningStore({ ...database, db: database.db.withPlugin(spy(queries)) }));
+    await list(provisioningStore({ ...database, db: database.db.withPlugin(recordQueries(queries)) }));
     return await plansOf(database, queries);
   } finally {
     await database.close();
@@ -239,10 +252,10 @@ async function listPlans(list: (store: Store) => Promise<unknown>): Promise<stri
 }
 
 /**
- * Steps begin where the last one ended, in order: a search by the connection alone may only be a sum of counts, and
- * sorted may only be the rows of one step.
+ * Each step begins after the last one: a search by the connection alone may only sum counters, and only the rows of
+ * one step may be sorted.
  */
-function lost(plans: string[]): string[] {
+function slowPlans(plans: string[]): string[] {
   return plans.filter((plan, at) => {
     if (plan === 'SCAN stretch' || / identity_block /.test(plan)) return false;
     const sorts = /USE TEMP B-TREE FOR (LAST TERM OF )?ORDER BY/.test(plan);
@@ -255,27 +268,27 @@ describe('a list uses an index', () => {
   it.each(users)('for users by $name', async ({ where }) => {
     const order = { by: 'position', descending: false } as const;
     const query = { where, order, start: { offset: 0 }, limit: 10 };
-    const plans = await listPlans(({ identities }) => identities.list('okta', query, alone));
+    const plans = await listPlans(({ identities }) => identities.list('okta', query, plainScan));
     expect(plans.length).toBeGreaterThan(0);
-    expect(lost(plans)).toEqual([]);
+    expect(slowPlans(plans)).toEqual([]);
   });
 
   it.each(users)('for users by either of two values of $name', async ({ where }) => {
     const order = { by: 'position', descending: false } as const;
     const any = [where, { ...where, value: typeof where.value === 'string' ? 'other' : where.value }];
     const query = { where: { any }, order, start: { offset: 0 }, limit: 10 };
-    const plans = await listPlans(({ identities }) => identities.list('okta', query, alone));
+    const plans = await listPlans(({ identities }) => identities.list('okta', query, plainScan));
     expect(plans.length).toBeGreaterThan(0);
-    expect(lost(plans)).toEqual([]);
+    expect(slowPlans(plans)).toEqual([]);
   });
 
   const groups = groupFields.map((where) => ({ name: where.field, where }));
   it.each(groups)('for groups by $name', async ({ where }) => {
     const order = { by: 'position', descending: false } as const;
     const query = { where, order, start: { offset: 0 }, limit: 10 };
-    const plans = await listPlans((store) => store.groups.list('okta', query, alone));
+    const plans = await listPlans((store) => store.groups.list('okta', query, plainScan));
     expect(plans.length).toBeGreaterThan(0);
-    expect(lost(plans)).toEqual([]);
+    expect(slowPlans(plans)).toEqual([]);
   });
 
   const orders = Object.entries(keys).flatMap(([by, after]) =>
@@ -290,23 +303,26 @@ describe('a list uses an index', () => {
     for (const where of wheres) {
       const query = { where, order: { by, descending }, start: { after }, limit: 10 };
       const plans = await listPlans(async ({ identities }) => {
-        await identities.list('okta', query, alone);
-        await identities.list('okta', query, { ...alone, residual: async (rows) => rows.map(() => true) });
+        await identities.list('okta', query, plainScan);
+        await identities.list('okta', query, {
+          ...plainScan,
+          residual: async (rows) => rows.map(() => true),
+        });
       });
       expect(plans.length).toBeGreaterThan(0);
-      // What comes before the key has the key for its end.
-      expect(lost(plans)).toEqual([]);
+      // The rows before the key end at the key.
+      expect(slowPlans(plans)).toEqual([]);
     }
   });
 
-  /** How it is known, for each row that is read, whether there are groups to tell of. */
+  /** The lookup of memberships for each row. */
   const memberships =
     /^CORRELATED SCALAR SUBQUERY|^SEARCH group_member USING COVERING INDEX group_member_value \(connection_id=\? AND value=\?\)$/;
 
   it('from the first row', async () => {
     for (const { by, descending } of orders) {
       const query = { where: { all: [] }, order: { by, descending }, start: { offset: 0 }, limit: 10 };
-      const plans = await listPlans(({ identities }) => identities.list('okta', query, alone));
+      const plans = await listPlans(({ identities }) => identities.list('okta', query, plainScan));
       const [tally, ...others] = plans.filter((plan) => !memberships.test(plan));
       expect(tally).toMatch(/tally/);
       expect(others.length).toBeGreaterThan(0);
@@ -322,10 +338,10 @@ describe('a list uses an index', () => {
     const query = { where: { all: [] }, order, start: { offset: 5000 }, limit: 10 };
     const plans = await listPlans(async ({ identities, imports }) => {
       await imports.saveUnclaimed(
-        Array.from({ length: 5100 }, (_, at) => imported(`p${at}`, `i${at}`)),
+        Array.from({ length: 5100 }, (_, at) => importedIdentity(`p${at}`, `i${at}`)),
         NOW,
       );
-      await identities.list('okta', query, alone);
+      await identities.list('okta', query, plainScan);
     });
     expect(plans.filter((plan) => / identity_block /.test(plan))).toEqual([
       expect.stringMatching(/\(connection_id=\?\)$/),
@@ -342,7 +358,7 @@ it('due deactivations are found by their own index', async () => {
   const database = await openEmbedded(directory, true);
   try {
     const queries: RootOperationNode[] = [];
-    const store = provisioningStore({ ...database, db: database.db.withPlugin(spy(queries)) });
+    const store = provisioningStore({ ...database, db: database.db.withPlugin(recordQueries(queries)) });
     await store.reconcileQueue.findDue(NOW, 10, ['okta']);
     const plans = await plansOf(database, queries);
     expect(plans.map((plan) => /INDEX (\w+) \(/.exec(plan)?.[1])).toEqual([
@@ -361,10 +377,10 @@ it('times too far in the future are found by indexes', async () => {
   const database = await openEmbedded(directory, true);
   try {
     const queries: RootOperationNode[] = [];
-    const watched = { ...database, db: database.db.withPlugin(spy(queries)) };
+    const watched = { ...database, db: database.db.withPlugin(recordQueries(queries)) };
     await repairFutureTimes(watched, NOW, { attemptMs: 1, checkMs: { okta: 1 }, deliveryMs: 1 });
     const plans = await plansOf(database, queries);
-    // There are only so many webhooks.
+    // Webhooks are few, so they may be scanned.
     expect(plans.filter((plan) => isSlow(plan) && plan !== 'SCAN travel_delivery_queue')).toEqual([]);
   } finally {
     await database.close();
@@ -377,7 +393,10 @@ it('a token is found by an index', async () => {
   const database = await openEmbedded(directory, true);
   try {
     const queries: RootOperationNode[] = [];
-    await scimTokens({ ...database, db: database.db.withPlugin(spy(queries)) }).findActive('h', NOW);
+    await scimTokens({ ...database, db: database.db.withPlugin(recordQueries(queries)) }).findActive(
+      'h',
+      NOW,
+    );
     const plans = await plansOf(database, queries);
     expect(plans).toEqual([expect.stringMatching(/^SEARCH token USING INDEX \w+ \(hash=\?\)$/)]);
   } finally {

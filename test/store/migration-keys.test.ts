@@ -7,7 +7,7 @@ import { migrations } from '../../src/store/migrations/index.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { travelStore } from '../../src/store/travel-writes.ts';
-import { alone, has, NOW, part, person, traveler } from '../fixtures/store.ts';
+import { fieldEquals, listQuery, NOW, person, plainScan, traveler } from '../fixtures/store.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -15,17 +15,17 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** The form in which texts were compared before the migration. */
+/** The case folding before the migration. */
 const former = (text: string) => text.normalize('NFKC').toLowerCase();
 
 interface Old {
   id: string;
   userName: string;
   displayName?: string;
-  /** The address of the desired state and of the traveler. */
+  /** The email address of the desired state and of the traveler. */
   email?: string;
   creating?: string;
-  /** The address that a finding says is taken. */
+  /** The email address that a finding calls taken. */
   waitingFor?: string;
   manager?: string;
   createdAt?: number;
@@ -34,7 +34,7 @@ interface Old {
 
 const toText = JSON.stringify;
 
-/** A database as the program kept it before the migration. */
+/** A database in the state before the migration. */
 async function before(fill: (db: Kysely<Tables>) => Promise<void>): Promise<void> {
   const db = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: await openSqlite(join(directory, 'jetbridge.db')) }),
@@ -120,7 +120,9 @@ test('every case-insensitive value is found under the current case folding', asy
       expect(await ids(by, '\u00e9va@CORP.example')).toEqual(['b']);
     }
     const named = async (value: string) =>
-      (await identities.list('okta', part(has('displayName', value)), alone)).rows.map(({ id }) => id);
+      (await identities.list('okta', listQuery(fieldEquals('displayName', value)), plainScan)).rows.map(
+        ({ id }) => id,
+      );
     expect([await named('\ufb01ona'), await named('fiona')]).toEqual([['a'], []]);
     expect((await identities.findHolder('acme', { creating: ligature }))?.id).toBe('a');
     expect(await identities.findHolder('acme', { creating: 'fiona@corp.example' })).toBeUndefined();
@@ -168,13 +170,15 @@ test('groups are found by their names, and a name that only the old folding made
   await opened(async (database) => {
     const { groups } = provisioningStore(database);
     const named = async (value: string) =>
-      (await groups.list('okta', part(has('displayName', value)), alone)).rows.map(({ id }) => id);
+      (await groups.list('okta', listQuery(fieldEquals('displayName', value)), plainScan)).rows.map(
+        ({ id }) => id,
+      );
     expect([await named('o\ufb03CE'), await named('office')]).toEqual([['g'], []]);
   });
 });
 
 test('travel users are found and unique under the current case folding, and their lists keep exact totals', async () => {
-  // In the old order between eve and guy, in the new one behind zoe.
+  // In the old order between eve and guy, in the new one after zoe.
   const emails = ['ada', 'eve', '\ufb01ona', 'guy', 'zoe'].map((name) => `${name}@corp.example`);
   await before(async (db) => {
     for (const [index, email] of emails.entries())
@@ -208,7 +212,7 @@ test('travel users are found and unique under the current case folding, and thei
       .execute();
     expect(blocks).toEqual([
       { value: '', others: 2 },
-      // A block does not keep the place of whoever has left it.
+      // A block does not begin with a value that has left it.
       { value: 'guy@corp.example', others: 1 },
       { value: 'zoe@corp.example', others: 2 },
     ]);
@@ -216,7 +220,7 @@ test('travel users are found and unique under the current case folding, and thei
 });
 
 test('of two rows with the same new key, the older one gets the key, and both rows stay', async () => {
-  // Composed after compatibility folding only: J with a caron against the letter that has one of its own.
+  // Equal after compatibility folding only: J with combining caron, and the precomposed letter.
   const [younger, elder] = ['\uff2a\u030can@corp.example', '\uff4a\u030can@corp.example'];
   expect(former(younger)).not.toBe(former(elder));
   await before(async (db) => {

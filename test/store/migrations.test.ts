@@ -7,7 +7,7 @@ import { openEmbedded, openSqlite } from '../../src/store/database.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Tables } from '../../src/store/tables.ts';
-import { alone, has, NOW, part, person, team } from '../fixtures/store.ts';
+import { fieldEquals, listQuery, NOW, person, plainScan, team } from '../fixtures/store.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -23,7 +23,7 @@ interface Old {
   desired?: object;
 }
 
-/** A database as it was before lists had a stable key of their own. */
+/** A database in the state before lists had stable positions. */
 async function before(people: Old[], groups: { id: string; createdAt: number }[]): Promise<void> {
   const db = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: await openSqlite(join(directory, 'jetbridge.db')) }),
@@ -77,23 +77,23 @@ test('identities from before the list columns keep their positions, and are foun
   const database = await openEmbedded(directory, true);
   try {
     const { identities, groups } = provisioningStore(database);
-    const ids = async (where: Parameters<typeof part<'active' | 'displayName'>>[0]) => {
-      const { total, rows } = await identities.list('okta', part(where), alone);
+    const ids = async (where: Parameters<typeof listQuery<'active' | 'displayName'>>[0]) => {
+      const { total, rows } = await identities.list('okta', listQuery(where), plainScan);
       expect(total).toBe(rows.length);
       return rows.map(({ id }) => id);
     };
     expect(await ids({ all: [] })).toEqual(['a', 'b', 'late', 'bare']);
-    expect(await ids(has('active', true))).toEqual(['a', 'b', 'bare']);
-    expect(await ids(has('active', false))).toEqual(['late']);
-    expect(await ids(has('displayName', 'élan'))).toEqual(['late']);
+    expect(await ids(fieldEquals('active', true))).toEqual(['a', 'b', 'bare']);
+    expect(await ids(fieldEquals('active', false))).toEqual(['late']);
+    expect(await ids(fieldEquals('displayName', 'élan'))).toEqual(['late']);
     expect((await identities.findView('okta', 'late'))?.extensions).toBe(JSON.stringify([urn]));
-    // Whoever comes now comes behind those of the same kind, and is counted.
+    // New identities come after the existing ones of their kind, and are counted.
     for (const identity of [person('new'), person('newBare', { desired: { userName: 'x', active: true } })]) {
       expect(await identities.commit('okta', [{ kind: 'insert', identity }])).toBe('done');
     }
     expect(await ids({ all: [] })).toEqual(['a', 'b', 'late', 'new', 'bare', 'newBare']);
     await groups.insert(team('newest'), []);
-    const { rows } = await groups.list('okta', part({ all: [] }), alone);
+    const { rows } = await groups.list('okta', listQuery({ all: [] }), plainScan);
     expect(rows.map(({ id }) => id)).toEqual(['old', 'young', 'newest']);
   } finally {
     await database.close();
@@ -109,7 +109,7 @@ test('more identities than one batch get their columns filled', async () => {
   const database = await openEmbedded(directory, true);
   try {
     const { identities } = provisioningStore(database);
-    const page = await identities.list('okta', part(has('active', true), 600, 10), alone);
+    const page = await identities.list('okta', listQuery(fieldEquals('active', true), 600, 10), plainScan);
     expect(page).toMatchObject({ total: 602, next: undefined });
     expect(page.rows).toHaveLength(2);
   } finally {
@@ -120,7 +120,7 @@ test('more identities than one batch get their columns filled', async () => {
 test('an interrupted migration leaves the database unchanged, and runs again at the next start', async () => {
   await before([{ id: 'a' }, { id: 'b' }], []);
   const raw = await openSqlite(join(directory, 'jetbridge.db'));
-  // The last thing that the migration makes is in its way.
+  // An index with the name of the last one that the migration creates makes it fail.
   raw.exec('create index scim_group_last_modified on scim_group (last_modified)');
   await expect(openEmbedded(directory, true)).rejects.toThrow('scim_group_last_modified');
   raw.exec('drop index scim_group_last_modified');

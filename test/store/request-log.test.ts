@@ -26,7 +26,7 @@ describe('the embedded database', () => describeRequestLog(open));
 
 const bounded = { limit: 10, since: NOW - 1, until: NOW + 1, after: 'a-1' };
 
-/** Everything that the request log is asked for. */
+/** All calls of the request log. */
 const calls: [string, (log: RequestLog) => Promise<unknown>][] = [
   ['the newest', (log) => log.list({ limit: 10 })],
   ['a status', (log) => log.list({ ...bounded, statuses: { from: 500, to: 500 } })],
@@ -45,7 +45,7 @@ it.each(calls)('%s: the query scans one index, and fetches rows by their number'
   expect(plans.filter((plan) => !quick.test(plan))).toEqual([]);
 });
 
-/** How the database finds what a call asks for. */
+/** The query plans of a call. */
 async function plansOf(
   database: Database,
   call: (spied: Database['db']) => Promise<unknown>,

@@ -10,7 +10,7 @@ import { travelStore } from '../../src/store/travel-writes.ts';
 import { webhookRecords } from '../../src/store/webhook-deliveries.ts';
 import type { PageQuery, TravelStore } from '../../src/travel/ports.ts';
 import { NOW } from '../fixtures/store.ts';
-import { describeDeliveries } from './conformance/delivery-queue.ts';
+import { describeDeliveryQueue } from './conformance/delivery-queue.ts';
 import { describeTravel } from './conformance/travel.ts';
 import { describeTravelPages } from './conformance/travel-pages.ts';
 
@@ -30,7 +30,7 @@ async function open(): Promise<Database> {
 
 describe('the embedded database', () => {
   describeTravel(open);
-  describeDeliveries(open);
+  describeDeliveryQueue(open);
   describeTravelPages(open);
 });
 
@@ -40,7 +40,7 @@ const keys = { archived: false, unique: name, index: name, references: [user] };
 const page: PageQuery = { type: 'user', parentId: '', order: 'asc', offset: 0, limit: 10 };
 const match = { name: 'email', values: ['a'] };
 
-/** The calls that happen all the time, with those index searches of theirs that stop at the end of a page. */
+/** The frequent calls, each with the index searches that stop at the end of a page. */
 const calls: [string, (store: TravelStore) => Promise<unknown>, RegExp?][] = [
   ['reading', (store) => store.read([user, { type: 'user', id: 'v' }])],
   ['finding one', (store) => store.find({ type: 'user', ...match })],
@@ -88,7 +88,7 @@ it.each(calls.map(([title, call, walk]) => ({ title, call, walk })))(
     await travelStore(database).write(['user'], (within) => within.insert(user, keys));
     const plans = await plansOf(database, (spied) => call(travelStore(spied)));
     expect(plans.length).toBeGreaterThan(0);
-    // A search that ends at the type goes through the whole collection, and a temporary tree sorts it.
+    // A search by type alone reads the whole collection, and a temporary tree sorts it.
     const slow = /^SCAN (?!page\b)|\(type=\?\)|travel_(?!count)\w+ \(type=\? AND (parent_id|name)=\?\)/;
     expect(plans.filter((plan) => slow.test(plan) && !walk?.test(plan))).toEqual([]);
   },
@@ -103,7 +103,7 @@ const deliveries = { type: 'webhookDelivery', parentId: 'w', order: 'asc', offse
 const lease = { webhookId: 'w', token: 't', until: NOW + 1 };
 const outcome = { status: 'succeeded' as const, attempts: [{ at: NOW, latencyMs: 1, status: 200 }] };
 
-/** What happens with deliveries all the time. Of queues there are as many as webhooks, and each is looked at. */
+/** The frequent calls about deliveries. There is one queue for each webhook, and all may be scanned. */
 const deliveryCalls: [string, (database: Database) => Promise<unknown>][] = [
   ['due', (database) => deliveryQueue(database).dueWebhooks({ now: NOW, failing: false, limit: 9 })],
   ['take', (database) => deliveryQueue(database).acquireLease(lease, NOW)],
@@ -150,13 +150,13 @@ it.each(deliveryCalls)('%s of deliveries uses an index', async (_, call) => {
   );
   const plans = await plansOf(database, call);
   expect(plans.length).toBeGreaterThan(0);
-  // The list is read in its order, from its beginning, as far as a page goes.
+  // The list is read in order, from its beginning to the end of the page.
   const slow =
     /^SCAN (?!travel_delivery_queue)|^SEARCH travel_delivery USING INDEX (?!travel_delivery_list)\S+ \(webhook_id=\?\)$|\(type=\?\)/;
   expect(plans.filter((plan) => slow.test(plan))).toEqual([]);
 });
 
-/** How the database finds what a call asks for. */
+/** The query plans of a call. */
 async function plansOf(database: Database, call: (spied: Database) => Promise<unknown>): Promise<string[]> {
   const queries: RootOperationNode[] = [];
   const spy: KyselyPlugin = {
@@ -170,7 +170,7 @@ async function plansOf(database: Database, call: (spied: Database) => Promise<un
   const plans: string[] = [];
   for (const node of queries) {
     const { sql, parameters } = database.db.getExecutor().compileQuery(node, createQueryId());
-    // What is prepared has blanks where its values will stand.
+    // Compiled queries have placeholders for their values.
     const bound = parameters.map((value) => (typeof value === 'object' ? null : value));
     const explained = CompiledQuery.raw(`explain query plan ${sql}`, bound);
     const { rows } = await database.db.executeQuery<{ detail: string }>(explained);

@@ -59,10 +59,10 @@ it('the keys are found by discovery, or where the settings say, and read once', 
   const discovered = open();
   for (let asked = 0; asked < 3; asked += 1)
     expect(await discovered(await provider.token(EMAIL))).toBeDefined();
-  expect(provider.asked).toEqual(['/.well-known/openid-configuration', '/keys']);
-  provider.asked.length = 0;
+  expect(provider.requestedPaths).toEqual(['/.well-known/openid-configuration', '/keys']);
+  provider.requestedPaths.length = 0;
   expect(await open({ jwksUri: `${provider.issuer}/keys` })(await provider.token(EMAIL))).toBeDefined();
-  expect(provider.asked).toEqual(['/keys']);
+  expect(provider.requestedPaths).toEqual(['/keys']);
 });
 
 it('a discovery document of another issuer is not believed', async () => {
@@ -128,7 +128,7 @@ describe('a token is refused', () => {
     const admit = open();
     for (const token of ['travel_abc', 'a.b.c', 'eyJ.x', `eyJ${'x'.repeat(9_000)}`])
       expect(await admit(token)).toBeUndefined();
-    expect(provider.asked).toEqual([]);
+    expect(provider.requestedPaths).toEqual([]);
   });
 });
 
@@ -248,12 +248,12 @@ describe('keys that were read', () => {
     expect(await admit(token)).toBeDefined();
     provider.answerWith({ status: 503, body: '' });
     shift = MINUTE;
-    provider.asked.length = 0;
+    provider.requestedPaths.length = 0;
     for (let round = 0; round < 3; round += 1) {
       expect(await admit(unknown)).toBeUndefined();
       expect(await admit(token)).toBeDefined();
     }
-    expect(provider.asked).toEqual(['/keys']);
+    expect(provider.requestedPaths).toEqual(['/keys']);
     expect(warned).toHaveLength(1);
   });
 
@@ -277,13 +277,13 @@ describe('keys that were read', () => {
     const old = await provider.token(EMAIL);
     await provider.rotate();
     const token = await provider.token(EMAIL);
-    provider.asked.length = 0;
+    provider.requestedPaths.length = 0;
     expect(await admit(token)).toBeUndefined();
-    expect(provider.asked).toEqual([]);
+    expect(provider.requestedPaths).toEqual([]);
     shift = 30_000;
     expect(await admit(token)).toBeDefined();
     expect(await admit(old)).toBeUndefined();
-    expect(provider.asked).toEqual(['/keys']);
+    expect(provider.requestedPaths).toEqual(['/keys']);
   });
 
   it('are read once for many tokens that come at once', async () => {
@@ -291,7 +291,7 @@ describe('keys that were read', () => {
     const tokens = await Promise.all(Array.from({ length: 20 }, () => provider.token(EMAIL)));
     const admitted = await Promise.all(tokens.map((token) => admit(token)));
     expect(admitted.every((one) => one?.userId === ada)).toBe(true);
-    expect(provider.asked).toEqual(['/.well-known/openid-configuration', '/keys']);
+    expect(provider.requestedPaths).toEqual(['/.well-known/openid-configuration', '/keys']);
   });
 
   it.each([
@@ -338,7 +338,7 @@ describe('a provider that is not there', () => {
       expect(await admit(token)).toBeUndefined();
       expect(await admit(token)).toBeUndefined();
       expect(warned).toEqual(['the keys of the OpenID provider cannot be had; its tokens are refused']);
-      expect(provider.asked).toHaveLength(1);
+      expect(provider.requestedPaths).toHaveLength(1);
       provider.answerWith(undefined);
       expect(await admit(token)).toBeUndefined();
       shift = 5_000;
@@ -352,7 +352,7 @@ describe('a provider that is not there', () => {
     provider.answerWith('nothing');
     expect(await admit(token)).toBeUndefined();
     expect(await admit(token)).toBeUndefined();
-    expect(provider.asked).toHaveLength(1);
+    expect(provider.requestedPaths).toHaveLength(1);
     expect(warned).toHaveLength(1);
   });
 });

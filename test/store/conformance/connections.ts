@@ -2,28 +2,28 @@ import { sql } from 'kysely';
 import { deleteConnection, ensureConnection, readStoredConnections } from '../../../src/store/connections.ts';
 import { oauthAccessTokens, oauthClients, scimTokens } from '../../../src/store/credentials.ts';
 import {
-  alone,
   fixture,
-  imported,
-  linked,
+  importedIdentity,
+  linkedOutcome,
+  listQuery,
   NOW,
-  type Open,
-  part,
+  type OpenDatabase,
   person,
+  plainScan,
   team,
 } from '../../fixtures/store.ts';
 
-/** How connections are listed and forgotten, on any database. */
-export function describeConnections(open: Open): void {
-  /** Okta with people of every kind and all that can hang on a connection, and Entra beside it in the same account. */
+/** Conformance tests of connections, for any database. */
+export function describeConnections(open: OpenDatabase): void {
+  /** A connection with users of every kind and all dependent records, and a second connection of the same account. */
   async function filled() {
     const one = await fixture(open);
     const { database, add, groups, holds, references } = one;
     await add(
-      person('ada', linked('t1', 'ada@x')),
+      person('ada', linkedOutcome('t1', 'ada@x')),
       person('bob', { state: 'pending', creating: 'bob@x' }),
-      person('dead', { ...linked('t2', 'dead@x'), deletedAt: NOW }),
-      imported('unclaimed', 't3'),
+      person('dead', { ...linkedOutcome('t2', 'dead@x'), deletedAt: NOW }),
+      importedIdentity('unclaimed', 't3'),
       person('waiting', { connection: 'entra', state: 'synced', waitingFor: 'ada@x' }),
       person('other', { connection: 'entra', state: 'synced', waitingFor: 'else@x' }),
     );
@@ -48,7 +48,7 @@ export function describeConnections(open: Open): void {
     return one;
   }
 
-  /** How many rows each table has that names a connection, for this one. */
+  /** The number of rows of a connection in each table that refers to connections. */
   async function rowsOf({ database: { db } }: Awaited<ReturnType<typeof fixture>>, connection: string) {
     const rows: Record<string, number> = {};
     for (const { name, columns } of await db.introspection.getTables()) {
@@ -101,7 +101,7 @@ export function describeConnections(open: Open): void {
     it('that are deleted free their travelers for other connections of the account, and mark identities dirty that wait for an address', async () => {
       const { database, add, reconcileQueue, read } = await filled();
       await deleteConnection(database, 'okta');
-      await add(person('ada', { ...linked('t1', 'ada@x'), connection: 'entra' }));
+      await add(person('ada', { ...linkedOutcome('t1', 'ada@x'), connection: 'entra' }));
       expect(await reconcileQueue.findDue(NOW, 10, ['entra'])).toEqual([
         { connection: 'entra', id: 'waiting' },
       ]);
@@ -112,9 +112,9 @@ export function describeConnections(open: Open): void {
       const { database, add, identities } = await filled();
       await deleteConnection(database, 'okta');
       await ensureConnection(database, { id: 'okta', account: 'acme' });
-      expect((await identities.list('okta', part({ all: [] }), alone)).total).toBe(0);
+      expect((await identities.list('okta', listQuery({ all: [] }), plainScan)).total).toBe(0);
       await add(person('ada'));
-      expect((await identities.list('okta', part({ all: [] }), alone)).total).toBe(1);
+      expect((await identities.list('okta', listQuery({ all: [] }), plainScan)).total).toBe(1);
     });
 
     it('of many users are deleted in batches', async () => {

@@ -1,11 +1,11 @@
 import type { OAuthClients } from '../../../src/oauth/clients.ts';
 import { apiKeys, oauthAccessTokens, oauthClients, usedAssertions } from '../../../src/store/credentials.ts';
 import { travelStore } from '../../../src/store/travel-writes.ts';
-import { fixture, NOW, type Open } from '../../fixtures/store.ts';
+import { fixture, NOW, type OpenDatabase } from '../../fixtures/store.ts';
 
-/** The travel service's API keys and the tables of OAuth, on any database. */
-export function describeCredentials(open: Open): void {
-  /** A store with the users u and v, and the connection okta. */
+/** Conformance tests of API keys and OAuth tables, for any database. */
+export function describeCredentials(open: OpenDatabase): void {
+  /** A store with the users u and v and the connection okta. */
   const credentialFixture = async () => {
     const { database } = await fixture(open);
     const store = travelStore(database);
@@ -140,7 +140,7 @@ export function describeCredentials(open: Open): void {
       expect(await tokens.findActive('t1', NOW + 10)).toBeUndefined();
       expect(await tokens.findActive('t2', NOW + 19)).toEqual({ clientId: 'c2', grant: travel.grant });
       expect(await tokens.findActive('t3', NOW)).toBeUndefined();
-      // Keeping another forgets those that are over: asked as of before, the first is not there any more.
+      // Saving another token deletes expired ones: at an earlier time, too, the first is no longer found.
       await tokens.save({ hash: 't3', clientId: 'c1', expiresAt: NOW + 30 }, NOW + 15);
       expect(await tokens.findActive('t1', NOW)).toBeUndefined();
       expect(await tokens.findActive('t2', NOW)).toBeDefined();
@@ -155,7 +155,7 @@ export function describeCredentials(open: Open): void {
       expect(await assertions.useOnce(use, NOW + 9)).toBe(false);
       expect(await assertions.useOnce({ ...use, clientId: 'c2' }, NOW)).toBe(true);
       expect(await assertions.useOnce({ ...use, key: 'other' }, NOW)).toBe(true);
-      // Forgotten once it is over, when it is refused for that.
+      // Deleted after its expiry, because then the assertion is refused as expired.
       expect(await assertions.useOnce(use, NOW + 10)).toBe(true);
     });
   });

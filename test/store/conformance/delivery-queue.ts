@@ -10,7 +10,7 @@ import {
   type DeliveryStatus,
   deliveryStatuses,
 } from '../../../src/travel/webhooks/ports.ts';
-import { NOW, type Open } from '../../fixtures/store.ts';
+import { NOW, type OpenDatabase } from '../../fixtures/store.ts';
 
 const HOUR = 3_600_000;
 const bare: IndexKeys = { archived: false, unique: [], index: [], references: [] };
@@ -19,8 +19,8 @@ function resource(type: string, id: string): StoredResource {
   return { type, id, parentId: '', createdAt: NOW, doc: {} };
 }
 
-/** A store in which events can happen that webhooks select. */
-async function office(open: Open) {
+/** A store with events and webhooks that subscribe to them. */
+async function deliveryFixture(open: OpenDatabase) {
   const database = await open();
   const sealed = encryption(randomBytes(32));
   const store = travelStore(database, sealed);
@@ -42,7 +42,7 @@ async function office(open: Open) {
       ),
     page: async (parentId: string, status?: string) =>
       store.page({ ...list, parentId, ...(status === undefined ? {} : { status }) }),
-    /** How many there are in each state, as counted, which is as many as there are. */
+    /** The counters of deliveries by state, which must equal the number of rows. */
     counts: async (parentId: string) => {
       const counts: Partial<Record<DeliveryStatus, number>> = {};
       for (const status of deliveryStatuses) {
@@ -72,11 +72,11 @@ const later = (at: number, nextAttemptAt: number): DeliveryOutcome => ({
   nextAttemptAt,
 });
 
-/** Deliveries, on any database. */
-export function describeDeliveries(open: Open): void {
+/** Conformance tests of deliveries, for any database. */
+export function describeDeliveryQueue(open: OpenDatabase): void {
   describe('an event', () => {
     it('is delivered to the webhooks that select its kind, or every kind, and to no others', async () => {
-      const { webhook, happen, states, page } = await office(open);
+      const { webhook, happen, states, page } = await deliveryFixture(open);
       await webhook('some', 'a', 'b');
       await webhook('all', '*');
       await webhook('disabled');
@@ -93,7 +93,7 @@ export function describeDeliveries(open: Open): void {
     });
 
     it('has no deliveries if its transaction is rolled back', async () => {
-      const { webhook, store, page, queue } = await office(open);
+      const { webhook, store, page, queue } = await deliveryFixture(open);
       await webhook('w', '*');
       const undone = store.write([], async (within) => {
         await within.append(resource('event', 'e'), { kind: 'a', newId: () => 'd' });
@@ -107,7 +107,7 @@ export function describeDeliveries(open: Open): void {
 
   describe('a delivery queue', () => {
     it('returns its deliveries in order, one at a time, to the holder of the lease', async () => {
-      const { webhook, happen, queue, take, states } = await office(open);
+      const { webhook, happen, queue, take, states } = await deliveryFixture(open);
       await webhook('w', '*');
       await happen('a', 'e1');
       await happen('a', 'e2');
@@ -132,7 +132,7 @@ export function describeDeliveries(open: Open): void {
     });
 
     it('never skips the first delivery, even before its retry is due, and reports since when attempts fail', async () => {
-      const { webhook, happen, queue, take } = await office(open);
+      const { webhook, happen, queue, take } = await deliveryFixture(open);
       await webhook('w', '*');
       await happen('a', 'e1');
       await happen('a', 'e2');
@@ -151,7 +151,7 @@ export function describeDeliveries(open: Open): void {
     });
 
     it('can be leased again when the lease has expired; outcomes of the former holder are refused', async () => {
-      const { webhook, happen, queue, take, states } = await office(open);
+      const { webhook, happen, queue, take, states } = await deliveryFixture(open);
       await webhook('w', '*');
       await happen('a', 'e1');
       const dead = await take('w', 'dead');
@@ -165,7 +165,7 @@ export function describeDeliveries(open: Open): void {
     });
 
     it('is free again when all leases are released, as after a crash', async () => {
-      const { webhook, happen, queue, take } = await office(open);
+      const { webhook, happen, queue, take } = await deliveryFixture(open);
       await webhook('w', '*');
       await happen('a', 'e1');
       await take('w');
@@ -174,7 +174,7 @@ export function describeDeliveries(open: Open): void {
     });
 
     it('is due before queues that were served more recently', async () => {
-      const { webhook, happen, queue, take } = await office(open);
+      const { webhook, happen, queue, take } = await deliveryFixture(open);
       for (const id of ['v', 'w', 'x']) await webhook(id, '*');
       await happen('a', 'e1');
       await queue.releaseLeases(await take('v', 'mine', NOW + 5), NOW + 5);
@@ -184,7 +184,7 @@ export function describeDeliveries(open: Open): void {
     });
 
     it('returns due redeliveries before pending events', async () => {
-      const { webhook, happen, queue, take, records } = await office(open);
+      const { webhook, happen, queue, take, records } = await deliveryFixture(open);
       await webhook('w', '*');
       await happen('a', 'e1');
       const lease = await take('w');
@@ -203,7 +203,7 @@ export function describeDeliveries(open: Open): void {
     });
 
     it('returns new deliveries at once, even if the clock was ahead when they were created', async () => {
-      const { webhook, happen, queue, take, records } = await office(open);
+      const { webhook, happen, queue, take, records } = await deliveryFixture(open);
       await webhook('v', '*');
       await happen('a', 'e1', NOW + HOUR);
       await webhook('w');
@@ -223,7 +223,7 @@ export function describeDeliveries(open: Open): void {
     });
 
     it('is due at once when its webhook is changed and enabled, with its first event and its redeliveries', async () => {
-      const { webhook, happen, queue, take, records } = await office(open);
+      const { webhook, happen, queue, take, records } = await deliveryFixture(open);
       await webhook('w', '*');
       await happen('a', 'e1');
       await happen('a', 'e2');
@@ -239,7 +239,7 @@ export function describeDeliveries(open: Open): void {
     });
 
     it('is canceled in batches, only while its webhook is disabled or deleted', async () => {
-      const { webhook, select, happen, queue, page, store } = await office(open);
+      const { webhook, select, happen, queue, page, store } = await deliveryFixture(open);
       await webhook('w', '*');
       for (const id of ['e1', 'e2', 'e3']) await happen('a', id);
       expect(await queue.applyWebhookChange('w', NOW, 2)).toBe(0);
@@ -259,8 +259,8 @@ export function describeDeliveries(open: Open): void {
   });
 
   describe('a delivery that was canceled during its attempt', () => {
-    async function underWay(open: Open) {
-      const { webhook, select, happen, queue, take, ...rest } = await office(open);
+    async function underWay(open: OpenDatabase) {
+      const { webhook, select, happen, queue, take, ...rest } = await deliveryFixture(open);
       await webhook('w', '*');
       for (const id of ['e1', 'e2']) await happen('a', id);
       const lease = await take('w');
@@ -316,7 +316,7 @@ export function describeDeliveries(open: Open): void {
 
   describe('expired deliveries', () => {
     it('are deleted oldest first, in batches, and subtracted from the counters', async () => {
-      const { webhook, happen, records, page, states } = await office(open);
+      const { webhook, happen, records, page, states } = await deliveryFixture(open);
       await webhook('v', '*');
       await webhook('w', '*');
       for (const [at, id] of ['e1', 'e2', 'e3', 'e4'].entries()) await happen('a', id, NOW + at);
@@ -328,7 +328,7 @@ export function describeDeliveries(open: Open): void {
     });
 
     it('of deleted webhooks leave no records', async () => {
-      const { webhook, happen, records, page, store, queue } = await office(open);
+      const { webhook, happen, records, page, store, queue } = await deliveryFixture(open);
       await webhook('w', '*');
       for (const id of ['e1', 'e2', 'e3']) await happen('a', id);
       await store.write(['webhook'], (within) => within.remove({ type: 'webhook', id: 'w' }));

@@ -1,9 +1,18 @@
 import type { Member, MemberChange } from '../../../src/provisioning/group-ports.ts';
 import type { GroupField, Where } from '../../../src/provisioning/list-ports.ts';
-import { alone, fixture, has, NOW, type Open, part, person, team } from '../../fixtures/store.ts';
+import {
+  fieldEquals,
+  fixture,
+  listQuery,
+  NOW,
+  type OpenDatabase,
+  person,
+  plainScan,
+  team,
+} from '../../fixtures/store.ts';
 
-/** Groups and their members, on any database. */
-export function describeGroups(open: Open): void {
+/** Conformance tests of groups and members, for any database. */
+export function describeGroups(open: OpenDatabase): void {
   const many = (count: number): Member[] =>
     Array.from({ length: count }, (_, index) => ({ value: `m${index}` }));
 
@@ -28,7 +37,7 @@ export function describeGroups(open: Open): void {
       await groups.insert(team('g', { attributes: { displayName: 'Élan' } }), []);
       const twin = team('h', { attributes: { displayName: 'éLAN' } });
       expect(await groups.insert(twin, many(1))).toBe('duplicate');
-      expect((await groups.list('okta', part({ all: [] }, 0, 0), alone)).total).toBe(1);
+      expect((await groups.list('okta', listQuery({ all: [] }, 0, 0), plainScan)).total).toBe(1);
       expect(await groups.insert({ ...twin, connection: 'entra' }, [])).toBe('done');
       await groups.insert(team('i'), []);
       const change = { attributes: { displayName: 'ÉLAN' }, members: [] };
@@ -39,11 +48,11 @@ export function describeGroups(open: Open): void {
     it('are listed in the order of their creation, with an exact total', async () => {
       const { groups } = await fixture(open);
       for (const id of ['d', 'c', 'a', 'b']) await groups.insert(team(id), []);
-      const page = await groups.list('okta', part({ all: [] }, 1, 2), alone);
+      const page = await groups.list('okta', listQuery({ all: [] }, 1, 2), plainScan);
       expect(page.total).toBe(4);
       expect(page.rows.map(({ id }) => id)).toEqual(['c', 'a']);
       expect(page.next).toBeDefined();
-      const beyond = await groups.list('okta', part({ all: [] }, 9, 2), alone);
+      const beyond = await groups.list('okta', listQuery({ all: [] }, 9, 2), plainScan);
       expect(beyond).toEqual({ total: 4, rows: [], keys: [], next: undefined });
     });
 
@@ -57,18 +66,18 @@ export function describeGroups(open: Open): void {
         { value: 'bob' },
       ]);
       const ids = async (...all: Where<GroupField>[]) => {
-        const { total, rows } = await groups.list('okta', part({ all }), alone);
+        const { total, rows } = await groups.list('okta', listQuery({ all }), plainScan);
         expect(total).toBe(rows.length);
         return rows.map(({ id }) => id);
       };
-      expect(await ids(has('id', 'g'))).toEqual(['g']);
-      expect(await ids(has('displayName', 'SALES'))).toEqual(['g']);
-      expect(await ids(has('externalId', 'E1'))).toEqual(['g']);
-      expect(await ids(has('externalId', 'e1'))).toEqual([]);
-      expect(await ids(has('member', 'ada'))).toEqual(['g', 'h']);
-      expect(await ids(has('member', 'ada'), has('id', 'h'))).toEqual(['h']);
-      expect(await ids(has('member', 'bob'), has('id', 'g'))).toEqual([]);
-      expect(await ids({ any: [has('member', 'bob'), has('id', 'g')] })).toEqual(['g', 'h']);
+      expect(await ids(fieldEquals('id', 'g'))).toEqual(['g']);
+      expect(await ids(fieldEquals('displayName', 'SALES'))).toEqual(['g']);
+      expect(await ids(fieldEquals('externalId', 'E1'))).toEqual(['g']);
+      expect(await ids(fieldEquals('externalId', 'e1'))).toEqual([]);
+      expect(await ids(fieldEquals('member', 'ada'))).toEqual(['g', 'h']);
+      expect(await ids(fieldEquals('member', 'ada'), fieldEquals('id', 'h'))).toEqual(['h']);
+      expect(await ids(fieldEquals('member', 'bob'), fieldEquals('id', 'g'))).toEqual([]);
+      expect(await ids({ any: [fieldEquals('member', 'bob'), fieldEquals('id', 'g')] })).toEqual(['g', 'h']);
     });
 
     it('resolve the id of each member to a live user, a group, or nothing', async () => {
@@ -247,7 +256,7 @@ export function describeGroups(open: Open): void {
       expect(await groups.change(team('g'), 1, 'delete')).toBe('done');
       expect(await groups.change(team('g'), 1, 'delete')).toBe('stale');
       expect(await groups.findById('okta', 'g')).toBeUndefined();
-      expect((await groups.list('okta', part({ all: [] }), alone)).total).toBe(0);
+      expect((await groups.list('okta', listQuery({ all: [] }), plainScan)).total).toBe(0);
       expect((await groups.groupsOf('okta', ['ada'])).get('ada')).toEqual([]);
       expect(await groups.insert(team('g'), [])).toBe('done');
       expect((await groups.allMembers('okta', ['g'])).get('g')).toEqual([]);

@@ -1,10 +1,10 @@
 import type { HoldCause, Identity } from '../../../src/provisioning/identity.ts';
 import type { SafetyValve } from '../../../src/provisioning/policies.ts';
-import { fixture, imported, NOW, type Open, person } from '../../fixtures/store.ts';
+import { fixture, importedIdentity, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 
 const valve: SafetyValve = { share: 0.1, minimum: 2, windowMs: 3_600_000 };
 
-/** A person whom an admin must decide about. */
+/** A person with a hold. */
 function held(id: string, cause: HoldCause, extra: Partial<Identity> = {}): Identity {
   const inactive = { ...person(id).desired, active: false };
   return person(id, { desired: inactive, state: 'held', hold: { cause, since: NOW }, ...extra });
@@ -14,8 +14,8 @@ function many(count: number, of: (id: string) => Identity): Identity[] {
   return Array.from({ length: count }, (_, index) => of(`p${index}`));
 }
 
-/** What waits for an admin, on any database. */
-export function describeHolds(open: Open): void {
+/** Conformance tests of holds, for any database. */
+export function describeHolds(open: OpenDatabase): void {
   describe('held people', () => {
     it('are listed by cause and connection, the longest waiting first', async () => {
       const { add, holds } = await fixture(open);
@@ -126,13 +126,14 @@ export function describeHolds(open: Open): void {
 
     it('counts a share of the people who were active when the window began', async () => {
       const { add, holds } = await fixture(open);
-      await add(...many(26, (id) => person(id)), imported('u', 't-1'));
+      await add(...many(26, (id) => person(id)), importedIdentity('u', 't-1'));
       await add(held('h1', 'safetyValve'), held('h2', 'safetyValve'), held('else', 'guarded'));
       const admit = (id: string) => holds.admitDeparture('okta', id, valve, NOW);
-      // 27 are active and 2 wait; each who leaves here was active, too: a tenth of 30, 31, 32, 33.
+      // 27 people are active and 2 are held. Each person deactivated here was active as well: a tenth of 30, 31,
+      // 32, 33.
       expect([await admit('a'), await admit('b'), await admit('c')]).toEqual([true, true, true]);
       expect(await admit('d')).toBe(false);
-      // One who waits is let go: nobody is counted twice.
+      // Releasing a held person must not count the person twice.
       expect(await holds.admitDeparture('okta', 'h1', { ...valve, share: 4 / 32 }, NOW)).toBe(true);
     });
 
@@ -230,7 +231,7 @@ export function describeHolds(open: Open): void {
           .findTranslatedOtherwise('okta', 'rules-2', { after, limit })
           .then((people) => people.map(({ id }) => id));
       await add(
-        imported('unclaimed', 't-1', { rulesVersion: 'rules-1' }),
+        importedIdentity('unclaimed', 't-1', { rulesVersion: 'rules-1' }),
         person('never'),
         person('same', { rulesVersion: 'rules-2', state: 'synced' }),
         person('gone', { rulesVersion: 'rules-1', deletedAt: NOW, state: 'synced' }),

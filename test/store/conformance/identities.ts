@@ -1,9 +1,17 @@
 import fc from 'fast-check';
-import { fixture, imported, linked, NOW, type Open, person, traveler } from '../../fixtures/store.ts';
+import {
+  fixture,
+  importedIdentity,
+  linkedOutcome,
+  NOW,
+  type OpenDatabase,
+  person,
+  traveler,
+} from '../../fixtures/store.ts';
 import { areSameWithoutCase, wordPairs } from '../../fixtures/unicode.ts';
 
-/** How identities are read, on any database. */
-export function describeIdentities(open: Open): void {
+/** Conformance tests of reading identities, for any database. */
+export function describeIdentities(open: OpenDatabase): void {
   describe('identities', () => {
     it('are read as they were committed', async () => {
       const { add, identities } = await fixture(open);
@@ -149,7 +157,7 @@ export function describeIdentities(open: Open): void {
 
     it('are found by traveler, and by the last observed address of the traveler', async () => {
       const { add, identities } = await fixture(open);
-      await add(imported('ada', 't1'), imported('bob', 't2'));
+      await add(importedIdentity('ada', 't1'), importedIdentity('bob', 't2'));
       expect((await identities.find('okta', { by: 'travelId', value: 't1' })).map(({ id }) => id)).toEqual([
         'ada',
       ]);
@@ -196,7 +204,7 @@ export function describeIdentities(open: Open): void {
     it('has an exact total after every insert, delete and restore', async () => {
       const { add, identities } = await fixture(open);
       const total = async () => (await identities.findPage('okta', 0, 0)).total;
-      await add(person('a'), imported('b', 't1'), imported('c', 't2'));
+      await add(person('a'), importedIdentity('b', 't1'), importedIdentity('c', 't2'));
       const dead = { ...person('a'), version: 2, deletedAt: NOW };
       await identities.commit('okta', [{ kind: 'update', identity: dead, expected: 1 }]);
       expect(await total()).toBe(2);
@@ -211,7 +219,10 @@ export function describeIdentities(open: Open): void {
   describe('the holder of a traveler', () => {
     it('is the claimed identity in any connection of the account', async () => {
       const { add, identities } = await fixture(open);
-      await add(person('ada', { travelId: 't1', observed: traveler('t1', 'Ada@X') }), imported('bob', 't2'));
+      await add(
+        person('ada', { travelId: 't1', observed: traveler('t1', 'Ada@X') }),
+        importedIdentity('bob', 't2'),
+      );
       expect((await identities.findHolder('acme', { travelId: 't1' }))?.id).toBe('ada');
       expect((await identities.findHolder('acme', { travelEmail: 'ADA@x' }))?.id).toBe('ada');
       expect(await identities.findHolder('globex', { travelId: 't1' })).toBeUndefined();
@@ -243,7 +254,7 @@ export function describeIdentities(open: Open): void {
       const { add, identities, leases } = await fixture(open);
       await add(person('ada'));
       await leases.acquire('okta', 'ada', { token: 'k', until: NOW + 9, now: NOW });
-      await leases.finish('okta', 'ada', 'k', 1, linked('t1', 'Ada@X'));
+      await leases.finish('okta', 'ada', 'k', 1, linkedOutcome('t1', 'Ada@X'));
       expect((await identities.findHolder('acme', { travelEmail: 'ada@x' }))?.id).toBe('ada');
     });
   });

@@ -1,8 +1,17 @@
 import type { IdentityChange } from '../../../src/provisioning/store-ports.ts';
-import { fixture, imported, linked, NOW, type Open, person, team, traveler } from '../../fixtures/store.ts';
+import {
+  fixture,
+  importedIdentity,
+  linkedOutcome,
+  NOW,
+  type OpenDatabase,
+  person,
+  team,
+  traveler,
+} from '../../fixtures/store.ts';
 
-/** What a commit does and leaves alone, on any database. */
-export function describeCommit(open: Open): void {
+/** Conformance tests of commits, for any database. */
+export function describeIdentityChanges(open: OpenDatabase): void {
   describe('a commit', () => {
     it('refuses the userName of another live identity of the connection, regardless of case', async () => {
       const { add, identities } = await fixture(open);
@@ -61,7 +70,7 @@ export function describeCommit(open: Open): void {
 
     it('applies all of its changes or none', async () => {
       const { add, identities, read } = await fixture(open);
-      await add(person('a'), imported('b', 't1'));
+      await add(person('a'), importedIdentity('b', 't1'));
       const changes: IdentityChange[] = [
         { kind: 'deleteUnclaimed', id: 'b' },
         { kind: 'insert', identity: person('c') },
@@ -107,7 +116,13 @@ export function describeCommit(open: Open): void {
       const { add, identities, leases, read } = await fixture(open);
       await add(person('a'));
       await leases.acquire('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
-      await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x', { waitingFor: 'w@x', creating: 'c@x' }));
+      await leases.finish(
+        'okta',
+        'a',
+        'k',
+        1,
+        linkedOutcome('t1', 'a@x', { waitingFor: 'w@x', creating: 'c@x' }),
+      );
       const before = await read('a');
       const write = {
         ...person('a', { desired: { userName: 'new', externalId: 'e' } }),
@@ -154,7 +169,7 @@ export function describeCommit(open: Open): void {
 
     it('writes `applied` only when it claims the identity', async () => {
       const { add, identities, read } = await fixture(open);
-      await add(imported('a', 't1'));
+      await add(importedIdentity('a', 't1'));
       const applied = { lang: { sent: 'en', answered: 'en', source: 'en' } };
       const claim = person('a', { version: 2, applied });
       await identities.commit('okta', [{ kind: 'update', identity: claim, expected: 1 }]);
@@ -172,10 +187,10 @@ export function describeCommit(open: Open): void {
     it('that claims hides the traveler from the other connections of the account', async () => {
       const { add, identities } = await fixture(open);
       await add(
-        imported('a', 't1'),
-        imported('b', 't1', { connection: 'entra' }),
-        imported('c', 't1', { connection: 'other' }),
-        imported('d', 't2', { connection: 'entra' }),
+        importedIdentity('a', 't1'),
+        importedIdentity('b', 't1', { connection: 'entra' }),
+        importedIdentity('c', 't1', { connection: 'other' }),
+        importedIdentity('d', 't2', { connection: 'entra' }),
       );
       await identities.commit('okta', [
         { kind: 'update', identity: person('a', { version: 2 }), expected: 1 },
@@ -200,7 +215,7 @@ export function describeCommit(open: Open): void {
   describe('an insert', () => {
     it('that is claimed leaves one identity of the traveler in the account', async () => {
       const { add, identities } = await fixture(open);
-      await add(imported('a', 't1'), imported('b', 't1', { connection: 'entra' }));
+      await add(importedIdentity('a', 't1'), importedIdentity('b', 't1', { connection: 'entra' }));
       await add(person('new', { travelId: 't1' }));
       expect(await identities.findById('okta', 'a')).toBeUndefined();
       expect(await identities.findById('entra', 'b')).toBeUndefined();
@@ -209,7 +224,7 @@ export function describeCommit(open: Open): void {
 
     it('that replaces an erased identity may have its userName', async () => {
       const { add, identities, read } = await fixture(open);
-      await add(imported('a', 't1'));
+      await add(importedIdentity('a', 't1'));
       const identity = person('new', { desired: person('a').desired, travelId: 't1' });
       expect(
         await identities.commit('okta', [
@@ -250,7 +265,7 @@ export function describeCommit(open: Open): void {
         ...{ state: 'synced', revision: 2, leasedUntil: undefined, nextAttemptAt: undefined, deletedAt: NOW },
       });
       expect((await identities.findHolder('acme', { travelId: 't1' }))?.id).toBe('new');
-      expect(await leases.finish('okta', 'old', 'k', 1, linked('t1', 'a@x'))).toBe('lost');
+      expect(await leases.finish('okta', 'old', 'k', 1, linkedOutcome('t1', 'a@x'))).toBe('lost');
     });
 
     it.each([undefined, NOW + 8])(
@@ -285,7 +300,7 @@ export function describeCommit(open: Open): void {
       const { add, identities, leases, read } = await fixture(open);
       await add(person('old', { travelId: 't1', deletedAt: NOW }));
       await leases.acquire('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
-      await leases.finish('okta', 'old', 'k', 1, linked('t1', 'old@x'));
+      await leases.finish('okta', 'old', 'k', 1, linkedOutcome('t1', 'old@x'));
       const change = { kind: 'giveUpTraveler', connection: 'okta', origin: {}, id: 'old' } as const;
       const stale = { ...change, leasedUntil: undefined, applied: {} };
       expect(await identities.commit('okta', [stale])).toBe('stale');
@@ -322,7 +337,7 @@ export function describeCommit(open: Open): void {
 
     it('leaves no records', async () => {
       const { add, identities, references, groups } = await fixture(open);
-      await add(imported('a', 't1'));
+      await add(importedIdentity('a', 't1'));
       await references.save('okta', 'a', [{ raw: 'boss', target: undefined, travelId: undefined }]);
       await groups.insert(team('g'), [{ value: 'a' }]);
       await identities.commit('okta', [{ kind: 'deleteUnclaimed', id: 'a' }]);

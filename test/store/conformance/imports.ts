@@ -1,7 +1,16 @@
-import { fixture, imported, linked, NOW, type Open, person, team, traveler } from '../../fixtures/store.ts';
+import {
+  fixture,
+  importedIdentity,
+  linkedOutcome,
+  NOW,
+  type OpenDatabase,
+  person,
+  team,
+  traveler,
+} from '../../fixtures/store.ts';
 
-/** What imports know and keep, on any database. */
-export function describeImports(open: Open): void {
+/** Conformance tests of imports, for any database. */
+export function describeImports(open: OpenDatabase): void {
   const at = NOW + 100;
 
   describe('an import knows', () => {
@@ -9,7 +18,7 @@ export function describeImports(open: Open): void {
       const { add, imports } = await fixture(open);
       await add(
         person('a', { travelId: 't1' }),
-        imported('b', 't2'),
+        importedIdentity('b', 't2'),
         person('c', { travelId: 't3', deletedAt: NOW }),
         person('d', { travelId: 't4', connection: 'entra' }),
       );
@@ -22,7 +31,7 @@ export function describeImports(open: Open): void {
       await add(
         person('a', { travelId: 't1' }),
         person('b', { travelId: 't2', connection: 'entra' }),
-        imported('c', 't3', { connection: 'entra' }),
+        importedIdentity('c', 't3', { connection: 'entra' }),
         person('d', { travelId: 't4', connection: 'other' }),
       );
       const many = Array.from({ length: 1200 }, (_, index) => `x${index}`);
@@ -35,7 +44,7 @@ export function describeImports(open: Open): void {
   describe('saving unclaimed identities', () => {
     it('inserts new ones, with search keys and counters', async () => {
       const { identities, imports } = await fixture(open);
-      const many = Array.from({ length: 250 }, (_, index) => imported(`p${index}`, `t${index}`));
+      const many = Array.from({ length: 250 }, (_, index) => importedIdentity(`p${index}`, `t${index}`));
       await imports.saveUnclaimed(many, at);
       expect((await identities.findPage('okta', 0, 0)).total).toBe(250);
       expect(await identities.find('okta', { by: 'email', value: 'P249@corp.example' })).toEqual([many[249]]);
@@ -45,8 +54,8 @@ export function describeImports(open: Open): void {
     it('skips those whose userName is taken', async () => {
       const { add, identities, imports } = await fixture(open);
       await add(person('a'));
-      const twin = imported('b', 't1', { desired: person('a').desired });
-      await imports.saveUnclaimed([twin, imported('c', 't2')], at);
+      const twin = importedIdentity('b', 't1', { desired: person('a').desired });
+      await imports.saveUnclaimed([twin, importedIdentity('c', 't2')], at);
       expect(await identities.findById('okta', 'b')).toBeUndefined();
       expect(await identities.findById('okta', 'c')).toBeDefined();
       expect((await identities.findPage('okta', 0, 0)).total).toBe(2);
@@ -65,11 +74,11 @@ export function describeImports(open: Open): void {
       await leases.announce('entra', 'maker', 'k', { creating: 'W@corp.example' });
       await imports.saveUnclaimed(
         [
-          imported('x', 't1'),
-          imported('y', 't2'),
-          imported('z', 't3'),
-          imported('w', 't4'),
-          imported('v', 't5'),
+          importedIdentity('x', 't1'),
+          importedIdentity('y', 't2'),
+          importedIdentity('z', 't3'),
+          importedIdentity('w', 't4'),
+          importedIdentity('v', 't5'),
         ],
         at,
       );
@@ -79,15 +88,15 @@ export function describeImports(open: Open): void {
 
     it('refreshes a known one from its traveler, and raises the version only if the user changed', async () => {
       const { identities, imports, read } = await fixture(open);
-      await imports.saveUnclaimed([imported('a', 't1')], at);
-      const again = imported('other-id', 't1', {
+      await imports.saveUnclaimed([importedIdentity('a', 't1')], at);
+      const again = importedIdentity('other-id', 't1', {
         desired: person('a').desired,
         observed: traveler('t1', 'a@corp.example', { lang: 'fr' }),
         lastModified: NOW + 50,
       });
       await imports.saveUnclaimed([again], at);
-      expect(await read('a')).toEqual(imported('a', 't1', { observed: again.observed }));
-      const moved = imported('third', 't1', { lastModified: NOW + 60 });
+      expect(await read('a')).toEqual(importedIdentity('a', 't1', { observed: again.observed }));
+      const moved = importedIdentity('third', 't1', { lastModified: NOW + 60 });
       await imports.saveUnclaimed([moved], at);
       expect(await read('a')).toEqual({ ...moved, id: 'a', version: 2 });
       expect(await identities.find('okta', { by: 'email', value: 'third@corp.example' })).toHaveLength(1);
@@ -97,16 +106,19 @@ export function describeImports(open: Open): void {
 
     it('keeps the old userName of a known one while another user has the new one', async () => {
       const { add, imports, read } = await fixture(open);
-      await add(person('a'), imported('b', 't1'));
+      await add(person('a'), importedIdentity('b', 't1'));
       const observed = traveler('t1', 'a@corp.example');
-      await imports.saveUnclaimed([imported('x', 't1', { desired: person('a').desired, observed })], at);
-      expect(await read('b')).toEqual(imported('b', 't1', { observed }));
+      await imports.saveUnclaimed(
+        [importedIdentity('x', 't1', { desired: person('a').desired, observed })],
+        at,
+      );
+      expect(await read('b')).toEqual(importedIdentity('b', 't1', { observed }));
     });
 
     it('never changes one that an IdP has claimed', async () => {
       const { add, imports, read } = await fixture(open);
       await add(person('a', { travelId: 't1' }));
-      await imports.saveUnclaimed([imported('x', 't1')], at);
+      await imports.saveUnclaimed([importedIdentity('x', 't1')], at);
       expect(await read('a')).toEqual(person('a', { travelId: 't1' }));
     });
   });
@@ -130,7 +142,7 @@ export function describeImports(open: Open): void {
       await imports.saveObserved('okta', [{ id: 'a', observed: traveler('t1', 'b@x') }], at);
       expect((await read('a')).observed).toBeUndefined();
       await reconcileQueue.markDirty('okta', ['a'], NOW);
-      await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x'));
+      await leases.finish('okta', 'a', 'k', 1, linkedOutcome('t1', 'a@x'));
       expect((await read('a')).observed).toBeUndefined();
     });
 
@@ -147,15 +159,15 @@ export function describeImports(open: Open): void {
     it('deletes unseen unclaimed identities, and returns unseen linked ones', async () => {
       const { add, identities, imports, groups } = await fixture(open);
       await add(
-        imported('gone', 't1'),
+        importedIdentity('gone', 't1'),
         person('missing', { travelId: 't2' }),
         person('seen', { travelId: 't3' }),
         person('unlinked'),
         person('dead', { travelId: 't5', deletedAt: NOW }),
-        imported('elsewhere', 't1', { connection: 'entra' }),
+        importedIdentity('elsewhere', 't1', { connection: 'entra' }),
       );
       await groups.insert(team('g'), [{ value: 'gone' }]);
-      await imports.saveUnclaimed([imported('fresh', 't6')], at);
+      await imports.saveUnclaimed([importedIdentity('fresh', 't6')], at);
       await imports.saveObserved('okta', [{ id: 'seen', observed: undefined }], at);
       expect(
         (await imports.findMissing('okta', at)).sort((one, other) => (one.id < other.id ? -1 : 1)),
@@ -173,11 +185,11 @@ export function describeImports(open: Open): void {
 
     it('skips identities marked as seen, claimed or not', async () => {
       const { add, identities, imports } = await fixture(open);
-      await add(imported('a', 't1'), person('b', { travelId: 't2' }), imported('c', 't3'));
+      await add(importedIdentity('a', 't1'), person('b', { travelId: 't2' }), importedIdentity('c', 't3'));
       await imports.markSeen('okta', ['a', 'b'], at);
       expect((await imports.findMissing('okta', at)).map(({ id }) => id)).toEqual(['c']);
       expect(await imports.deleteStale('okta', at)).toEqual([]);
-      expect(await identities.findById('okta', 'a')).toEqual(imported('a', 't1'));
+      expect(await identities.findById('okta', 'a')).toEqual(importedIdentity('a', 't1'));
       expect(await identities.findById('okta', 'b')).toEqual(person('b', { travelId: 't2' }));
       expect(await identities.findById('okta', 'c')).toBeUndefined();
     });
@@ -190,7 +202,7 @@ export function describeImports(open: Open): void {
         ['old', 't2'],
       ] as const) {
         await leases.acquire('okta', id, { token: 'k', until: at, now: NOW });
-        await leases.finish('okta', id, 'k', 1, linked(travelId, `${id}@x`));
+        await leases.finish('okta', id, 'k', 1, linkedOutcome(travelId, `${id}@x`));
       }
       expect(await imports.deleteStale('okta', at)).toEqual([]);
     });

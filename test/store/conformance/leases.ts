@@ -1,7 +1,15 @@
-import { fixture, imported, linked, NOW, type Open, person, traveler } from '../../fixtures/store.ts';
+import {
+  fixture,
+  importedIdentity,
+  linkedOutcome,
+  NOW,
+  type OpenDatabase,
+  person,
+  traveler,
+} from '../../fixtures/store.ts';
 
-/** The reconciler's hold on an identity, on any database. */
-export function describeLeases(open: Open): void {
+/** Conformance tests of leases, for any database. */
+export function describeLeases(open: OpenDatabase): void {
   const lease = (token: string, now = NOW) => ({ token, now, until: now + 1000 });
 
   describe('a lease', () => {
@@ -30,7 +38,7 @@ export function describeLeases(open: Open): void {
       await leases.acquire('okta', 'a', lease('k1'));
       expect(await leases.acquire('okta', 'a', lease('k2', NOW + 1000))).toBeDefined();
       expect(await leases.announce('okta', 'a', 'k1', { creating: 'a@x' })).toBe('lost');
-      expect(await leases.finish('okta', 'a', 'k1', 1, linked('t1', 'a@x'))).toBe('lost');
+      expect(await leases.finish('okta', 'a', 'k1', 1, linkedOutcome('t1', 'a@x'))).toBe('lost');
       await leases.release('okta', 'a', 'k1');
       expect(await read('a')).toMatchObject({
         leasedUntil: NOW + 2000,
@@ -74,12 +82,12 @@ export function describeLeases(open: Open): void {
 
     it('keeps the awaited address through any number of outcomes, even if its lower case is not NFC', async () => {
       const { add, reconcileQueue, identities, leases, read } = await fixture(open);
-      await add(person('a', { state: 'synced' }), person('b', linked('t1', 'J\u030c@x')));
+      await add(person('a', { state: 'synced' }), person('b', linkedOutcome('t1', 'J\u030c@x')));
       await leases.acquire('okta', 'a', lease('k1'));
       await leases.waitFor('okta', 'a', 'k1', 'J\u030c@X');
       for (const token of ['k1', 'k2']) {
         const { waitingFor, revision } = await read('a');
-        const outcome = { ...linked('t2', 'a@x'), waitingFor };
+        const outcome = { ...linkedOutcome('t2', 'a@x'), waitingFor };
         expect(await leases.finish('okta', 'a', token, revision, outcome)).toBe('kept');
         await leases.acquire('okta', 'a', lease('k2'));
       }
@@ -130,7 +138,7 @@ export function describeLeases(open: Open): void {
       const { add, leases, read } = await fixture(open);
       await add(person('a'));
       const before = await leases.acquire('okta', 'a', lease('k'));
-      const outcome = linked('t1', 'a@x', {
+      const outcome = linkedOutcome('t1', 'a@x', {
         ...{ state: 'refused', attempts: 2, nextAttemptAt: NOW + 60, creating: 'c@x', waitingFor: 'w@x' },
         findings: [{ field: 'lang', code: 'unknown', reason: 'r', remedy: 'm' }],
       });
@@ -144,7 +152,7 @@ export function describeLeases(open: Open): void {
       await leases.acquire('okta', 'a', lease('k'));
       const write = person('a', { desired: { userName: 'new' }, version: 2, lastModified: NOW + 7 });
       await identities.commit('okta', [{ kind: 'update', identity: write, expected: 1 }]);
-      const outcome = linked('t1', 'a@x', { nextAttemptAt: NOW + 60_000 });
+      const outcome = linkedOutcome('t1', 'a@x', { nextAttemptAt: NOW + 60_000 });
       expect(await leases.finish('okta', 'a', 'k', 1, outcome)).toBe('moved');
       expect(await read('a')).toMatchObject({
         ...{ state: 'dirty', nextAttemptAt: undefined, leasedUntil: undefined, travelId: 't1' },
@@ -157,32 +165,32 @@ export function describeLeases(open: Open): void {
       const { add, leases, read } = await fixture(open);
       await add(person('a', { travelId: 't1' }), person('b', { connection: 'entra' }));
       await leases.acquire('entra', 'b', lease('k'));
-      expect(await leases.finish('entra', 'b', 'k', 1, linked('t1', 'a@x'))).toBe('taken');
+      expect(await leases.finish('entra', 'b', 'k', 1, linkedOutcome('t1', 'a@x'))).toBe('taken');
       expect(await read('b', 'entra')).toMatchObject({
         travelId: undefined,
         state: 'dirty',
         leasedUntil: NOW + 1000,
       });
-      expect(await leases.finish('entra', 'b', 'k', 1, linked('t2', 'b@x'))).toBe('kept');
+      expect(await leases.finish('entra', 'b', 'k', 1, linkedOutcome('t2', 'b@x'))).toBe('kept');
     });
 
     it('that links the same traveler in another account is saved', async () => {
       const { add, leases } = await fixture(open);
       await add(person('a', { travelId: 't1' }), person('b', { connection: 'other' }));
       await leases.acquire('other', 'b', lease('k'));
-      expect(await leases.finish('other', 'b', 'k', 1, linked('t1', 'a@x'))).toBe('kept');
+      expect(await leases.finish('other', 'b', 'k', 1, linkedOutcome('t1', 'a@x'))).toBe('kept');
     });
 
     it('that links a traveler deletes the unclaimed identities of the traveler', async () => {
       const { add, identities, leases } = await fixture(open);
       await add(
-        imported('here', 't1'),
-        imported('there', 't1', { connection: 'entra' }),
-        imported('far', 't1', { connection: 'other' }),
+        importedIdentity('here', 't1'),
+        importedIdentity('there', 't1', { connection: 'entra' }),
+        importedIdentity('far', 't1', { connection: 'other' }),
         person('a'),
       );
       await leases.acquire('okta', 'a', lease('k'));
-      expect(await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x'))).toBe('kept');
+      expect(await leases.finish('okta', 'a', 'k', 1, linkedOutcome('t1', 'a@x'))).toBe('kept');
       expect(await identities.findById('okta', 'here')).toBeUndefined();
       expect(await identities.findById('entra', 'there')).toBeUndefined();
       expect(await identities.findById('other', 'far')).toBeDefined();
@@ -195,17 +203,17 @@ export function describeLeases(open: Open): void {
       await leases.acquire('okta', 'a', lease('k1'));
       await leases.acquire('entra', 'b', lease('k2'));
       const results = await Promise.all([
-        leases.finish('okta', 'a', 'k1', 1, linked('t1', 'a@x')),
-        leases.finish('entra', 'b', 'k2', 1, linked('t1', 'a@x')),
+        leases.finish('okta', 'a', 'k1', 1, linkedOutcome('t1', 'a@x')),
+        leases.finish('entra', 'b', 'k2', 1, linkedOutcome('t1', 'a@x')),
       ]);
       expect(results.sort()).toEqual(['kept', 'taken']);
     });
 
     it('of an unclaimed identity does not delete it', async () => {
       const { add, leases, read } = await fixture(open);
-      await add(imported('a', 't1'));
+      await add(importedIdentity('a', 't1'));
       await leases.acquire('okta', 'a', lease('k'));
-      expect(await leases.finish('okta', 'a', 'k', 1, linked('t1', 'a@x'))).toBe('kept');
+      expect(await leases.finish('okta', 'a', 'k', 1, linkedOutcome('t1', 'a@x'))).toBe('kept');
       expect(await read('a')).toMatchObject({ claimed: false, travelId: 't1' });
     });
 
@@ -213,7 +221,7 @@ export function describeLeases(open: Open): void {
       const { add, identities, leases } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }), person('b'));
       await leases.acquire('okta', 'a', lease('k'));
-      const outcome = { ...linked('t1', 'a@x'), travelId: undefined, observed: undefined };
+      const outcome = { ...linkedOutcome('t1', 'a@x'), travelId: undefined, observed: undefined };
       expect(await leases.finish('okta', 'a', 'k', 1, outcome)).toBe('kept');
       expect(await identities.findHolder('acme', { travelEmail: 'a@x' })).toBeUndefined();
       expect(await identities.findHolder('acme', { travelId: 't1' })).toBeUndefined();

@@ -9,12 +9,22 @@ import type {
 } from '../../../src/provisioning/list-ports.ts';
 import type { Identities, ListedIdentity } from '../../../src/provisioning/store-ports.ts';
 import { foldCase } from '../../../src/schema/case-fold.ts';
-import { alone, fixture, imported, NOW, type Open, person } from '../../fixtures/store.ts';
+import {
+  fixture,
+  importedIdentity,
+  NOW,
+  type OpenDatabase,
+  person,
+  plainScan,
+} from '../../fixtures/store.ts';
 
 type Query = ListQuery<UserField, UserOrder>;
 
-/** Lists of identities, on any database: whatever way an index offers, the answer is that of looking at everybody. */
-export function describeLists(open: Open): void {
+/**
+ * Conformance tests of identity lists, for any database: every result must equal that of filtering all identities in
+ * memory.
+ */
+export function describeLists(open: OpenDatabase): void {
   describe('a list of identities', () => {
     it('equals filtering all identities in memory, for any condition, order and part', async () => {
       const { add, identities } = await fixture(open);
@@ -40,7 +50,7 @@ export function describeLists(open: Open): void {
         const { identities, imports } = await fixture(open);
         const people = Array.from({ length: 2600 }, (_, at) => member(at));
         await imports.saveUnclaimed(people, NOW);
-        // Those who are gone leave gaps in the blocks that are counted.
+        // Deleted identities leave gaps in the counted blocks.
         const gone = ['p3', 'p1500', 'p2599'];
         for (const id of gone) {
           expect(await identities.commit('okta', [{ kind: 'deleteUnclaimed', id }])).toBe('done');
@@ -79,7 +89,11 @@ export function describeLists(open: Open): void {
           );
           for (const offset of [0, 999, 1000, 1024, expected.length - 3, expected.length + 5]) {
             if (offset < 0) continue;
-            const page = await identities.list('okta', { where, order, start: { offset }, limit: 7 }, alone);
+            const page = await identities.list(
+              'okta',
+              { where, order, start: { offset }, limit: 7 },
+              plainScan,
+            );
             expect(page.total).toBe(expected.length);
             expect(page.rows.map(({ id }) => id)).toEqual(expected.slice(offset, offset + 7));
           }
@@ -94,7 +108,7 @@ export function describeLists(open: Open): void {
             order,
           );
           const query = { where, order, limit: 900 };
-          expect(await pagesByCursor(identities, query, alone)).toEqual([expected, expected.length]);
+          expect(await pagesByCursor(identities, query, plainScan)).toEqual([expected, expected.length]);
         }
       });
 
@@ -131,14 +145,18 @@ export function describeLists(open: Open): void {
         await identities.list(
           'okta',
           { ...query, start: { offset: 0 } },
-          { ...alone, yieldBetweenSteps: count },
+          { ...plainScan, yieldBetweenSteps: count },
         );
         expect(steps).toBeGreaterThanOrEqual(3);
         const fail = async () => {
           throw new Error('too long');
         };
         await expect(
-          identities.list('okta', { ...query, start: { offset: 0 } }, { ...alone, yieldBetweenSteps: fail }),
+          identities.list(
+            'okta',
+            { ...query, start: { offset: 0 } },
+            { ...plainScan, yieldBetweenSteps: fail },
+          ),
         ).rejects.toThrow('too long');
       });
 
@@ -155,7 +173,7 @@ export function describeLists(open: Open): void {
           const order = { by: 'position', descending: false } as const;
           const total = people.filter((one) => holds(where, one)).length;
           const query = { where, order, start: { offset: total - 1 }, limit: 5 };
-          const page = await identities.list('okta', query, { ...alone, yieldBetweenSteps: fail });
+          const page = await identities.list('okta', query, { ...plainScan, yieldBetweenSteps: fail });
           expect(page).toMatchObject({ total, next: undefined });
           expect(page.rows.map(({ id }) => id)).toEqual(
             people
@@ -174,7 +192,7 @@ export function describeLists(open: Open): void {
           [{ all: [] }, eq('active', true), eq('active', false)].map(async (where: Where<UserField>) => {
             const order = { by: 'position', descending: false } as const;
             const query = { where, order, start: { offset: 0 }, limit: 0 };
-            return (await identities.list('okta', query, alone)).total;
+            return (await identities.list('okta', query, plainScan)).total;
           }),
         );
       let version = 1;
@@ -185,7 +203,7 @@ export function describeLists(open: Open): void {
         expect(done).toBe('done');
       };
       const off = { ...person('a').desired, active: false };
-      await add(person('a'), imported('b', 't1'), person('dead', { deletedAt: NOW }));
+      await add(person('a'), importedIdentity('b', 't1'), person('dead', { deletedAt: NOW }));
       expect(await totals()).toEqual([2, 2, 0]);
       await write({ desired: off });
       expect(await totals()).toEqual([2, 1, 1]);
@@ -222,7 +240,7 @@ export function describeLists(open: Open): void {
   });
 }
 
-/** One of thousands, who share much with others. */
+/** One of thousands of identities that share many values. */
 function member(at: number): Identity {
   const extra = {
     createdAt: NOW + ((at * 7) % 2600),
@@ -236,7 +254,7 @@ function member(at: number): Identity {
       emails: [{ value: 'shared@corp.example' }, { value: `user${at}@corp.example` }],
     },
   };
-  return imported(`p${at}`, `t${at}`, extra);
+  return importedIdentity(`p${at}`, `t${at}`, extra);
 }
 
 function eq(field: UserField, value: string | boolean): Where<UserField> {
@@ -247,7 +265,7 @@ function since(field: UserField, operator: 'gt' | 'ge' | 'lt' | 'le', after: num
   return { field, operator, value: NOW + after };
 }
 
-// ── Anybody, and anything that can be asked ──────────────────────────────────────────────────────
+// ── Random identities and queries ────────────────────────────────────────────────────────────────
 
 const letters = ['a', 'A', 'é', 'É', 'é', 'ﬁ', 'fi', 'ß', '𝒳', 'x', '￼', ''];
 const text = fc.array(fc.constantFrom(...letters), { maxLength: 2 }).map((parts) => parts.join(''));
@@ -329,7 +347,7 @@ const anyResidual = fc.constantFrom<(one: Identity) => boolean>(
   ({ createdAt }) => createdAt % 2 === 0,
 );
 
-// ── The same by looking at everybody ─────────────────────────────────────────────────────────────
+// ── The expected result, computed in memory ──────────────────────────────────────────────────────
 
 function holds(where: Where<UserField>, one: Identity): boolean {
   if ('all' in where) return where.all.every((part) => holds(part, one));
@@ -371,7 +389,7 @@ function valuesOf(one: Identity, field: UserField | UserOrder): (string | number
   }
 }
 
-/** The ids in order: the whole before those who came incomplete, then as they came. */
+/** The ids in order: complete users first, then by creation. */
 function inOrder(people: Identity[], { by, descending }: Query['order']): string[] {
   const isWhole = ({ desired }: Identity) =>
     desired.name !== undefined && JSON.stringify(desired.emails) !== '[]' && !isBlank(desired.emails);

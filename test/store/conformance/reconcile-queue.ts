@@ -1,8 +1,8 @@
 import { repairFutureTimes } from '../../../src/store/clock-repair.ts';
-import { fixture, imported, NOW, type Open, person } from '../../fixtures/store.ts';
+import { fixture, importedIdentity, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 
-/** What is due and what makes identities dirty, on any database. */
-export function describeAgenda(open: Open): void {
+/** Conformance tests of the reconcile queue, for any database. */
+export function describeReconcileQueue(open: OpenDatabase): void {
   describe('the reconcile queue', () => {
     it('returns due dirty identities of the connections, longest waiting first', async () => {
       const { add, reconcileQueue } = await fixture(open);
@@ -227,7 +227,7 @@ export function describeAgenda(open: Open): void {
         person('dead', { ...synced, rulesVersion: 'rules-1', deletedAt: NOW }),
         person('current', { ...synced, rulesVersion: 'rules-2' }),
         person('elsewhere', { ...synced, connection: 'entra' }),
-        imported('unclaimed', 't1', { rulesVersion: 'rules-1' }),
+        importedIdentity('unclaimed', 't1', { rulesVersion: 'rules-1' }),
       );
       expect(await reconcileQueue.markStaleDirty('okta', 'rules-2', 3, NOW)).toBe(3);
       expect(await reconcileQueue.markStaleDirty('okta', 'rules-2', 3, NOW)).toBe(1);

@@ -1,7 +1,7 @@
-import { fixture, imported, type Open, person } from '../../fixtures/store.ts';
+import { fixture, importedIdentity, type OpenDatabase, person } from '../../fixtures/store.ts';
 
-/** References between identities, on any database. */
-export function describeReferences(open: Open): void {
+/** Conformance tests of references, for any database. */
+export function describeReferences(open: OpenDatabase): void {
   const row = (raw: string, target?: string, travelId?: string) => ({ raw, target, travelId });
 
   describe('references', () => {
@@ -62,7 +62,7 @@ export function describeReferences(open: Open): void {
 
     it('of an identity that was erased meanwhile are not saved', async () => {
       const { add, identities, references } = await fixture(open);
-      await add(imported('a', 't1'));
+      await add(importedIdentity('a', 't1'));
       await identities.commit('okta', [{ kind: 'deleteUnclaimed', id: 'a' }]);
       await references.save('okta', 'a', [row('boss')]);
       expect(await references.findRows('okta', 'a')).toEqual([]);

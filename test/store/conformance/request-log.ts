@@ -1,8 +1,8 @@
 import { requestLog } from '../../../src/store/request-log.ts';
 import type { LoggedRequest, RequestLog, RequestLogQuery } from '../../../src/travel/ports.ts';
-import { NOW, type Open } from '../../fixtures/store.ts';
+import { NOW, type OpenDatabase } from '../../fixtures/store.ts';
 
-/** A request that was answered. */
+/** A logged request. */
 export function logged(requestId: string, data: Partial<LoggedRequest> = {}): LoggedRequest {
   return {
     time: NOW,
@@ -19,7 +19,7 @@ export function logged(requestId: string, data: Partial<LoggedRequest> = {}): Lo
   };
 }
 
-/** The names of all that is found, page by page. */
+/** The request ids of all results, read page by page. */
 async function walk(log: RequestLog, query: Omit<RequestLogQuery, 'after'>): Promise<string[]> {
   const names: string[] = [];
   let after: string | undefined;
@@ -32,8 +32,8 @@ async function walk(log: RequestLog, query: Omit<RequestLogQuery, 'after'>): Pro
   throw new Error('the walk never ends');
 }
 
-/** The request log, on any database. */
-export function describeRequestLog(open: Open): void {
+/** Conformance tests of the request log, for any database. */
+export function describeRequestLog(open: OpenDatabase): void {
   describe('the request log', () => {
     it('returns requests as they were recorded', async () => {
       const log = requestLog(await open());

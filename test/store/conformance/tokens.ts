@@ -1,9 +1,9 @@
 import { ensureConnection } from '../../../src/store/connections.ts';
 import { scimTokens } from '../../../src/store/credentials.ts';
-import { fixture, NOW, type Open, person } from '../../fixtures/store.ts';
+import { fixture, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 
-/** Connections and the tokens that open them, on any database. */
-export function describeTokens(open: Open): void {
+/** Conformance tests of connections and SCIM tokens, for any database. */
+export function describeTokens(open: OpenDatabase): void {
   const token = {
     id: '1',
     hash: 'h1',

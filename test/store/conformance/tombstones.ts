@@ -1,9 +1,9 @@
-import { fixture, NOW, type Open, person } from '../../fixtures/store.ts';
+import { fixture, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 
 const DAY = 24 * 60 * 60_000;
 
-/** What ends by itself, on any database. */
-export function describeRetention(open: Open): void {
+/** Conformance tests of the expiry of tombstones, for any database. */
+export function describeTombstones(open: OpenDatabase): void {
   describe('the retention', () => {
     const old = { deletedAt: NOW - 500 * DAY, state: 'synced' } as const;
     const bounds = { before: NOW - 400 * DAY, now: NOW, limit: 10 };

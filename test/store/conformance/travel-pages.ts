@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { travelStore } from '../../../src/store/travel-writes.ts';
 import type { Edge, IndexKeys, ListQuery, StoredResource, TravelStore } from '../../../src/travel/ports.ts';
 import { seededRandom } from '../../fixtures/seeded.ts';
-import { NOW, type Open } from '../../fixtures/store.ts';
+import { NOW, type OpenDatabase } from '../../fixtures/store.ts';
 
 const bare: IndexKeys = { archived: false, unique: [], index: [], references: [] };
 const all: ListQuery = { type: 'thing', parentId: '', order: 'asc', limit: 100 };
@@ -11,7 +11,7 @@ function thing(id: string, createdAt = NOW): StoredResource {
   return { type: 'thing', id, parentId: '', createdAt, doc: { id } };
 }
 
-/** A list of its own: those of one owner, by creation and by name. */
+/** The keys of a resource in a counted list of its owner, sorted by creation and by name. */
 function keysFor(owner: string, name: string, createdAt: number): IndexKeys {
   const list = `owner/${owner}`;
   const created = new Date(createdAt).toISOString();
@@ -25,7 +25,7 @@ function keysFor(owner: string, name: string, createdAt: number): IndexKeys {
   };
 }
 
-/** Walks a list from one end to the other, page by page. */
+/** Reads a list from one end to the other, page by page. */
 async function walk(store: TravelStore, query: ListQuery, back = false): Promise<string[]> {
   const ids: string[] = [];
   let edge: Edge | undefined;
@@ -41,8 +41,8 @@ async function walk(store: TravelStore, query: ListQuery, back = false): Promise
   throw new Error('the walk does not end');
 }
 
-/** Pages by place, lists of their own, feeds and expiry, on any database. */
-export function describeTravelPages(open: Open): void {
+/** Conformance tests of pages, counted indexes, feeds and expiry, for any database. */
+export function describeTravelPages(open: OpenDatabase): void {
   const opened = async () => travelStore(await open());
   const add = (store: TravelStore, resource: StoredResource, keys: IndexKeys = bare) =>
     store.write(['thing'], (within) => within.insert(resource, keys));
@@ -162,7 +162,7 @@ export function describeTravelPages(open: Open): void {
   });
 
   describe('a page at a high offset', () => {
-    /** What a list holds, kept by the test: name and id, in order of creation. */
+    /** The expected content of a list: name and id, in order of creation. */
     type Model = { id: string; name: string; archived: boolean }[];
 
     it('is the same in a long list as in a short one, after any inserts, deletes and archivals', async () => {

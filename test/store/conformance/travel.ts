@@ -1,8 +1,8 @@
 import { travelStore } from '../../../src/store/travel-writes.ts';
 import type { IndexKeys, PageQuery, StoredResource } from '../../../src/travel/ports.ts';
-import { NOW, type Open } from '../../fixtures/store.ts';
+import { NOW, type OpenDatabase } from '../../fixtures/store.ts';
 
-/** A resource of a type that only the tests know. */
+/** A resource of a type that only the tests use. */
 function thing(id: string, data: Partial<StoredResource> = {}): StoredResource {
   return { type: 'thing', id, parentId: '', createdAt: NOW, doc: { name: id }, ...data };
 }
@@ -11,7 +11,7 @@ const bare: IndexKeys = { archived: false, unique: [], index: [], references: []
 const named = (value: string) => [{ name: 'name', value }];
 const all: PageQuery = { type: 'thing', parentId: '', order: 'asc', offset: 0, limit: 100 };
 
-async function fixture(open: Open) {
+async function fixture(open: OpenDatabase) {
   const database = await open();
   const store = travelStore(database);
   return {
@@ -26,8 +26,8 @@ async function fixture(open: Open) {
   };
 }
 
-/** The travel service's resources, on any database. */
-export function describeTravel(open: Open): void {
+/** Conformance tests of travel resources, for any database. */
+export function describeTravel(open: OpenDatabase): void {
   describe('a travel resource', () => {
     it('is read as it was written', async () => {
       const { store, add } = await fixture(open);

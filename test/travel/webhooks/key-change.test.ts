@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { createLog } from '../../../src/http/log.ts';
 import type { JsonObject } from '../../../src/schema/resource.ts';
-import { linesTo } from '../../fixtures/http.ts';
+import { parseLinesInto } from '../../fixtures/http.ts';
 import { runJetbridge, temporaryFolder } from '../../fixtures/jetbridge.ts';
 import { type RunningService, startService } from '../../fixtures/service.ts';
 import { writeSettingsFile } from '../../fixtures/settings-file.ts';
@@ -41,7 +41,7 @@ async function withKeys<T>(
   keys: Record<string, string>,
   story: (service: RunningService) => Promise<T>,
 ): Promise<T> {
-  const log = createLog('info', linesTo(lines));
+  const log = createLog('info', parseLinesInto(lines));
   const service = await startService(environmentWith(keys), { background: false, log });
   try {
     return await story(service);
