@@ -15,31 +15,31 @@ import { travelAdmin } from '../fixtures/travel-admin.ts';
 const home = join(__dirname, '..', '..');
 const example = join(home, 'config/jetbridge.example.json');
 
-/** A fixture of one's own: an empty data folder, and files in it. */
-let place: ReturnType<typeof temporaryFolder>;
+/** An empty data folder for each test, and files in it. */
+let folder: ReturnType<typeof temporaryFolder>;
 let data: { JETBRIDGE_DATA: string };
 beforeEach(() => {
-  place = temporaryFolder();
-  data = { JETBRIDGE_DATA: join(place.path, 'data') };
+  folder = temporaryFolder();
+  data = { JETBRIDGE_DATA: join(folder.path, 'data') };
 });
-afterEach(() => place.remove());
+afterEach(() => folder.remove());
 
 function file(name: string, content: unknown): string {
-  const path = join(place.path, name);
+  const path = join(folder.path, name);
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
   return path;
 }
 
-/** The example of the settings, with a travel API where nobody answers: the names in its mappings are asked for. */
+/** The example settings with a travel API that does not answer; check would look up the names of its mappings there. */
 function unreachable(): string {
   const text = readFileSync(example, 'utf8').replaceAll('travel.example.com', '127.0.0.1:1');
   return file('example.json', text.replaceAll('mappings/', join(home, 'config/mappings/')));
 }
 
-/** A travel API where nobody answers. */
+/** The address of a travel API that does not answer. */
 const nobody = { TRAVEL_API_URL: 'http://127.0.0.1:1', TRAVEL_API_KEY: 'nobody-will-ask-for-it' };
 
-describe('wrong use ends with 2 and says what is wrong', () => {
+describe('wrong use exits with 2 and a message', () => {
   it.each<[string[], string]>([
     [[], 'Usage: jetbridge'],
     [['fly'], "unknown command 'fly'"],
@@ -111,12 +111,12 @@ it('--help names every command', async () => {
     expect(ran.out).toMatch(new RegExp(`^  ${command} `, 'm'));
 });
 
-it('--version is that of the package', async () => {
+it('--version prints the version of the package', async () => {
   expect(await runJetbridge(['--version'])).toEqual({ code: 0, out: '0.1.0\n', err: '' });
 });
 
 describe('check', () => {
-  it('tells how the settings are understood, with the secrets struck out', async () => {
+  it('prints the settings in effect, with the secrets hidden', async () => {
     const secrets = {
       SCIM_TOKEN: 'token-of-the-parent',
       TRAVEL_API_KEY: 'key-of-the-parent',
@@ -134,8 +134,8 @@ describe('check', () => {
     for (const secret of Object.values(secrets)) expect(out).not.toContain(secret);
   });
 
-  it('refuses a travel API by plain HTTP over a network, unless that is allowed, and then tells so', async () => {
-    // A mapping that names nothing of the travel service: nobody is asked.
+  it('refuses a travel API by plain HTTP over a network unless TRAVEL_API_INSECURE allows it, and then mentions it', async () => {
+    // This mapping names nothing in the travel service, so check makes no call.
     const settings = writeSettingsFile(
       {},
       { default: { mapping: join(home, 'config/mappings/default.json') } },
@@ -153,7 +153,7 @@ describe('check', () => {
     expect(allowed.out).toContain('plain HTTP   to it, as TRAVEL_API_INSECURE allows');
   });
 
-  it('tells how requests may come', async () => {
+  it('prints whether plain HTTP is allowed and which proxies are trusted', async () => {
     const files = await certificateFiles();
     const https = { TLS_CERT: files.cert, TLS_KEY: files.key, TRUSTED_PROXIES: '10.0.0.0/8, loopback' };
     const { out } = await runJetbridge(['check'], { ...https, HOST: '0.0.0.0' });
@@ -169,7 +169,7 @@ describe('check', () => {
 describe('preview', () => {
   const ada = { userName: 'ada@corp.example', name: { givenName: 'Ada', familyName: 'King' }, title: ' Dr ' };
 
-  it('shows rule by rule what becomes of a user, with what the embedded travel service knows', async () => {
+  it('shows the mapping of a user rule by rule, with the lookups of the embedded travel service', async () => {
     const ran = await runJetbridge(['preview', '--input', file('ada.json', ada)], data);
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain('email      = "ada@corp.example"\n');
@@ -177,7 +177,7 @@ describe('preview', () => {
     expect(ran.out).toContain('No findings.');
   });
 
-  it('takes another mapping, and tells what it cannot find', async () => {
+  it('uses another mapping file, and prints which names it cannot find', async () => {
     const mapping = file('mapping.json', {
       scimUserMapping: [
         { scimAttribute: 'title', userAttribute: 'lastName', transforms: ['trim'] },
@@ -190,7 +190,7 @@ describe('preview', () => {
     expect(ran.out).toContain('The travel service has no custom field called "Login". [customFieldUnknown]');
   });
 
-  it('works beside a running server, and makes no secrets', async () => {
+  it('works while a server runs, and creates no secrets', async () => {
     const ran = await runJetbridge(['preview', '--input', file('ada.json', ada)], data);
     expect(ran.code).toBe(0);
     const server = await serveJetbridge(data);
@@ -205,7 +205,7 @@ describe('preview', () => {
     ['a list', [], 'must hold one JSON object'],
     ['no userName', {}, 'userName is required'],
     ['another resource', { schemas: ['urn:x:Robot'], userName: 'r' }, 'schemas must list'],
-  ])('%s is told with the file, and ends with 1', async (_title, content, text) => {
+  ])('%s is reported with the file, and exits with 1', async (_title, content, text) => {
     const input = file('user.json', content);
     const ran = await runJetbridge(['preview', '--input', input], data);
     expect(ran).toMatchObject({ code: 1, out: '' });
@@ -213,13 +213,13 @@ describe('preview', () => {
     expect(ran.err.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('a mapping with faults, a missing file and a silent travel API end with 1 as well', async () => {
+  it('a mapping with faults, a missing file and a travel API that does not answer exit with 1', async () => {
     const input = file('ada.json', ada);
     const faulty = file('mapping.json', { scimUserMapping: [{}], colour: 'blue' });
     const mapping = await runJetbridge(['preview', '--input', input, '--mapping', faulty], data);
     expect(mapping).toMatchObject({ code: 1, out: '' });
     expect(mapping.err.trimEnd().split('\n').length).toBeGreaterThan(1);
-    const missing = await runJetbridge(['preview', '--input', join(place.path, 'nobody.json')], data);
+    const missing = await runJetbridge(['preview', '--input', join(folder.path, 'nobody.json')], data);
     expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('nobody.json: does not exist') });
     const silent = await runJetbridge(['preview', '--input', input], { ...data, ...nobody });
     expect(silent).toMatchObject({ code: 1, err: expect.stringContaining('check TRAVEL_API_URL') });
@@ -233,7 +233,7 @@ describe('preview --people', () => {
     TRAVEL_API_KEY: 'a-key-that-the-operator-chose',
   };
 
-  /** Settings whose default connection has this mapping. */
+  /** Writes settings whose default connection has this mapping. */
   function settingsWith(mapping: object): { JETBRIDGE_CONFIG: string } {
     const config = { connections: { default: { mapping: file('own-mapping.json', mapping) } } };
     return { JETBRIDGE_CONFIG: file('jetbridge.json', config) };
@@ -248,7 +248,7 @@ describe('preview --people', () => {
     expect(response.status).toBe(201);
   }
 
-  /** A server with three people in it. */
+  /** Starts a server with three people. */
   async function servedPeople(): Promise<JetbridgeServer> {
     const server = await serveJetbridge({
       ...data,
@@ -263,7 +263,7 @@ describe('preview --people', () => {
     return server;
   }
 
-  it('tells what another mapping would change, beside a running server, and changes nothing', async () => {
+  it('prints what another mapping would change while a server runs, and changes nothing', async () => {
     const server = await servedPeople();
     const upper = { ...title, transforms: ['uppercase'] };
     const desk = [{ map: { reception: 'desk@corp.example' } }];
@@ -278,7 +278,7 @@ describe('preview --people', () => {
     const again = await runJetbridge([...args, '--limit', '1'], { ...data, ...secrets, ...present });
     await server.stop();
     expect(ran).toMatchObject({ code: 0, err: '' });
-    // What would turn the rest of a line round is spelled out.
+    // A bidi control would reorder the rest of the line, so it is escaped.
     expect(
       ran.out.replace(other, 'other.json'),
     ).toBe(`Connection default: other.json, beside the present mapping. Nothing was written or sent.
@@ -330,7 +330,7 @@ reception gets a traveler
     expect(again.out).toContain('Examples (1 of 3):');
   });
 
-  it('tells what an edited mapping would change once the server starts with it', async () => {
+  it('prints what an edited mapping would change when the server starts with it', async () => {
     const server = await servedPeople();
     const edited = settingsWith({ scimUserMapping: [{ ...title, transforms: ['uppercase'] }] });
     const environment = { ...data, ...secrets, ...edited };
@@ -343,7 +343,7 @@ reception gets a traveler
     expect(await runJetbridge(['preview', '--people'], environment)).toEqual(beside);
   });
 
-  it('tells that there is nobody, and whom the settings do not know', async () => {
+  it('reports that there are no people, and a connection that the settings do not have', async () => {
     const nobodyThere = await runJetbridge(['preview', '--people'], data);
     expect(nobodyThere).toMatchObject({ code: 0, err: '' });
     expect(nobodyThere.out).toContain('0 people looked at:');
@@ -355,7 +355,7 @@ reception gets a traveler
     });
   });
 
-  it('a mapping with faults and a silent travel API end with 1', async () => {
+  it('a mapping with faults and a travel API that does not answer exit with 1', async () => {
     const faulty = file('mapping.json', { colour: 'blue' });
     const mapping = await runJetbridge(['preview', '--people', '--mapping', faulty], data);
     expect(mapping).toMatchObject({ code: 1, out: '', err: expect.stringContaining('colour: unknown key') });
@@ -365,7 +365,7 @@ reception gets a traveler
 });
 
 describe('serve', () => {
-  it('prints the secrets that it made once, and ends with 0 when asked to', async () => {
+  it('prints the created secrets once, and exits with 0 on SIGTERM', async () => {
     const first = await serveJetbridge(data);
     const token = /SCIM token {6}(scim_\S{43})\n/.exec(first.welcome)?.[1] ?? '';
     const key = /travel API key {2}(travel_\S{43})\n/.exec(first.welcome)?.[1] ?? '';
@@ -392,8 +392,8 @@ describe('serve', () => {
     files.remove();
   });
 
-  it('a port in use ends it with one line, and the secrets are shown at the start that serves', async () => {
-    const other = await serveJetbridge({ JETBRIDGE_DATA: join(place.path, 'other') });
+  it('a port in use ends it with one line, and the next start shows the secrets', async () => {
+    const other = await serveJetbridge({ JETBRIDGE_DATA: join(folder.path, 'other') });
     const ran = await runJetbridge(['serve'], { ...data, PORT: new URL(other.url).port });
     await other.stop();
     expect(ran).toMatchObject({ code: 1, out: '' });
@@ -403,7 +403,7 @@ describe('serve', () => {
     await server.stop();
   });
 
-  it('a data folder that another server has, or that is none, ends it with one line', async () => {
+  it('a data folder that another server uses, or that is a file, ends it with one line', async () => {
     const server = await serveJetbridge(data);
     const second = await runJetbridge(['serve'], data);
     await server.stop();
@@ -413,16 +413,16 @@ describe('serve', () => {
     expect(none).toMatchObject({ code: 1, err: expect.stringContaining('JETBRIDGE_DATA must be a folder.') });
   });
 
-  it('a file that is no database ends it with one line', async () => {
+  it('a database file with other content ends it with one line', async () => {
     file('jetbridge.db', 'x'.repeat(5000));
-    const ran = await runJetbridge(['serve'], { JETBRIDGE_DATA: place.path });
+    const ran = await runJetbridge(['serve'], { JETBRIDGE_DATA: folder.path });
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.err).toMatch(/^The database in JETBRIDGE_DATA cannot be used: file is not a database\. .*\n$/);
   });
 });
 
 describe('tokens', () => {
-  it('one that is made opens the running server at once; one that is revoked does so no more', async () => {
+  it('a running server accepts a created token at once, and refuses it once it is revoked', async () => {
     const server = await serveJetbridge(data);
     const made = await runJetbridge(['tokens', 'create', '--name', 'okta', '--days', '365'], data);
     expect(made).toMatchObject({ code: 0, err: 'Keep it: it is shown only now.\n' });
@@ -447,7 +447,7 @@ describe('tokens', () => {
     await server.stop();
   });
 
-  it('a connection that is not in the settings is told, with those that are', async () => {
+  it('an unknown connection is reported with the names of the known ones', async () => {
     expect(await runJetbridge(['tokens', 'create', '--connection', 'acme'], data)).toEqual({
       code: 1,
       out: '',
@@ -472,7 +472,7 @@ describe('replay', () => {
     ],
   });
 
-  it('ends with 0 when every answer is as recorded, and with 1 and the difference when one is not', async () => {
+  it('exits with 0 if every answer is as recorded, else with 1 and the differences', async () => {
     const server = await serveJetbridge({ ...data, SCIM_TOKEN: 'token-of-the-replay' });
     const at = ['--url', `${server.url}/scim/v2/`, '--token', 'token-of-the-replay'];
     const good = file('good.json', scenario('{{who}}@corp.example'));
@@ -490,9 +490,9 @@ describe('replay', () => {
     expect(differs.out).toContain('but was  "grace@corp.example"');
   });
 
-  it('what cannot be played is told with its file, and ends with 1', async () => {
+  it('an invalid scenario is reported with its file and exits with 1', async () => {
     const at = ['--url', 'http://127.0.0.1:1/scim/v2', '--token', 't'];
-    const path = join(place.path, 'nothing');
+    const path = join(folder.path, 'nothing');
     expect(await runJetbridge(['replay', path, ...at])).toEqual({
       code: 1,
       out: '',
@@ -516,7 +516,7 @@ describe('import', () => {
     });
   });
 
-  it('a travel API that does not answer ends it with 1, and says so', async () => {
+  it('a travel API that does not answer is reported and exits with 1', async () => {
     const ran = await runJetbridge(['import'], { ...data, ...nobody });
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.err).toMatch(/^default: the travelers could not be read: .*check TRAVEL_API_URL/);
@@ -524,7 +524,7 @@ describe('import', () => {
 });
 
 describe('demo', () => {
-  it('shows each person, what the IdP said, what the travel service holds, and what was left out and why', async () => {
+  it('shows for each person the requests of the IdP, the traveler, and the findings with their reasons', async () => {
     const ran = await runJetbridge(['demo'], data);
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain('2 scenarios: 2 passed, 0 failed, 0 skipped');
@@ -541,7 +541,7 @@ describe('demo', () => {
   });
 });
 
-/** How the SCIM service answers a token. */
+/** Returns the status with which the SCIM service answers a token. */
 async function statusOf({ url }: JetbridgeServer, token: string): Promise<number> {
   const answer = await fetch(`${url}/scim/v2/Users?count=1`, {
     headers: { Authorization: `Bearer ${token}` },

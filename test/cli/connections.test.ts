@@ -8,28 +8,28 @@ import { startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
 
-let place: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof temporaryFolder>;
 const files: { remove(): void }[] = [];
 const services: { close(): Promise<void> }[] = [];
 beforeEach(() => {
-  place = temporaryFolder();
+  folder = temporaryFolder();
 });
 afterEach(async () => {
   for (const service of services.splice(0)) await service.close();
-  place.remove();
+  folder.remove();
   for (const file of files.splice(0)) file.remove();
 });
 
-/** The environment of settings with these connections, all of one travel account, on the data of this test. */
+/** Returns the environment of settings with these connections, all of one travel account. */
 function environment(...ids: string[]): Record<string, string> {
   const file = writeSettingsFile({}, Object.fromEntries(ids.map((id) => [id, {}])));
   files.push(file);
-  return { JETBRIDGE_CONFIG: file.path, JETBRIDGE_DATA: join(place.path, 'data'), TRAVEL_API_KEY: key };
+  return { JETBRIDGE_CONFIG: file.path, JETBRIDGE_DATA: join(folder.path, 'data'), TRAVEL_API_KEY: key };
 }
 
 const key = 'travel-key-of-the-tests-of-connections';
 
-/** A shell whose terminal answers every question so. */
+/** A shell whose terminal gives this answer to every question. */
 function answering(shell: RecordedShell, answer: string): RecordedShell & { asked: string[] } {
   const asked: string[] = [];
   const ask: Shell['ask'] = async (question) => {
@@ -46,7 +46,7 @@ const user = (name: string) => ({
   emails: [{ value: `${name}@corp.example`, type: 'work' }],
 });
 
-/** Serves these connections without anything that happens by itself. */
+/** Serves these connections without background work. */
 async function served(...ids: string[]) {
   const env = environment(...ids);
   const service = await startService(env, { background: false });
@@ -68,7 +68,7 @@ async function served(...ids: string[]) {
   return { stop, clientOf, travelers };
 }
 
-/** Okta had Ada, and Eve until she was deleted; then it was taken out of the settings. */
+/** The connection okta has Ada and the deleted Eve, and is then removed from the settings. */
 async function oktaIsGone() {
   const { stop, clientOf, travelers } = await served('okta', 'entra');
   const { send } = await clientOf('okta');
@@ -80,11 +80,11 @@ async function oktaIsGone() {
   return { before };
 }
 
-test('the connections in the database are listed, be they in the settings or not', async () => {
+test('all connections in the database are listed, whether or not the settings have them', async () => {
   await oktaIsGone();
-  const told = recordedShell(environment('entra'));
-  expect(await listConnections(told)).toBe(0);
-  const [head = '', ...rows] = told.out
+  const recorded = recordedShell(environment('entra'));
+  expect(await listConnections(recorded)).toBe(0);
+  const [head = '', ...rows] = recorded.out
     .join('\n')
     .split('\n')
     .filter((line) => line.startsWith('│'));
@@ -102,18 +102,18 @@ test('the connections in the database are listed, be they in the settings or not
   ]);
 });
 
-test('a forgotten connection leaves its travelers as they were, for another one to show and link', async () => {
+test('a forgotten connection leaves its travelers unchanged, and another connection can find and link them', async () => {
   const { before } = await oktaIsGone();
-  const told = answering(recordedShell(environment('entra')), 'y');
-  expect(await forgetConnection(told, { name: 'okta', yes: false })).toBe(0);
-  expect(told.asked).toEqual(['Forget okta? It cannot be undone. [y/N] ']);
-  expect(told.err).toEqual([
+  const recorded = answering(recordedShell(environment('entra')), 'y');
+  expect(await forgetConnection(recorded, { name: 'okta', yes: false })).toBe(0);
+  expect(recorded.asked).toEqual(['Forget okta? It cannot be undone. [y/N] ']);
+  expect(recorded.err).toEqual([
     [
       'The connection okta (travel account embedded) has 1 person, 1 tombstone and 0 groups.',
       'They go, with its tokens and OAuth clients. 2 travelers become free for the other connections of the account; no traveler is changed.',
     ].join('\n'),
   ]);
-  expect(told.out).toEqual(['forgotten']);
+  expect(recorded.out).toEqual(['forgotten']);
   const { clientOf, travelers } = await served('entra');
   expect(await travelers()).toEqual(before);
   const { send } = await clientOf('entra');
@@ -127,20 +127,20 @@ test('a forgotten connection leaves its travelers as they were, for another one 
   expect(after.every(({ archived }) => !archived)).toBe(true);
 });
 
-test('beside a server that does not have the connection, it is forgotten all the same', async () => {
+test('a connection can be forgotten while a server without it runs', async () => {
   await oktaIsGone();
   const { clientOf } = await served('entra');
-  const told = recordedShell(environment('entra'));
-  expect(await forgetConnection(told, { name: 'okta', yes: true })).toBe(0);
+  const recorded = recordedShell(environment('entra'));
+  expect(await forgetConnection(recorded, { name: 'okta', yes: true })).toBe(0);
   const { send } = await clientOf('entra');
   expect((await send('POST', '/Users', user('ada'))).status).toBe(201);
 });
 
-test.each(['', 'n', 'no', 'okta'])('who answers "%s" changes nothing', async (answer) => {
+test.each(['', 'n', 'no', 'okta'])('the answer "%s" changes nothing', async (answer) => {
   await oktaIsGone();
-  const told = answering(recordedShell(environment('entra')), answer);
-  expect(await forgetConnection(told, { name: 'okta', yes: false })).toBe(1);
-  expect(told.err.at(-1)).toBe('Nothing was changed.');
+  const recorded = answering(recordedShell(environment('entra')), answer);
+  expect(await forgetConnection(recorded, { name: 'okta', yes: false })).toBe(1);
+  expect(recorded.err.at(-1)).toBe('Nothing was changed.');
   const listed = recordedShell(environment('entra'));
   await listConnections(listed);
   expect(listed.out.join('\n')).toContain('okta');
@@ -154,12 +154,12 @@ test.each([
   ['mars', 'There is no connection mars in the database; it has entra, okta.'],
 ])('the connection %s is not forgotten', async (name, fault) => {
   await oktaIsGone();
-  const told = recordedShell(environment('okta', 'entra'));
-  expect(await forgetConnection(told, { name, yes: true })).toBe(1);
-  expect([told.out, told.err]).toEqual([[], [fault]]);
+  const recorded = recordedShell(environment('okta', 'entra'));
+  expect(await forgetConnection(recorded, { name, yes: true })).toBe(1);
+  expect([recorded.out, recorded.err]).toEqual([[], [fault]]);
 });
 
-test('where nobody can be asked the numbers are told, and it ends with 2 unless --yes is given', async () => {
+test('without a terminal the numbers are printed, and it exits with 2 unless --yes is given', async () => {
   await oktaIsGone();
   const env = environment('entra');
   const refused = await runJetbridge(['connections', 'forget', 'okta'], env);

@@ -6,9 +6,9 @@ import { runJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { rawExchange, requestText } from '../fixtures/raw-http.ts';
 import { startService } from '../fixtures/service.ts';
 
-/** What a terminal obeys or what reorders a text, of every kind: C0, DEL, C1, separators and bidi controls. */
+/** Characters of every kind that control a terminal or reorder a text: C0, DEL, C1, separators and bidi controls. */
 const forbidden = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
-/** A name that clears the screen, turns text around and forges a line. */
+/** A name that clears the screen, reverses text and forges a line. */
 const NASTY = 'ev\x1b[2J\x7f\x9b31m\u202e\u2066\u2028il\rx\ttab\nforged: line';
 
 describe('text for the terminal', () => {
@@ -16,15 +16,15 @@ describe('text for the terminal', () => {
     .array(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...NASTY)))
     .map((parts) => parts.join(''));
 
-  it('has no control characters but the ends of its lines', () => {
+  it('has no control characters except line breaks', () => {
     fc.assert(fc.property(anyText, (text) => expect(escapeControls(text)).not.toMatch(forbidden)));
   });
 
-  it('is one line where it comes from data', () => {
+  it('takes one line if it comes from data', () => {
     fc.assert(fc.property(anyText, (text) => expect(escapeLine(text)).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u)));
   });
 
-  it('keeps its meaning as JSON', () => {
+  it('means the same as JSON after escaping', () => {
     fc.assert(
       fc.property(anyText, anyText, (name, value) => {
         const line = jsonLine({ [name]: [value] });
@@ -35,22 +35,22 @@ describe('text for the terminal', () => {
     );
   });
 
-  it('stays as it is when it has none', () => {
+  it('is unchanged if it has none', () => {
     const text = 'Zoë Łęcka 研究 │ é “x” — 👩‍💻';
     expect(escapeControls(`${text}\n${text}`)).toBe(`${text}\n${text}`);
   });
 });
 
-describe('no command prints a control character that its data has:', () => {
-  const place = temporaryFolder();
+describe('no command prints a control character from its data:', () => {
+  const folder = temporaryFolder();
   const environment: Record<string, string> = {
-    JETBRIDGE_DATA: join(place.path, 'data'),
+    JETBRIDGE_DATA: join(folder.path, 'data'),
     TRAVEL_API_KEY: 'travel-key-of-the-tests',
     SCIM_TOKEN: 'scim-token-of-the-tests',
   };
   const file = (name: string, content: unknown) => {
-    writeFileSync(join(place.path, name), JSON.stringify(content));
-    return join(place.path, name);
+    writeFileSync(join(folder.path, name), JSON.stringify(content));
+    return join(folder.path, name);
   };
   const user = {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
@@ -85,7 +85,7 @@ describe('no command prints a control character that its data has:', () => {
     ])
       expect(await runJetbridge([...args, '--name', NASTY], environment)).toMatchObject({ code: 0 });
   });
-  afterAll(() => place.remove());
+  afterAll(() => folder.remove());
 
   const scenario = {
     name: NASTY,
@@ -109,7 +109,7 @@ describe('no command prints a control character that its data has:', () => {
     ['a command that there is not', [NASTY], 2],
     ['an option that there is not', ['serve', `--${NASTY}`], 2],
     ['a preview of a user', ['preview', '--input', file('user.json', user)], 0],
-    ['a file that is not there', ['preview', '--input', join(place.path, NASTY)], 1],
+    ['a file that is not there', ['preview', '--input', join(folder.path, NASTY)], 1],
     [
       'a scenario',
       ['replay', file('scenario.json', scenario), '--url', 'http://127.0.0.1:9/scim/v2', '--token', 'x'],
@@ -120,7 +120,7 @@ describe('no command prints a control character that its data has:', () => {
     expect(ran.out + ran.err).not.toMatch(forbidden);
     expect(ran.out).not.toMatch(/^forged/m);
     expect([ran.code, ran.err]).toEqual([code, expect.anything()]);
-    // Escaped, and not left out.
+    // The characters are escaped, not removed.
     if (args[0] !== 'requests' && args[0] !== 'preview') expect(ran.out + ran.err).toContain('\\u{1b}');
   });
 

@@ -13,26 +13,26 @@ import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { startService } from '../fixtures/service.ts';
 import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
 
-let place: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
-  place = temporaryFolder();
+  folder = temporaryFolder();
 });
-afterEach(() => place.remove());
+afterEach(() => folder.remove());
 
 const shell = (more: Record<string, string> = {}) =>
-  recordedShell({ JETBRIDGE_DATA: join(place.path, 'data'), ...more });
+  recordedShell({ JETBRIDGE_DATA: join(folder.path, 'data'), ...more });
 const idIn = (listed: RecordedShell) => /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(listed.out.join('\n'))?.[0] ?? '';
 const lookedInto = (text: string) =>
-  readdirSync(join(place.path, 'data')).filter((file) =>
-    readFileSync(join(place.path, 'data', file)).includes(text),
+  readdirSync(join(folder.path, 'data')).filter((file) =>
+    readFileSync(join(folder.path, 'data', file)).includes(text),
   );
 const scim = { name: 'Entra', opens: { connection: 'default' }, keys: undefined } as const;
 
 describe('jetbridge api-keys', () => {
-  /** A data folder in which the travel service has its first admin. */
-  const withAdmin = () => startService({ JETBRIDGE_DATA: join(place.path, 'data') }, { background: false });
+  /** Creates a data folder in which the travel service has its first admin. */
+  const withAdmin = () => startService({ JETBRIDGE_DATA: join(folder.path, 'data') }, { background: false });
 
-  it('makes a key that works at once, shown once and kept hashed, until it is revoked', async () => {
+  it('creates a key that is shown once, stored as a hash, and accepted until it is revoked', async () => {
     const service = await withAdmin();
     const made = shell();
     expect(await createApiKey(made, { user: 'ADMIN@jetbridge.local', name: 'reports' })).toBe(0);
@@ -63,7 +63,7 @@ describe('jetbridge api-keys', () => {
     await service.close();
   });
 
-  it('tells who cannot have one', async () => {
+  it('refuses users that cannot have a key', async () => {
     const service = await withAdmin();
     const headers = { Authorization: `Bearer ${service.travelApiKey}`, 'Content-Type': 'application/json' };
     const people = [
@@ -78,24 +78,24 @@ describe('jetbridge api-keys', () => {
       ['guest@corp.example', 'The user guest@corp.example has not the role admin.'],
       ['gone@corp.example', 'The user gone@corp.example is archived.'],
     ] as const) {
-      const told = shell();
-      const code = await createApiKey(told, { user, name: 'x' });
-      expect([code, told.out]).toEqual([1, []]);
-      expect(told.err).toEqual([`${text} A key belongs to an active user with the role admin.`]);
+      const recorded = shell();
+      const code = await createApiKey(recorded, { user, name: 'x' });
+      expect([code, recorded.out]).toEqual([1, []]);
+      expect(recorded.err).toEqual([`${text} A key belongs to an active user with the role admin.`]);
     }
   });
 
-  it('has nothing to do with a real travel API', async () => {
-    const told = shell({ TRAVEL_API_URL: 'https://travel.example.com', TRAVEL_API_KEY: 'x' });
-    expect(await createApiKey(told, { user: 'a@b.example', name: 'x' })).toBe(1);
-    expect(told.err).toEqual([
+  it('refuses to create keys for a real travel API', async () => {
+    const recorded = shell({ TRAVEL_API_URL: 'https://travel.example.com', TRAVEL_API_KEY: 'x' });
+    expect(await createApiKey(recorded, { user: 'a@b.example', name: 'x' })).toBe(1);
+    expect(recorded.err).toEqual([
       'No connection uses the embedded travel service; the real one makes its keys itself.',
     ]);
   });
 });
 
 describe('jetbridge oauth-clients', () => {
-  it('makes a client, shown once, its secret kept hashed', async () => {
+  it('creates a client whose secret is shown once and stored as a hash', async () => {
     const made = shell({ PUBLIC_URL: 'https://bridge.example.com/' });
     expect(await createClient(made, scim)).toBe(0);
     expect(made.out).toEqual([
@@ -118,7 +118,7 @@ describe('jetbridge oauth-clients', () => {
     ]);
   });
 
-  it('tells what is not there', async () => {
+  it('reports connections, admins and clients that do not exist', async () => {
     const nowhere = shell();
     expect(await createClient(nowhere, { ...scim, opens: { connection: 'mars' } })).toBe(1);
     expect(nowhere.err).toEqual(['There is no connection mars; the settings have default.']);
@@ -132,9 +132,9 @@ describe('jetbridge oauth-clients', () => {
     expect(idIn(listed)).toBe('');
   });
 
-  it('takes a file of public keys in place of a secret', async () => {
+  it('accepts a file of public keys instead of a secret', async () => {
     const { publicKey } = await generateKeyPair('ES256', { extractable: true });
-    const file = join(place.path, 'keys.json');
+    const file = join(folder.path, 'keys.json');
     writeFileSync(file, JSON.stringify({ keys: [await exportJWK(publicKey)] }));
     const made = shell({ PUBLIC_URL: 'https://bridge.example.com' });
     expect(await createClient(made, { ...scim, keys: { file } })).toBe(0);
@@ -161,13 +161,13 @@ describe('jetbridge oauth-clients', () => {
     ['of a private key', { keys: [{ kty: 'EC', d: 'x' }] }, 'has a private key; give the public ones'],
     ['of a shared key', { keys: [{ kty: 'oct', k: 'x' }] }, 'has a private key; give the public ones'],
   ])('tells what is wrong with a file %s', async (_title, content, text) => {
-    const file = join(place.path, 'keys.json');
+    const file = join(folder.path, 'keys.json');
     if (content !== undefined)
       writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
-    const told = shell();
-    expect(await createClient(told, { ...scim, keys: { file } })).toBe(1);
-    expect(told.out).toEqual([]);
-    expect(told.err).toHaveLength(1);
-    expect(told.err[0]).toContain(`${file}: ${text}`);
+    const recorded = shell();
+    expect(await createClient(recorded, { ...scim, keys: { file } })).toBe(1);
+    expect(recorded.out).toEqual([]);
+    expect(recorded.err).toHaveLength(1);
+    expect(recorded.err[0]).toContain(`${file}: ${text}`);
   });
 });

@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** The reduced events about a traveler. */
+/** Returns the reduced events about a traveler. */
 async function expectReduced({ url }: RunningService, travelId: string): Promise<void> {
   const events: { data: { id: string } }[] = await getFromTravelApi(url, '/events?limit=100');
   const own = events.filter(({ data }) => data.id === travelId);
@@ -37,7 +37,7 @@ async function hashes(data: string): Promise<number> {
   return rows.length;
 }
 
-/** Every run of the command ends at this change of a table, until `mend` is called. */
+/** Makes every run of the command fail at this change of a table, until `mend` is called. */
 async function breakAt(data: string, change: string): Promise<{ mend(): Promise<void> }> {
   const database = await openEmbedded(data, false);
   await sql`create trigger stay before ${sql.raw(change)} begin select raise(abort, 'stay'); end`.execute(
@@ -51,7 +51,7 @@ async function breakAt(data: string, change: string): Promise<{ mend(): Promise<
   };
 }
 
-test('where leavers are deleted, the events and webhooks of the deleted traveler are reduced, and its hash is kept', async () => {
+test('if leavers are deleted, the events and webhook deliveries of the deleted traveler are reduced, and its hash is stored', async () => {
   fixture.connect({ default: { policies: { deprovision: 'delete' } } });
   const running = await fixture.serve();
   const { scim, id, travelId } = await createLeaver(fixture, running);
@@ -70,7 +70,7 @@ test('where leavers are deleted, the events and webhooks of the deleted traveler
   expect(JSON.stringify(fixture.received)).not.toMatch(MARKED);
 }, 60_000);
 
-test('an address that somebody else has now does not make their events those of the erased person', async () => {
+test("events about a traveler who now has the erased person's address are not reduced", async () => {
   fixture.connect({ default: { policies: { deprovision: 'delete' } } });
   const running = await fixture.serve();
   const scim = scimClient(running.url, SCIM_TOKEN);
@@ -89,7 +89,7 @@ test('an address that somebody else has now does not make their events those of 
   expect(await hashes(running.data)).toBe(1);
 });
 
-test('the events of a traveler whom an admin deleted are reduced', async () => {
+test('the events of a traveler that an admin deleted are reduced', async () => {
   const running = await fixture.serve();
   const { scim, id, travelId } = await createLeaver(fixture, running);
   await scim.send('DELETE', `/Users/${id}`);
@@ -121,7 +121,7 @@ test.each(['update of desired on identity', 'update on request_log', 'delete on 
   60_000,
 );
 
-test('a traveler whom no connection has is found again after an erasure that was interrupted', async () => {
+test('a traveler of no connection is found again after an interrupted erasure', async () => {
   const running = await fixture.serve();
   const headers = { authorization: `Bearer ${TRAVEL_API_KEY}`, 'content-type': 'application/json' };
   const data = { email: 'zqmark.alone@corp.example', firstName: 'Zqmarka', lastName: 'Alone' };
@@ -134,7 +134,7 @@ test('a traveler whom no connection has is found again after an erasure that was
   await fixture.stop();
   const { JETBRIDGE_DATA } = fixture.environment;
   const database = await openEmbedded(JETBRIDGE_DATA, false);
-  // What an import has made of the traveler, as if there had been none yet.
+  // Remove the identity that an import has created for the traveler.
   for (const table of ['identity_email', 'identity'] as const) await database.db.deleteFrom(table).execute();
   await database.close();
   const { mend } = await breakAt(JETBRIDGE_DATA, 'update on travel_resource');

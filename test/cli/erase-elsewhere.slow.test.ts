@@ -13,18 +13,18 @@ import { recordedShell } from '../fixtures/shell.ts';
 const SCIM_TOKEN = 'the-token-of-the-identity-provider';
 const travelExtension = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
 
-let place: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof temporaryFolder>;
 let file: ReturnType<typeof writeSettingsFile>;
 let api: OtherTravelApi;
 let environment: Record<string, string>;
 let service: RunningService | undefined;
 beforeEach(async () => {
   api = await otherTravelApi();
-  place = temporaryFolder();
+  folder = temporaryFolder();
   file = writeSettingsFile({}, { default: { travelApi: { url: api.url, lateMs: 0 } } });
   environment = {
     ...{ TRAVEL_API_KEY: api.key, SCIM_TOKEN },
-    JETBRIDGE_DATA: join(place.path, 'data'),
+    JETBRIDGE_DATA: join(folder.path, 'data'),
     JETBRIDGE_CONFIG: file.path,
   };
 });
@@ -32,7 +32,7 @@ afterEach(async () => {
   await stopped();
   await api.close();
   file.remove();
-  place.remove();
+  folder.remove();
 });
 
 async function serve(): Promise<RunningService> {
@@ -58,7 +58,7 @@ async function states({ url }: RunningService): Promise<string[]> {
   return lines.flatMap(([, state = '', count]) => (count === '0' ? [] : [state]));
 }
 
-/** Somebody who was deleted, and whose traveler is archived. */
+/** Creates a deleted person whose traveler is archived. */
 async function leaver(): Promise<{ running: RunningService; travelId: string; id: string }> {
   const running = await serve();
   const { send } = scimClient(running.url, SCIM_TOKEN);
@@ -76,7 +76,7 @@ async function erase(user: string) {
   return { end, out: shell.out.join('\n'), err: shell.err.join('\n') };
 }
 
-test('what is left to do in a travel service elsewhere is named, and nothing is changed there', async () => {
+test('the remaining work in another travel service is named, and nothing is changed there', async () => {
   const { running, travelId } = await leaver();
   const writes = api.writes().length;
   const { end, out, err } = await erase(zoe.userName);
@@ -105,7 +105,7 @@ test('an import at the next start does not bring an erased person back', async (
   expect(textsInFiles(environment['JETBRIDGE_DATA'] ?? '', /zqzoe/)).toEqual([]);
 });
 
-test('a later POST of the address waits until the erased traveler has lost it, and is then somebody new', async () => {
+test('a later POST with the address waits until the erased traveler has lost it, and then creates a new person', async () => {
   const { running, travelId, id } = await leaver();
   expect((await erase(id)).end).toBe(0);
   const { send } = scimClient(running.url, SCIM_TOKEN);
@@ -130,7 +130,7 @@ test('a later POST of the address waits until the erased traveler has lost it, a
   expect(now.body.id).not.toBe(id);
 });
 
-test('nobody is erased whose traveler is still to be archived elsewhere', async () => {
+test('a person whose traveler elsewhere is not archived yet is not erased', async () => {
   const running = await serve();
   const { send } = scimClient(running.url, SCIM_TOKEN);
   const { body } = await send('POST', '/Users', zoe);
@@ -148,7 +148,7 @@ test('nobody is erased whose traveler is still to be archived elsewhere', async 
   expect(api.traveler(zoe.userName)).toMatchObject({ archived: true });
 }, 60_000);
 
-test('a reconciler at work on the person is waited for', async () => {
+test("the erasure waits for a reconciler that holds the person's lease", async () => {
   const { running, id } = await leaver();
   const database = await openEmbedded(running.data, false);
   const lease = (token: string | null, until: number | null) =>
@@ -162,7 +162,7 @@ test('a reconciler at work on the person is waited for', async () => {
   const erasing = erase(zoe.userName).then(({ end }) => {
     isErased = end === 0;
   });
-  // Long enough for many looks at the lease; if it were not heeded, the person would be gone.
+  // The erasure checks the lease many times within this wait; if it ignored the lease, the person would be gone.
   for (let look = 0; look < 50; look += 1) {
     expect(await database.db.selectFrom('identity').select('id').where('id', '=', id).execute()).toHaveLength(
       1,

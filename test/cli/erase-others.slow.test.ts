@@ -18,32 +18,32 @@ const TRAVEL_API_KEY = 'the-key-of-the-first-administrator';
 const core = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
-let place: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof temporaryFolder>;
 let file: ReturnType<typeof writeSettingsFile> | undefined;
 let environment: Record<string, string>;
 let service: RunningService | undefined;
 beforeEach(() => {
-  place = temporaryFolder();
+  folder = temporaryFolder();
 });
 afterEach(async () => {
   await service?.close();
   service = undefined;
   file?.remove();
-  place.remove();
+  folder.remove();
 });
 
 async function serve(connections: Record<string, object> = { default: {} }): Promise<RunningService> {
   file = writeSettingsFile({}, connections);
   environment = {
     ...{ TRAVEL_API_KEY, SCIM_TOKEN, OTHER_TOKEN },
-    JETBRIDGE_DATA: join(place.path, 'data'),
+    JETBRIDGE_DATA: join(folder.path, 'data'),
     JETBRIDGE_CONFIG: file.path,
   };
   service = await startService(environment);
   return service;
 }
 
-/** What the plan and the erasure print. */
+/** Returns the output of the plan and of the erasure. */
 async function erase(user: string): Promise<string> {
   const shell = recordedShell(environment);
   const end = await eraseUser(shell, { user, yes: true });
@@ -72,7 +72,7 @@ async function make({ send }: ScimClient, path: '/Users' | '/Groups', resource: 
   return body.id;
 }
 
-/** Bob, whose manager has this name, and a group in which that manager is. */
+/** Creates Bob, whose manager has this name, and a group with that manager. */
 async function referrers(scim: ScimClient, manager: string): Promise<{ bob: string; group: string }> {
   const bob = await make(scim, '/Users', user('bob', { [enterprise]: { manager: { value: manager } } }));
   const group = await make(scim, '/Groups', {
@@ -83,7 +83,7 @@ async function referrers(scim: ScimClient, manager: string): Promise<{ bob: stri
   return { bob, group };
 }
 
-/** What is kept of the referrers, and their travelers. */
+/** Returns the stored records of the people who refer to the person, and their travelers. */
 async function kept(
   { url }: RunningService,
   scim: ScimClient,
@@ -133,19 +133,19 @@ test.each([
       members: [{ value: shared }],
       managerId: expect.any(String),
     });
-    const told = (await events(running)).filter(({ data }) => data.email === 'assistant@corp.example');
-    expect(told).not.toEqual([]);
+    const recorded = (await events(running)).filter(({ data }) => data.email === 'assistant@corp.example');
+    expect(recorded).not.toEqual([]);
     await leave(running, scim, chief);
     expect(await erase(chief)).toContain(
       'the person from 0 groups, and from what is kept of 0 other people: managers, findings, traces',
     );
     await settled(running);
     expect(await kept(running, scim, referring)).toEqual(before);
-    expect(await events(running)).toEqual(expect.arrayContaining(told));
+    expect(await events(running)).toEqual(expect.arrayContaining(recorded));
   },
 );
 
-test('an address of a traveler whom no identity provider has stays in events and in the request log', async () => {
+test('the address of a traveler of no identity provider stays in events and in the request log', async () => {
   const running = await serve();
   const scim = scimClient(running.url, SCIM_TOKEN);
   const desk = { email: 'desk@corp.example', firstName: 'Front', lastName: 'Desk' };
@@ -154,8 +154,8 @@ test('an address of a traveler whom no identity provider has stays in events and
   const chief = await make(scim, '/Users', user('chief', { emails: [...user('chief').emails, second] }));
   await leave(running, scim, chief);
   const own = async () => (await events(running)).filter(({ data }) => data.id === id);
-  const told = await own();
-  expect(told).toMatchObject([{ data: desk }]);
+  const recorded = await own();
+  expect(recorded).toMatchObject([{ data: desk }]);
   const logged = async () => {
     const database = await openEmbedded(running.data, false);
     const rows = await database.db.selectFrom('request_log').select('request_body').execute();
@@ -164,11 +164,11 @@ test('an address of a traveler whom no identity provider has stays in events and
   };
   await eventually(async () => expect(await logged()).toBe(1));
   await erase(chief);
-  expect(await own()).toEqual(told);
+  expect(await own()).toEqual(recorded);
   expect(await logged()).toBe(1);
 });
 
-test('events about a traveler who is deleted keep the travel id, however often an erasure looks', async () => {
+test('events about a deleted traveler keep the travel id, even if the erasure is repeated', async () => {
   const running = await serve();
   const scim = scimClient(running.url, SCIM_TOKEN);
   const ann = await make(scim, '/Users', user('ann'));
@@ -183,7 +183,7 @@ test('events about a traveler who is deleted keep the travel id, however often a
   for (const { data } of after) expect(Object.keys(data)).toEqual(['id', 'type', 'createdAt']);
 });
 
-test('a userName and an address that somebody else has by now stay with whoever has them', async () => {
+test('a userName and an address that another person has now stay with that person', async () => {
   const running = await serve({ default: { policies: { onReturn: 'separate' } } });
   const scim = scimClient(running.url, SCIM_TOKEN);
   const first = await make(scim, '/Users', user('ann', { externalId: 'e1' }));
@@ -195,17 +195,17 @@ test('a userName and an address that somebody else has by now stay with whoever 
   const before = await kept(running, scim, referring);
   expect(before.managerId).toEqual(expect.any(String));
   const own = async () => (await events(running)).filter(({ data }) => data.id === before.managerId);
-  const told = await own();
+  const recorded = await own();
   const ann = (await scim.send('GET', `/Users/${second}`)).body;
   await erase(first);
   await settled(running);
   expect(await kept(running, scim, referring)).toEqual(before);
   expect((await scim.send('GET', `/Users/${second}`)).body).toEqual(ann);
-  expect(await own()).toEqual(told);
+  expect(await own()).toEqual(recorded);
   expect((await scim.send('GET', `/Users/${first}`)).status).toBe(404);
 });
 
-test('a manager who is found by a name that the erased person had, too, stays', async () => {
+test('a manager who is referred to by a name that the erased person shared stays', async () => {
   const running = await serve();
   const scim = scimClient(running.url, SCIM_TOKEN);
   const boss = await make(scim, '/Users', user('boss', { externalId: 'Ada' }));
@@ -262,7 +262,7 @@ test('credentials and groups of another travel account are not named in the plan
   expect(plan).not.toContain(there);
 });
 
-test('an address anywhere in an event of a trip with several travelers goes with the name', async () => {
+test('an address anywhere in an event of a trip with several travelers is removed with the name', async () => {
   const running = await serve();
   const scim = scimClient(running.url, SCIM_TOKEN);
   const ann = await make(scim, '/Users', user('ann'));
@@ -303,9 +303,9 @@ test('an address anywhere in an event of a trip with several travelers goes with
   expect(await trip()).toContain('ann@corp.example');
   await leave(running, scim, ann);
   await erase(ann);
-  const told = await trip();
-  expect(told).toContain('"renterName":"Erased traveler"');
-  expect(told).not.toContain('ann@corp.example');
-  expect(told).not.toContain('ann Smith');
-  expect(told).toContain(JSON.stringify(travelerIds));
+  const recorded = await trip();
+  expect(recorded).toContain('"renterName":"Erased traveler"');
+  expect(recorded).not.toContain('ann@corp.example');
+  expect(recorded).not.toContain('ann Smith');
+  expect(recorded).toContain(JSON.stringify(travelerIds));
 });

@@ -22,7 +22,7 @@ afterEach(() => fixture.close());
 
 const active = (value: boolean) => patchOp({ op: 'replace', path: 'active', value });
 
-/** Somebody who was deactivated and has a trip, so that their traveler is made anonymous. */
+/** Creates a deactivated person with a trip, whose traveler becomes anonymous. */
 async function traveled(running: RunningService) {
   const { url } = running;
   const { scim, id, travelId } = await createLeaver(fixture, running);
@@ -40,7 +40,7 @@ async function traveled(running: RunningService) {
   return { scim, id, travelId };
 }
 
-/** The traveler of a SCIM user. */
+/** Returns the traveler of a SCIM user. */
 async function linked({ url }: RunningService, { scim, id }: Awaited<ReturnType<typeof traveled>>) {
   const { body } = await scim.send('GET', `/Users/${id}`);
   return getFromTravelApi(url, `/users/${body[travelExtension].travelUserId}`);
@@ -50,16 +50,16 @@ async function hashes({ db }: Database): Promise<number> {
   return (await db.selectFrom('erased_traveler').select('hash').execute()).length;
 }
 
-test('whoever is reactivated while the erasure waits for somebody else keeps the traveler', async () => {
+test("a person who is reactivated while the erasure waits for another person's lease keeps the traveler", async () => {
   const running = await fixture.serve();
   const person = await traveled(running);
   const { scim, id, travelId } = person;
   const database = await openEmbedded(running.data, false);
-  // A reconciler is at work on somebody whose manager the person is.
+  // A reconciler holds the lease of a person whose manager the erased person is.
   const bob = database.db.updateTable('identity').where('user_name_key', '=', 'bob@corp.example');
   await bob.set({ lease_token: 'at work', lease_until: Date.now() + 600_000 }).execute();
   const erasing = fixture.erase(id);
-  // The erasure has begun: somebody else who named the person does so no more.
+  // The erasure has begun once another person no longer refers to this one.
   await eventually(async () => {
     const { body } = await scim.send('GET', '/Users?filter=userName%20sw%20%22cyd%22');
     expect(JSON.stringify(body)).not.toContain(id);
@@ -74,12 +74,12 @@ test('whoever is reactivated while the erasure waits for somebody else keeps the
   await database.close();
 }, 60_000);
 
-test('whoever is reactivated after their traveler was erased gets a new traveler', async () => {
+test('a person who is reactivated after the traveler was erased gets a new traveler', async () => {
   const running = await fixture.serve();
   const person = await traveled(running);
   const { scim, id, travelId } = person;
   const database = await openEmbedded(running.data, false);
-  // The moment at which the traveler becomes anonymous is the last one at which the identity provider can come first.
+  // The IdP can still win until the traveler becomes anonymous, so reactivate the person at that moment.
   await sql`create trigger back after update on travel_resource
     when new.id = ${sql.lit(travelId)} and new.doc like '%"erased-%'
     begin update identity set version = version + 1,
@@ -88,7 +88,7 @@ test('whoever is reactivated after their traveler was erased gets a new traveler
   const { end, err } = await fixture.erase(id);
   await sql`drop trigger back`.execute(database.db);
   expect({ end, err }).toEqual({ end: 1, err: expect.stringContaining('gets a new traveler') });
-  // As the next request for the person does: the trigger has woken nobody.
+  // The database trigger wakes no reconciler, so do what the next request for the person does.
   expect((await scim.send('PATCH', `/Users/${id}`, active(true))).status).toBe(200);
   await eventually(async () =>
     expect(await linked(running, person)).toMatchObject({
@@ -98,7 +98,7 @@ test('whoever is reactivated after their traveler was erased gets a new traveler
   );
   expect((await linked(running, person)).id).not.toBe(travelId);
   expect(await getFromTravelApi(running.url, `/users/${travelId}`)).toMatchObject({ archived: true });
-  // What is left of the old traveler is still nobody's.
+  // No identity is linked to the old, anonymous traveler.
   expect(await hashes(database)).toBe(1);
   await database.close();
 }, 60_000);

@@ -42,7 +42,7 @@ test('nothing of an erased person is left in the files of the database, while th
   expect(textsInFiles(fixture.environment.JETBRIDGE_DATA, MARKED)).toEqual([]);
 }, 60_000);
 
-test('a traveler with trips is made anonymous, invoices stay as they are, and webhooks get what is left of the events', async () => {
+test('a traveler with trips becomes anonymous, invoices are unchanged, and webhooks receive the reduced events', async () => {
   const running = await fixture.serve();
   const { url } = running;
   const { scim, id, travelId } = await createLeaver(fixture, running);
@@ -113,7 +113,7 @@ test('a traveler with trips is made anonymous, invoices stay as they are, and we
   expect(JSON.stringify(fixture.received)).not.toMatch(MARKED);
 }, 90_000);
 
-test('whoever the identity provider wants active is not erased, and the command says what to do', async () => {
+test('a person whom the identity provider wants active is not erased, and the message says what to do', async () => {
   const running = await fixture.serve();
   const { scim, id } = await createLeaver(fixture, running);
   const before = textsInFiles(running.data, MARKED).length;
@@ -126,7 +126,7 @@ test('whoever the identity provider wants active is not erased, and the command 
   expect(textsInFiles(running.data, MARKED).length).toBeGreaterThanOrEqual(before);
 });
 
-test('the plan says what goes, what stays and what is left to do, and changes nothing without --yes', async () => {
+test('the plan lists what is removed, what is kept and what remains to be done, and changes nothing without --yes', async () => {
   const running = await fixture.serve();
   const { scim, id, travelId } = await createLeaver(fixture, running);
   await scim.send('DELETE', `/Users/${id}`);
@@ -157,7 +157,7 @@ test('the plan says what goes, what stays and what is left to do, and changes no
   expect(await getFromTravelApi(running.url, `/users/${travelId}`)).toMatchObject({ archived: true });
 });
 
-test('an erased manager leaves the people they managed, who are shown with another version', async () => {
+test('people lose an erased manager, and their ETags change', async () => {
   const running = await fixture.serve();
   const { scim, id, travelId } = await createLeaver(fixture, running);
   const people = async () => {
@@ -184,7 +184,7 @@ test('an erased manager leaves the people they managed, who are shown with anoth
   expect(await getFromTravelApi(running.url, `/users/${bob}`)).not.toHaveProperty('managerId');
 });
 
-test('a server that is stopped is not needed, and a later POST of the address is a new person', async () => {
+test('an erasure works without a server, and a later POST with the address creates a new person', async () => {
   const running = await fixture.serve();
   const { scim, id, travelId } = await createLeaver(fixture, running);
   await scim.send('DELETE', `/Users/${id}`);
@@ -202,7 +202,7 @@ test('a server that is stopped is not needed, and a later POST of the address is
   expect(made.body[travelExtension].travelUserId).not.toBe(travelId);
 });
 
-test('nobody of that name, an unknown connection and several people of one name end with 1', async () => {
+test('an unknown name, an unknown connection and an ambiguous name exit with 1', async () => {
   const running = await fixture.serve();
   const scim = scimClient(running.url, SCIM_TOKEN);
   expect(await fixture.erase('nobody@corp.example')).toMatchObject({
@@ -223,7 +223,7 @@ test('nobody of that name, an unknown connection and several people of one name 
   );
 });
 
-test('others who have the same name, or a role that is spelled like the userName, stay as they are', async () => {
+test('people with the same name, or with a role that equals the userName, are unchanged', async () => {
   const running = await fixture.serve();
   const scim = scimClient(running.url, SCIM_TOKEN);
   const name = { givenName: 'John', familyName: 'Smith' };
@@ -255,7 +255,7 @@ test('others who have the same name, or a role that is spelled like the userName
   expect(body.members.map(({ value }: { value: string }) => value)).toEqual([stays.body.id]);
 });
 
-test('of two people with one address, each of a connection, the one of the named connection is erased', async () => {
+test('of two people with one address in two connections, the one of the named connection is erased', async () => {
   fixture.connect({
     default: {},
     second: { travelApi: { account: 'another' }, scimTokenEnv: 'OTHER_TOKEN' },
@@ -280,13 +280,13 @@ test('of two people with one address, each of a connection, the one of the named
   expect(await found('the-token-of-the-other-provider')).toBe(0);
 });
 
-test('an erasure that was interrupted is finished by the next one', async () => {
+test('the next erasure completes an interrupted one', async () => {
   const running = await fixture.serve();
   const { scim, id } = await createLeaver(fixture, running);
   await scim.send('DELETE', `/Users/${id}`);
   await waitUntilReconciled(running);
   const database = await openEmbedded(running.data, false);
-  // The last step fails, as if the process ended before it.
+  // The last step fails, as if the process had died before it.
   await sql`create trigger stay before delete on identity begin select raise(abort, 'stay'); end`.execute(
     database.db,
   );
@@ -298,7 +298,7 @@ test('an erasure that was interrupted is finished by the next one', async () => 
   expect(textsInFiles(running.data, MARKED)).toEqual([]);
 });
 
-test('on the command line the exit code is 0 when erased, 1 when refused, and 2 without --yes or a user', async () => {
+test('the exit code is 0 for an erasure, 1 for a refusal, and 2 without --yes or without a user', async () => {
   const running = await fixture.serve();
   const scim = scimClient(running.url, SCIM_TOKEN);
   const { body } = await scim.send('POST', '/Users', scimUser('eve'));

@@ -15,7 +15,7 @@ const CROWD = 101;
 const TRAVEL_API_KEY = 'the-key-of-the-first-administrator';
 const SCIM_TOKEN = 'the-token-of-the-identity-provider';
 
-let place: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof temporaryFolder>;
 let file: ReturnType<typeof writeSettingsFile>;
 let receiver: Server;
 let alerts: { type: string; data: object }[];
@@ -29,11 +29,11 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const { port } = receiver.address() as AddressInfo; // It listens on a port.
-  place = temporaryFolder();
+  folder = temporaryFolder();
   file = writeSettingsFile({ alerts: { webhookUrl: `http://127.0.0.1:${port}/` } });
   environment = {
     ...{ TRAVEL_API_KEY, SCIM_TOKEN },
-    JETBRIDGE_DATA: join(place.path, 'data'),
+    JETBRIDGE_DATA: join(folder.path, 'data'),
     JETBRIDGE_CONFIG: file.path,
     ALERTS_WEBHOOK_SECRET: `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`,
   };
@@ -43,12 +43,12 @@ afterEach(async () => {
   server = undefined;
   await new Promise((resolve) => receiver.close(resolve).closeAllConnections());
   file.remove();
-  place.remove();
+  folder.remove();
 });
 
 const holds = (...args: string[]) => runJetbridge(['holds', ...args], environment);
 
-/** Makes people with a title, ten at a time. */
+/** Creates people with a title, ten at a time. */
 async function hire(url: string): Promise<void> {
   for (let n = 0; n < CROWD; n += 10) {
     const some = Array.from({ length: Math.min(10, CROWD - n) }, (_, at) => `p${n + at}@corp.example`);
@@ -74,7 +74,7 @@ async function titled(admin: TravelAdmin): Promise<number> {
   return travelers.filter(({ customFields = [] }) => customFields.length > 0).length;
 }
 
-/** Waits until everybody is synced. */
+/** Waits until every identity is synced. */
 async function reconciled(url: string): Promise<void> {
   await eventually(async () => {
     const text = await (await fetch(`${url}/metrics`)).text();
@@ -87,7 +87,7 @@ async function heldMetric(url: string): Promise<string[]> {
   return text.split('\n').filter((line) => line.startsWith('jetbridge_held{'));
 }
 
-it('shows a rule that would change a crowd, and lets a running server follow it once it is approved', async () => {
+it('shows a rule that would change more than 100 people, and a running server follows it once it is approved', async () => {
   server = await serveJetbridge(environment);
   const { url } = server;
   const admin = travelAdmin(url, TRAVEL_API_KEY);
@@ -117,7 +117,7 @@ it('shows a rule that would change a crowd, and lets a running server follow it 
   expect(await heldMetric(url)).toEqual([]);
 }, 60_000);
 
-it('ends with 2 where it is used wrongly, and with 1 where nobody of that name is known', async () => {
+it('exits with 2 for wrong use, and with 1 for an unknown name', async () => {
   expect(await holds('approve')).toMatchObject({ code: 2 });
   expect(await holds('approve', 'ada', '--all', '--yes')).toMatchObject({ code: 2 });
   expect(await holds('list', '--cause', 'weather')).toMatchObject({ code: 2 });

@@ -10,28 +10,28 @@ import { NOW, person } from '../fixtures/store.ts';
 const inactive = (id: string) => ({ desired: { ...person(id).desired, active: false } });
 const valve = { state: 'held', hold: { cause: 'safetyValve', since: NOW } } as const;
 
-let place: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof temporaryFolder>;
 let settings: ReturnType<typeof writeSettingsFile>;
 let database: Database;
 let store: ReturnType<typeof provisioningStore>;
 let shell: RecordedShell;
 let questions: string[];
 beforeEach(async () => {
-  place = temporaryFolder();
+  folder = temporaryFolder();
   settings = writeSettingsFile({}, { okta: { policies: { deprovision: 'delete' } }, entra: {} });
-  database = await openEmbedded(place.path, false);
+  database = await openEmbedded(folder.path, false);
   for (const id of ['okta', 'entra']) await ensureConnection(database, { id, account: 'embedded' });
   store = provisioningStore(database);
-  shell = recordedShell({ JETBRIDGE_DATA: place.path, JETBRIDGE_CONFIG: settings.path });
+  shell = recordedShell({ JETBRIDGE_DATA: folder.path, JETBRIDGE_CONFIG: settings.path });
   questions = [];
 });
 afterEach(async () => {
   await database.close();
   settings.remove();
-  place.remove();
+  folder.remove();
 });
 
-/** Two who were deactivated, one who was deleted, an administrator, and one of the other connection. */
+/** Creates held changes: two deactivated people, a deleted one, an administrator, and one of the other connection. */
 async function fill(): Promise<void> {
   const people = [
     person('ada', { ...inactive('ada'), ...valve }),
@@ -50,7 +50,7 @@ async function answersOf(...ids: string[]): Promise<(string | undefined)[]> {
   return found.map((one) => one?.decision?.answer);
 }
 
-/** Somebody at a terminal who answers so. */
+/** A shell whose terminal gives this answer. */
 function answering(answer: string): RecordedShell {
   return {
     ...shell,
@@ -70,7 +70,7 @@ test('the list groups by connection and cause, with numbers and examples', async
   expect(table).toMatch(/entra +│ safetyValve +│ 1 /);
 });
 
-test('the list as JSON has a line for each person, of the cause and connection that were asked for', async () => {
+test('the list as JSON has a line for each person of the chosen cause and connection', async () => {
   await fill();
   await store.holds.saveHeldRules({
     connection: 'okta',
@@ -94,14 +94,14 @@ test('the list as JSON has a line for each person, of the cause and connection t
   ]);
 });
 
-test('nothing is held, and it says so', async () => {
+test('an empty list is reported', async () => {
   expect(await listHolds(shell, {})).toBe(0);
   expect(shell.err).toEqual(['Nothing is held.']);
   expect(await decideHolds(shell, { answer: 'approved', people: [], yes: true })).toBe(1);
   expect(shell.err.at(-1)).toBe('Nothing of that kind is held.');
 });
 
-test('a person is shown by id or userName: why they wait, what an answer does, and how to give it', async () => {
+test('a person is shown by id or userName, with the reason and the effects and commands of both decisions', async () => {
   await fill();
   expect(await showHold(shell, { person: 'BOB@corp.example' })).toBe(0);
   expect(shell.out).toEqual([
@@ -121,7 +121,7 @@ test('a person is shown by id or userName: why they wait, what an answer does, a
   expect(shell.out[3]).toContain('waits for no admin; the state is synced.');
 });
 
-test('somebody who does not exist, or is not held, is told clearly, and nobody is decided about', async () => {
+test('a person who does not exist or is not held is reported, and nothing is decided', async () => {
   await fill();
   const answer = 'approved';
   expect(await showHold(shell, { person: 'nobody' })).toBe(1);
@@ -161,7 +161,7 @@ test('people are approved or discarded by name', async () => {
   expect(shell.out.at(-1)).toContain('answered     discarded');
 });
 
-test('all of a cause are decided about once the number was confirmed', async () => {
+test('all people of a cause are decided after the number is confirmed', async () => {
   await fill();
   const chosen = { answer: 'approved', people: [], cause: 'safetyValve', connection: 'okta' } as const;
   expect(await decideHolds(answering(''), chosen)).toBe(1);
@@ -179,7 +179,7 @@ test('all of a cause are decided about once the number was confirmed', async () 
   expect(await store.holds.findHeldPeople({ limit: 9 })).toHaveLength(2);
 });
 
-test('who became held while the question was asked is not decided about', async () => {
+test('a person who became held after the question is not decided', async () => {
   await fill();
   const late = person('late', { ...inactive('late'), ...valve });
   const asked = {
@@ -193,7 +193,7 @@ test('who became held while the question was asked is not decided about', async 
   expect(await answersOf('ada', 'late')).toEqual(['approved', undefined]);
 });
 
-test('everything is decided about at once, rules included', async () => {
+test('--all decides everything, rules included', async () => {
   await fill();
   await store.holds.saveHeldRules({
     connection: 'entra',
@@ -211,7 +211,7 @@ test('everything is decided about at once, rules included', async () => {
   expect(await store.holds.findHeldRules('entra')).toMatchObject({ answer: 'approved' });
 });
 
-test('a change of rules that was discarded can be approved; one that came meanwhile was not seen', async () => {
+test('a discarded change of rules can be approved, but not one that changed after the question', async () => {
   const change = { connection: 'okta', version: 'r-2', people: 101, since: NOW, answer: undefined };
   await store.holds.saveHeldRules(change);
   const chosen = { people: [], cause: 'rules' } as const;

@@ -14,20 +14,20 @@ const secrets = {
   TRAVEL_API_KEY: 'a-key-that-the-operator-chose',
 };
 
-let place: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof temporaryFolder>;
 let server: JetbridgeServer;
 
 function file(name: string, content: object): string {
-  const path = join(place.path, name);
+  const path = join(folder.path, name);
   writeFileSync(path, JSON.stringify(content));
   return path;
 }
 
-/** The environment of a command whose default connection has this mapping, on the data of the server. */
+/** Returns the environment of a command on the server's data whose default connection has this mapping. */
 function having(mapping: object, more: Record<string, string> = {}): Record<string, string> {
   file('mapping.json', mapping);
   const config = file('jetbridge.json', { connections: { default: { mapping: 'mapping.json' } } });
-  return { JETBRIDGE_DATA: join(place.path, 'data'), JETBRIDGE_CONFIG: config, ...secrets, ...more };
+  return { JETBRIDGE_DATA: join(folder.path, 'data'), JETBRIDGE_CONFIG: config, ...secrets, ...more };
 }
 
 async function scim(path: string, body: object): Promise<Response> {
@@ -47,7 +47,7 @@ const managed = {
 };
 
 beforeAll(async () => {
-  place = temporaryFolder();
+  folder = temporaryFolder();
   server = await serveJetbridge({ ...having(misspelled), LOG_LEVEL: 'warn' });
   const admin = travelAdmin(server.url, secrets.TRAVEL_API_KEY);
   await admin.make('/billing-profiles', { name: 'Headquarters', email: 'bill@corp.example', lang: 'en' });
@@ -63,11 +63,11 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server.stop();
-  place.remove();
+  folder.remove();
 });
 
-describe('check, beside a running server', () => {
-  it('asks the travel service for every name of the mapping, and has a line for each that it does not know', async () => {
+describe('check, while a server runs', () => {
+  it('looks up every name of the mapping in the travel service, and prints a line for each unknown one', async () => {
     const ran = await runJetbridge(
       ['check'],
       having({
@@ -95,7 +95,7 @@ describe('check, beside a running server', () => {
     );
     expect(ran.code).toBe(1);
     expect(ran.out).not.toContain('in order');
-    const mapping = join(place.path, 'mapping.json');
+    const mapping = join(folder.path, 'mapping.json');
     expect(ran.err.replaceAll(`${mapping} `, '').trimEnd().split('\n').toSorted()).toEqual([
       'defaults.billingProfile.name: the travel service has no such billing profile: "Headquaters". Did you mean "Headquarters"?',
       expect.stringMatching(
@@ -117,7 +117,7 @@ describe('check, beside a running server', () => {
     ]);
   });
 
-  it('says that a mapping whose names are all known is in order', async () => {
+  it('reports that a mapping whose names are all known is in order', async () => {
     const ran = await runJetbridge(
       ['check'],
       having({
@@ -130,7 +130,7 @@ describe('check, beside a running server', () => {
   });
 });
 
-it('check asks for the names of every connection', async () => {
+it('check looks up the names of every connection', async () => {
   file('mapping.json', misspelled);
   const connections = { default: { mapping: 'mapping.json' }, second: { mapping: 'mapping.json' } };
   const environment = { ...having(misspelled), JETBRIDGE_CONFIG: file('two.json', { connections }) };
@@ -142,15 +142,15 @@ it('check asks for the names of every connection', async () => {
 describe('check, without a travel API', () => {
   const nobody = { TRAVEL_API_URL: 'http://127.0.0.1:1', TRAVEL_API_KEY: 'nobody-will-ask-for-it' };
 
-  it('says that it could not ask, and finds no fault in that', async () => {
+  it('reports that it could not look up the names, which is no fault', async () => {
     const ran = await runJetbridge(['check'], having(misspelled, nobody));
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain(
-      `The names in ${join(place.path, 'mapping.json')} were not checked for connection default: the travel API cannot be asked, as `,
+      `The names in ${join(folder.path, 'mapping.json')} were not checked for connection default: the travel API cannot be asked, as `,
     );
   });
 
-  it('still tells what can be right in no travel service', async () => {
+  it('still reports what is wrong in any travel service', async () => {
     const lang = { scimAttribute: 'title', userAttribute: 'lang', transforms: [{ default: 'german' }] };
     const ran = await runJetbridge(['check'], having({ ...misspelled, scimUserMapping: [lang] }, nobody));
     expect(ran.code).toBe(1);
@@ -160,8 +160,8 @@ describe('check, without a travel API', () => {
     ]);
   });
 
-  it('makes no database for an embedded one that was never started', async () => {
-    const data = join(place.path, 'never');
+  it('creates no database for an embedded service that was never started', async () => {
+    const data = join(folder.path, 'never');
     const ran = await runJetbridge(['check'], having(misspelled, { JETBRIDGE_DATA: data }));
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain('the embedded travel service has never been started');
@@ -169,8 +169,8 @@ describe('check, without a travel API', () => {
   });
 });
 
-describe('preview, beside a running server', () => {
-  it('tells what stays as it is, the value after the transforms, and the place to mend', async () => {
+describe('preview, while a server runs', () => {
+  it('reports fields that stay unchanged, the value after the transforms, and the place in the mapping', async () => {
     const map = {
       scimAttribute: 'title',
       userAttribute: 'costCenterId',
@@ -189,7 +189,7 @@ describe('preview, beside a running server', () => {
     expect(ran.out).toContain('Correct scimUserMapping[0].transforms[0].map.Buyer.');
   });
 
-  it('resolves the manager among the people who are kept', async () => {
+  it('resolves the manager among the stored people', async () => {
     const args = ['preview', '--input', file('ada.json', managed)];
     const before = await runJetbridge(args, having({}));
     expect(before.out).toContain('[managerUnknown]');
@@ -204,7 +204,7 @@ describe('preview, beside a running server', () => {
     expect((await runJetbridge(['preview', '--input', self], having({}))).out).toContain('[managerSelf]');
   });
 
-  it('lists the faults of a mapping before what it would change for everybody', async () => {
+  it('lists the faults of a mapping before its changes to all people', async () => {
     const other = file('other.json', { defaults: { costCenter: { name: 'Markting' } } });
     const ran = await runJetbridge(['preview', '--people', '--mapping', other], having({}));
     expect(ran).toMatchObject({ code: 0, err: '' });
@@ -214,7 +214,7 @@ describe('preview, beside a running server', () => {
   });
 });
 
-it('a fault of the mapping is one line of the log, however many people it concerns, and counted', async () => {
+it('a fault of the mapping is logged once, however many people it concerns, and counted in the metrics', async () => {
   for (const name of ['one', 'two', 'three'])
     expect((await scim('/Users', { userName: `${name}@corp.example` })).status).toBe(201);
   const gauge = async () => (await fetch(`${server.url}/metrics`)).text();

@@ -4,13 +4,13 @@ import { runJetbridge } from '../fixtures/jetbridge.ts';
 
 const agreed = JSON.parse(readFileSync(join(__dirname, '..', 'travel/golden/openapi.json'), 'utf8'));
 
-test('jetbridge openapi prints the contract', async () => {
+test('jetbridge openapi prints the OpenAPI document', async () => {
   const ran = await runJetbridge(['openapi']);
   expect(ran).toMatchObject({ code: 0, err: '' });
   expect(JSON.parse(ran.out)).toEqual(agreed);
 });
 
-test('with PUBLIC_URL it says where the service is', async () => {
+test('with PUBLIC_URL the document contains the URL of the service', async () => {
   const ran = await runJetbridge(['openapi'], { PUBLIC_URL: 'https://bridge.example.com/' });
   expect(JSON.parse(ran.out)).toEqual({ ...agreed, servers: [{ url: 'https://bridge.example.com' }] });
 });

@@ -7,13 +7,13 @@ import {
   temporaryFolder,
 } from '../fixtures/jetbridge.ts';
 
-let place: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof temporaryFolder>;
 let settings: { JETBRIDGE_DATA: string; TRAVEL_API_KEY: string; SCIM_TOKEN: string };
 let server: JetbridgeServer | undefined;
 beforeEach(() => {
-  place = temporaryFolder();
+  folder = temporaryFolder();
   settings = {
-    JETBRIDGE_DATA: join(place.path, 'data'),
+    JETBRIDGE_DATA: join(folder.path, 'data'),
     TRAVEL_API_KEY: 'the-key-of-the-first-administrator',
     SCIM_TOKEN: 'the-token-of-the-identity-provider',
   };
@@ -21,12 +21,12 @@ beforeEach(() => {
 afterEach(async () => {
   await server?.stop();
   server = undefined;
-  place.remove();
+  folder.remove();
 });
 
 const requests = (...args: string[]) => runJetbridge(['requests', ...args], settings);
 
-/** The log as JSON, once it holds that many of those asked for: it is written a moment after the answers. */
+/** Returns the log as JSON once it has that many matching requests. The server writes it shortly after the answers. */
 async function logged(count: number, ...args: string[]) {
   return eventually(async () => {
     const { out } = await requests('--json', ...args);
@@ -55,7 +55,7 @@ function ask(path: string, init: { method?: string; body?: unknown; id?: string;
   });
 }
 
-it('shows what was asked of the travel service, beside the running server, as a table or whole', async () => {
+it('shows the requests to the travel service while the server runs, as a table or as JSON', async () => {
   server = await serveJetbridge(settings);
   await ask('/api/users/nobody', { id: 'case-1' });
   await ask('/api/cost-centers', {
@@ -85,7 +85,7 @@ it('shows what was asked of the travel service, beside the running server, as a 
   expect(out).not.toContain('case-1');
 });
 
-it('holds the bridge’s own requests, and none to SCIM', async () => {
+it('contains the bridge’s own requests, and none to SCIM', async () => {
   server = await serveJetbridge(settings);
   const userName = 'ada@corp.example';
   const made = await ask('/scim/v2/Users', {
@@ -104,7 +104,7 @@ it('holds the bridge’s own requests, and none to SCIM', async () => {
   expect(all.filter(({ path }) => !path.startsWith('/api/'))).toEqual([]);
 });
 
-it('searches by user, path and time, and tells when there is more or nothing', async () => {
+it('searches by user, path and time, and reports if there are more or none', async () => {
   server = await serveJetbridge(settings);
   for (const path of ['/api/users', '/api/users/x', '/api/users-x']) await ask(path);
   const me = (await (await ask('/api/whoami')).json()) as { data: { email: string; id: string } };

@@ -5,23 +5,23 @@ import { travelAdmin } from '../fixtures/travel-admin.ts';
 const KEY = 'the-key-of-the-first-administrator';
 const few = ['sample-data', '--users', '30', '--trips', '20', '--now', '2026-11-20'];
 
-/** A fixture of one's own: an empty data folder. */
-let place: ReturnType<typeof temporaryFolder>;
+/** An empty data folder for each test. */
+let folder: ReturnType<typeof temporaryFolder>;
 let environment: Record<string, string>;
 beforeEach(() => {
-  place = temporaryFolder();
-  environment = { JETBRIDGE_DATA: join(place.path, 'data'), TRAVEL_API_KEY: KEY };
+  folder = temporaryFolder();
+  environment = { JETBRIDGE_DATA: join(folder.path, 'data'), TRAVEL_API_KEY: KEY };
 });
-afterEach(() => place.remove());
+afterEach(() => folder.remove());
 
-it('makes a company before the first start, and tells what it made and what to look at', async () => {
+it('creates a company before the first start, and prints its contents and requests to try', async () => {
   const ran = await runJetbridge(few, environment);
   expect(ran).toMatchObject({ code: 0, err: '' });
   expect(ran.out).toContain('Corvanne is there, its addresses end with @corvanne.example.\n');
   expect(ran.out).toMatch(/│ users +│ 30 +│/);
   expect(ran.out).toMatch(/│ trip projects +│ 20 +│/);
   const server = await serveJetbridge(environment);
-  // Each line to try is one that works, at the place where the server is this time.
+  // Every printed request works, sent to the port of this server.
   const paths = [...ran.out.matchAll(/^curl .*"http:\/\/127\.0\.0\.1:8080(\/api\/[^"]+)"$/gm)].map(
     (m) => m[1],
   );
@@ -33,9 +33,9 @@ it('makes a company before the first start, and tells what it made and what to l
   await server.stop();
 });
 
-it('the same seed makes the same company, and is refused where it is already', async () => {
+it('the same seed creates the same company, and is refused if the company exists', async () => {
   const again = await runJetbridge(few, environment);
-  const elsewhere = await runJetbridge(few, { ...environment, JETBRIDGE_DATA: join(place.path, 'other') });
+  const elsewhere = await runJetbridge(few, { ...environment, JETBRIDGE_DATA: join(folder.path, 'other') });
   expect(again.out).toBe(elsewhere.out);
   const refused = await runJetbridge(few, environment);
   expect(refused).toEqual({
@@ -48,7 +48,7 @@ it('the same seed makes the same company, and is refused where it is already', a
   expect(another.out).toContain('Solvane is there');
 });
 
-it('works beside a running server, whose clients go on reading and writing', async () => {
+it('works while a server runs, whose clients go on reading and writing', async () => {
   const server = await serveJetbridge(environment);
   try {
     const admin = travelAdmin(server.url, KEY);
@@ -59,7 +59,7 @@ it('works beside a running server, whose clients go on reading and writing', asy
       },
     );
     let written = 0;
-    // Whatever is refused throws, and ends the test.
+    // A refused request throws and ends the test.
     for (; !done; written += 1) await admin.make('/cost-centers', { name: `Written meanwhile ${written}` });
     expect(await making).toMatchObject({ code: 0, err: '' });
     expect(written).toBeGreaterThan(2);
@@ -69,7 +69,7 @@ it('works beside a running server, whose clients go on reading and writing', asy
   }
 });
 
-it('is made in the embedded travel service only', async () => {
+it('is created in the embedded travel service only', async () => {
   const real = { ...environment, TRAVEL_API_URL: 'http://127.0.0.1:1' };
   expect(await runJetbridge(few, real)).toEqual({
     code: 1,
@@ -78,7 +78,7 @@ it('is made in the embedded travel service only', async () => {
   });
 });
 
-it('an account whose people need what sample data has not is told so', async () => {
+it('an account with a mandatory custom field is refused', async () => {
   const server = await serveJetbridge(environment);
   const field = { dataType: 'text', mandatory: true, name: 'Badge', resourceType: 'user' };
   await travelAdmin(server.url, KEY).make('/custom-fields', field);
@@ -90,8 +90,8 @@ it('an account whose people need what sample data has not is told so', async () 
   });
 });
 
-it('nobody else loads the lists of names', async () => {
-  // Told of every module that is loaded, in Node's own way.
+it('other commands do not load the lists of names', async () => {
+  // A loader hook of Node prints the URL of every module that is loaded.
   const hooks = asModule(`import { writeSync } from 'node:fs';
     export async function load(url, context, next) {
       writeSync(2, url + '\\n');

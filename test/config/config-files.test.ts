@@ -7,7 +7,7 @@ import { parseMapping } from '../../src/translator/mapping-file.ts';
 const home = join(__dirname, '..', '..');
 const read = (file: string) => readFileSync(join(home, file), 'utf8');
 
-describe('the files beside the program', () => {
+describe('the files that come with the program', () => {
   it.each(Object.entries(jsonSchemas()))(
     '%s says what the program checks ("npm run schemas" writes it)',
     (file, text) => {
@@ -29,7 +29,7 @@ describe('the files beside the program', () => {
     }
   });
 
-  it('the example has every key that there is', () => {
+  it('the example settings contain every key', () => {
     const example = JSON.parse(read('config/jetbridge.example.json'));
     expect(Object.keys(example)).toEqual(Object.keys(settingsSchema.shape));
     expect(missing(z.toJSONSchema(connectionSchema, { io: 'input' }), example.connections.default)).toEqual(
@@ -38,7 +38,7 @@ describe('the files beside the program', () => {
   });
 });
 
-/** The keys that a schema has and a value has not, by their paths. */
+/** Returns the paths of the keys that a schema has and a value lacks. */
 function missing(schema: z.core.JSONSchema._JSONSchema, value: unknown, path = ''): string[] {
   const { properties = {} } = typeof schema === 'boolean' ? {} : schema;
   return Object.entries(properties).flatMap(([key, inner]) => {

@@ -1,4 +1,4 @@
-import { isExpectation, matches } from '../../src/replay/matchers.ts';
+import { isExpectation, isPath, matches, readPath } from '../../src/replay/matchers.ts';
 
 const rows: { expected: unknown; yes: unknown[]; no: unknown[] }[] = [
   { expected: 'x', yes: ['x'], no: ['X', 'xx', 1, null, undefined] },
@@ -51,7 +51,7 @@ describe('matchers of a scenario', () => {
     expect(matches(value, expected)).toBe(holds);
   });
 
-  test('a name that is no matcher, or no expression, is found before anything is played', () => {
+  test('an unknown matcher and an invalid regular expression are found before a scenario is played', () => {
     expect(isExpectation({ $len: 1, $regex: 'a' })).toBe(true);
     expect(isExpectation({ $length: 1 })).toBe(false);
     expect(isExpectation({ $toString: 1 })).toBe(false);
@@ -59,5 +59,57 @@ describe('matchers of a scenario', () => {
     expect(isExpectation({ $not: { $lenn: 1 } })).toBe(false);
     expect(isExpectation({ a: { $lenn: 1 } })).toBe(true);
     expect(() => matches(1, { $lenn: 1 })).toThrow('"$lenn" is no matcher');
+  });
+});
+
+const pathBody = {
+  a: { b: 1, none: null },
+  'urn:x:2.0:User': { department: 'R&D' },
+  'name.givenName': 'dotted',
+  list: [
+    { type: 'home', value: 'h', primary: false, tags: [null, 1] },
+    { type: 'work', value: 'w1', primary: true },
+    { type: 'work', value: 'w2' },
+  ],
+};
+
+describe('paths into the body of an answer', () => {
+  test.each<[string, unknown]>([
+    ['a.b', 1],
+    ['a', { b: 1, none: null }],
+    ['a.none', null],
+    ['a.c', undefined],
+    ['a.b.c.d', undefined],
+    ['list[0].value', 'h'],
+    ['list[7].value', undefined],
+    ['list.length', undefined],
+    ['["urn:x:2.0:User"].department', 'R&D'],
+    ['["name.givenName"]', 'dotted'],
+    ['name.givenName', undefined],
+    ['list[?(type=="work")].value', 'w1'],
+    ['list[?(primary==true)].value', 'w1'],
+    ['list[?(type=="other")].value', undefined],
+    ['list[?(type=="work")]', { type: 'work', value: 'w1', primary: true }],
+    ['$nulls', 2],
+    ['a.$nulls', 1],
+    ['constructor.name', undefined],
+    ['__proto__', undefined],
+  ])('%s', (path, value) => {
+    expect(isPath(path)).toBe(true);
+    expect(readPath(pathBody, path)).toEqual(value);
+  });
+
+  test('an item of the whole body', () => {
+    expect(readPath([{ a: 1 }], '[0].a')).toBe(1);
+  });
+
+  test('a missing body has no value at any path', () => {
+    expect(readPath(undefined, 'a.b[0]')).toBeUndefined();
+    expect(readPath(undefined, '$nulls')).toBe(0);
+  });
+
+  test.each(['a[', 'a[x]', 'a..b', 'a[?(b)]', 'a]'])('%s is no path', (path) => {
+    expect(isPath(path)).toBe(false);
+    expect(() => readPath(pathBody, path)).toThrow('is no path');
   });
 });

@@ -83,7 +83,7 @@ describe('replaying scenarios', () => {
     return { ...replayed, lines };
   }
 
-  test('requests go out to the letter, with their variables', async () => {
+  test('requests are sent unchanged except for their variables', async () => {
     const { url, requests, sockets } = await serve((_, response) =>
       json(response, 200, { id: 'a/b', total: 3 }),
     );
@@ -125,7 +125,7 @@ describe('replaying scenarios', () => {
     expect(sockets()).toBe(1);
   });
 
-  test('a generated body is filled up to its size', async () => {
+  test('a generated body is padded to its size', async () => {
     const { url, requests } = await serve((_, response) => json(response, 413, {}));
     const template = { userName: 'u.{{run}}', name: { givenName: 'Zoë' } };
     const bodyGenerator = { kind: 'padString', template, attribute: 'name.givenName', bytes: 2_000 };
@@ -137,7 +137,7 @@ describe('replaying scenarios', () => {
     expect(sent.name.givenName.startsWith('Zoëxx')).toBe(true);
   });
 
-  test('a path that is a URL leaves the base', async () => {
+  test('a path that is an absolute URL replaces the base URL', async () => {
     const { url, requests } = await serve((_, response) => json(response, 200, {}));
     const tokenEndpoint = url.replace('/scim/v2', '/oauth/token?a=b');
     const step = { request: { ...get, path: '{{tokenEndpoint}}' }, expect: { status: [200] } };
@@ -145,7 +145,7 @@ describe('replaying scenarios', () => {
     expect(requests[0]?.line).toBe('GET /oauth/token?a=b');
   });
 
-  test('a compressed answer is read', async () => {
+  test('a compressed answer is decompressed', async () => {
     const { url } = await serve((_, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"id":"1"}')),
     );
@@ -153,7 +153,7 @@ describe('replaying scenarios', () => {
     expect((await playSteps(url, [step])).failed).toBe(0);
   });
 
-  test('a mismatch is told with its scenario, step, request, place, what was expected and what came', async () => {
+  test('a mismatch is reported with its scenario, step, request, place, expected and actual value', async () => {
     const { url } = await serve(({ line }, response) =>
       line.startsWith('DELETE')
         ? json(response, 500, { detail: 'Oh no.' })
@@ -199,7 +199,7 @@ describe('replaying scenarios', () => {
     ]);
   });
 
-  describe('what is asked of an answer that is not the preferred one', () => {
+  describe('expectations of an answer without the preferred status', () => {
     const rows: { title: string; status: number[]; actual: number; expect: object; fails: boolean }[] = [
       {
         title: 'a body when success is preferred and comes',
@@ -282,14 +282,14 @@ describe('replaying scenarios', () => {
     });
   });
 
-  test('a repeated request goes out so often, so many at once', async () => {
+  test('a repeated request is sent `count` times, with `concurrency` at once', async () => {
     const open: ServerResponse[] = [];
     let most = 0;
     let answered = 0;
     const { url, requests } = await serve((_, response) => {
       open.push(response);
       most = Math.max(most, open.length);
-      // All of a round are held back until the last of it has come.
+      // The server answers a round only when its last request has arrived.
       if (open.length < 3 && answered + open.length < 7) return;
       for (const held of open.splice(0)) {
         answered += 1;
@@ -305,7 +305,7 @@ describe('replaying scenarios', () => {
     expect(most).toBe(3);
   });
 
-  test('two answers of a status that must come once are a mismatch', async () => {
+  test('two answers with a status that must occur exactly once are a mismatch', async () => {
     const { url } = await serve((_, response) => json(response, 201, {}));
     const repeat = { count: 2, concurrency: 2, exactlyOne: 201 };
     const { lines } = await playSteps(url, [{ request: { ...get, repeat }, expect: { status: [201, 409] } }]);
@@ -345,7 +345,7 @@ describe('replaying scenarios', () => {
     expect(lines.some((line) => line.startsWith('  step 2'))).toBe(false);
   });
 
-  test('scenarios that need what is not given are skipped, and played when it is', async () => {
+  test('scenarios that need a missing variable are skipped, and played when it is given', async () => {
     const { url, requests } = await serve((_, response) => json(response, 200, {}));
     const step = { request: get, expect: { status: [200] } };
     const named = { request: { ...get, path: '/Users?x={{clientId}}' }, expect: { status: [200] } };
@@ -360,7 +360,7 @@ describe('replaying scenarios', () => {
     expect(await playSteps(url, [named], { tags: ['oauth'], variables })).toMatchObject({ passed: 1 });
   });
 
-  test('whoever plays is told after each step, with what was captured', async () => {
+  test('afterStep is called after each step, with the captured variables', async () => {
     const { url } = await serve((_, response) => json(response, 200, { id: 'u1' }));
     const step = { request: get, expect: { status: [200] }, capture: { id: 'id' }, travel: { email: null } };
     const told: unknown[] = [];
@@ -372,7 +372,7 @@ describe('replaying scenarios', () => {
     expect(told).toEqual([0, 1].map((index) => [`s${serial}`, { email: null }, index, 'u1', 'r1']));
   });
 
-  test('a folder is played by name, and each scenario counts once', async () => {
+  test('the scenarios of a folder are played in order of their names, and each counts once', async () => {
     const { url, requests } = await serve((_, response) => json(response, 200, {}));
     const own = mkdtempSync(join(folder, 'own-'));
     for (const name of ['b', 'a']) {
@@ -423,7 +423,7 @@ describe('replaying scenarios', () => {
     expect(requests).toEqual([]);
   });
 
-  test('a path where nothing is, is refused', async () => {
+  test('a path without a file is refused', async () => {
     const base = { url: 'http://127.0.0.1:1', token: 't', print: () => {}, now: () => 0, newRun: () => 'r' };
     const nowhere = join(folder, 'nowhere');
     await expect(replay({ files: [nowhere], ...base })).rejects.toThrow('there is no such file or folder');

@@ -4,13 +4,13 @@ import { substitute, substitutePath, substituteText, variableNames } from '../..
 describe('variables of a scenario', () => {
   const variables = { id: 'a/b c', total: 3, tokenEndpoint: 'http://h/oauth/token?x=1', urn: 'urn:x' };
 
-  test('are percent-encoded in a path, whose own encoding stays', () => {
+  test('are percent-encoded in a path, whose own encoding is unchanged', () => {
     expect(substitutePath('/Users?filter=userName+eq+%22{{id}}%22&n={{total}}', variables)).toBe(
       '/Users?filter=userName+eq+%22a%2Fb%20c%22&n=3',
     );
   });
 
-  test('the token endpoint is a URL and goes into a path as it is', () => {
+  test('the token endpoint is a URL and is not encoded in a path', () => {
     expect(substitutePath('{{tokenEndpoint}}', variables)).toBe('http://h/oauth/token?x=1');
   });
 
@@ -18,7 +18,7 @@ describe('variables of a scenario', () => {
     expect(substituteText('Bearer {{id}} {{total}}', variables)).toBe('Bearer a/b c 3');
   });
 
-  test('fill strings and names of a body, and keep their type when they stand alone', () => {
+  test('are substituted in strings and member names of a body, and keep their type if they stand alone', () => {
     expect(
       substitute({ '{{urn}}': [{ n: '{{total}}', s: 'n{{total}}', t: true, z: null }] }, variables),
     ).toEqual({
@@ -26,21 +26,21 @@ describe('variables of a scenario', () => {
     });
   });
 
-  test('that are not known are told as missing', () => {
+  test('that are unknown become missing-<name>', () => {
     expect(substitutePath('/Users/{{gone}}', variables)).toBe('/Users/missing-gone');
     expect(substitute('{{toString}}', variables)).toBe('missing-toString');
   });
 
-  test('a recorded __proto__ stays a member', () => {
+  test('a recorded __proto__ is kept as a member', () => {
     const filled = substitute(JSON.parse('{"__proto__": {"admin": "{{total}}"}}'), variables);
     expect(JSON.stringify(filled)).toBe('{"__proto__":{"admin":3}}');
   });
 
-  test('are named wherever they stand', () => {
+  test('are found anywhere in a JSON value', () => {
     expect(variableNames([{ '{{a}}': 'x{{b}}y{{c}}' }, 1])).toEqual(new Set(['a', 'b', 'c']));
   });
 
-  test('a body without any is unchanged', () => {
+  test('a body without variables is unchanged', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         fc.pre(!JSON.stringify(value).includes('{{'));

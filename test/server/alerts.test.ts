@@ -21,7 +21,7 @@ interface Received {
 
 let receiver: Server;
 let received: Received[];
-/** What the receiver answers, in order; then 204. Null: nothing, ever. */
+/** The statuses that the receiver answers, in order, then 204; null means that it never answers. */
 let answers: (number | null)[];
 let url: string;
 let time: Clock;
@@ -45,7 +45,7 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const { port } = receiver.address() as AddressInfo; // It listens on a port.
   url = `http://127.0.0.1:${port}/hook`;
-  // Receivers refuse what was signed long ago.
+  // Receivers refuse an old signature, so the clock starts at the current time.
   time = clock(Date.now());
   sender = senderTo(url);
 });
@@ -65,7 +65,7 @@ function arrived(count: number): Promise<void> {
   });
 }
 
-/** Lets the back-off pass once the failure was logged. */
+/** Waits until the failure is logged, then lets the back-off pass. */
 async function failed(count: number): Promise<void> {
   await eventually(async () => {
     if (logged.length < count) throw new Error(`there are ${logged.length}`);
@@ -92,7 +92,7 @@ test('an alert is posted, signed as Standard Webhooks, without personal data', a
   });
 });
 
-test('an alert that a receiver does not take is sent again with the same id, in order, and at last given up', async () => {
+test('an alert that a receiver refuses is sent again with the same id, in order, and finally dropped', async () => {
   answers = [500, 404, 429, 500, 503];
   sender.send(alert);
   sender.send({ ...alert, type: 'hold.cleared' });
@@ -115,7 +115,7 @@ test('a redirect is not followed', async () => {
   expect(logged).toEqual([{ type: 'hold.opened', failure: 'status 307' }]);
 });
 
-test('a receiver that is not there, or never answers, keeps nobody from stopping', async () => {
+test('a receiver that does not exist or never answers does not prevent the sender from closing', async () => {
   answers = [null];
   sender.send(alert);
   await arrived(1);

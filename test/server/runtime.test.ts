@@ -3,7 +3,7 @@ import { steadyClock } from '../../src/server/runtime.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** A wall clock that can be set, and the time since the machine was started. */
+/** A wall clock that can be set, and a monotonic clock. */
 function machine() {
   const time = { wall: Date.UTC(2026, 10, 20, 10), monotonic: 12_345.678 };
   return {
@@ -22,11 +22,11 @@ function machine() {
 }
 
 describe('the clock of the process', () => {
-  it('begins at the time of the wall clock, in whole milliseconds', () => {
+  it('starts at the time of the wall clock, in whole milliseconds', () => {
     expect(machine().now()).toBe(Date.UTC(2026, 10, 20, 10));
   });
 
-  it.each([DAY_MS, -DAY_MS])('goes on evenly when the wall clock is set by %d ms', (byMs) => {
+  it.each([DAY_MS, -DAY_MS])('advances evenly when the wall clock is set by %d ms', (byMs) => {
     const { now, pass, setWallClock } = machine();
     const begun = now();
     pass(1_000);
@@ -35,20 +35,23 @@ describe('the clock of the process', () => {
     expect(now() - begun).toBe(1_500);
   });
 
-  it.each([DAY_MS, -DAY_MS])('keeps the pace of calls when the wall clock is set by %d ms', async (byMs) => {
-    const { now, pass, setWallClock } = machine();
-    const waits: number[] = [];
-    const wait = async (ms: number) => {
-      waits.push(ms);
-      pass(ms);
-    };
-    const limit = createLimiter({ atOnce: 1, perSecond: 2, clock: { now, wait } });
-    const call = () => limit(new AbortController().signal, async () => {});
-    await call();
-    await call();
-    setWallClock(byMs);
-    await call();
-    await call();
-    expect(waits).toEqual([1_000]);
-  });
+  it.each([DAY_MS, -DAY_MS])(
+    'keeps the rate limit of calls when the wall clock is set by %d ms',
+    async (byMs) => {
+      const { now, pass, setWallClock } = machine();
+      const waits: number[] = [];
+      const wait = async (ms: number) => {
+        waits.push(ms);
+        pass(ms);
+      };
+      const limit = createLimiter({ atOnce: 1, perSecond: 2, clock: { now, wait } });
+      const call = () => limit(new AbortController().signal, async () => {});
+      await call();
+      await call();
+      setWallClock(byMs);
+      await call();
+      await call();
+      expect(waits).toEqual([1_000]);
+    },
+  );
 });

@@ -9,22 +9,22 @@ const home = join(__dirname, '..', '..');
 const secret = 'correct-horse-battery-staple';
 
 interface Given {
-  /** Contents by file, in a folder of its own; text is written as it is. `settings.json` is the settings file. */
+  /** File contents by name, for a new folder; `settings.json` is the settings file. */
   files?: Record<string, unknown>;
   environment?: Record<string, string>;
 }
 
-/** The faults of some settings, one line each; the folder is left out of them. */
+/** Returns the faults of settings as lines, without the name of the folder. */
 function faultsOf(given: Given): string[] {
-  const place = fixture(given);
+  const files = fixture(given);
   try {
-    readSettings(place.environment, home);
+    readSettings(files.environment, home);
     return [];
   } catch (error) {
     if (!(error instanceof SettingsFault)) throw error;
-    return error.message.replaceAll(`${place.path}/`, '').split('\n');
+    return error.message.replaceAll(`${files.path}/`, '').split('\n');
   } finally {
-    place.remove();
+    files.remove();
   }
 }
 
@@ -38,17 +38,17 @@ function fixture({ files = {}, environment = {} }: Given) {
   return { path, remove, environment: { ...named, ...environment } };
 }
 
-/** Settings of one connection. */
+/** Returns settings with one connection. */
 function one(connection: object): Record<string, unknown> {
   return { 'settings.json': { connections: { default: { mapping: 'map.json', ...connection } } } };
 }
 
-/** Settings with a receiver of alarms. */
+/** Returns settings with a receiver of alerts. */
 function alarmed(webhookUrl: string, secretEnv?: string): object {
   return { ...Object(one({})['settings.json']), alerts: { webhookUrl, secretEnv } };
 }
 
-/** A mapping file, named by settings that are in order. */
+/** Returns valid settings with this mapping file. */
 function mapped(mapping: unknown): Record<string, unknown> {
   return { ...one({}), 'map.json': mapping };
 }
@@ -69,7 +69,7 @@ describe('settings without a fault', () => {
     expect(faultsOf({ files: one({ travelApi: { url } }), environment })).toEqual([]);
   });
 
-  it('nothing needs to be set', () => {
+  it('no variable needs to be set', () => {
     const settings = readSettings({}, home);
     expect(settings).toMatchObject({ port: 8080, host: '127.0.0.1', data: './data', writeBudgetMs: 800 });
     expect(settings.connections).toMatchObject([
@@ -77,7 +77,7 @@ describe('settings without a fault', () => {
     ]);
   });
 
-  it('an empty variable is one that is not set', () => {
+  it('an empty variable counts as not set', () => {
     const settings = readSettings(
       { PORT: '', SCIM_TOKEN: '', TRAVEL_API_URL: '', JETBRIDGE_CONFIG: '' },
       home,
@@ -85,7 +85,7 @@ describe('settings without a fault', () => {
     expect(settings).toMatchObject({ port: 8080, connections: [{ scimToken: undefined }] });
   });
 
-  it('a file may begin with the mark that some editors put there', () => {
+  it('a file may begin with a byte order mark', () => {
     expect(faultsOf({ files: { 'settings.json': '\uFEFF{}' }, environment: {} })).toEqual([
       'settings.json connections.default.mapping: names mappings/default.json, which does not exist. Create it, or name another; the name is relative to the settings file.',
     ]);
@@ -100,9 +100,9 @@ describe('settings without a fault', () => {
     expect(readSettings({}, home).key).toBeUndefined();
   });
 
-  it('webhooks never lead to private addresses unless they may', () => {
+  it('webhooks may have private addresses only if allowPrivate is true', () => {
     expect(readSettings({}, home).travelService.webhooks.allowPrivate).toBe(false);
-    const place = fixture({
+    const files = fixture({
       files: {
         'settings.json': {
           ...Object(one({})['settings.json']),
@@ -111,12 +111,12 @@ describe('settings without a fault', () => {
         'map.json': {},
       },
     });
-    expect(readSettings(place.environment, home).travelService.webhooks.allowPrivate).toBe(true);
-    place.remove();
+    expect(readSettings(files.environment, home).travelService.webhooks.allowPrivate).toBe(true);
+    files.remove();
   });
 
   it('each connection has its own token, credential and account', () => {
-    const place = fixture({
+    const files = fixture({
       files: {
         'settings.json': {
           connections: {
@@ -131,8 +131,8 @@ describe('settings without a fault', () => {
       },
       environment: { ACME_TOKEN: secret, ACME_KEY: 'short' },
     });
-    const { connections } = readSettings(place.environment, home);
-    place.remove();
+    const { connections } = readSettings(files.environment, home);
+    files.remove();
     expect(connections).toMatchObject([
       { id: 'default', account: 'embedded', scimToken: undefined },
       {
@@ -145,7 +145,7 @@ describe('settings without a fault', () => {
   });
 });
 
-describe('a fault is one line: file, place, what is wrong, what would be right', () => {
+describe('a fault is one line: file, place, problem, remedy', () => {
   it.each<[string, Given, string]>([
     [
       'a port that is none',
@@ -575,7 +575,7 @@ describe('HTTPS', () => {
     expect(settings.tls?.certificate.validTo).toBeGreaterThan(Date.now());
   });
 
-  it('is required where others than this machine can come', () => {
+  it('is required unless HOST is a loopback address', () => {
     const required = (environment: Record<string, string>) => readSettings(environment, home).requireHttps;
     for (const HOST of ['127.0.0.1', '127.8.9.1', '::1', 'localhost'])
       expect([HOST, required({ HOST })]).toEqual([HOST, false]);
@@ -592,21 +592,21 @@ describe('HTTPS', () => {
     expect(readSettings({}, home).trustedProxies).toEqual([]);
   });
 
-  it('a file that is not there, or no file', () => {
+  it('a missing certificate file and a folder are faults', () => {
     expect(faultWith('/nowhere/cert.pem', home)).toEqual([
       'environment TLS_CERT: names /nowhere/cert.pem, which does not exist. Name a file that Jetbridge may read.',
       `environment TLS_KEY: names ${home}, which cannot be read (EISDIR). Name a file that Jetbridge may read.`,
     ]);
   });
 
-  it('a key for a certificate, and a certificate for a key', () => {
+  it('a certificate without a key, and a key without a certificate, are faults', () => {
     expect(faultWith(files.key, files.cert)).toEqual([
       'environment TLS_CERT: names key.pem, which holds no certificate in PEM. Name a file that has a line -----BEGIN CERTIFICATE-----.',
       'environment TLS_KEY: names cert.pem, which holds no private key without a passphrase in PEM. Name a file that has a line -----BEGIN PRIVATE KEY-----.',
     ]);
   });
 
-  it('a key of another certificate', () => {
+  it('a key that does not belong to the certificate is a fault', () => {
     expect(faultWith(files.cert, other.key)).toEqual([
       'environment TLS_KEY: does not belong to the certificate in TLS_CERT. Name the key that the certificate was made with; in TLS_CERT the own certificate stands before its chain.',
     ]);
@@ -614,19 +614,22 @@ describe('HTTPS', () => {
 });
 
 describe('the command line', () => {
-  it.each(['serve', 'check', 'import'])('%s tells the faults on stderr and ends with 1', async (command) => {
-    const place = fixture({
-      files: mapped({ colour: 1 }),
-      environment: { JETBRIDGE_DATA: 'unused', PORT: 'x' },
-    });
-    const ran = await runJetbridge([command], place.environment);
-    place.remove();
-    expect(ran).toMatchObject({ code: 1, out: '' });
-    const lines = ran.err.trimEnd().split('\n');
-    expect(lines).toHaveLength(2);
-    expect(lines[0]).toBe(
-      'environment PORT: is no port. Give a number from 0 to 65535; 0 takes any free one.',
-    );
-    expect(lines[1]).toMatch(/map\.json colour: unknown key\. Known here: /);
-  });
+  it.each(['serve', 'check', 'import'])(
+    '%s prints the faults to stderr and exits with 1',
+    async (command) => {
+      const files = fixture({
+        files: mapped({ colour: 1 }),
+        environment: { JETBRIDGE_DATA: 'unused', PORT: 'x' },
+      });
+      const ran = await runJetbridge([command], files.environment);
+      files.remove();
+      expect(ran).toMatchObject({ code: 1, out: '' });
+      const lines = ran.err.trimEnd().split('\n');
+      expect(lines).toHaveLength(2);
+      expect(lines[0]).toBe(
+        'environment PORT: is no port. Give a number from 0 to 65535; 0 takes any free one.',
+      );
+      expect(lines[1]).toMatch(/map\.json colour: unknown key\. Known here: /);
+    },
+  );
 });
