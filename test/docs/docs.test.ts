@@ -181,6 +181,17 @@ describe('docs/operations.md', () => {
   });
 });
 
+it('documents name only files that exist', () => {
+  const documents = ['README.md', 'CONTRIBUTING.md', ...documentsBelow('docs')];
+  const named = documents.flatMap((document) =>
+    [...readDocument(document).matchAll(/`((?:src|test|scripts|config|docs)\/[\w./-]+)`/g)].map(
+      ([, file = '']) => `${document}: ${file}`,
+    ),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter((text) => !existsSync(join(home, text.split(': ')[1] ?? '')))).toEqual([]);
+});
+
 describe('docs/architecture.md', () => {
   const [, orders = ''] = architecture.split('\n## Orders of events\n');
   const shown = [...orders.matchAll(/^\| (?!order of events|-)(.*) \|$/gm)].map(([, row = '']) => row);
@@ -192,6 +203,21 @@ describe('docs/architecture.md', () => {
       expect(tests).not.toEqual([]);
       for (const test of tests) expect(existsSync(join(home, test)) ? '' : test).toBe('');
     }
+  });
+
+  it('has a paragraph for each folder of src', () => {
+    const folders = readdirSync(join(home, 'src'), { withFileTypes: true }).filter((one) =>
+      one.isDirectory(),
+    );
+    for (const { name } of folders) expect(architecture).toContain(`\n- **\`${name}\`** `);
+  });
+
+  it('names an existing function for each step of the requests that it follows', () => {
+    const [, followed = ''] = architecture.split('\n## Three requests followed through the code\n');
+    const steps = [...followed.matchAll(/ \| `(src\/[^`]+)` +\| `(\w+)` +\|$/gm)];
+    expect(steps.length).toBeGreaterThan(20);
+    for (const [, file = '', name = ''] of steps)
+      expect(readDocument(file)).toMatch(new RegExp(`function\\*? ${name}\\b`));
   });
 
   it('has every section that code and tests cite', () => {
@@ -275,6 +301,13 @@ function leavesOf(schema: z.ZodType): string[] {
   });
 }
 
+/** The paths of all Markdown files below a folder. */
+function documentsBelow(folder: string): string[] {
+  return readdirSync(join(home, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `${folder}/${file}`);
+}
+
 /** The first cell of every row of every table. */
 function firstCells(text: string): string[] {
   return [...text.matchAll(/^\| (.*?) +\|/gm)].map(([, cell = '']) => cell);
@@ -290,7 +323,7 @@ function filesBelow(folder: string): string[] {
     .map((file) => `${folder}/${file}`);
 }
 
-/** What stands behind each citation of docs/architecture.md in comments, which may go on in the next line. */
+/** The text that follows each citation of docs/architecture.md in comments, which may continue on the next line. */
 function citationsIn(text: string): string[] {
   const joined = text.replace(/\n\s*(?:\*|\/\/) ?/g, ' ');
   return [...joined.matchAll(/docs\/architecture\.md, (.{1,60})/g)].map(([, cited = '']) => cited);
@@ -308,6 +341,6 @@ function codesInSources(...folders: string[]): string[] {
       ['costCenter', 'billingProfile', 'travelPolicy'].map((kind) => `${kind}${end}`),
     ),
   ]);
-  // What zod calls a fault of ours is no finding.
+  // `custom` is a code of zod's issues and no finding.
   return [...new Set(codes)].filter((code) => code !== 'custom');
 }
