@@ -323,7 +323,7 @@ export type Condition =
   | Leaf;
 
 /** A comparison, or `pr`, of one attribute. */
-export type Leaf = LeafPath & ({ op: 'pr' } | { op: Exclude<Comparison, 'ne'>; comparand: Comparand });
+type Leaf = LeafPath & ({ op: 'pr' } | { op: Exclude<Comparison, 'ne'>; comparand: Comparand });
 
 interface LeafPath {
   path: AttributePath;
@@ -358,7 +358,7 @@ function prepareComparison({ op, path, value }: Extract<Filter, { value: unknown
 }
 
 /** Divides the name of a leaf after the URNs that a resource has. */
-export function resolveLeaf(leaf: Leaf, isKnown: (urn: string) => boolean): Leaf {
+function resolveLeaf(leaf: Leaf, isKnown: (urn: string) => boolean): Leaf {
   const path = chooseReading(leaf.path, isKnown);
   return path === leaf.path
     ? leaf

@@ -5,7 +5,7 @@ import { coreUrns } from './resource.ts';
 const readOnly = { mutability: 'readOnly' } as const;
 
 /** The attributes of every resource, which no schema lists (RFC 7643 §3.1). */
-export const commonAttributes: readonly Attribute[] = [
+const commonAttributes: readonly Attribute[] = [
   attribute('id', 'Given by this service; never reused.', {
     ...readOnly,
     returned: 'always',

@@ -61,7 +61,7 @@ export function isObject(value: Json | undefined): value is JsonObject {
 }
 
 /** `value`: a value has the wrong type or cannot be stored; `schemas`: the body is another type of resource. */
-export type SchemaFaultKind = 'value' | 'schemas';
+type SchemaFaultKind = 'value' | 'schemas';
 
 /** Thrown for input that does not fit the schema. Clients receive the message. */
 export class SchemaFault extends Error {

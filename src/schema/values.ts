@@ -141,7 +141,7 @@ const MAX_UNDECLARED_VALUES = 250;
  * Returns a value that no schema defines as the client sent it, without unassigned parts (RFC 7643 §2.5); undefined if nothing
  * is left. `where` names the attribute in error messages.
  */
-export function normalizeUndeclared(value: Json, where: string, depth = 0): Json | undefined {
+function normalizeUndeclared(value: Json, where: string, depth = 0): Json | undefined {
   if (typeof value === 'string') return checkText(value, where);
   if (typeof value === 'number') return checkNumber(value, where);
   if (typeof value === 'boolean') return value;
@@ -178,7 +178,7 @@ function checkValueCount(count: number, where: string): void {
 }
 
 /** Refuses numbers that JSON cannot write, or only rounded: they would not be returned as they were sent. */
-export function checkNumber(value: number, where: string): number {
+function checkNumber(value: number, where: string): number {
   if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
     throw new SchemaFault('value', `The value of ${where} is beyond what numbers hold; send it as a string.`);
   }

@@ -42,7 +42,7 @@ export function scimApp(deps: ScimDeps): (RequestHandler | ErrorRequestHandler)[
   };
   const routes = {
     resource: resourceRoutes(contextOf),
-    other: Router().use(discoveryRoutes(contextOf), searchRoutes(contextOf)),
+    discoveryOrSearch: Router().use(discoveryRoutes(contextOf), searchRoutes(contextOf)),
   };
   return [handleRequest({ deps, contexts, routes }), scimErrorHandler];
 }
@@ -50,7 +50,7 @@ export function scimApp(deps: ScimDeps): (RequestHandler | ErrorRequestHandler)[
 interface RequestHandling {
   deps: ScimDeps;
   contexts: WeakMap<Request, ScimContext>;
-  routes: { resource: RequestHandler; other: RequestHandler };
+  routes: { resource: RequestHandler; discoveryOrSearch: RequestHandler };
 }
 
 /**
@@ -75,25 +75,25 @@ function handleRequest({ deps, contexts, routes }: RequestHandling): RequestHand
 }
 
 /** The kinds of routes: /Users and /Groups by SCIMMYRouters, discovery and search by our own, and endpoints that are 501. */
-export type Route = 'resource' | 'other' | 'notOffered';
+type Route = 'resource' | 'discoveryOrSearch' | 'notOffered';
 
 const readMethods = ['GET', 'HEAD'];
 
 /** The endpoints of RFC 7644 §3.2 that this service offers, with their methods. The first match counts. */
 const endpoints: [RegExp, Exclude<Route, 'notOffered'>, string[]][] = [
-  [/^\/((Users|Groups)\/)?\.search\/?$/i, 'other', ['POST']],
+  [/^\/((Users|Groups)\/)?\.search\/?$/i, 'discoveryOrSearch', ['POST']],
   [/^\/(Users|Groups)\/[^/]+\/?$/i, 'resource', [...readMethods, 'PUT', 'PATCH', 'DELETE']],
   [/^\/(Users|Groups)\/?$/i, 'resource', [...readMethods, 'POST']],
-  [/^\/ServiceProviderConfig\/?$/i, 'other', readMethods],
-  [/^\/(ResourceTypes|Schemas)(\/[^/]+)?\/?$/i, 'other', readMethods],
-  [/^\/$/, 'other', readMethods],
+  [/^\/ServiceProviderConfig\/?$/i, 'discoveryOrSearch', readMethods],
+  [/^\/(ResourceTypes|Schemas)(\/[^/]+)?\/?$/i, 'discoveryOrSearch', readMethods],
+  [/^\/$/, 'discoveryOrSearch', readMethods],
 ];
 
 /** Optional endpoints that this service does not offer (RFC 7644 §3.7, §3.11); all methods are 501. */
 const notOffered = /^\/(Bulk\/?$|Me(\/|$))/i;
 
 /** Finds the route of a request. Throws 400 for a path that cannot be decoded, 404 for an unknown path, and 405 for a method. */
-export function routeOf({ path, method }: Pick<Request, 'path' | 'method'>): Route {
+function routeOf({ path, method }: Pick<Request, 'path' | 'method'>): Route {
   if (!isDecodable(path)) throw badRequest('invalidSyntax', 'The path is not percent-encoded right.');
   if (notOffered.test(path)) return 'notOffered';
   const [, route, methods] = endpoints.find(([pattern]) => pattern.test(path)) ?? [];
@@ -121,7 +121,7 @@ export interface Access {
 }
 
 /** How to authenticate requests. */
-export interface AuthenticationDeps {
+interface AuthenticationDeps {
   /** Finds the connection of a token; undefined for an invalid one. */
   authenticate(token: string): Promise<Access | undefined>;
   /** Counts failed attempts by address; undefined leaves them uncounted. */
@@ -133,7 +133,7 @@ export interface AuthenticationDeps {
  * 429 after too many of these from one address. A valid token always works, as identity providers share addresses. A token
  * in the query string is ignored.
  */
-export async function authenticateConnection(
+async function authenticateConnection(
   request: Request,
   response: Response,
   { authenticate, refusals }: AuthenticationDeps,
@@ -175,7 +175,7 @@ const parseJson = express.json({ limit: MAX_BODY_BYTES, type: () => true, strict
 const readIgnoredBody = express.raw({ limit: MAX_BODY_BYTES, type: () => true });
 
 /** Reads the body. Throws 413 if it is too large, 415 if it is not JSON, and 400 if it is no object (RFC 7644 §3.1, §3.12). */
-export async function readBody(request: Request, response: Response): Promise<void> {
+async function readBody(request: Request, response: Response): Promise<void> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
     throw new ScimError(413, undefined, 'The body is larger than 1 MB.');
   }

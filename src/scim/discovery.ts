@@ -70,15 +70,12 @@ function findById(bodies: DiscoveryResource[], id: string): DiscoveryResource {
 }
 
 /** A resource of a discovery endpoint. */
-export interface DiscoveryResource extends JsonObject {
+interface DiscoveryResource extends JsonObject {
   meta: { resourceType: string; location: string };
 }
 
 /** Describes a schema as /Schemas lists it (RFC 7643 §7). */
-export function describeSchema(
-  { id, name, description, attributes }: Schema,
-  base: string,
-): DiscoveryResource {
+function describeSchema({ id, name, description, attributes }: Schema, base: string): DiscoveryResource {
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:Schema'],
     id,
@@ -90,7 +87,7 @@ export function describeSchema(
 }
 
 /** Describes a resource type as /ResourceTypes lists it (RFC 7643 §6). */
-export function describeResourceType(type: ResourceType, base: string): DiscoveryResource {
+function describeResourceType(type: ResourceType, base: string): DiscoveryResource {
   const { name, endpoint, description, schema, extensions } = type;
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:ResourceType'],
@@ -115,7 +112,7 @@ function describeAttribute(attribute: Attribute): JsonObject {
 }
 
 /** Describes the features of this service (RFC 7643 §5). */
-export function serviceProviderConfig(base: string): DiscoveryResource {
+function serviceProviderConfig(base: string): DiscoveryResource {
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'],
     patch: { supported: true },

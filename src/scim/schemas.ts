@@ -9,7 +9,7 @@ type SchemaDefinition = InstanceType<typeof SCIMMY.Types.SchemaDefinition>;
 type Config = NonNullable<ScimmyAttribute['config']>;
 
 /** The schemas of /Users and /Groups as SCIMMY classes, each with its extensions. */
-export interface ScimmySchemas {
+interface ScimmySchemas {
   user: ScimmySchema;
   group: ScimmySchema;
 }
