@@ -17,14 +17,14 @@ const users = 'default';
 const title = { scimAttribute: 'title', customField: 'Job title' };
 
 /** What a mapping would do; without one, what the present one still would. */
-async function rehearsed(
+async function previewMapping(
   fixture: ProvisioningFixture,
   mapping?: JsonObject,
   examples = 100,
 ): Promise<MappingPreview> {
-  const wish = mapping ? { mapping: mappingOf(mapping), examples } : { examples };
-  const outcome = await fixture.bridge.mappingPreviewer.run(fixture.connection, wish);
-  if ('kind' in outcome) throw new Error(`the rehearsal failed: ${outcome.kind}`);
+  const options = mapping ? { mapping: mappingOf(mapping), examples } : { examples };
+  const outcome = await fixture.bridge.mappingPreviewer.run(fixture.connection, options);
+  if ('kind' in outcome) throw new Error(`the preview failed: ${outcome.kind}`);
   return outcome;
 }
 
@@ -64,7 +64,7 @@ test('tells how many people change, in which fields, and how; and does nothing',
     const before = await everything(fixture);
     fixture.travel.calls.length = 0;
     const upper = { ...title, transforms: [{ map: { Buyer: 'BUYER' } }] };
-    const outcome = await rehearsed(fixture, { scimUserMapping: [upper], language: { default: 'en' } });
+    const outcome = await previewMapping(fixture, { scimUserMapping: [upper], language: { default: 'en' } });
     expect(outcome).toEqual({
       people: 3,
       changed: 3,
@@ -116,10 +116,10 @@ test('a mapping that says the same changes nobody', () =>
     await fixture.bridge.users.create(users, person('Ada', { title: 'Buyer', locale: 'de' }));
     await fixture.bridge.users.create(users, { userName: 'nobody' });
     const nothing = { people: 2, changed: 0, created: 0, pending: 0, fields: [], findings: [], examples: [] };
-    expect(await rehearsed(fixture, { scimUserMapping: [{ ...title, transforms: ['trim'] }] })).toMatchObject(
-      nothing,
-    );
-    expect(await rehearsed(fixture)).toMatchObject(nothing);
+    expect(
+      await previewMapping(fixture, { scimUserMapping: [{ ...title, transforms: ['trim'] }] }),
+    ).toMatchObject(nothing);
+    expect(await previewMapping(fixture)).toMatchObject(nothing);
   }));
 
 test('that somebody came from another connection is a finding under any mapping', () =>
@@ -139,7 +139,7 @@ test('a rule that is taken away gives its field up, and no call is made', () =>
   withOwnFixture(async (fixture) => {
     await startWith(fixture, { scimUserMapping: [title] });
     await fixture.bridge.users.create(users, person('Ada', { title: 'Buyer' }));
-    expect(await rehearsed(fixture, {})).toMatchObject({
+    expect(await previewMapping(fixture, {})).toMatchObject({
       changed: 0,
       fields: [{ field: 'customFields.cf-title', set: 0, cleared: 0, again: 0, released: 1 }],
       examples: [],
@@ -153,15 +153,15 @@ test('people who get a traveler at last, or none any more, are counted apart fro
     travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
     const fay = await bridge.users.create(users, person('Fay'));
     const rule = { scimAttribute: 'nickName', userAttribute: 'email' };
-    const outcome = await rehearsed(fixture, { scimUserMapping: [{ ...rule }] });
+    const outcome = await previewMapping(fixture, { scimUserMapping: [{ ...rule }] });
     expect(outcome).toMatchObject({ people: 2, changed: 0, created: 1, pending: 0, fields: [] });
     expect(outcome.examples).toMatchObject([{ id: eve.id, outcome: 'created' }]);
     const broken = { scimAttribute: 'displayName', userAttribute: 'email' };
-    const worse = await rehearsed(fixture, { scimUserMapping: [broken] });
+    const worse = await previewMapping(fixture, { scimUserMapping: [broken] });
     // The userName still serves.
     expect(worse.pending).toBe(0);
     await fixture.patch(fay.id, { userName: 'fay' });
-    expect(await rehearsed(fixture, { scimUserMapping: [broken] })).toMatchObject({
+    expect(await previewMapping(fixture, { scimUserMapping: [broken] })).toMatchObject({
       pending: 1,
       examples: [{ id: fay.id, outcome: 'pending', changes: [], comes: [{ code: 'noEmail' }] }],
     });
@@ -171,7 +171,7 @@ test('a linked person who would have no address keeps the old one', () =>
   withOwnFixture(async (fixture) => {
     await fixture.bridge.users.create(users, { ...person('Ada'), userName: 'ada', title: 'n/a' });
     const rule = { scimAttribute: 'title', userAttribute: 'email' };
-    expect(await rehearsed(fixture, { scimUserMapping: [rule] })).toMatchObject({
+    expect(await previewMapping(fixture, { scimUserMapping: [rule] })).toMatchObject({
       changed: 0,
       pending: 0,
       findings: [{ field: 'email', code: 'emailInvalid', comes: 1, goes: 0 }],
@@ -184,7 +184,7 @@ test('an address that another traveler has would not be sent', () =>
     await fixture.bridge.users.create(users, person('Bob', { title: 'ada@corp.example' }));
     await fixture.bridge.users.create(users, person('Cyd', { title: 'free@corp.example' }));
     const rule = { scimAttribute: 'title', userAttribute: 'email' };
-    const outcome = await rehearsed(fixture, { scimUserMapping: [rule] });
+    const outcome = await previewMapping(fixture, { scimUserMapping: [rule] });
     expect(outcome.changed).toBe(1);
     expect(outcome.examples).toMatchObject([
       { userName: 'cyd@corp.example', changes: [{ field: 'email', after: 'free@corp.example' }] },
@@ -199,7 +199,7 @@ test('a value that the travel API refused would be sent again', () =>
         ? { kind: 'invalid', fields: [{ field: 'lang', code: 'enum', message: 'no' }] }
         : undefined;
     await fixture.bridge.users.create(users, person('Ada', { locale: 'fr' }));
-    expect(await rehearsed(fixture, { phone: { defaultCountry: 'FR' } })).toMatchObject({
+    expect(await previewMapping(fixture, { phone: { defaultCountry: 'FR' } })).toMatchObject({
       changed: 1,
       fields: [{ field: 'lang', set: 0, cleared: 0, again: 1, released: 0 }],
       examples: [{ changes: [{ field: 'lang', before: null, after: 'fr', isAgain: true }] }],
@@ -212,7 +212,7 @@ test('looks at nobody whom no IdP has written, or whom one has deleted', () =>
     await fixture.importTravelers();
     const gone = await fixture.bridge.users.create(users, person('Gone'));
     await fixture.bridge.users.remove(users, gone.id);
-    expect(await rehearsed(fixture, { language: { default: 'fr' } })).toMatchObject({
+    expect(await previewMapping(fixture, { language: { default: 'fr' } })).toMatchObject({
       people: 0,
       changed: 0,
     });
@@ -222,7 +222,7 @@ test('without a mapping, tells what the present one would still change', () =>
   withOwnFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada', { title: 'Buyer', locale: 'de' }));
     await startWith(fixture, { scimUserMapping: [title], language: { default: 'fr' } });
-    expect(await rehearsed(fixture)).toMatchObject({
+    expect(await previewMapping(fixture)).toMatchObject({
       changed: 1,
       fields: [
         { field: 'customFields.cf-title', set: 1 },
@@ -232,7 +232,7 @@ test('without a mapping, tells what the present one would still change', () =>
       examples: [{ id: ada.id }],
     });
     await follow(fixture);
-    expect(await rehearsed(fixture)).toMatchObject({ people: 1, changed: 0, fields: [], findings: [] });
+    expect(await previewMapping(fixture)).toMatchObject({ people: 1, changed: 0, fields: [], findings: [] });
   }));
 
 test('keeps as few examples as are wanted, whatever the number of people, and tells how far it is', () =>
@@ -272,7 +272,7 @@ test('lets others in while it goes on', () =>
     expect(others).toBe(10);
   }));
 
-test('a travel API whose lookups were never read cannot be rehearsed for', () =>
+test('a travel API whose lookups were never read cannot be previewed for', () =>
   withOwnFixture(async (fixture) => {
     const failure = { kind: 'unavailable', text: 'down' } as const;
     const connection = {
@@ -282,7 +282,7 @@ test('a travel API whose lookups were never read cannot be rehearsed for', () =>
     expect(await fixture.bridge.mappingPreviewer.run(connection, { examples: 1 })).toEqual(failure);
   }));
 
-/** No two with the same address: who of several gets one that becomes free, a rehearsal cannot tell. */
+/** No two with the same address: who of several gets one that becomes free, a preview cannot tell. */
 const anyPerson = fc.record({ user: anyUser, isManaged: fc.boolean() });
 
 function desiredOf(
@@ -307,15 +307,15 @@ test('what it tells comes true', () =>
         for (const [index, one] of people.entries())
           await fixture.bridge.users.create(users, desiredOf(index, one));
         await fixture.reconcileAfter(120_000);
-        const told = await rehearsed(fixture, other);
+        const predicted = await previewMapping(fixture, other);
         await startWith(fixture, other);
-        expect((await rehearsed(fixture)).examples).toEqual(told.examples);
+        expect((await previewMapping(fixture)).examples).toEqual(predicted.examples);
         fixture.travel.calls.length = 0;
         await follow(fixture);
         const written = new Set<string>();
         for (const { id } of fixture.travel.writes()) if (id) written.add(id);
-        const changed = told.examples.filter(({ outcome }) => outcome === 'changed');
-        const identities = await Promise.all(told.examples.map(({ id }) => fixture.identity(id)));
+        const changed = predicted.examples.filter(({ outcome }) => outcome === 'changed');
+        const identities = await Promise.all(predicted.examples.map(({ id }) => fixture.identity(id)));
         const ids = changed.map(({ id }) => identities.find((identity) => identity.id === id)?.travelId);
         expect([...written].toSorted()).toEqual(ids.toSorted());
         for (const { id, changes } of changed) {

@@ -14,10 +14,10 @@ const title = { scimAttribute: 'title', customField: 'Job title' };
 const upper = { ...title, transforms: [{ map: { Buyer: 'BUYER' } }] };
 const roles = { allow: ['organizer'], map: { Planner: 'organizer' } };
 
-async function rehearsed(fixture: ProvisioningFixture, mapping?: JsonObject): Promise<MappingPreview> {
-  const wish = mapping ? { mapping: mappingOf(mapping), examples: 100 } : { examples: 100 };
-  const outcome = await fixture.bridge.mappingPreviewer.run(fixture.connection, wish);
-  if ('kind' in outcome) throw new Error(`the rehearsal failed: ${outcome.kind}`);
+async function previewMapping(fixture: ProvisioningFixture, mapping?: JsonObject): Promise<MappingPreview> {
+  const options = mapping ? { mapping: mappingOf(mapping), examples: 100 } : { examples: 100 };
+  const outcome = await fixture.bridge.mappingPreviewer.run(fixture.connection, options);
+  if ('kind' in outcome) throw new Error(`the preview failed: ${outcome.kind}`);
   return outcome;
 }
 
@@ -34,7 +34,7 @@ async function followed(fixture: ProvisioningFixture, mapping: JsonObject): Prom
 }
 
 /**
- * Everybody of whom a rehearsal must know more than the rules: held by the safety valve, discarded, guarded, the guarded one
+ * Everybody of whom a preview must know more than the rules: held by the safety valve, discarded, guarded, the guarded one
  * who was deactivated, imported and patched, and a return that waits.
  */
 async function fill(fixture: ProvisioningFixture): Promise<void> {
@@ -80,7 +80,7 @@ test('what waits for an admin is no change to come', () =>
         'return 1',
         'safetyValve 2',
       ]);
-      expect(await rehearsed(fixture)).toMatchObject({ changed: 0, created: 0, pending: 0, fields: [] });
+      expect(await previewMapping(fixture)).toMatchObject({ changed: 0, created: 0, pending: 0, fields: [] });
     },
     { policies, mapping: { scimUserMapping: [title], roles } },
   ));
@@ -90,15 +90,15 @@ test.each([
   ['a rule less', { scimUserMapping: [], roles }],
   ['roles that the mapping no longer gives', { scimUserMapping: [title], roles: { allow: [] } }],
   ['a default', { scimUserMapping: [title], roles, defaults: { travelPolicy: { name: 'Standard' } } }],
-])('a rehearsal of %s names those whose travelers are then written, and nobody else', (_, mapping) =>
+])('a preview of %s names those whose travelers are then written, and nobody else', (_, mapping) =>
   withFixture(
     async (fixture) => {
       await fill(fixture);
-      const outcome = await rehearsed(fixture, mapping);
+      const outcome = await previewMapping(fixture, mapping);
       const written = await followed(fixture, mapping);
       expect(outcome.examples.map(({ id }) => id).toSorted()).toEqual(written.toSorted());
       expect(outcome.changed).toBe(written.length);
-      expect(await rehearsed(fixture)).toMatchObject({ changed: 0, fields: [] });
+      expect(await previewMapping(fixture)).toMatchObject({ changed: 0, fields: [] });
     },
     { policies, mapping: { scimUserMapping: [title], roles } },
   ),

@@ -1,0 +1,202 @@
+import {
+  type CircuitBreaker,
+  circuitBreaker,
+  withReportedAnswers,
+} from '../../src/provisioning/circuit-breaker.ts';
+import type { TravelFailure } from '../../src/provisioning/travel-ports.ts';
+import { fakeTravel } from '../fixtures/fake-travel.ts';
+
+const down: TravelFailure = { kind: 'unavailable', text: 'ECONNREFUSED', isUnanswered: true };
+const faulty: TravelFailure = { kind: 'unavailable', text: 'PATCH /api/users/1: 500' };
+
+/** What a travel API says that has too much to do. */
+function throttled(retryAfterMs?: number): TravelFailure {
+  const asked = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return { kind: 'unavailable', text: 'GET /api/users: 429', isThrottled: true, ...asked };
+}
+
+/** A call that begins and fails at once. */
+function fail(breaker: CircuitBreaker, failure: TravelFailure, { now = 0, subject = 'ada' } = {}): void {
+  breaker.beginCall().recordFailure(failure, now, subject);
+}
+
+/** So many people, each with a call that has no answer. */
+function silence(breaker: CircuitBreaker, people: number, now = 0): void {
+  for (let person = 0; person < people; person += 1) fail(breaker, down, { now, subject: `p${person}` });
+}
+
+/** The times until `end` at which an attempt is admitted, each of which fails. */
+function probes(breaker: CircuitBreaker, failure: TravelFailure, end: number): number[] {
+  const times: number[] = [];
+  for (let now = 0; now <= end; now += 250) {
+    if (!breaker.admit(now)) continue;
+    times.push(now);
+    fail(breaker, failure, { now, subject: `probe ${now}` });
+  }
+  return times;
+}
+
+describe('a connection whose travel API asks everybody to wait', () => {
+  it.each([
+    ['a minute, however long it is asked to', 3_600_000, [60_000, 90_000, 120_000, 150_000]],
+    ['a minute, if it is asked to for ever', Number.POSITIVE_INFINITY, [60_000, 90_000, 120_000, 150_000]],
+    ['as long as it is asked to', 20_000, [20_000, 40_000, 60_000, 80_000, 100_000, 130_000]],
+    ['longer and longer, if it is not told how long', undefined, [1_000, 3_000, 7_000, 15_000, 31_000]],
+    ['at least a second', 0, [1_000, 3_000, 7_000, 15_000, 31_000]],
+  ])('pauses %s, and then probes at least each half minute', (_, asked, times) => {
+    const breaker = circuitBreaker();
+    fail(breaker, throttled(asked));
+    expect(probes(breaker, throttled(asked), 150_000).slice(0, times.length)).toEqual(times);
+  });
+
+  it('never pauses longer for what was under way when the pause began', () => {
+    const breaker = circuitBreaker();
+    const slow = Array.from({ length: 8 }, () => breaker.beginCall());
+    fail(breaker, throttled(60_000));
+    for (const [index, call] of slow.entries()) call.recordFailure(throttled(60_000), 1_000 * index, index);
+    expect([breaker.admit(59_999), breaker.admit(60_000)]).toEqual([false, true]);
+  });
+
+  it('goes on pausing when a call that began before succeeds', () => {
+    const breaker = circuitBreaker();
+    const earlier = breaker.beginCall();
+    fail(breaker, throttled(10_000));
+    earlier.recordAnswer();
+    expect([breaker.pauseReason(), breaker.blocks(9_999)]).toEqual(['throttled', true]);
+  });
+
+  it('goes on with everybody once a probe is answered, be it by a refusal of the person', () => {
+    for (const failure of [undefined, faulty, { kind: 'forbidden' } as const]) {
+      const breaker = circuitBreaker();
+      fail(breaker, throttled(10_000));
+      expect([breaker.admit(10_000), breaker.admit(10_000)]).toEqual([true, false]);
+      const probe = breaker.beginCall();
+      if (failure) probe.recordFailure(failure, 10_000, 'ada');
+      else probe.recordAnswer();
+      expect([breaker.pauseReason(), breaker.admit(10_000)]).toEqual([undefined, true]);
+    }
+  });
+
+  it('probes with the next when an attempt has made no call', () => {
+    const breaker = circuitBreaker();
+    fail(breaker, throttled(1_000));
+    expect([breaker.admit(1_000), breaker.admit(1_000)]).toEqual([true, false]);
+    breaker.endAttempt(1_001);
+    expect(breaker.admit(1_001)).toBe(true);
+  });
+
+  it('probes again when nothing is heard of a probe for half a minute', () => {
+    const breaker = circuitBreaker();
+    fail(breaker, throttled(1_000));
+    expect(breaker.admit(1_000)).toBe(true);
+    breaker.beginCall();
+    expect([breaker.admit(30_999), breaker.admit(31_000)]).toEqual([false, true]);
+  });
+
+  it('leaves a probe to those who are in a hurry', () => {
+    const breaker = circuitBreaker();
+    fail(breaker, throttled(1_000));
+    expect([breaker.admit(1_500, 2_000), breaker.blocks(1_500, 2_000), breaker.blocks(1_500)]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(breaker.admit(3_000, 2_000)).toBe(true);
+  });
+
+  it('is not begun by requests that are refused as such (400, 413, 415): the travel API works', async () => {
+    const breaker = circuitBreaker();
+    const fake = fakeTravel();
+    const { travel } = withReportedAnswers({ travel: fake.users, lookups: fake.lookups }, breaker, () => 0);
+    fake.faultFor = () => ({ kind: 'unavailable', text: 'PATCH /api/users/t-1: 400', isRejected: true });
+    for (let person = 0; person < 10; person += 1) await travel.patch(`t-${person}`, {});
+    expect(breaker.admit(0)).toBe(true);
+    fake.faultFor = () => down;
+    for (let person = 0; person < 5; person += 1) await travel.patch(`t-${person}`, {});
+    expect(breaker.admit(0)).toBe(false);
+  });
+});
+
+describe('a connection whose travel API answers nobody', () => {
+  it('pauses after five people in a row, for a second at first and half a minute at last', () => {
+    const breaker = circuitBreaker();
+    silence(breaker, 4);
+    expect(breaker.admit(0)).toBe(true);
+    silence(breaker, 5);
+    expect(breaker.pauseReason()).toBe('unanswered');
+    expect(probes(breaker, down, 100_000)).toEqual([1_000, 3_000, 7_000, 15_000, 31_000, 61_000, 91_000]);
+  });
+
+  it('does not pause for one person whose calls are never answered', () => {
+    const breaker = circuitBreaker();
+    for (let time = 0; time < 50; time += 1) fail(breaker, down, { now: time * 1_000 });
+    expect(breaker.pauseReason()).toBeUndefined();
+  });
+
+  it('does not pause while anybody is answered, be it by 500', () => {
+    const breaker = circuitBreaker();
+    for (let time = 0; time < 5; time += 1) {
+      silence(breaker, 4);
+      fail(breaker, faulty, { subject: 'poor' });
+    }
+    expect(breaker.pauseReason()).toBeUndefined();
+  });
+
+  it('pauses no longer when many that were under way together fail together', () => {
+    const breaker = circuitBreaker();
+    silence(breaker, 25);
+    expect([breaker.admit(999), breaker.admit(1_000)]).toEqual([false, true]);
+  });
+
+  it('goes on at the first answer, whoever gets it', () => {
+    const breaker = circuitBreaker();
+    const earlier = breaker.beginCall();
+    silence(breaker, 5);
+    earlier.recordAnswer();
+    expect(breaker.pauseReason()).toBeUndefined();
+  });
+
+  it('leaves it alone for as long as it asks, once it asks', () => {
+    const breaker = circuitBreaker();
+    silence(breaker, 5);
+    expect(breaker.admit(1_000)).toBe(true);
+    fail(breaker, throttled(40_000), { now: 1_000 });
+    expect([breaker.pauseReason(), breaker.admit(40_999), breaker.admit(41_000)]).toEqual([
+      'throttled',
+      false,
+      true,
+    ]);
+  });
+});
+
+it('answers of 500 for any number of people stop nobody else', () => {
+  const breaker = circuitBreaker();
+  for (let person = 0; person < 100; person += 1) fail(breaker, faulty, { subject: `p${person}` });
+  expect([breaker.pauseReason(), breaker.admit(0)]).toEqual([undefined, true]);
+});
+
+it('a credential that is refused for everybody pauses the connection until one call is let in', () => {
+  const breaker = circuitBreaker();
+  for (let person = 0; person < 5; person += 1) {
+    fail(breaker, { kind: 'unauthorized' }, { subject: `p${person}` });
+  }
+  expect(breaker.pauseReason()).toBe('unauthorized');
+  expect(breaker.admit(1_000)).toBe(true);
+  breaker.beginCall().recordAnswer();
+  expect(breaker.pauseReason()).toBeUndefined();
+});
+
+it('tells once when it begins and once when it ends', () => {
+  const told: string[] = [];
+  const breaker = circuitBreaker({
+    opened: (reason, ms) => told.push(`${reason} ${ms}`),
+    closed: (reason) => told.push(`end of ${reason}`),
+  });
+  silence(breaker, 50);
+  probes(breaker, down, 300_000);
+  fail(breaker, throttled(3_600_000), { now: 300_000 });
+  probes(breaker, throttled(5_000), 900_000);
+  expect(breaker.admit(990_000)).toBe(true);
+  breaker.beginCall().recordAnswer();
+  expect(told).toEqual(['unanswered 1000', 'end of unanswered', 'throttled 60000', 'end of throttled']);
+});
