@@ -50,10 +50,10 @@ describe('a filter on users becomes a condition on columns', () => {
     ['externalId eq "\\ud800"', has('externalId', '\ud800'), false],
     ['externalId eq "\\ufffd"', has('externalId', '\ufffd'), false],
   ];
-  test.each(cases)('%s', (text, where, isAnswered) => {
-    const question = toFilterQuery(userColumns, parseFilterParameter(userType, text));
-    expect(question.where).toEqual(where);
-    expect(question.residual === undefined).toBe(isAnswered);
+  test.each(cases)('%s', (text, where, isComplete) => {
+    const query = toFilterQuery(userColumns, parseFilterParameter(userType, text));
+    expect(query.where).toEqual(where);
+    expect(query.residual === undefined).toBe(isComplete);
   });
 });
 
@@ -70,11 +70,11 @@ test('the residual has only those comparisons that no column answers', () => {
 });
 
 test('a filter on groups compares members by a column', () => {
-  const question = toFilterQuery(
+  const query = toFilterQuery(
     groupColumns,
     parseFilterParameter(groupType, 'id eq "x" and members eq "u" and members[value eq "v"]'),
   );
-  expect(question).toEqual({
+  expect(query).toEqual({
     where: { all: [has('id'), has('member', 'u'), has('member', 'v')] },
     residual: undefined,
   });

@@ -1,7 +1,7 @@
 import { type JsonObject, urns } from '../../../src/schema/resource.ts';
 import { patchOp, type ScimFixture, scimFixture } from '../../fixtures/scim.ts';
 
-/** RFC 7644 §3.5.2, statement by statement, over HTTP. Titles that cite docs/architecture.md go beyond the RFC. */
+/** RFC 7644 §3.5.2, statement by statement, over HTTP. Titles that cite docs/deviations.md go beyond the RFC. */
 
 const ENT = urns.enterprise;
 const TRAVEL = urns.travel;
@@ -103,10 +103,10 @@ describe('§3.5.2.1 add', () => {
       [add('emails', [home])],
       { emails: [work, home] },
     ],
-    ['… also one that is no array', { emails: [work] }, [add('emails', home)], { emails: [work, home] }],
+    ['… also one that is not an array', { emails: [work] }, [add('emails', home)], { emails: [work, home] }],
     ['… also where there was none', {}, [add('emails', [home])], { emails: [home] }],
     [
-      '… no path: added too, not replaced',
+      '… without a path: added as well, not replaced',
       { emails: [work] },
       [{ op: 'add', value: { emails: [home] } }],
       { emails: [work, home] },
@@ -184,7 +184,7 @@ describe('"if the target location already contains the value specified, no chang
     ['one of many of an undeclared extension', add(`${OTHER}:tags`, [{ b: 1 }])],
     ['everything', { op: 'add', value: seed }],
     ['the same by replace', { op: 'replace', value: seed }],
-    ['what is not there, removed', remove('nickName')],
+    ['remove of an absent attribute', remove('nickName')],
   ])('%s', async (_title, operation) => {
     const { created, answer } = await patched(seed, [operation]);
     expect(answer).toMatchObject({ status: 200, body: created });
@@ -260,7 +260,7 @@ describe('§3.5.2.2 remove', () => {
       { [ENT]: { division: 'V' } },
     ],
     [
-      'the last attribute of an extension: the extension is gone',
+      'the last attribute of an extension: the extension is removed',
       { [ENT]: { department: 'D' } },
       [remove(`${ENT}:department`)],
       {},
@@ -344,19 +344,19 @@ describe('§3.5.2.3 replace', () => {
       { addresses: [{ ...office, locality: 'Nice' }, flat, { ...annex, locality: 'Nice' }] },
     ],
     [
-      'a filter on type that matches nothing makes the value (docs/architecture.md, SCIM requests)',
+      'a filter on type that matches nothing creates the value (docs/deviations.md)',
       { emails: [home] },
       [replace('emails[type eq "work"].value', 'a@x')],
       { emails: [home, { type: 'work', value: 'a@x' }] },
     ],
     [
-      'a filter on primary that matches nothing makes the value (docs/architecture.md, SCIM requests)',
+      'a filter on primary that matches nothing creates the value (docs/deviations.md)',
       { emails: [home] },
       [replace('emails[primary eq true].value', 'a@x')],
       { emails: [home, { primary: true, value: 'a@x' }] },
     ],
     [
-      'a reference to somebody else takes along what described the old one',
+      'a new value of a reference clears the description of the old one',
       { [ENT]: { manager: { value: 'm', displayName: 'Max' } } },
       [replace(`${ENT}:manager`, { value: 'n' })],
       { [ENT]: { manager: { value: 'n' } } },
@@ -407,7 +407,7 @@ describe('§3.5.2.3 replace', () => {
       [replace('emails[type eq "work" and value sw "z"].value', 'y@x')],
       'noTarget',
     ],
-    ['no path and a value that is no object', {}, [{ op: 'replace', value: 'x' }], 'invalidValue'],
+    ['no path and a value that is not an object', {}, [{ op: 'replace', value: 'x' }], 'invalidValue'],
   ]);
 });
 
