@@ -96,10 +96,10 @@ function chosen(random: Random): Pick<Hostile, 'bytes' | 'isLast'> {
   const kind = random.below(100);
   if (kind < 1) return pick(all, random);
   if (kind < 85) return pick(small, random);
-  return { bytes: damaged(pick(honest, random), random) };
+  return { bytes: damaged(pick(validRequests, random), random) };
 }
 
-const honest = [
+const validRequests = [
   request('POST', '/Users', {
     body: '{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"storm","emails":[{"value":"a@x","type":"work"}]}',
   }),

@@ -204,13 +204,21 @@ describe('replace at members[value eq …] (RFC 7644 §3.5.2.3)', () => {
     ['another member', [at(['a'], { value: 'x' })], ['b', 'c', 'x']],
     ['another member in a list', [at(['a'], [{ value: 'x' }])], ['b', 'c', 'x']],
     ['another member as text', [at(['a'], 'x')], ['b', 'c', 'x']],
-    ['one who is a member already', [at(['a'], { value: 'b' })], ['b', 'c']],
+    ['a present member', [at(['a'], { value: 'b' })], ['b', 'c']],
     ['itself', [at(['a'], { value: 'a' })], ['a', 'b', 'c']],
     ['nothing', [at(['a'], null)], ['b', 'c']],
     ['an empty list', [at(['a'], [])], ['b', 'c']],
     ['two by one', [at(['a', 'b'], { value: 'x' })], ['c', 'x']],
-    ['those of several who are members', [at(['a', 'z'], { value: 'x' })], ['b', 'c', 'x']],
-    ['one who was added before', [add('x'), at(['x'], { value: 'y' })], ['a', 'b', 'c', 'y']],
+    [
+      'a new member for several, of which some are members',
+      [at(['a', 'z'], { value: 'x' })],
+      ['b', 'c', 'x'],
+    ],
+    [
+      'a new member for one that the operation before added',
+      [add('x'), at(['x'], { value: 'y' })],
+      ['a', 'b', 'c', 'y'],
+    ],
     ['one after the other', [at(['a'], 'x'), at(['x'], 'y'), at(['y'], 'z')], ['b', 'c', 'z']],
     ['two that swap', [at(['a'], 'x'), at(['b'], 'a')], ['c', 'x', 'a']],
     [
@@ -231,12 +239,12 @@ describe('replace at members[value eq …] (RFC 7644 §3.5.2.3)', () => {
   });
 
   const refused: [string, unknown[]][] = [
-    ['who is no member', [at(['z'], { value: 'x' })]],
-    ['who is no member, by themselves', [at(['z'], { value: 'z' })]],
-    ['who is no member, by nothing', [at(['z'], null)]],
-    ['of whom none is a member', [at(['y', 'z'], { value: 'x' })]],
-    ['who was removed before', [remove('a'), at(['a'], { value: 'x' })]],
-    ['who was replaced before', [at(['a'], { value: 'x' }), at(['a'], { value: 'y' })]],
+    ['an absent member', [at(['z'], { value: 'x' })]],
+    ['an absent member, by itself', [at(['z'], { value: 'z' })]],
+    ['an absent member, by null', [at(['z'], null)]],
+    ['several absent members', [at(['y', 'z'], { value: 'x' })]],
+    ['a member that the operation before removed', [remove('a'), at(['a'], { value: 'x' })]],
+    ['a member that the operation before replaced', [at(['a'], { value: 'x' }), at(['a'], { value: 'y' })]],
     ['when all were removed before', [{ op: 'remove', path: 'members' }, at(['a'], { value: 'x' })]],
     [
       'after a change that would be made',
@@ -247,7 +255,7 @@ describe('replace at members[value eq …] (RFC 7644 §3.5.2.3)', () => {
       [{ op: 'replace', value: { 'members[value eq "z"]': { value: 'x' } } }],
     ],
   ];
-  test.each(refused)('of a value %s is 400 noTarget and changes nothing', async (_title, operations) => {
+  test.each(refused)('at %s is 400 noTarget and changes nothing', async (_title, operations) => {
     const id = await createGroup('Team', ['a', 'b', 'c']);
     const before = await readGroup(id);
     expect(await patch(id, ...operations)).toMatchObject(noTarget);
@@ -352,7 +360,7 @@ function applied(before: Member[], steps: (MemberPatchStep | MemberChange)[]): M
     if ('values' in one) for (const gone of one.values) members.delete(gone);
     if (one.kind === 'replace') members.clear();
     if ('members' in one) {
-      for (const come of one.members) if (!members.has(come.value)) members.set(come.value, come);
+      for (const added of one.members) if (!members.has(added.value)) members.set(added.value, added);
     }
   }
   return [...members.values()];

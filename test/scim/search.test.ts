@@ -27,7 +27,7 @@ describe('a search by POST has the response of the same GET (RFC 7644 §3.4.3)',
     ['excluded attributes', { excludedAttributes: ['meta', 'members'] }, 'excludedAttributes=meta,members'],
     ['names in another case', { FILTER: 'id eq "u1"', Count: 5 }, 'filter=id+eq+%22u1%22&count=5'],
     ['members that are unassigned', { filter: null, attributes: [] }, ''],
-    ['members that nobody knows', { domain: 'x', Operations: [] }, ''],
+    ['unknown members', { domain: 'x', Operations: [] }, ''],
   ];
   test.each(['/Users', '/Groups', ''])('at %s', async (path) => {
     for (const [title, request, query] of searches) {

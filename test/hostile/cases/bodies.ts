@@ -26,7 +26,7 @@ function nested(): Hostile[] {
   return [10_000, 200_000]
     .flatMap((times) => [
       // Undeclared attributes are dropped unread, so the error is the missing userName.
-      post(`arrays ${times} deep in what nobody knows`, `{"junk":${deep('[', ']', times)}}`),
+      post(`arrays ${times} deep in an unknown attribute`, `{"junk":${deep('[', ']', times)}}`),
       post(
         `arrays ${times} deep in an extension`,
         `{"userName":"x","${EXT}":{"a":${deep('[', ']', times)}}}`,

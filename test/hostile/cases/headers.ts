@@ -115,7 +115,7 @@ function sizes(): Hostile[] {
     get('a line feed alone', { 'X-Line': 'a\nb' }, 400),
     get('a NUL', { 'X-Nul': 'a\0b' }, 400),
     get('no Host', { Host: undefined }, 400),
-    get('an Expect that nobody meets', { Expect: '200-maybe' }, 417),
+    get('an Expect other than 100-continue', { Expect: '200-maybe' }, 417),
     get('an odd Host', { Host: '../../<x>:99999@evil' }, 200),
     get('a Host of 8 KB', { Host: 'x'.repeat(8000) }, 200),
     get(
