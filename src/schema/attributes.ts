@@ -23,7 +23,8 @@ export interface Schema {
   attributes: readonly Attribute[];
 }
 
-type Characteristics = Partial<Omit<Attribute, 'name' | 'description' | 'subAttributes'>>;
+/** The characteristics of an attribute that may differ from the defaults. */
+export type Characteristics = Partial<Omit<Attribute, 'name' | 'description' | 'subAttributes'>>;
 
 /** Makes an attribute with the defaults of RFC 7643 §2.2: an optional string that clients may write, compared without case. */
 export function attribute(name: string, description: string, traits: Characteristics = {}): Attribute {

@@ -1,6 +1,10 @@
-import { type Attribute, attribute, complexAttribute, type Schema } from '../schema/attributes.ts';
-
-type Traits = NonNullable<Parameters<typeof attribute>[2]>;
+import {
+  type Attribute,
+  attribute,
+  type Characteristics,
+  complexAttribute,
+  type Schema,
+} from '../schema/attributes.ts';
 
 const readOnly = { mutability: 'readOnly' } as const;
 const required = { ...readOnly, required: true } as const;
@@ -160,7 +164,7 @@ function feature(name: string, description: string, more: readonly Attribute[] =
   return complexAttribute(name, description, { ...required, subAttributes: [supported, ...more] });
 }
 
-function integer(name: string, description: string, traits: Traits = required): Attribute {
+function integer(name: string, description: string, traits: Characteristics = required): Attribute {
   return attribute(name, description, { ...traits, type: 'integer' });
 }
 
@@ -168,7 +172,7 @@ function link(
   name: string,
   description: string,
   target: 'external' | 'uri',
-  traits: Traits = readOnly,
+  traits: Characteristics = readOnly,
 ): Attribute {
   return attribute(name, description, { ...traits, type: 'reference', referenceTypes: [target] });
 }
