@@ -57,12 +57,10 @@ const requests: Record<string, () => Promise<Answer>> = {
 };
 
 const shown = ['docs/connect-okta.md', 'docs/connect-entra.md'].flatMap((file) =>
-  tableRowsUnder(readDocument(file), 'What the administrator sees, and what it means').flatMap(
-    ([cell = '']) => {
-      const errors = cell.match(/"[^"]+" \(\d{3}\)/g) ?? [];
-      return errors.map((error) => [file, error] as const);
-    },
-  ),
+  tableRowsUnder(readDocument(file), 'Messages in the admin console').flatMap(([cell = '']) => {
+    const errors = cell.match(/"[^"]+" \(\d{3}\)/g) ?? [];
+    return errors.map((error) => [file, error] as const);
+  }),
 );
 
 test('the guides explain errors of their own', () => {
