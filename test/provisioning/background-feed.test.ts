@@ -19,12 +19,12 @@ afterEach(async () => {
   await fixture.close();
 });
 
-/** Lets everything go on that can without time passing; a bound, as nothing here takes a hundredth of it. */
+/** Lets all pending work run without advancing the clock; the number of rounds is a generous bound. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 300; turn += 1) await new Promise(setImmediate);
 }
 
-/** Starts the loops, and waits for what they do at first. */
+/** Starts the loops and waits for their first run. */
 async function start(): Promise<void> {
   background = fixture.bridge.startBackground();
   await settled();
@@ -37,7 +37,7 @@ async function pass(ms: number): Promise<void> {
 
 const imports = () => fixture.travel.calls.filter(({ verb }) => verb === 'page').length;
 
-/** Makes a traveler by hand. */
+/** Creates a traveler by hand. */
 function made(email: string): string {
   const traveler = fixture.travel.addTraveler({ email });
   feed.addEvent('user.created', traveler);
@@ -48,7 +48,7 @@ async function isKnown(travelId: string): Promise<boolean> {
   return (await fixture.store.identities.find('default', { by: 'travelId', value: travelId })).length > 0;
 }
 
-test('the place in the feed is taken before the first import, so that nothing falls between them', async () => {
+test('the feed position is taken before the first import, so that no change is missed between them', async () => {
   let asked = 0;
   fixture.travel.faultFor = ({ verb }) => {
     if (verb === 'page') asked ||= feed.requests.length;
@@ -58,7 +58,7 @@ test('the place in the feed is taken before the first import, so that nothing fa
   expect([asked, imports()]).toEqual([1, 1]);
 });
 
-test('what is made by hand is known after the next look, without an import', async () => {
+test('a traveler created by hand is known after the next poll, without an import', async () => {
   await start();
   const id = made('ada@corp.example');
   await pass(EVERY_MS - 1);
@@ -70,13 +70,13 @@ test('what is made by hand is known after the next look, without an import', asy
   expect([await isKnown(next), imports()]).toEqual([true, 1]);
 });
 
-test('when nothing happens, each look is one small request', async () => {
+test('each poll without events is one small request', async () => {
   await start();
   for (let look = 0; look < 5; look += 1) await pass(EVERY_MS);
   expect(feed.requests.map(({ limit }) => limit)).toEqual([1, 1, 1, 1, 1, 1]);
 });
 
-test('a place that is lost makes everybody be read at once', async () => {
+test('a lost position causes an import at once', async () => {
   feed.addEvent('invoice.created');
   await start();
   feed.events.splice(0);
@@ -89,7 +89,7 @@ test('a place that is lost makes everybody be read at once', async () => {
   expect(imports()).toBe(2);
 });
 
-test('a travel API without a feed is imported every hour, and asked for a feed as seldom', async () => {
+test('a travel API without a feed is imported every hour, and asked for a feed every hour', async () => {
   feed.faultFor = () => ({ kind: 'ok', value: 'none' });
   await start();
   for (let look = 0; look < 10; look += 1) await pass(EVERY_MS);
@@ -105,7 +105,7 @@ test('a travel API without a feed is imported every hour, and asked for a feed a
 });
 
 test.each<TravelAnswer<FeedPage | 'none'>>([{ kind: 'unavailable', text: 'down' }, { kind: 'unauthorized' }])(
-  'a feed that answers $kind is asked less and less often, at last once a minute',
+  'a feed that answers $kind is polled less and less often, finally once a minute',
   async (answer) => {
     await start();
     feed.faultFor = () => answer;
@@ -115,7 +115,7 @@ test.each<TravelAnswer<FeedPage | 'none'>>([{ kind: 'unavailable', text: 'down' 
       await new Promise(setImmediate);
       await new Promise(setImmediate);
     }
-    // After 2, 4, 8, 16, 32 seconds, then each minute.
+    // The intervals are 2, 4, 8, 16 and 32 seconds, then one minute.
     expect(feed.requests.length).toBeGreaterThan(10);
     expect(feed.requests.length).toBeLessThan(16);
     feed.faultFor = () => undefined;
@@ -125,7 +125,7 @@ test.each<TravelAnswer<FeedPage | 'none'>>([{ kind: 'unavailable', text: 'down' 
   },
 );
 
-test('an hourly import goes on beside the feed: it finds what a feed may have missed', async () => {
+test('the hourly import runs beside the feed and finds what the feed missed', async () => {
   await start();
   const id = fixture.travel.addTraveler({ email: 'unheard@corp.example' }).id;
   await pass(HOUR_MS);

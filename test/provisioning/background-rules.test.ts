@@ -2,7 +2,7 @@ import type { Background } from '../../src/provisioning/background.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
 import { type ProvisioningFixture, person, provisioningFixture } from '../fixtures/provisioning.ts';
 
-/** From one reading of the rules to the next, at least and at most. */
+/** The shortest and the longest interval between two readings of the rules, in milliseconds. */
 const SOONEST_MS = 250;
 const MINUTE_MS = 60_000;
 const FEED_MS = 2_000;
@@ -28,7 +28,7 @@ afterEach(async () => {
   await fixture.close();
 });
 
-/** Lets everything go on that can without time passing; a bound, as nothing here takes a hundredth of it. */
+/** Lets all pending work run without advancing the clock; the number of rounds is a generous bound. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 300; turn += 1) await new Promise(setImmediate);
 }
@@ -45,7 +45,7 @@ async function start(): Promise<void> {
   readings = 0;
 }
 
-test('rules are read anew at once when something changed, and else after a minute', async () => {
+test('rules are read again at once after a change, and otherwise after a minute', async () => {
   await start();
   background.refreshRules();
   await settled();
@@ -57,7 +57,7 @@ test('rules are read anew at once when something changed, and else after a minut
   expect(readings).toBe(2);
 });
 
-test('two hundred changes in a moment are two readings, and the last of them is followed', async () => {
+test('two hundred simultaneous changes cause two readings, and the last change is applied', async () => {
   fixture.travel.lookupData = { ...fixture.travel.lookupData, customFields: [project] };
   const { id } = await fixture.bridge.users.create('default', person('Ada', { title: 'Engines' }));
   await start();
@@ -80,7 +80,7 @@ test('two hundred changes in a moment are two readings, and the last of them is 
   ]);
 });
 
-test('what the feed tells of two hundred changes is one reading, and of what is not looked up none', async () => {
+test('two hundred events about lookups cause one reading, and other events cause none', async () => {
   await start();
   for (let n = 0; n < 200; n += 1) feed.addEvent('costCenter.updated');
   await pass(FEED_MS);

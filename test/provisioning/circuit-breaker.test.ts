@@ -9,23 +9,23 @@ import { fakeTravel } from '../fixtures/fake-travel.ts';
 const down: TravelFailure = { kind: 'unavailable', text: 'ECONNREFUSED', isUnanswered: true };
 const faulty: TravelFailure = { kind: 'unavailable', text: 'PATCH /api/users/1: 500' };
 
-/** What a travel API says that has too much to do. */
+/** The failure of a throttling travel API. */
 function throttled(retryAfterMs?: number): TravelFailure {
   const asked = retryAfterMs === undefined ? {} : { retryAfterMs };
   return { kind: 'unavailable', text: 'GET /api/users: 429', isThrottled: true, ...asked };
 }
 
-/** A call that begins and fails at once. */
+/** Begins a call that fails at once. */
 function fail(breaker: CircuitBreaker, failure: TravelFailure, { now = 0, subject = 'ada' } = {}): void {
   breaker.beginCall().recordFailure(failure, now, subject);
 }
 
-/** So many people, each with a call that has no answer. */
+/** Fails one call without an answer for each of this many people. */
 function silence(breaker: CircuitBreaker, people: number, now = 0): void {
   for (let person = 0; person < people; person += 1) fail(breaker, down, { now, subject: `p${person}` });
 }
 
-/** The times until `end` at which an attempt is admitted, each of which fails. */
+/** Returns the times until `end` at which an attempt is admitted; each attempt fails. */
 function probes(breaker: CircuitBreaker, failure: TravelFailure, end: number): number[] {
   const times: number[] = [];
   for (let now = 0; now <= end; now += 250) {
@@ -36,20 +36,20 @@ function probes(breaker: CircuitBreaker, failure: TravelFailure, end: number): n
   return times;
 }
 
-describe('a connection whose travel API asks everybody to wait', () => {
+describe('the circuit breaker of a throttling travel API', () => {
   it.each([
     ['a minute, however long it is asked to', 3_600_000, [60_000, 90_000, 120_000, 150_000]],
     ['a minute, if it is asked to for ever', Number.POSITIVE_INFINITY, [60_000, 90_000, 120_000, 150_000]],
     ['as long as it is asked to', 20_000, [20_000, 40_000, 60_000, 80_000, 100_000, 130_000]],
     ['longer and longer, if it is not told how long', undefined, [1_000, 3_000, 7_000, 15_000, 31_000]],
     ['at least a second', 0, [1_000, 3_000, 7_000, 15_000, 31_000]],
-  ])('pauses %s, and then probes at least each half minute', (_, asked, times) => {
+  ])('stays open %s, and then probes at least each half minute', (_, asked, times) => {
     const breaker = circuitBreaker();
     fail(breaker, throttled(asked));
     expect(probes(breaker, throttled(asked), 150_000).slice(0, times.length)).toEqual(times);
   });
 
-  it('never pauses longer for what was under way when the pause began', () => {
+  it('is not extended by calls in flight when it opened', () => {
     const breaker = circuitBreaker();
     const slow = Array.from({ length: 8 }, () => breaker.beginCall());
     fail(breaker, throttled(60_000));
@@ -57,7 +57,7 @@ describe('a connection whose travel API asks everybody to wait', () => {
     expect([breaker.admit(59_999), breaker.admit(60_000)]).toEqual([false, true]);
   });
 
-  it('goes on pausing when a call that began before succeeds', () => {
+  it('stays open when a call that began before succeeds', () => {
     const breaker = circuitBreaker();
     const earlier = breaker.beginCall();
     fail(breaker, throttled(10_000));
@@ -65,7 +65,7 @@ describe('a connection whose travel API asks everybody to wait', () => {
     expect([breaker.pauseReason(), breaker.blocks(9_999)]).toEqual(['throttled', true]);
   });
 
-  it('goes on with everybody once a probe is answered, be it by a refusal of the person', () => {
+  it('closes once a probe is answered, even if the answer refuses the person', () => {
     for (const failure of [undefined, faulty, { kind: 'forbidden' } as const]) {
       const breaker = circuitBreaker();
       fail(breaker, throttled(10_000));
@@ -77,7 +77,7 @@ describe('a connection whose travel API asks everybody to wait', () => {
     }
   });
 
-  it('probes with the next when an attempt has made no call', () => {
+  it('makes the next attempt the probe if the admitted one made no call', () => {
     const breaker = circuitBreaker();
     fail(breaker, throttled(1_000));
     expect([breaker.admit(1_000), breaker.admit(1_000)]).toEqual([true, false]);
@@ -85,7 +85,7 @@ describe('a connection whose travel API asks everybody to wait', () => {
     expect(breaker.admit(1_001)).toBe(true);
   });
 
-  it('probes again when nothing is heard of a probe for half a minute', () => {
+  it('admits another probe if a probe has no result for half a minute', () => {
     const breaker = circuitBreaker();
     fail(breaker, throttled(1_000));
     expect(breaker.admit(1_000)).toBe(true);
@@ -93,7 +93,7 @@ describe('a connection whose travel API asks everybody to wait', () => {
     expect([breaker.admit(30_999), breaker.admit(31_000)]).toEqual([false, true]);
   });
 
-  it('leaves a probe to those who are in a hurry', () => {
+  it('leaves a due probe to more urgent callers', () => {
     const breaker = circuitBreaker();
     fail(breaker, throttled(1_000));
     expect([breaker.admit(1_500, 2_000), breaker.blocks(1_500, 2_000), breaker.blocks(1_500)]).toEqual([
@@ -104,7 +104,7 @@ describe('a connection whose travel API asks everybody to wait', () => {
     expect(breaker.admit(3_000, 2_000)).toBe(true);
   });
 
-  it('is not begun by requests that are refused as such (400, 413, 415): the travel API works', async () => {
+  it('is not opened by requests that are refused as such (400, 413, 415), since the travel API works', async () => {
     const breaker = circuitBreaker();
     const fake = fakeTravel();
     const { travel } = withReportedAnswers({ travel: fake.users, lookups: fake.lookups }, breaker, () => 0);
@@ -117,8 +117,8 @@ describe('a connection whose travel API asks everybody to wait', () => {
   });
 });
 
-describe('a connection whose travel API answers nobody', () => {
-  it('pauses after five people in a row, for a second at first and half a minute at last', () => {
+describe('the circuit breaker of a travel API that does not answer', () => {
+  it('opens after five people in a row, first for a second and finally for half a minute', () => {
     const breaker = circuitBreaker();
     silence(breaker, 4);
     expect(breaker.admit(0)).toBe(true);
@@ -127,13 +127,13 @@ describe('a connection whose travel API answers nobody', () => {
     expect(probes(breaker, down, 100_000)).toEqual([1_000, 3_000, 7_000, 15_000, 31_000, 61_000, 91_000]);
   });
 
-  it('does not pause for one person whose calls are never answered', () => {
+  it('stays closed if only the calls of one person are never answered', () => {
     const breaker = circuitBreaker();
     for (let time = 0; time < 50; time += 1) fail(breaker, down, { now: time * 1_000 });
     expect(breaker.pauseReason()).toBeUndefined();
   });
 
-  it('does not pause while anybody is answered, be it by 500', () => {
+  it('stays closed while any call is answered, even by 500', () => {
     const breaker = circuitBreaker();
     for (let time = 0; time < 5; time += 1) {
       silence(breaker, 4);
@@ -142,13 +142,13 @@ describe('a connection whose travel API answers nobody', () => {
     expect(breaker.pauseReason()).toBeUndefined();
   });
 
-  it('pauses no longer when many that were under way together fail together', () => {
+  it('is not extended when many calls in flight fail together', () => {
     const breaker = circuitBreaker();
     silence(breaker, 25);
     expect([breaker.admit(999), breaker.admit(1_000)]).toEqual([false, true]);
   });
 
-  it('goes on at the first answer, whoever gets it', () => {
+  it('closes at the first answer to any call', () => {
     const breaker = circuitBreaker();
     const earlier = breaker.beginCall();
     silence(breaker, 5);
@@ -156,7 +156,7 @@ describe('a connection whose travel API answers nobody', () => {
     expect(breaker.pauseReason()).toBeUndefined();
   });
 
-  it('leaves it alone for as long as it asks, once it asks', () => {
+  it('stays open for as long as the travel API asks, once it asks', () => {
     const breaker = circuitBreaker();
     silence(breaker, 5);
     expect(breaker.admit(1_000)).toBe(true);
@@ -169,13 +169,13 @@ describe('a connection whose travel API answers nobody', () => {
   });
 });
 
-it('answers of 500 for any number of people stop nobody else', () => {
+it('answers of 500 for any number of people do not open the breaker', () => {
   const breaker = circuitBreaker();
   for (let person = 0; person < 100; person += 1) fail(breaker, faulty, { subject: `p${person}` });
   expect([breaker.pauseReason(), breaker.admit(0)]).toEqual([undefined, true]);
 });
 
-it('a credential that is refused for everybody pauses the connection until one call is let in', () => {
+it('a credential that is refused on every call opens the breaker until a call is accepted', () => {
   const breaker = circuitBreaker();
   for (let person = 0; person < 5; person += 1) {
     fail(breaker, { kind: 'unauthorized' }, { subject: `p${person}` });
@@ -186,7 +186,7 @@ it('a credential that is refused for everybody pauses the connection until one c
   expect(breaker.pauseReason()).toBeUndefined();
 });
 
-it('tells once when it begins and once when it ends', () => {
+it('the listener is called once when the breaker opens and once when it closes', () => {
   const told: string[] = [];
   const breaker = circuitBreaker({
     opened: (reason, ms) => told.push(`${reason} ${ms}`),

@@ -46,7 +46,7 @@ function followerIn({ store, clock, connection }: ProvisioningFixture): FeedFoll
   );
 }
 
-/** Changes a traveler by hand, as an admin of the travel service does, and lets the feed tell of it. */
+/** Changes a traveler by hand, as an admin of the travel service does, and adds the event to the feed. */
 function byHand(id: string, change: Partial<TravelUser>): TravelUser {
   const before = fixture.travel.travelers.get(id);
   if (!before) throw new Error(`there is no traveler ${id}`);
@@ -56,7 +56,7 @@ function byHand(id: string, change: Partial<TravelUser>): TravelUser {
   return after;
 }
 
-/** Somebody whom an IdP has made, and whose traveler is there. */
+/** Creates a user by the IdP and its traveler. */
 async function joined(name: string): Promise<{ id: string; travelId: string }> {
   const { id } = await fixture.bridge.users.create('default', person(name));
   const { travelId } = await fixture.identity(id);
@@ -64,7 +64,7 @@ async function joined(name: string): Promise<{ id: string; travelId: string }> {
   return { id, travelId };
 }
 
-/** Follows from the present moment on. */
+/** Creates a follower at the present end of the feed. */
 async function begun(): Promise<void> {
   await following.begin();
   feed.requests.length = 0;
@@ -73,7 +73,7 @@ async function begun(): Promise<void> {
 
 const verbs = () => fixture.travel.calls.map(({ verb }) => verb);
 
-test('when nothing has happened, the newest event is asked for and nothing else', async () => {
+test('a poll without new events requests one event only', async () => {
   feed.addEvent('user.created', fixture.travel.addTraveler({ email: 'old@corp.example' }));
   await begun();
   expect(await following.follow()).toBe('followed');
@@ -82,7 +82,7 @@ test('when nothing has happened, the newest event is asked for and nothing else'
   expect((await fixture.store.identities.findPage('default', 0, 10)).total).toBe(0);
 });
 
-test('a traveler who was made by hand is there for IdPs, and changes along', async () => {
+test('a traveler created by hand becomes visible to IdPs and follows later changes', async () => {
   await begun();
   const { id } = fixture.travel.addTraveler({ email: 'ada@corp.example', firstName: 'Ada' });
   feed.addEvent('user.created', fixture.travel.travelers.get(id));
@@ -99,7 +99,7 @@ test('a traveler who was made by hand is there for IdPs, and changes along', asy
   expect(verbs()).toEqual([]);
 });
 
-test('a linked traveler who was changed by hand is read once, and the drift is found', async () => {
+test('a linked traveler changed by hand is read once, and the drift is reported', async () => {
   const { id, travelId } = await joined('Ada');
   await begun();
   byHand(travelId, { firstName: 'Eve' });
@@ -111,7 +111,7 @@ test('a linked traveler who was changed by hand is read once, and the drift is f
   expect(await fixture.findings(id)).toEqual(['firstName: drift']);
 });
 
-test('a change by hand is not forgotten when reading the person fails', async () => {
+test('a change by hand is applied later if reading the traveler fails', async () => {
   const { id, travelId } = await joined('Ada');
   await begun();
   byHand(travelId, { firstName: 'Eve' });
@@ -125,7 +125,7 @@ test('a change by hand is not forgotten when reading the person fails', async ()
   expect(await fixture.findings(id)).toEqual(['firstName: drift']);
 });
 
-test('an event that is older than what is there now changes nothing back', async () => {
+test('an event that is older than the observed value changes nothing', async () => {
   const { id, travelId } = await joined('Ada');
   await begun();
   const traveler = fixture.travel.travelers.get(travelId);
@@ -136,7 +136,7 @@ test('an event that is older than what is there now changes nothing back', async
   expect(verbs()).toEqual(['read']);
 });
 
-test('a linked traveler who was archived by hand is drift, too', async () => {
+test('a linked traveler archived by hand is reported as drift', async () => {
   const { id, travelId } = await joined('Ada');
   await begun();
   byHand(travelId, { archived: true });
@@ -145,7 +145,7 @@ test('a linked traveler who was archived by hand is drift, too', async () => {
   expect(await fixture.findings(id)).toEqual(['archived: drift']);
 });
 
-test('a linked traveler who was deleted by hand is made again', async () => {
+test('a linked traveler deleted by hand is created again', async () => {
   const { id, travelId } = await joined('Ada');
   await begun();
   feed.addEvent('user.deleted', fixture.travel.travelers.get(travelId));
@@ -166,7 +166,7 @@ test.each([
       fixture.travel.travelers.delete(id);
     },
   ],
-])('an address that is %s by hand goes to whoever waits for it', async (_title, free) => {
+])('an email address that is %s by hand goes to the user that waits for it', async (_title, free) => {
   const { id } = await joined('Bob');
   const wanted = 'wanted@corp.example';
   const stranger = fixture.travel.addTraveler({ email: wanted });
@@ -181,7 +181,7 @@ test.each([
   expect(await fixture.findings(id)).toEqual([]);
 });
 
-test('our own writes come back in the feed and cost no call', async () => {
+test('the events of our own writes cause no call', async () => {
   await begun();
   for (let n = 0; n < 60; n += 1) {
     const { id, travelId } = await joined(`P${n}`);
@@ -197,7 +197,7 @@ test('our own writes come back in the feed and cost no call', async () => {
   expect(feed.requests.map(({ limit }) => limit)).toEqual([1, 10, 100, 100]);
 });
 
-test('our own deletions cost no call, either', async () => {
+test('the events of our own deletions cause no call', async () => {
   await fixture.close();
   fixture = await provisioningFixture({ policies: { deprovision: 'delete' } });
   following = followerIn(fixture);
@@ -231,11 +231,11 @@ test.each(['costCenter.created', 'billingProfile.updated', 'travelPolicy.deleted
   },
 );
 
-describe('the place in the feed', () => {
+describe('the position in the feed', () => {
   const tell = (count: number) => {
     for (let n = 0; n < count; n += 1) feed.addEvent('invoice.created');
   };
-  /** What becomes of a traveler who is made by hand. */
+  /** Creates a traveler by hand and returns the user that the IdP then sees. */
   const isSeen = async () => {
     const { id } = fixture.travel.addTraveler({ email: `n${feed.events.length}@corp.example` });
     feed.addEvent('user.created', fixture.travel.travelers.get(id));
@@ -244,12 +244,12 @@ describe('the place in the feed', () => {
     return [followed, found.length];
   };
 
-  test('in a feed that was empty is its beginning', async () => {
+  test('is the beginning if the feed was empty', async () => {
     await begun();
     expect(await isSeen()).toEqual(['followed', 1]);
   });
 
-  test('is taken once, and before that nothing is followed', async () => {
+  test('is taken once, and no event before it is applied', async () => {
     tell(3);
     expect(await following.follow()).toBe('lost');
     expect(feed.requests).toEqual([{ limit: 1, from: undefined }]);
@@ -258,7 +258,7 @@ describe('the place in the feed', () => {
     expect(await isSeen()).toEqual(['followed', 1]);
   });
 
-  test('that has expired is lost; everybody must be read, and what comes from then on is seen', async () => {
+  test('is lost once it has expired, so that an import is needed, and later events are applied', async () => {
     tell(3);
     await begun();
     feed.events.splice(0);
@@ -267,17 +267,17 @@ describe('the place in the feed', () => {
     expect(await isSeen()).toEqual(['followed', 1]);
   });
 
-  test('that is more than fifty pages back is lost, and no more is asked for', async () => {
+  test('is lost if it is more than fifty pages back, and no further page is read', async () => {
     tell(1);
     await begun();
     tell(6_000);
     expect(await following.follow()).toBe('lost');
-    // Fifty pages, and one to begin anew.
+    // Fifty pages, and one to take a new position.
     expect(feed.requests).toHaveLength(51);
     expect(await isSeen()).toEqual(['followed', 1]);
   });
 
-  test('is found among thousands', async () => {
+  test('is found among thousands of events', async () => {
     tell(1);
     await begun();
     const { id } = fixture.travel.addTraveler({ email: 'first@corp.example' });
@@ -287,7 +287,7 @@ describe('the place in the feed', () => {
     expect(await fixture.store.identities.find('default', { by: 'travelId', value: id })).toHaveLength(1);
   });
 
-  test('stays where it is while pages are lost on the way, and nothing is missed', async () => {
+  test('does not move while a page fails, so that no event is missed', async () => {
     tell(1);
     await begun();
     const { id } = fixture.travel.addTraveler({ email: 'first@corp.example' });
@@ -300,7 +300,7 @@ describe('the place in the feed', () => {
     expect(await fixture.store.identities.find('default', { by: 'travelId', value: id })).toHaveLength(1);
   });
 
-  test('whose cursor has ended on the way is lost', async () => {
+  test('is lost if a cursor ends between two pages', async () => {
     tell(1);
     await begun();
     tell(50);
@@ -312,7 +312,7 @@ describe('the place in the feed', () => {
     ['none', { kind: 'ok', value: 'none' }],
     ['unavailable', { kind: 'unavailable', text: 'down' }],
     ['unavailable', { kind: 'unauthorized' }],
-  ])('is not there where the feed is %s, and is taken when there is one', async (followed, answer) => {
+  ])('is missing while the feed is %s, and is taken later', async (followed, answer) => {
     feed.faultFor = () => answer;
     expect(await following.begin()).toBe(followed);
     expect(await following.follow()).toBe(followed);
@@ -322,7 +322,7 @@ describe('the place in the feed', () => {
   });
 });
 
-test('what an IdP has written stays as the IdP wants it', async () => {
+test('an event never changes what the IdP has written', async () => {
   const { id, travelId } = await joined('Ada');
   await begun();
   byHand(travelId, { email: 'else@corp.example' });

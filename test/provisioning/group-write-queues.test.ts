@@ -3,7 +3,7 @@ import { MAX_WAIT_MS, MAX_WAITING, writeQueues } from '../../src/provisioning/gr
 const busy = { kind: 'unavailable' };
 const abandoned = { kind: 'abandoned' };
 
-/** Queues whose waits end when the test says so. */
+/** Creates queues whose waits end when the test ends them. */
 function fixture() {
   const ends: (() => void)[] = [];
   const waits: number[] = [];
@@ -19,7 +19,7 @@ function fixture() {
   return { ...queues, ends, waits };
 }
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test ends it. */
 function held(): { work: () => Promise<void>; end: () => void; isBegun: () => boolean } {
   let end = () => {};
   let isBegun = false;
@@ -48,7 +48,7 @@ test('work of one key runs one after the other in the order of its arrival', asy
   expect(log).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
 });
 
-test('work of one key does not wait for that of another', async () => {
+test('work of one key does not wait for work of another key', async () => {
   const { run } = fixture();
   const slow = held();
   const first = run('slow', slow.work);
@@ -57,7 +57,7 @@ test('work of one key does not wait for that of another', async () => {
   await first;
 });
 
-test('work that fails passes its error on, and the turn to the next', async () => {
+test('work that fails rejects with its error and ends its turn', async () => {
   const { run } = fixture();
   const failing = run('key', async () => {
     throw new Error('broken');
@@ -67,7 +67,7 @@ test('work that fails passes its error on, and the turn to the next', async () =
   expect(await next).toBe('done');
 });
 
-test('a queue that is full refuses at once, and takes more when one has its turn', async () => {
+test('a full queue refuses at once, and accepts more once a request gets its turn', async () => {
   const { run } = fixture();
   const first = held();
   const running = run('key', first.work);
@@ -79,7 +79,7 @@ test('a queue that is full refuses at once, and takes more when one has its turn
   await run('key', async () => {});
 });
 
-test('a wait that gets too long ends in a refusal, and the others keep their places', async () => {
+test('a request that waits too long is refused, and the others keep their places', async () => {
   const { run, ends, waits } = fixture();
   const first = held();
   const running = run('key', first.work);
@@ -97,7 +97,7 @@ test('a wait that gets too long ends in a refusal, and the others keep their pla
   expect([impatient.isBegun(), next.isBegun()]).toEqual([false, true]);
 });
 
-test('work whose client goes away while it waits is never begun', async () => {
+test('work never begins if its client disconnects during the wait', async () => {
   const { run } = fixture();
   const first = held();
   const running = run('key', first.work);
@@ -114,7 +114,7 @@ test('work whose client goes away while it waits is never begun', async () => {
   expect(gone.isBegun()).toBe(false);
 });
 
-test('work that has begun goes on when its client goes away', async () => {
+test('work that has begun continues if its client disconnects', async () => {
   const { run } = fixture();
   const client = new AbortController();
   const work = held();

@@ -5,7 +5,7 @@ const same = <T>(value: T): T => value;
 const conflict = { kind: 'conflict' };
 const notFound = { kind: 'notFound' };
 
-test('a group has the members it was given, and its members tell it', () =>
+test('a group has the members that were sent, and its members list the group', () =>
   withFixture(async ({ bridge, travel }) => {
     const ada = await bridge.users.create(home, person('Ada'));
     travel.calls.length = 0;
@@ -20,7 +20,7 @@ test('a group has the members it was given, and its members tell it', () =>
     expect(travel.calls).toEqual([]);
   }));
 
-test('a displayName is taken in any case, in its own connection', () =>
+test('a displayName is unique without case within its connection', () =>
   withFixture(
     async ({ bridge }) => {
       await bridge.groups.create(home, { displayName: 'Staff' }, []);
@@ -34,7 +34,7 @@ test('a displayName is taken in any case, in its own connection', () =>
     { more: ['other'] },
   ));
 
-test('members are added, removed and replaced in order, and no change leaves the version alone', () =>
+test('members are added, removed and replaced in order, and a change without effect keeps the version', () =>
   withFixture(async ({ bridge, clock }) => {
     const { id } = await bridge.groups.create(home, { displayName: 'Staff' }, [{ value: 'a' }]);
     clock.advance(1_000);
@@ -54,7 +54,7 @@ test('members are added, removed and replaced in order, and no change leaves the
     });
   }));
 
-test('of writers to one group at the same time none is lost', () =>
+test('concurrent writes to one group are all applied', () =>
   withFixture(async ({ bridge }) => {
     const { id } = await bridge.groups.create(home, { displayName: 'Staff' }, []);
     const add = (value: string) =>
@@ -69,7 +69,7 @@ test('of writers to one group at the same time none is lost', () =>
     expect(members?.map(({ value }) => value).toSorted()).toEqual(['a', 'b', 'c', 'd', 'e']);
   }));
 
-test('a group that is removed is gone, and so is a member who is deleted', () =>
+test('a deleted group is not found, and a deleted user is no longer a member', () =>
   withFixture(async ({ bridge }) => {
     const ada = await bridge.users.create(home, person('Ada'));
     const staff = await bridge.groups.create(home, { displayName: 'Staff' }, [{ value: ada.id }]);
@@ -80,7 +80,7 @@ test('a group that is removed is gone, and so is a member who is deleted', () =>
     await expect(bridge.groups.remove(home, staff.id)).rejects.toMatchObject(notFound);
   }));
 
-test('groups are listed in a stable order, matched by name in any case', () =>
+test('groups are listed in a stable order and matched by name without case', () =>
   withFixture(async ({ bridge, clock }) => {
     for (const displayName of ['Staff', 'Guests', 'Admins']) {
       await bridge.groups.create(home, { displayName }, [{ value: displayName }]);

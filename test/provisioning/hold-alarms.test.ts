@@ -49,7 +49,7 @@ function held(count: number, extra: Partial<HoldCount> = {}): HoldCount {
 
 const told = () => alerts.map(({ type, hold }) => `${type} ${hold.connection} ${hold.cause} ${hold.count}`);
 
-test('the first hold of each cause and connection is told within a second, in the log and by an alert', async () => {
+test('the first hold of each cause and connection is logged and alerted within a second', async () => {
   counts = [held(3), held(1, { cause: 'guarded' }), held(2, { connection: 'second' })];
   await pass(SECOND_MS);
   expect(told()).toEqual([
@@ -64,7 +64,7 @@ test('the first hold of each cause and connection is told within a second, in th
   expect(logged).toHaveLength(3);
 });
 
-test('a growing number is told at most each ten minutes', async () => {
+test('a growing count is reported at most every ten minutes', async () => {
   counts = [held(1)];
   await pass(SECOND_MS);
   for (let count = 2; count <= 300; count += 1) {
@@ -78,7 +78,7 @@ test('a growing number is told at most each ten minutes', async () => {
   expect(told()).toHaveLength(2);
 });
 
-test('a number that shrank and grows again is told', async () => {
+test('a count that shrank and grows again is reported', async () => {
   counts = [held(100)];
   await pass(SECOND_MS);
   counts = [held(10)];
@@ -88,7 +88,7 @@ test('a number that shrank and grows again is told', async () => {
   expect(told()).toEqual(['hold.opened default safetyValve 100', 'hold.grew default safetyValve 50']);
 });
 
-test('the end of a hold is told once, and not while an attempt at a person is under way', async () => {
+test('the end of a hold is reported once, and not during a reconciliation of a held person', async () => {
   counts = [held(4)];
   await pass(SECOND_MS);
   counts = [];
@@ -105,7 +105,7 @@ test('the end of a hold is told once, and not while an attempt at a person is un
   expect(told().at(-1)).toBe('hold.opened default safetyValve 1');
 });
 
-test('a store that does not answer is told once, and the alarms go on when it does', async () => {
+test('a failing store is logged once, and the alarms continue when it recovers', async () => {
   failure = new Error('the disk is gone');
   await pass(MINUTE_MS);
   expect(logged.map(({ message }) => message)).toEqual(['what is held could not be counted']);

@@ -3,7 +3,7 @@ import { type ProvisioningFixture, person, withFixture } from '../fixtures/provi
 
 const users = 'default';
 
-/** A person whose attempt without a call ends only when the import has seen what `byHand` did to the traveler. */
+/** Runs a reconciliation without a call that ends only after an import has read what `byHand` did to the traveler. */
 async function importedDuringAttempt(
   fixture: ProvisioningFixture,
   byHand: (travelId: string) => void,
@@ -26,13 +26,13 @@ async function importedDuringAttempt(
   return id;
 }
 
-test('a traveler that vanishes during an attempt without a call, and is missed by an import, is made again', () =>
+test('a traveler deleted during a reconciliation without a call, and missing in an import, is created again', () =>
   withFixture(async (fixture) => {
     const id = await importedDuringAttempt(fixture, (travelId) => fixture.travel.travelers.delete(travelId));
     expect(await fixture.traveler(id)).toMatchObject({ firstName: 'Ada', archived: false });
   }));
 
-test('a change by hand during an attempt without a call, which an import sees, is told', () =>
+test('a change by hand during a reconciliation without a call, which an import reads, is reported', () =>
   withFixture(async (fixture) => {
     const id = await importedDuringAttempt(fixture, (travelId) => {
       const traveler = fixture.travel.travelers.get(travelId);

@@ -36,7 +36,7 @@ async function idOf({ bridge }: ProvisioningFixture, email: string): Promise<str
   return rows[0]?.id;
 }
 
-/** An import at a later time, with what it logs. */
+/** Runs an import at a later time and returns its log lines. */
 async function importLater(fixture: ProvisioningFixture, connection = fixture.connection) {
   fixture.clock.advance(60_000);
   const logged: { level: string; fields: object; message: string }[] = [];
@@ -57,7 +57,7 @@ async function importLater(fixture: ProvisioningFixture, connection = fixture.co
 }
 
 describe('a traveler that cannot be read', () => {
-  test('is passed over with a warning that holds no personal data, and the others are imported', () =>
+  test('is skipped with a warning without personal data, and the others are imported', () =>
     withFixture(async (fixture) => {
       const [first] = crowd(fixture, 3);
       const named = fixture.travel.addTraveler({ id: 'eve@corp.example', email: 'eve@corp.example' });
@@ -72,7 +72,7 @@ describe('a traveler that cannot be read', () => {
       expect(JSON.stringify(logged)).not.toContain('@');
     }));
 
-  test('is there all the same: whoever is shown for it stays, claimed or not, and nothing is sent', () =>
+  test('counts as existing: its identity stays, claimed or not, and nothing is sent', () =>
     withFixture(async (fixture) => {
       const [unclaimed] = crowd(fixture, 1);
       const ada = await fixture.bridge.users.create(users, person('Ada'));
@@ -86,7 +86,7 @@ describe('a traveler that cannot be read', () => {
       expect(fixture.travel.calls.map(({ verb }) => verb)).toEqual(['page']);
     }));
 
-  test('fills no page that another is behind', () =>
+  test('does not hide the travelers on the pages behind it', () =>
     withFixture(async (fixture) => {
       const people = crowd(fixture, 250);
       for (const { id } of people.slice(0, 120)) fixture.travel.unreadable.add(id);
@@ -96,8 +96,8 @@ describe('a traveler that cannot be read', () => {
     }));
 });
 
-describe('an import that sees too few of the known travelers', () => {
-  test('keeps whom it sees, concludes nothing about the others, and sounds an alarm', () =>
+describe('an import that lists too few of the known travelers', () => {
+  test('saves the listed ones, keeps the others, and logs an error', () =>
     withFixture(async (fixture) => {
       const people = crowd(fixture, 30);
       const ada = await fixture.bridge.users.create(users, person('Ada'));
@@ -122,7 +122,7 @@ describe('an import that sees too few of the known travelers', () => {
       expect(fixture.travel.travelers.get(newcomer.id)).toEqual(newcomer);
     }));
 
-  test('tells so until it sees enough of them, or an admin accepts that they are gone', () =>
+  test('reports so until it lists enough of them, or an admin accepts the missing ones as deleted', () =>
     withFixture(async (fixture) => {
       const people = crowd(fixture, 30);
       await fixture.importTravelers();
@@ -160,7 +160,7 @@ describe('an import that sees too few of the known travelers', () => {
     }),
   );
 
-  test('counts no tombstones: many leavers who are still listed make up for nobody', () =>
+  test('does not count tombstones, whose travelers are still listed', () =>
     withFixture(async (fixture) => {
       const people = crowd(fixture, 20);
       for (let number = 0; number < 30; number += 1) {
@@ -174,7 +174,7 @@ describe('an import that sees too few of the known travelers', () => {
       expect(await shown(fixture)).toBe(21);
     }));
 
-  test('counts no newcomers: another account is not the same people', () =>
+  test('does not count new travelers, since another account has other people', () =>
     withFixture(async (fixture) => {
       crowd(fixture, 30);
       await fixture.importTravelers();
@@ -207,7 +207,7 @@ describe('a travel API without totals', () => {
     return { data: all.slice(offset, offset + Number(searchParams.get('limit'))) };
   };
 
-  test.each([1, 99, 199, 249])('shows who is gone when %i others are left', (size) =>
+  test.each([1, 99, 199, 249])('reveals a deleted traveler among %i others', (size) =>
     withFixture(async (fixture) => {
       fixture.travel.travelers.clear();
       const people = crowd(fixture, size + 1);
@@ -223,7 +223,7 @@ describe('a travel API without totals', () => {
     }),
   );
 
-  test('may delete somebody while it is read, and nobody else is taken for gone', () =>
+  test('may delete a traveler during the import, and no other is taken for deleted', () =>
     withFixture(async (fixture) => {
       const people = crowd(fixture, 250);
       await fixture.importTravelers();
@@ -240,7 +240,7 @@ describe('a travel API without totals', () => {
       expect(await idOf(fixture, 'p99@corp.example')).toBe(before);
     }));
 
-  test('that always answers the same page ends the import, and nobody is taken for gone', () =>
+  test('that always returns the same page ends the import, and nobody is taken for deleted', () =>
     withFixture(async (fixture) => {
       crowd(fixture, 150);
       await fixture.importTravelers();
@@ -252,7 +252,7 @@ describe('a travel API without totals', () => {
       expect(await shown(fixture)).toBe(151);
     }));
 
-  test('whose pages are smaller than was asked for, and say so, is read to the end', () =>
+  test('whose pages are smaller than requested is read to the end', () =>
     withFixture(async (fixture) => {
       crowd(fixture, 130);
       const { server, connection } = await served(fixture, (all, asked) => {
@@ -265,7 +265,7 @@ describe('a travel API without totals', () => {
     }));
 });
 
-test('a missing traveler that cannot be asked for by id is not taken for gone', () =>
+test('a missing traveler that cannot be read by id is not taken for deleted', () =>
   withFixture(async (fixture) => {
     const [first] = crowd(fixture, 3);
     await fixture.importTravelers();
@@ -279,7 +279,7 @@ test('a missing traveler that cannot be asked for by id is not taken for gone', 
     expect(await shown(fixture)).toBe(3);
   }));
 
-test('an import that lists travelers in another order each time changes nothing', () =>
+test('imports that list travelers in a different order each time change nothing', () =>
   withFixture(async (fixture) => {
     crowd(fixture, 250);
     const ada = await fixture.bridge.users.create(users, person('Ada', emailsOf('ada@corp.example')));
@@ -296,7 +296,7 @@ test('an import that lists travelers in another order each time changes nothing'
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 
-test('a travel API that shuffles each page takes nobody away', () =>
+test('a travel API that shuffles each page causes no deletion', () =>
   withFixture(async (fixture) => {
     crowd(fixture, 250);
     await fixture.importTravelers();

@@ -22,13 +22,13 @@ async function found({ bridge }: ProvisioningFixture, name: string) {
   return view && { ...view, desired: desiredOf(view) };
 }
 
-test('people who were there before are shown after an import, and no call writes', () =>
+test('existing people are visible after an import, which sends no write', () =>
   withFixture(async (fixture) => {
     fixture.travel.addTraveler({ email: addressOf('Ada'), firstName: 'Ada', lastName: 'Smith', lang: 'fr' });
     fixture.travel.addTraveler({ email: addressOf('Bob'), archived: true });
     await fixture.importTravelers();
     const all = await fixture.bridge.users.list(users, allUsers());
-    // The credential's own traveler is one of them.
+    // The traveler of the credential is one of them.
     expect(all.total).toBe(3);
     expect(await found(fixture, 'Ada')).toMatchObject({
       desired: { name: { givenName: 'Ada', familyName: 'Smith' }, preferredLanguage: 'fr', active: true },
@@ -37,7 +37,7 @@ test('people who were there before are shown after an import, and no call writes
     expect(fixture.travel.writes()).toEqual([]);
   }));
 
-test('whoever no IdP wrote follows the travel service', () =>
+test('an unclaimed identity follows the travel service', () =>
   withFixture(async (fixture) => {
     const ada = fixture.travel.addTraveler({ email: addressOf('Ada'), firstName: 'Ada' });
     await fixture.importTravelers();
@@ -53,7 +53,7 @@ test('whoever no IdP wrote follows the travel service', () =>
     expect(fixture.travel.writes()).toEqual([]);
   }));
 
-test('whoever vanished is shown no more', () =>
+test('a person whose traveler was deleted is no longer visible', () =>
   withFixture(async (fixture) => {
     const ada = fixture.travel.addTraveler({ email: addressOf('Ada') });
     await fixture.importTravelers();
@@ -63,7 +63,7 @@ test('whoever vanished is shown no more', () =>
     expect(await found(fixture, 'Ada')).toBeUndefined();
   }));
 
-test('a PATCH claims: what it says is sent, and what it does not speak of stays', () =>
+test('a PATCH claims an imported person: its values are sent, and all others stay', () =>
   withFixture(async (fixture) => {
     const old = fixture.travel.addTraveler({
       email: addressOf('Ada'),
@@ -87,7 +87,7 @@ test('a PATCH claims: what it says is sent, and what it does not speak of stays'
     });
   }));
 
-test('a PATCH that removes an attribute removes it from the traveler, a PUT that leaves it out does not', () =>
+test('a PATCH that removes an attribute removes it from the traveler, but a PUT without it does not', () =>
   withFixture(async (fixture) => {
     fixture.travel.addTraveler({ email: addressOf('Ada'), lang: 'fr' });
     fixture.travel.addTraveler({ email: addressOf('Bob'), lang: 'fr' });
@@ -100,7 +100,7 @@ test('a PATCH that removes an attribute removes it from the traveler, a PUT that
     expect(await fixture.traveler(bob?.id ?? '')).toMatchObject({ lang: 'fr', firstName: 'Bob' });
   }));
 
-test('a POST takes over whom an import showed, under the id that was shown', () =>
+test('a POST claims an imported person and keeps the SCIM id', () =>
   withFixture(async (fixture) => {
     const old = fixture.travel.addTraveler({ email: addressOf('Ada'), currency: 'EUR' });
     await fixture.importTravelers();
@@ -111,7 +111,7 @@ test('a POST takes over whom an import showed, under the id that was shown', () 
     expect((await fixture.bridge.users.list(users, allUsers())).total).toBe(2);
   }));
 
-test('where existing people are refused, a POST of one is a conflict', () =>
+test('a POST of an existing person is a conflict if the policy refuses existing people', () =>
   withFixture(
     async (fixture) => {
       fixture.travel.addTraveler({ email: addressOf('Ada') });
@@ -124,7 +124,7 @@ test('where existing people are refused, a POST of one is a conflict', () =>
     { policies: { onExistingUser: 'refuse' } },
   ));
 
-test('an import passes over a traveler whose create is open', () =>
+test('an import skips a traveler whose create has no known outcome', () =>
   withFixture(async (fixture) => {
     fixture.travel.faultFor = ({ verb }) => (verb === 'create' ? 'lose' : undefined);
     await fixture.bridge.users.create(users, person('Ada', { userName: 'ada' }));
@@ -136,7 +136,7 @@ test('an import passes over a traveler whose create is open', () =>
     expect((await fixture.bridge.users.list(users, allUsers())).total).toBe(2);
   }));
 
-test('an import that sees nothing new makes no call but for its pages', () =>
+test('an import without changes reads its pages and sends no other call', () =>
   withFixture(async (fixture) => {
     await fixture.bridge.users.create(users, person('Ada'));
     fixture.travel.addTraveler({ email: addressOf('Bob') });
@@ -146,7 +146,7 @@ test('an import that sees nothing new makes no call but for its pages', () =>
     expect(fixture.travel.calls.map(({ verb }) => verb)).toEqual(['page']);
   }));
 
-test('who could not follow the traveler, as somebody had the name, does so when it is free', () =>
+test('an identity that could not follow its traveler because its userName was taken follows once it is free', () =>
   withFixture(async (fixture) => {
     const old = fixture.travel.addTraveler({ email: addressOf('Ada') });
     await fixture.importTravelers();
@@ -160,7 +160,7 @@ test('who could not follow the traveler, as somebody had the name, does so when 
     expect(await found(fixture, 'Ada')).toBeUndefined();
   }));
 
-test('an import of many pages sees everybody', () =>
+test('an import of many pages reads everybody', () =>
   withFixture(async (fixture) => {
     for (let number = 0; number < 250; number += 1)
       fixture.travel.addTraveler({ email: `p${number}@corp.example` });
@@ -173,7 +173,7 @@ test('an import of many pages sees everybody', () =>
     expect((await fixture.bridge.users.list(users, allUsers(0))).total).toBe(251);
   }));
 
-test('an import that fails half-way removes nobody', () =>
+test('an import that fails half-way deletes nobody', () =>
   withFixture(async (fixture) => {
     fixture.travel.addTraveler({ email: addressOf('Ada') });
     await fixture.importTravelers();
@@ -184,7 +184,7 @@ test('an import that fails half-way removes nobody', () =>
     expect(await found(fixture, 'Ada')).toBeDefined();
   }));
 
-test('a claimed person whose traveler vanished gets a new one after an import', () =>
+test('a claimed person whose traveler was deleted gets a new one after an import', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     fixture.travel.travelers.delete(ada.travelUserId ?? '');
@@ -194,7 +194,7 @@ test('a claimed person whose traveler vanished gets a new one after an import', 
     expect((await fixture.identity(ada.id)).travelId).not.toBe(ada.travelUserId);
   }));
 
-test('a search that misses asks the travel API once, and finds', () =>
+test('a filter that finds nothing searches the travel API once, and finds the person there', () =>
   withFixture(async (fixture) => {
     const old = fixture.travel.addTraveler({ email: addressOf('Ada') });
     expect(await found(fixture, 'Ada')).toMatchObject({ travelUserId: old.id });
@@ -204,7 +204,7 @@ test('a search that misses asks the travel API once, and finds', () =>
     expect(fixture.travel.calls.map(({ verb }) => verb)).toEqual(['byEmail']);
   }));
 
-test('a miss is remembered for ten seconds, a failure is a miss', () =>
+test('a search without result is remembered for ten seconds, and a failure counts as one', () =>
   withFixture(async (fixture) => {
     fixture.travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
     expect(await found(fixture, 'Ada')).toBeUndefined();
@@ -217,7 +217,7 @@ test('a miss is remembered for ten seconds, a failure is a miss', () =>
     expect(await found(fixture, 'Ada')).toBeDefined();
   }));
 
-test('what is no address, or what the IdP knows under another name, is not asked for again', () =>
+test('text that is no email address, or belongs to a person known by another name, is not searched for', () =>
   withFixture(async (fixture) => {
     await fixture.bridge.users.create(
       users,
@@ -236,7 +236,7 @@ test('what is no address, or what the IdP knows under another name, is not asked
     expect(fixture.travel.calls).toHaveLength(1);
   }));
 
-test('an administrator is not linked unseen: held, not written, and a deactivation or DELETE is refused', () =>
+test('linking an administrator is held, nothing is sent, and a deactivation or DELETE is refused', () =>
   withFixture(async (fixture) => {
     const admin = fixture.travel.addTraveler({ email: addressOf('Ada'), roles: ['admin'] });
     const posted = await fixture.bridge.users.create(users, person('Ada'));
@@ -255,7 +255,7 @@ test('an administrator is not linked unseen: held, not written, and a deactivati
     expect(fixture.travel.travelers.get(boss.id)).toEqual(boss);
   }));
 
-test('an approved administrator is archived at once, though the safety valve lets no more people leave', () =>
+test('an approved administrator is archived at once even if the safety valve allows no more people to leave', () =>
   withFixture(
     async ({ bridge, travel, traveler, patch, identity, store, clock }) => {
       const bob = await bridge.users.create(users, person('Bob'));
@@ -273,7 +273,7 @@ test('an approved administrator is archived at once, though the safety valve let
     { policies: { safetyValve: { share: 0, minimum: 1, windowMs: 3_600_000 } } },
   ));
 
-test('an administrator whom the IdP made stays the IdP’s', () =>
+test('the IdP may write an administrator that it made one', () =>
   withFixture(
     async (fixture) => {
       const roles = { [urns.travel]: { roles: [{ value: 'admin' }] } };
@@ -284,7 +284,7 @@ test('an administrator whom the IdP made stays the IdP’s', () =>
     { mapping: { scimUserMapping: [], roles: { allow: ['admin'] } } },
   ));
 
-test('the credential’s own traveler is never written', () =>
+test('the traveler of the credential is never written', () =>
   withFixture(async (fixture) => {
     const email = 'bridge@travel.example';
     const before = [...fixture.travel.travelers.values()];

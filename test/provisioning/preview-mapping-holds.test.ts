@@ -21,7 +21,7 @@ async function previewMapping(fixture: ProvisioningFixture, mapping?: JsonObject
   return outcome;
 }
 
-/** Starts with the mapping, follows it, and answers the SCIM ids of those whose travelers were written, in order. */
+/** Restarts with the mapping, applies it, and returns the SCIM ids of the people whose travelers were written, in order. */
 async function followed(fixture: ProvisioningFixture, mapping: JsonObject): Promise<string[]> {
   fixture.connection.mapping = mappingOf(mapping);
   await fixture.restart();
@@ -34,8 +34,8 @@ async function followed(fixture: ProvisioningFixture, mapping: JsonObject): Prom
 }
 
 /**
- * Everybody of whom a preview must know more than the rules: held by the safety valve, discarded, guarded, the guarded one
- * who was deactivated, imported and patched, and a return that waits.
+ * Creates people whose preview depends on more than the rules: one held by the safety valve, one discarded, one guarded, one
+ * guarded and deactivated, one imported and patched, and one held return.
  */
 async function fill(fixture: ProvisioningFixture): Promise<void> {
   const { bridge, travel, store, clock } = fixture;
@@ -70,7 +70,7 @@ const policies = {
   safetyValve: { share: 0, minimum: 2, windowMs: 3_600_000 },
 };
 
-test('what waits for an admin is no change to come', () =>
+test('a preview does not count held changes', () =>
   withFixture(
     async (fixture) => {
       await fill(fixture);
@@ -90,7 +90,7 @@ test.each([
   ['a rule less', { scimUserMapping: [], roles }],
   ['roles that the mapping no longer gives', { scimUserMapping: [title], roles: { allow: [] } }],
   ['a default', { scimUserMapping: [title], roles, defaults: { travelPolicy: { name: 'Standard' } } }],
-])('a preview of %s names those whose travelers are then written, and nobody else', (_, mapping) =>
+])('a preview of %s names exactly the people whose travelers are written afterwards', (_, mapping) =>
   withFixture(
     async (fixture) => {
       await fill(fixture);

@@ -16,7 +16,7 @@ import { anyMapping, anyUser } from '../translator/arbitraries.ts';
 const users = 'default';
 const title = { scimAttribute: 'title', customField: 'Job title' };
 
-/** What a mapping would do; without one, what the present one still would. */
+/** Previews a mapping, or the present one if none is given. */
 async function previewMapping(
   fixture: ProvisioningFixture,
   mapping?: JsonObject,
@@ -28,13 +28,13 @@ async function previewMapping(
   return outcome;
 }
 
-/** A new start with another mapping. */
+/** Restarts the service with another mapping. */
 async function startWith(fixture: ProvisioningFixture, mapping: JsonObject): Promise<void> {
   fixture.connection.mapping = mappingOf(mapping);
   await fixture.restart();
 }
 
-/** Runs the background until it has followed the rules and worked off what that made due. */
+/** Runs the background loops until they have applied the rules, and reconciles what became due. */
 async function follow(fixture: ProvisioningFixture): Promise<void> {
   await fixture.bridge.startBackground().stop();
   await fixture.bridge.reconcileDue();
@@ -55,7 +55,7 @@ function withOwnFixture(test: (fixture: ProvisioningFixture) => Promise<void>): 
   });
 }
 
-test('tells how many people change, in which fields, and how; and does nothing', () =>
+test('a preview counts how many people would change, in which fields and how, and writes nothing', () =>
   withOwnFixture(async (fixture) => {
     await startWith(fixture, { scimUserMapping: [title] });
     const ada = await fixture.bridge.users.create(users, person('Ada', { title: 'Buyer', locale: 'fr' }));
@@ -110,7 +110,7 @@ test('tells how many people change, in which fields, and how; and does nothing',
     expect(await everything(fixture)).toEqual(before);
   }));
 
-test('a mapping that says the same changes nobody', () =>
+test('a mapping with the same meaning changes nobody', () =>
   withOwnFixture(async (fixture) => {
     await startWith(fixture, { scimUserMapping: [title] });
     await fixture.bridge.users.create(users, person('Ada', { title: 'Buyer', locale: 'de' }));
@@ -122,7 +122,7 @@ test('a mapping that says the same changes nobody', () =>
     expect(await previewMapping(fixture)).toMatchObject(nothing);
   }));
 
-test('that somebody came from another connection is a finding under any mapping', () =>
+test('the finding that a user came from another connection appears under every mapping', () =>
   withFixture(
     async ({ bridge, connectionOf, findings }) => {
       const ada = await bridge.users.create(users, person('Ada'));
@@ -135,7 +135,7 @@ test('that somebody came from another connection is a finding under any mapping'
     { more: ['other'] },
   ));
 
-test('a rule that is taken away gives its field up, and no call is made', () =>
+test('a removed rule ends the ownership of its field without a call', () =>
   withOwnFixture(async (fixture) => {
     await startWith(fixture, { scimUserMapping: [title] });
     await fixture.bridge.users.create(users, person('Ada', { title: 'Buyer' }));
@@ -146,7 +146,7 @@ test('a rule that is taken away gives its field up, and no call is made', () =>
     });
   }));
 
-test('people who get a traveler at last, or none any more, are counted apart from fields', () =>
+test('people who would get a traveler, or would no longer get one, are counted apart from fields', () =>
   withOwnFixture(async (fixture) => {
     const { bridge, travel } = fixture;
     const eve = await bridge.users.create(users, { userName: 'eve', nickName: 'eve@corp.example' });
@@ -158,7 +158,7 @@ test('people who get a traveler at last, or none any more, are counted apart fro
     expect(outcome.examples).toMatchObject([{ id: eve.id, outcome: 'created' }]);
     const broken = { scimAttribute: 'displayName', userAttribute: 'email' };
     const worse = await previewMapping(fixture, { scimUserMapping: [broken] });
-    // The userName still serves.
+    // The userName still serves as the email address.
     expect(worse.pending).toBe(0);
     await fixture.patch(fay.id, { userName: 'fay' });
     expect(await previewMapping(fixture, { scimUserMapping: [broken] })).toMatchObject({
@@ -167,7 +167,7 @@ test('people who get a traveler at last, or none any more, are counted apart fro
     });
   }));
 
-test('a linked person who would have no address keeps the old one', () =>
+test('a linked person who would have no email address keeps the old one', () =>
   withOwnFixture(async (fixture) => {
     await fixture.bridge.users.create(users, { ...person('Ada'), userName: 'ada', title: 'n/a' });
     const rule = { scimAttribute: 'title', userAttribute: 'email' };
@@ -178,7 +178,7 @@ test('a linked person who would have no address keeps the old one', () =>
     });
   }));
 
-test('an address that another traveler has would not be sent', () =>
+test('the preview does not send an email address that another traveler has', () =>
   withOwnFixture(async (fixture) => {
     await fixture.bridge.users.create(users, person('Ada'));
     await fixture.bridge.users.create(users, person('Bob', { title: 'ada@corp.example' }));
@@ -192,7 +192,7 @@ test('an address that another traveler has would not be sent', () =>
     expect(outcome.findings).toContainEqual({ field: 'email', code: 'emailTaken', comes: 1, goes: 0 });
   }));
 
-test('a value that the travel API refused would be sent again', () =>
+test('the preview sends a value again that the travel API refused before', () =>
   withOwnFixture(async (fixture) => {
     fixture.travel.faultFor = ({ body }) =>
       body?.lang === 'fr'
@@ -206,7 +206,7 @@ test('a value that the travel API refused would be sent again', () =>
     });
   }));
 
-test('looks at nobody whom no IdP has written, or whom one has deleted', () =>
+test('a preview skips people whom no IdP has written, and deleted ones', () =>
   withOwnFixture(async (fixture) => {
     fixture.travel.addTraveler({ email: 'old@corp.example', firstName: 'Old' });
     await fixture.importTravelers();
@@ -218,7 +218,7 @@ test('looks at nobody whom no IdP has written, or whom one has deleted', () =>
     });
   }));
 
-test('without a mapping, tells what the present one would still change', () =>
+test('a preview without a mapping reports what the present one would still change', () =>
   withOwnFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada', { title: 'Buyer', locale: 'de' }));
     await startWith(fixture, { scimUserMapping: [title], language: { default: 'fr' } });
@@ -235,7 +235,7 @@ test('without a mapping, tells what the present one would still change', () =>
     expect(await previewMapping(fixture)).toMatchObject({ people: 1, changed: 0, fields: [], findings: [] });
   }));
 
-test('keeps as few examples as are wanted, whatever the number of people, and tells how far it is', () =>
+test('a preview keeps the wanted number of examples and reports its progress', () =>
   withOwnFixture(async (fixture) => {
     for (let index = 0; index < 120; index++)
       await fixture.bridge.users.create(users, { userName: `p${index}@corp.example` });
@@ -250,11 +250,11 @@ test('keeps as few examples as are wanted, whatever the number of people, and te
     expect(heard).toEqual(['100 of 120', '120 of 120']);
   }));
 
-test('lets others in while it goes on', () =>
+test('a preview yields to other requests', () =>
   withOwnFixture(async (fixture) => {
     for (let index = 0; index < 10; index++)
       await fixture.bridge.users.create(users, { userName: `p${index}@corp.example` });
-    // A slow machine: every look at the clock takes five milliseconds.
+    // On this slow machine every reading of the clock takes five milliseconds.
     let time = 0;
     const now = () => {
       time += 5;
@@ -262,7 +262,7 @@ test('lets others in while it goes on', () =>
     };
     const slow = mappingPreviewer({ ...fixture.store, rulesSnapshots: rulesSnapshots(), runtime: { now } });
     let others = 0;
-    // Not for ever, should it never end.
+    // A bound, so that the test ends if the preview never does.
     const other = (): void => {
       others += 1;
       if (others < 10) setImmediate(other);
@@ -272,7 +272,7 @@ test('lets others in while it goes on', () =>
     expect(others).toBe(10);
   }));
 
-test('a travel API whose lookups were never read cannot be previewed for', () =>
+test('a preview fails if the lookups of the travel API were never read', () =>
   withOwnFixture(async (fixture) => {
     const failure = { kind: 'unavailable', text: 'down' } as const;
     const connection = {
@@ -282,7 +282,7 @@ test('a travel API whose lookups were never read cannot be previewed for', () =>
     expect(await fixture.bridge.mappingPreviewer.run(connection, { examples: 1 })).toEqual(failure);
   }));
 
-/** No two with the same address: who of several gets one that becomes free, a preview cannot tell. */
+/** No two people share an email address, since a preview cannot predict which of several gets a free one. */
 const anyPerson = fc.record({ user: anyUser, isManaged: fc.boolean() });
 
 function desiredOf(
@@ -298,7 +298,7 @@ function desiredOf(
   };
 }
 
-test('what it tells comes true', () =>
+test('the prediction of a preview comes true', () =>
   fc.assert(
     fc.asyncProperty(fc.array(anyPerson, { maxLength: 4 }), anyMapping, anyMapping, (people, one, other) =>
       withOwnFixture(async (fixture) => {

@@ -21,7 +21,7 @@ const centers = Array.from({ length: 10 }, (_, n) => ({
   archived: false,
 }));
 
-/** Makes so many people; each has a title, and a cost center out of ten. */
+/** Creates this many people, each with a title and one of ten cost centers. */
 async function crowd(
   fixture: ProvisioningFixture,
   count = CROWD,
@@ -39,7 +39,7 @@ async function crowd(
   return ids;
 }
 
-/** Reads the rules and lookups anew, follows them, and works off what that made due. */
+/** Reads and applies the rules and lookups, and reconciles what became due. */
 async function follow(fixture: ProvisioningFixture): Promise<void> {
   await fixture.bridge.startBackground().stop();
   await fixture.bridge.reconcileDue();
@@ -51,7 +51,7 @@ async function startWith(fixture: ProvisioningFixture, mapping: JsonObject): Pro
   await follow(fixture);
 }
 
-/** In how many travelers a field has a value. */
+/** Returns the number of travelers in which a field has a value. */
 function having(fixture: ProvisioningFixture, field: 'customFields' | 'costCenterId'): number {
   const people = [...fixture.travel.travelers.values()];
   return people.filter((one) => {
@@ -78,7 +78,7 @@ function withCrowd(
   });
 }
 
-test('a rule that would change 101 people waits for an admin, and nobody is touched', () =>
+test('a rule that would change 101 people is held, and no traveler changes', () =>
   withCrowd(async (fixture) => {
     fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
     await follow(fixture);
@@ -90,7 +90,7 @@ test('a rule that would change 101 people waits for an admin, and nobody is touc
     expect(fixture.travel.writes()).toEqual([]);
   }));
 
-test('a rule that would change 100 people is followed at once', () =>
+test('a rule that would change 100 people is applied at once', () =>
   withCrowd(async (fixture) => {
     fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
     await follow(fixture);
@@ -98,7 +98,7 @@ test('a rule that would change 100 people is followed at once', () =>
     expect(having(fixture, 'customFields')).toBe(100);
   }, 100));
 
-test('a write of the IdP uses the new rules while the others wait', () =>
+test('a write of the IdP uses the new rules while the change is held for the others', () =>
   withCrowd(async (fixture, [ada = '']) => {
     fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
     await follow(fixture);
@@ -108,7 +108,7 @@ test('a write of the IdP uses the new rules while the others wait', () =>
     expect(await counts(fixture)).toEqual(waiting(fixture));
   }));
 
-test('an approval lets everybody follow the rules', () =>
+test('an approval applies the rules to everybody', () =>
   withCrowd(async (fixture) => {
     fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
     await follow(fixture);
@@ -119,7 +119,7 @@ test('an approval lets everybody follow the rules', () =>
     expect(await counts(fixture)).toEqual([]);
   }));
 
-test('a change that is discarded is not followed, and asks no admin again; the next one does', () =>
+test('a discarded change is not applied and not held again, but the next change is held', () =>
   withCrowd(async (fixture) => {
     fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
     await follow(fixture);
@@ -135,7 +135,7 @@ test('a change that is discarded is not followed, and asks no admin again; the n
     expect(await counts(fixture)).toEqual(waiting(fixture));
   }));
 
-test('lookups that lose their cost centers take none away, and the hold goes when they come back', () =>
+test('lookups that lose their cost centers change no traveler, and the hold ends when they come back', () =>
   withCrowd(async (fixture, [ada = '']) => {
     expect(having(fixture, 'costCenterId')).toBe(CROWD);
     fixture.travel.lookupData = { ...fixture.travel.lookupData, costCenters: [] };
@@ -150,7 +150,7 @@ test('lookups that lose their cost centers take none away, and the hold goes whe
     expect(having(fixture, 'costCenterId')).toBe(CROWD);
   }));
 
-test('lookups that shrink entry by entry take a value from no more than 100 people', () =>
+test('lookups that shrink entry by entry remove a value from at most 100 people', () =>
   withCrowd(async (fixture) => {
     for (let left = 9; left >= 0; left -= 1) {
       fixture.travel.lookupData = { ...fixture.travel.lookupData, costCenters: centers.slice(0, left) };
@@ -161,7 +161,7 @@ test('lookups that shrink entry by entry take a value from no more than 100 peop
     expect(await counts(fixture)).toEqual([expect.objectContaining({ cause: 'rules', count: 101 })]);
   }, 200));
 
-test('small changes with time between them are no large one', () =>
+test('small changes with time between them are not counted together', () =>
   withCrowd(async (fixture) => {
     for (let left = 9; left >= 0; left -= 1) {
       fixture.travel.lookupData = { ...fixture.travel.lookupData, costCenters: centers.slice(0, left) };
@@ -172,7 +172,7 @@ test('small changes with time between them are no large one', () =>
     expect(having(fixture, 'costCenterId')).toBe(0);
   }, 200));
 
-test('the same people changed twice in a moment are not counted twice', () =>
+test('people who are changed twice within the time window are counted once', () =>
   withCrowd(async (fixture) => {
     fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
     await follow(fixture);
@@ -183,7 +183,7 @@ test('the same people changed twice in a moment are not counted twice', () =>
     expect(having(fixture, 'costCenterId')).toBe(0);
   }, 60));
 
-test('a mapping file that was changed before a start waits, too; with the old one nothing is left of it', () =>
+test('a mapping file changed before a start is held too, and the hold ends if the old file is restored', () =>
   withCrowd(async (fixture) => {
     await startWith(fixture, { scimUserMapping: [], defaults: { billingProfile: { name: 'Paris' } } });
     expect(await counts(fixture)).toEqual([]);
@@ -198,7 +198,7 @@ test('a mapping file that was changed before a start waits, too; with the old on
     expect(fixture.travel.writes()).toEqual([]);
   }));
 
-test('a rule that is removed leaves the values, so nothing waits', () =>
+test('a removed rule leaves the values unchanged, so nothing is held', () =>
   withFixture(async (fixture) => {
     fixture.travel.lookupData = {
       ...fixture.travel.lookupData,
@@ -214,7 +214,7 @@ test('a rule that is removed leaves the values, so nothing waits', () =>
     expect(having(fixture, 'customFields')).toBe(CROWD);
   }));
 
-test('neither who was imported, nor who was never translated, nor what the IdP has written counts', () =>
+test('imported people, people never translated and writes of the IdP are not counted', () =>
   withCrowd(async (fixture, ids) => {
     for (let n = 0; n < 101; n += 1)
       fixture.travel.addTraveler({ email: `t${n}@corp.example`, firstName: 'T' });
@@ -229,7 +229,7 @@ test('neither who was imported, nor who was never translated, nor what the IdP h
     expect(having(fixture, 'customFields')).toBe(120);
   }, 120));
 
-test('people who are on their way for another reason than a write of the IdP count', () =>
+test('people who are dirty for another reason than a write of the IdP are counted', () =>
   withCrowd(async (fixture, ids) => {
     const now = fixture.clock.now();
     for (const id of ids) {
@@ -244,7 +244,7 @@ test('people who are on their way for another reason than a write of the IdP cou
     expect(await counts(fixture)).toEqual(waiting(fixture));
   }));
 
-test('a reconciliation that began before a change neither waits nor takes the place of what waits', () =>
+test('a reconciliation that began before a change is neither held nor replaces the hold', () =>
   withCrowd(async (fixture) => {
     const runtime = fixture.clock;
     const changes = rulesChanges({ ...fixture.store, runtime });
@@ -266,7 +266,7 @@ test('a reconciliation that began before a change neither waits nor takes the pl
     expect(await fixture.store.holds.findHeldRules(users)).toMatchObject({ version: next.version });
   }));
 
-test('values that the travel API refused before are sent again without an admin', () =>
+test('values that the travel API refused before are sent again without a hold', () =>
   withCrowd(async (fixture) => {
     const refused = { field: 'costCenterId', code: 'invalid', message: 'no' };
     fixture.travel.faultFor = ({ verb, body }) =>
@@ -287,7 +287,7 @@ test('values that the travel API refused before are sent again without an admin'
     );
   }));
 
-test('somebody who waits for another cause goes on waiting for it while rules wait, and an approval archives at once', () =>
+test('a person held for another cause stays held while rules are held, and an approval archives at once', () =>
   withCrowd(async (fixture, [ada = '', bob = '']) => {
     const roleOf = async (id: string, roles: string[]) => {
       const traveler = await fixture.traveler(id);

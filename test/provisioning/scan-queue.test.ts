@@ -1,7 +1,7 @@
 import { scanQueue } from '../../src/provisioning/list-users.ts';
 import { clock } from '../fixtures/clock.ts';
 
-/** A gate that work waits at until it is opened. */
+/** A gate that work waits for until it is opened. */
 function gate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -10,7 +10,7 @@ function gate() {
   return { opened, open };
 }
 
-test('work that is short waits for nobody', async () => {
+test('short work never waits', async () => {
   const time = clock();
   const { run: take } = scanQueue(time);
   const { opened, open } = gate();
@@ -29,7 +29,7 @@ test('work that is short waits for nobody', async () => {
   await long;
 });
 
-test('long work of one connection is done one after the other, that of another at the same time', async () => {
+test('long work of one connection runs one after the other, and beside that of another connection', async () => {
   const time = clock();
   const { run: take } = scanQueue(time);
   const done: string[] = [];
@@ -51,7 +51,7 @@ test('long work of one connection is done one after the other, that of another a
   expect(done).toEqual(['other', 'first', 'second', 'third']);
 });
 
-test('work that fails gives its turn back', async () => {
+test('work that fails ends its turn', async () => {
   const time = clock();
   const { run: take } = scanQueue(time);
   const failing = take('okta', async (step) => {
@@ -68,7 +68,7 @@ test('work that fails gives its turn back', async () => {
   expect(await next).toBe('done');
 });
 
-test('others are let in every 5 ms', async () => {
+test('long work yields to other requests every 5 ms', async () => {
   const time = clock();
   const { run: take } = scanQueue(time);
   let others = 0;
@@ -88,7 +88,7 @@ test('others are let in every 5 ms', async () => {
   expect(others).toBeGreaterThanOrEqual(20);
 });
 
-test('beyond 5 seconds, waiting included, it is too many', async () => {
+test('work that takes more than 5 seconds, waiting included, fails with tooMany', async () => {
   const time = clock();
   const { run: take } = scanQueue(time);
   let steps = 0;

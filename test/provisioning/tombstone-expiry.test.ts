@@ -6,7 +6,7 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 300; turn += 1) await new Promise(setImmediate);
 }
 
-test('a tombstone ends 400 days after the deletion, and its traveler stays archived', () =>
+test('a tombstone is deleted 400 days after its user, and the traveler stays archived', () =>
   withFixture(async ({ bridge, store, clock, travel }) => {
     const ada = await bridge.users.create('default', person('Ada'));
     await bridge.users.remove('default', ada.id);
@@ -22,7 +22,7 @@ test('a tombstone ends 400 days after the deletion, and its traveler stays archi
     await background.stop();
   }));
 
-test('whoever returns after that is given the archived traveler like anybody who was there before', () =>
+test('a user that returns after that gets the archived traveler, as any existing person does', () =>
   withFixture(async ({ bridge, store, clock, travel }) => {
     const ada = await bridge.users.create('default', person('Ada'));
     await bridge.users.remove('default', ada.id);
