@@ -223,7 +223,7 @@ const rows: Row[] = [
   },
 ];
 
-describe('what an answer of the travel API means (docs/architecture.md, Answers of the travel API)', () => {
+describe('the meaning of a response of the travel API (docs/architecture.md, Answers of the travel API)', () => {
   let server: TravelServer;
   afterEach(() => server.close());
 
@@ -253,7 +253,7 @@ describe('what an answer of the travel API means (docs/architecture.md, Answers 
     ['another field, too', { archived: true, lang: 'de' }, ['archived', 'lang'], ['lang']],
     ['a part of a field', { archived: true, address: { city: 'x' } }, ['address.city'], ['address.city']],
     ['an element', { archived: true, customFields: [] }, ['customFields[0]'], ['customFields[0]']],
-  ])('400 never refuses a deactivation: one that names %s', async (_title, data, named, refused) => {
+  ])('a 400 never refuses a deactivation: a response that names %s', async (_title, data, named, refused) => {
     const fields = named.map((field) => ({ field, code: 'required', message: 'Not so.' }));
     server = await travelServer((_, response) =>
       json(response, 400, { code: 'badRequest', invalid: fields }),
@@ -278,13 +278,13 @@ describe('what an answer of the travel API means (docs/architecture.md, Answers 
     });
   });
 
-  test('data that its reader cannot read is unavailable', async () => {
+  test('a response that the reader cannot read is unavailable', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: 7 }));
     const answer = await server.client().call({ method: 'GET', path: '/api/users/u1' }, () => undefined);
     expect(answer).toEqual({ kind: 'unavailable', text: 'GET /api/users/u1: the answer cannot be read' });
   });
 
-  test('the text of a failure names no address, query or credential', async () => {
+  test('the text of a failure contains no address, query or credential', async () => {
     server = await travelServer((_, response) => response.writeHead(500).end());
     const request = { method: 'GET', path: '/api/users', query: { emails: 'ada@corp.example' } } as const;
     const answer = await server.client().call(request, (body) => body);

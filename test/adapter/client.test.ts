@@ -8,7 +8,7 @@ describe('the client of the travel API', () => {
   let server: TravelServer;
   afterEach(() => server.close());
 
-  test('keeps its connection for the next call', async () => {
+  test('reuses its socket for the next call', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: {} }));
     const client = server.client();
     for (let call = 0; call < 5; call += 1) await client.call(get, body);
@@ -16,7 +16,7 @@ describe('the client of the travel API', () => {
     expect(server.sockets).toHaveLength(1);
   });
 
-  test('keeps its connection after a failure that was answered', async () => {
+  test('reuses its socket after an error response', async () => {
     server = await travelServer((_, response) =>
       json(response, 422, { code: 'validationFailed', invalid: [] }),
     );
@@ -38,7 +38,7 @@ describe('the client of the travel API', () => {
     expect(server.requests[0]?.url).toBe('/travel/api/whoami');
   });
 
-  test('has at most so many calls on their way at once, and serves the others in order', async () => {
+  test('limits the number of concurrent calls, and starts waiting ones in order', async () => {
     const open: ServerResponse[] = [];
     const arrived = gate();
     server = await travelServer((_, response) => {
@@ -61,7 +61,7 @@ describe('the client of the travel API', () => {
     expect(server.sockets).toHaveLength(2);
   });
 
-  test('a call whose turn does not come in its time is unavailable and was not sent', async () => {
+  test('a call that times out while it waits for a slot is unavailable and was not sent', async () => {
     server = await travelServer(() => {});
     const client = server.client({ atOnce: 1, timeoutMs: 5_000 });
     const held = client.call(get, body);
@@ -72,7 +72,7 @@ describe('the client of the travel API', () => {
     expect((await held).kind).toBe('unavailable');
   });
 
-  test('starts at most so many calls within any second', async () => {
+  test('limits the number of calls that start within any second', async () => {
     let now = 0;
     const clock = {
       now: () => now,
@@ -131,7 +131,7 @@ describe('the client of the travel API', () => {
       expect(types().slice(2)).toEqual(['application/json', second]);
     });
 
-    test('is a failure when the other is refused, too, and keeps to neither', async () => {
+    test('fails if the other type is refused as well, and prefers neither', async () => {
       server = await travelServer((_, response) => json(response, 415, {}));
       const client = server.client();
       const failure = { kind: 'unavailable', text: 'PATCH /api/users/u1: 415', isRejected: true };
@@ -140,7 +140,7 @@ describe('the client of the travel API', () => {
       expect(types()).toEqual(['application/json', merge, 'application/json', merge]);
     });
 
-    test('sends nothing else once more', async () => {
+    test('repeats no other request', async () => {
       server = await travelServer((_, response) => json(response, 415, {}));
       expect(await server.client().call({ ...patch, method: 'POST' }, body)).toMatchObject({
         isRejected: true,
@@ -149,7 +149,7 @@ describe('the client of the travel API', () => {
     });
   });
 
-  test('tells the time by the clock of the travel API, as its last answer has it', async () => {
+  test('serverTime follows the clock in the last response of the travel API', async () => {
     let now = Date.UTC(2026, 0, 1);
     let sent: { status: number; date: string | undefined } = { status: 200, date: undefined };
     server = await travelServer((_, response) => {

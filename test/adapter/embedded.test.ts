@@ -78,7 +78,7 @@ describe('the adapter and the embedded travel service', () => {
   });
   afterEach(() => fixture.close());
 
-  test('agree on the life of a traveler', async () => {
+  test('agree on creating, changing, archiving and deleting a traveler', async () => {
     const { users } = fixture;
     const made = await users.create({ email: 'Ada@corp.example', firstName: 'Ada' });
     expect(made).toMatchObject({ kind: 'ok', value: { firstName: 'Ada', archived: false } });
@@ -100,7 +100,7 @@ describe('the adapter and the embedded travel service', () => {
       expect(answer).toEqual({ kind: 'notFound' });
   });
 
-  test('agree on which addresses are the same', async () => {
+  test('agree on which email addresses are equal', async () => {
     const { users } = fixture;
     // The compatibility form of a number such as \u2156 has a slash, which the travel service takes in no address.
     const twoAddressable = wordPairs.filter((words) =>
@@ -126,14 +126,14 @@ describe('the adapter and the embedded travel service', () => {
     );
   });
 
-  test('agree on whose credential it is, who may not be archived by it', async () => {
+  test('agree on the traveler of the credential, who cannot archive themselves', async () => {
     const self = await fixture.lookups.readOwnUser();
     expect(self).toMatchObject({ kind: 'ok', value: { roles: ['admin'] } });
     const id = self.kind === 'ok' ? self.value.id : '';
     expect(await fixture.users.patch(id, { archived: true })).toEqual({ kind: 'forbidden' });
   });
 
-  test('go on under another admin when the first one is archived', async () => {
+  test('the credential works under another admin after the first one is archived', async () => {
     const { users, lookups, make, patchAs } = fixture;
     const self = await lookups.readOwnUser();
     const first = self.kind === 'ok' ? self.value.id : '';
@@ -143,7 +143,7 @@ describe('the adapter and the embedded travel service', () => {
     expect(await users.patch(second, { archived: true })).toEqual({ kind: 'forbidden' });
   });
 
-  test('agree on everything that is looked up', async () => {
+  test('agree on all lookups', async () => {
     const { make, lookups } = fixture;
     const field = { dataType: 'option', name: 'Floor', resourceType: 'user' };
     const customField = await make(defaultPaths.customFields, field);

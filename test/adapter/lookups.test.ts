@@ -128,7 +128,7 @@ describe('lookups in the travel API', () => {
     );
   });
 
-  test('are read again when something is deleted in the middle, so that nothing is passed over', async () => {
+  test('are read again if an item is deleted meanwhile, so that no item is skipped', async () => {
     let centers = Array.from({ length: 150 }, (_, n) => ({ id: `c${n}`, name: `Center ${n}` }));
     const { lookups: cached } = await build((request, response) => {
       if (pathOf(request) !== '/api/cost-centers') return serve(request, response);
@@ -143,7 +143,7 @@ describe('lookups in the travel API', () => {
     );
   });
 
-  test('that come without totals are believed when two readings agree', async () => {
+  test('without totals are accepted when two readings agree', async () => {
     const full = Array.from({ length: 100 }, (_, n) => ({ id: `c${n}`, name: `Center ${n}` }));
     const { lookups: cached } = await build((request, response) => {
       if (pathOf(request) !== '/api/cost-centers') return serve(request, response);
@@ -153,7 +153,7 @@ describe('lookups in the travel API', () => {
     expect(answer.kind === 'ok' && answer.value.costCenters.length).toBe(100);
   });
 
-  test('of several pages without totals are read whole, in whatever order they come', async () => {
+  test('of several pages without totals are read completely in any order', async () => {
     const centers = Array.from({ length: 250 }, (_, n) => ({ id: `c${n}`, name: `Center ${n}` }));
     let readings = 0;
     const { lookups: cached } = await build((request, response) => {
@@ -180,7 +180,7 @@ describe('lookups in the travel API', () => {
   test.each([
     ['without a total', undefined],
     ['with a total', { total: 250 }],
-  ])('of a service that always answers the same page, %s, end', async (_, meta) => {
+  ])('of a service that always returns the same page end, %s', async (_, meta) => {
     const centers = Array.from({ length: 100 }, (_, n) => ({ id: `c${n}`, name: `Center ${n}` }));
     const { lookups: cached, reads } = await build((request, response) =>
       pathOf(request) === '/api/cost-centers'
@@ -192,7 +192,7 @@ describe('lookups in the travel API', () => {
     expect(reads('/api/cost-centers')).toBeLessThan(10);
   });
 
-  test('that are listed twice count once, and what they hid is read', async () => {
+  test('that are listed twice count once, and skipped items are read', async () => {
     const centers = Array.from({ length: 150 }, (_, n) => ({ id: `c${n}`, name: `Center ${n}` }));
     let pages = 0;
     const { lookups: cached } = await build((request, response) => {
@@ -208,7 +208,7 @@ describe('lookups in the travel API', () => {
     expect(ids).toEqual(centers.map(({ id }) => id));
   });
 
-  test('are kept for a minute, then read again', async () => {
+  test('are cached for a minute', async () => {
     const { lookups: cached, clock, reads } = await build(serve);
     await cached.current();
     clock.now += 59_999;
@@ -219,7 +219,7 @@ describe('lookups in the travel API', () => {
     expect(reads('/api/cost-centers')).toBe(2);
   });
 
-  test('are read anew on demand, but not again within moments', async () => {
+  test('are read again on demand, but not within three seconds', async () => {
     const { lookups: cached, clock, reads } = await build(serve);
     await cached.current();
     clock.now += 3_000;
@@ -231,7 +231,7 @@ describe('lookups in the travel API', () => {
     expect(reads('/api/cost-centers')).toBe(3);
   });
 
-  test('are read anew at once when a change was noticed', async () => {
+  test('are read again at once after a change', async () => {
     const { lookups: cached, reads } = await build(serve);
     await cached.current();
     cached.expire();
@@ -240,7 +240,7 @@ describe('lookups in the travel API', () => {
     expect(reads('/api/cost-centers')).toBe(2);
   });
 
-  test('a change that is noticed while they are read is in the next answer', async () => {
+  test('a change during a reading is in the next answer', async () => {
     let name = 'before';
     const { lookups: cached } = await build((request, response) => {
       if (pathOf(request) !== '/api/cost-centers') return serve(request, response);
@@ -255,7 +255,7 @@ describe('lookups in the travel API', () => {
     expect(await next).toMatchObject({ value: { costCenters: [{ name: 'after' }] } });
   });
 
-  test('two hundred changes while they are read are one more reading, which holds the last of them', async () => {
+  test('two hundred changes during a reading cause one more reading, which has the last change', async () => {
     let name = 'before';
     const held: (() => void)[] = [];
     const { lookups: cached, reads } = await build((request, response) => {
@@ -284,13 +284,13 @@ describe('lookups in the travel API', () => {
     expect(await cached.current()).toBe(await asked[0]);
   });
 
-  test('callers at the same time share one reading', async () => {
+  test('concurrent callers share one reading', async () => {
     const { lookups: cached, reads } = await build(serve);
     await Promise.all([cached.current(), cached.refresh(), cached.current()]);
     expect(reads('/api/cost-centers')).toBe(1);
   });
 
-  test('a part that cannot be read keeps its last read value, and is tried again soon', async () => {
+  test('a part that cannot be read keeps its last value, and is read again soon', async () => {
     let isDown = false;
     let name = 'before';
     const {
@@ -332,7 +332,7 @@ describe('lookups in the travel API', () => {
       );
     const centers = '/api/cost-centers';
 
-    test('count as empty where it was never read, with one warning', async () => {
+    test('count as empty if it was never read, with one warning', async () => {
       const paths = new Set([centers]);
       const { lookups: cached, clock, warnings, alarms, stale } = await forbidding(paths);
       const withoutCenters = { kind: 'ok', value: { ...lookups, costCenters: [] } };
@@ -346,7 +346,7 @@ describe('lookups in the travel API', () => {
       expect(await cached.current()).toEqual({ kind: 'ok', value: lookups });
     });
 
-    test('serve as last read where it was read before, with one alarm', async () => {
+    test('have its last value if it was read before, with one error in the log', async () => {
       const paths = new Set<string>();
       const { lookups: cached, clock, warnings, alarms, stale } = await forbidding(paths);
       await cached.current();
@@ -367,7 +367,7 @@ describe('lookups in the travel API', () => {
       expect(alarms).toHaveLength(2);
     });
 
-    test('lose no custom field when only the options of one are forbidden', async () => {
+    test('keep all custom fields if only the options of one are forbidden', async () => {
       const options = '/api/custom-fields/f2/options';
       const paths = new Set([options]);
       const { lookups: cached, clock, warnings, alarms, stale } = await forbidding(paths);
@@ -385,7 +385,7 @@ describe('lookups in the travel API', () => {
     });
   });
 
-  test('that were never readable are a failure, tried again after a second', async () => {
+  test('that were never readable are a failure, and are read again after a second', async () => {
     let isDown = true;
     const {
       lookups: cached,
@@ -405,7 +405,7 @@ describe('lookups in the travel API', () => {
     expect(await cached.current()).toEqual({ kind: 'ok', value: lookups });
   });
 
-  test('a collection that is not found is a failure and not an empty one', async () => {
+  test('a collection that is not found is a failure, not an empty collection', async () => {
     const { lookups: cached } = await build((request, response) =>
       pathOf(request) === '/api/scim-user-mappings'
         ? json(response, 404, { code: 'notFound' })
@@ -417,7 +417,7 @@ describe('lookups in the travel API', () => {
     });
   });
 
-  test('a wrong credential is told as such', async () => {
+  test('a wrong credential is reported as unauthorized', async () => {
     const { lookups: cached } = await build((_, response) => response.writeHead(401).end());
     expect(await cached.current()).toEqual({ kind: 'unauthorized' });
     expect(await cached.readOwnUser()).toEqual({ kind: 'unauthorized' });
@@ -449,7 +449,7 @@ describe('lookups in the travel API', () => {
     expect(await cached.current()).toEqual({ kind: 'ok', value: lookups });
   });
 
-  test('whose credential is used is asked until it is known, and then never again', async () => {
+  test('the traveler of the credential is read until it is known, and then never again', async () => {
     let isDown = true;
     const { lookups: cached, reads } = await build((_, response) =>
       isDown

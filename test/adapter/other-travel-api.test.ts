@@ -75,7 +75,7 @@ function departmentField(api: OtherTravelApi, dataType: string, options: string[
   return { id, options: ids };
 }
 
-describe('with a travel API of another kind', () => {
+describe('with a travel API that differs from the embedded one', () => {
   test('a person is created, changed, deactivated and deleted', () =>
     withOther({}, async ({ api, scim, comesTo }) => {
       const { status, json } = await scim('POST /Users', ada());
@@ -95,7 +95,7 @@ describe('with a travel API of another kind', () => {
       expect(api.travelers()).toHaveLength(2);
     }));
 
-  test('an existing traveler is found by an address in other letters, and linked', () =>
+  test('an existing traveler is found by an email in another case, and linked', () =>
     withOther({}, async ({ api, scim, comesTo }) => {
       const { id } = api.addTraveler({ email: 'ada@corp.example', firstName: 'A.', lastName: 'Smith' });
       expect((await scim('POST /Users', ada())).status).toBe(201);
@@ -137,7 +137,7 @@ describe('with a travel API of another kind', () => {
       }),
   );
 
-  test('an option is sent by its id alone, once, and stays when its text is changed', () =>
+  test('an option is sent once by its id alone, and stays when its text changes', () =>
     withOther({}, async ({ api, scim, comesTo }) => {
       const { id, options } = departmentField(api, 'option', ['Sales', 'Legal']);
       const { json } = await scim('POST /Users', inDepartment('Sales'));
@@ -158,7 +158,7 @@ describe('with a travel API of another kind', () => {
       ]);
     }));
 
-  test('a lookup that is forbidden from the start keeps nobody out', () =>
+  test('a lookup that is forbidden from the start does not stop provisioning', () =>
     withOther(
       { forbidden: new Set(['costCenters', 'scimUserMappings'] as const) },
       async ({ api, service, scim, comesTo }) => {
@@ -170,7 +170,7 @@ describe('with a travel API of another kind', () => {
       },
     ));
 
-  test('a lookup that becomes forbidden serves as last read, and the metrics say so', () =>
+  test('a lookup that becomes forbidden keeps its last value, and the metrics show it', () =>
     withOther({}, async ({ api, service, scim }) => {
       const { id } = api.add('costCenters', { name: 'Sales' });
       const inCenter = (costCenter: string) => ada({ [enterprise]: { costCenter } });
@@ -191,7 +191,7 @@ describe('with a travel API of another kind', () => {
       await eventually(async () => expect(api.traveler('ada@corp.example')?.costCenterId).toBe(id));
     }));
 
-  test('a mandatory custom field that has no value is a finding, and its value lets the person in', () =>
+  test('a mandatory custom field without a value is a finding, and its value creates the traveler', () =>
     withOther({}, async ({ api, scim, comesTo }) => {
       const { id } = departmentField(api, 'text');
       api.edit('customFields', id, { mandatory: true });
@@ -203,7 +203,7 @@ describe('with a travel API of another kind', () => {
       expect(api.traveler('ada@corp.example')?.customFields).toMatchObject([{ values: [{ data: 'Sales' }] }]);
     }));
 
-  test('a call that is carried out late makes nobody twice', () =>
+  test('a call that is carried out late creates no second traveler', () =>
     withOther({}, async ({ api, scim, comesTo }) => {
       let isFirst = true;
       api.failCall = ({ method }) => {
@@ -224,7 +224,7 @@ describe('with a travel API of another kind', () => {
 describe.each(['id', 'index'] as const)(
   'with a travel API that refuses disabled custom fields, and names them by %s,',
   (namesCustomFieldsBy) => {
-    test('a value that was only carried along is left out and noted, and the change arrives', () =>
+    test('a refused value that was only repeated is left out with a finding, and the change arrives', () =>
       withOther({ namesCustomFieldsBy }, async ({ api, scim, comesTo }) => {
         const { id } = departmentField(api, 'text');
         const add = (name: string) =>
@@ -258,7 +258,7 @@ describe.each(['id', 'index'] as const)(
         await comesTo('synced');
       }));
 
-    test('a value of the identity provider comes back when its field is enabled again', () =>
+    test('a value of the identity provider is sent again when its field is enabled again', () =>
       withOther({ namesCustomFieldsBy }, async ({ api, scim, comesTo }) => {
         const { id } = departmentField(api, 'text');
         const title = api.add('customFields', { name: 'Title', dataType: 'text', resourceType: 'user' }).id;

@@ -4,7 +4,7 @@ import { type ClientSettings, type TravelClient, travelClient } from '../../src/
 
 export interface Recorded {
   method: string;
-  /** Path and query as they came. */
+  /** Path and query. */
   url: string;
   headers: IncomingHttpHeaders;
   body: string;
@@ -21,7 +21,7 @@ export interface TravelServer {
   close(): Promise<void>;
 }
 
-/** A travel API that answers as it is told, on a port of its own, and remembers what it was sent. */
+/** Starts a travel API on a free port that responds with `answer` and records its requests. */
 export async function travelServer(answer: Answerer): Promise<TravelServer> {
   const requests: Recorded[] = [];
   const sockets: Socket[] = [];
@@ -55,7 +55,7 @@ export async function travelServer(answer: Answerer): Promise<TravelServer> {
   };
 }
 
-/** A clock that stands still; nothing may have to wait for it. */
+/** A clock that stands still; its `wait` returns at once. */
 const clock = {
   now: () => Date.UTC(2026, 0, 1),
   wallClock: () => Date.UTC(2026, 0, 1),

@@ -19,7 +19,7 @@ describe('travelers over HTTP', () => {
 
   const wire = () => server.requests.map(({ method, url, body }) => [method, url, body]);
 
-  test('each method is one request', async () => {
+  test('each method makes one request', async () => {
     server = await travelServer(({ method }, response) =>
       json(response, method === 'POST' ? 201 : 200, { data: ada }),
     );
@@ -37,13 +37,13 @@ describe('travelers over HTTP', () => {
     ]);
   });
 
-  test('the path of users can be set', async () => {
+  test('the path of users is configurable', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: ada }));
     await travelUsers(server.client(), { users: '/v2/people' }).read('u1');
     expect(wire()).toEqual([['GET', '/v2/people/u1', '']]);
   });
 
-  test('an id cannot lead to another path', async () => {
+  test('an id cannot address another path', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: ada }));
     const users = travelUsers(server.client(), defaultPaths);
     await users.read('../whoami?x=1#y');
@@ -56,7 +56,7 @@ describe('travelers over HTTP', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('looks for addresses among archived travelers, too, without case, as they are and in lower case', async () => {
+  test('an email is searched as sent and in lower case, without case, and also among archived travelers', async () => {
     const archived = { ...ada, id: 'u2', email: 'eve+x@corp.example', archived: true };
     server = await travelServer((_, response) =>
       json(response, 200, { data: [ada, archived], meta: { total: 2 } }),
@@ -90,20 +90,20 @@ describe('travelers over HTTP', () => {
     },
   );
 
-  test('a travel API that takes compatibility letters for plain ones finds nobody else', async () => {
+  test('a travel API that treats compatibility letters as plain ones finds no other person', async () => {
     const fiona = { ...ada, email: 'fiona@corp.example' };
     server = await travelServer((_, response) => json(response, 200, { data: [fiona] }));
     const answer = await travelUsers(server.client(), defaultPaths).findByEmails(['ﬁona@corp.example']);
     expect(answer).toEqual({ kind: 'ok', value: [] });
   });
 
-  test('a travel API that passes over the address filter finds nobody else', async () => {
+  test('a travel API that ignores the email filter finds no other person', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: [ada], meta: { total: 1 } }));
     const users = travelUsers(server.client(), defaultPaths);
     expect(await users.findByEmails(['eve@corp.example'])).toEqual({ kind: 'ok', value: [] });
   });
 
-  test('no address is no request', async () => {
+  test('a search without an email makes no request', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: [] }));
     expect(await travelUsers(server.client(), defaultPaths).findByEmails([])).toEqual({
       kind: 'ok',
@@ -112,7 +112,7 @@ describe('travelers over HTTP', () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('a look-up by address ends within its own time', async () => {
+  test('a search by email has its own time limit', async () => {
     server = await travelServer(() => {});
     const answer = await travelUsers(server.client(), defaultPaths).findByEmails(['ada@corp.example'], 40);
     expect(answer).toEqual({
@@ -122,7 +122,7 @@ describe('travelers over HTTP', () => {
     });
   });
 
-  test('pages name their total', async () => {
+  test('a page has the total', async () => {
     server = await travelServer((_, response) =>
       json(response, 200, { data: [ada, { id: 'no email' }], meta: { total: 321, limit: 100 } }),
     );
@@ -135,14 +135,14 @@ describe('travelers over HTTP', () => {
     expect(wire()).toEqual([['GET', '/api/users?offset=200&limit=100', '']]);
   });
 
-  test('a full page without a total says that there may be more', async () => {
+  test('a full page without a total is not the last page', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: [ada, ada] }));
     const users = travelUsers(server.client(), defaultPaths);
     expect(await users.readPage(10, 2)).toMatchObject({ value: { total: 13, isLast: false } });
     expect(await users.readPage(10, 3)).toMatchObject({ value: { total: 12, isLast: true } });
   });
 
-  test('a page that is full by the limit of the travel API may have another behind it', async () => {
+  test('a page that is full by the limit of the travel API is not the last page', async () => {
     server = await travelServer((_, response) =>
       json(response, 200, { data: [ada, ada], meta: { limit: 2 } }),
     );
@@ -150,7 +150,7 @@ describe('travelers over HTTP', () => {
     expect(await users.readPage(0, 100)).toMatchObject({ value: { total: 3, isLast: false } });
   });
 
-  test('a page names travelers that it cannot read by their ids', async () => {
+  test('a page has the ids of unreadable travelers', async () => {
     const data = [
       null,
       'x',
@@ -169,7 +169,7 @@ describe('travelers over HTTP', () => {
     });
   });
 
-  test('a look-up by address answers in the order of the addresses', async () => {
+  test('a search by email returns travelers in the order of the emails', async () => {
     const eve = { ...ada, id: 'u2', email: 'eve@corp.example' };
     server = await travelServer((_, response) =>
       json(response, 200, { data: [eve, ada], meta: { total: 2 } }),
@@ -178,14 +178,14 @@ describe('travelers over HTTP', () => {
     expect(answer).toMatchObject({ kind: 'ok', value: [{ id: 'u1' }, { id: 'u2' }] });
   });
 
-  test('a page that is no list is unavailable', async () => {
+  test('a page that is not an array is unavailable', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: ada }));
     expect(await travelUsers(server.client(), defaultPaths).readPage(0, 10)).toMatchObject({
       kind: 'unavailable',
     });
   });
 
-  test('a collection that is not found says nothing about anybody in it', async () => {
+  test('a collection that is not found does not mean that its travelers are missing', async () => {
     server = await travelServer((_, response) => json(response, 404, { code: 'notFound' }));
     const users = travelUsers(server.client(), defaultPaths);
     for (const answer of [
@@ -223,16 +223,16 @@ describe('reading a traveler', () => {
     travelPolicyId: 'p',
   };
 
-  test('keeps every field of the specification', () => {
+  test('reads every field of the specification', () => {
     expect(readTravelUser(whole)).toEqual(whole);
   });
 
-  test('passes over fields it does not know, takes enum values as they come', () => {
+  test('ignores unknown fields, and takes enum values as they are', () => {
     const future = { ...whole, gender: 'x', roles: ['manager', 'pilot'], loyalty: { tier: 1 } };
     expect(readTravelUser(future)).toEqual({ ...whole, gender: 'x', roles: ['manager', 'pilot'] });
   });
 
-  test('passes over fields of another type', () => {
+  test('ignores fields of another type', () => {
     const odd = {
       ...adaRead,
       firstName: 7,
@@ -257,7 +257,7 @@ describe('reading a traveler', () => {
     });
   });
 
-  test('is the same in whatever order roles and custom fields are listed', () => {
+  test('gives the same result for any order of roles and custom fields', () => {
     const listed = (isTurned: boolean) => {
       const turned = <T>(items: T[]) => (isTurned ? items.toReversed() : items);
       const values = turned([{ customFieldOptionId: 'o2' }, { customFieldOptionId: 'o1' }]);
@@ -273,11 +273,11 @@ describe('reading a traveler', () => {
     expect(listed(true)).toEqual(listed(false));
   });
 
-  test('takes nothing from a prototype', () => {
+  test('reads nothing from a prototype', () => {
     expect(readTravelUser(JSON.parse('{"__proto__": {"id": "u1", "email": "a@b.example"}}'))).toBeUndefined();
   });
 
-  test('never throws, and never makes a traveler without an id and an email', () => {
+  test('never throws, and never returns a traveler without an id and an email', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const user = readTravelUser(value);

@@ -22,9 +22,9 @@ function valueAt(name: string, number: number): Json {
 const number = fc.integer({ min: 0, max: 2 });
 const value = (name: string) => fc.option(number).map((one) => (one === null ? null : valueAt(name, one)));
 
-const values = fc.record(Object.fromEntries(keys.map((name) => [name, value(name)])));
+const anyValues = fc.record(Object.fromEntries(keys.map((name) => [name, value(name)])));
 
-const announced: fc.Arbitrary<AnnouncedFields> = fc
+const anyAnnounced: fc.Arbitrary<AnnouncedFields> = fc
   .uniqueArray(key)
   .chain((names) =>
     fc.record(
@@ -37,7 +37,7 @@ const announced: fc.Arbitrary<AnnouncedFields> = fc
     ),
   );
 
-const applied: fc.Arbitrary<AppliedFields> = values.map((all) =>
+const anyApplied: fc.Arbitrary<AppliedFields> = anyValues.map((all) =>
   Object.fromEntries(
     Object.entries(all).flatMap(([name, one]) =>
       one === null ? [] : [[name, { sent: one, answered: one, source: 's' }]],
@@ -63,12 +63,12 @@ function travelerWith(all: Record<string, Json>): TravelUser {
   } as TravelUser; // As JSON would carry it.
 }
 
-test('an announced field is owned exactly if it has the announced value, or one that was not there before', () => {
+test('an announced field is owned exactly if the traveler has the announced value, or one that it did not have before', () => {
   fc.assert(
-    fc.property(applied, announced, values, (owned, told, seen) => {
+    fc.property(anyApplied, anyAnnounced, anyValues, (owned, announced, seen) => {
       const observed = travelerWith(seen);
-      const after = resolveAnnounced(owned, told, { observed, rules });
-      for (const [name, field] of Object.entries(told)) {
+      const after = resolveAnnounced(owned, announced, { observed, rules });
+      for (const [name, field] of Object.entries(announced)) {
         const now = readField(observed, name) ?? null;
         const [isAnnounced, isAsBefore] = [field.value, field.before].map(
           (one) => JSON.stringify(one) === JSON.stringify(now),
@@ -78,29 +78,29 @@ test('an announced field is owned exactly if it has the announced value, or one 
         else expect(name in after).toBe(field.value !== null || name in owned);
         if (!isAnnounced && !isAsBefore && name in after) expect(after[name]?.unsure).toBe(true);
       }
-      for (const name of keys.filter((one) => !(one in told))) expect(after[name]).toEqual(owned[name]);
+      for (const name of keys.filter((one) => !(one in announced))) expect(after[name]).toEqual(owned[name]);
     }),
   );
 });
 
-test('nothing is doubted of a traveler that is as it was answered', () => {
+test('no field is marked unsure if the traveler is as in the last response', () => {
   fc.assert(
-    fc.property(applied, announced, (owned, told) => {
+    fc.property(anyApplied, anyAnnounced, (owned, announced) => {
       const seen = Object.fromEntries(keys.map((name) => [name, owned[name]?.answered ?? null]));
-      const sent = addSentValues({}, told, owned);
+      const sent = addSentValues({}, announced, owned);
       expect(markLateChanges(owned, sent, { observed: travelerWith(seen), rules })).toEqual(owned);
     }),
   );
 });
 
-test('whatever an earlier call sets late is doubted, and no plain field that it did not name', () => {
+test('every field that an earlier call sets late is marked unsure, and no field that the call did not name', () => {
   fc.assert(
-    fc.property(applied, announced, applied, (before, told, owned) => {
-      const sent = addSentValues({}, told, before);
-      // The late call, upon what was applied since.
+    fc.property(anyApplied, anyAnnounced, anyApplied, (before, announced, owned) => {
+      const sent = addSentValues({}, announced, before);
+      // The late call changes the traveler after the fields in `owned` were applied.
       const seen: Record<string, Json> = {};
       for (const name of keys)
-        seen[name] = told[name]?.value ?? (name in told ? null : (owned[name]?.answered ?? null));
+        seen[name] = announced[name]?.value ?? (name in announced ? null : (owned[name]?.answered ?? null));
       const after = markLateChanges(owned, sent, { observed: travelerWith(seen), rules });
       for (const name of keys) {
         const isAsAnswered = JSON.stringify(seen[name]) === JSON.stringify(owned[name]?.answered ?? null);
@@ -110,10 +110,10 @@ test('whatever an earlier call sets late is doubted, and no plain field that it 
   );
 });
 
-test('an array that an earlier call replaced is doubted in every element, also one that it carried along or lacked', () => {
+test('every element of an array that an earlier call replaced is marked unsure, also one that the call repeated or left out', () => {
   const owned = (name: string): AppliedFields => ({ [name]: { sent: true, answered: true, source: 's' } });
-  const told: AnnouncedFields = { 'roles.guest': { value: true, source: 's', before: null } };
-  const carried = addSentValues({}, told, owned('roles.organizer'));
+  const announced: AnnouncedFields = { 'roles.guest': { value: true, source: 's', before: null } };
+  const carried = addSentValues({}, announced, owned('roles.organizer'));
   const observed = travelerWith({
     ...Object.fromEntries(keys.map((name) => [name, null])),
     'roles.guest': true,
@@ -123,15 +123,18 @@ test('an array that an earlier call replaced is doubted in every element, also o
     'roles.guest': { sent: true, answered: true, source: null, unsure: true },
     'roles.organizer': { sent: true, answered: true, source: null, unsure: true },
   });
-  const later = markLateChanges(owned('roles.premium'), addSentValues({}, told, {}), { observed, rules });
+  const later = markLateChanges(owned('roles.premium'), addSentValues({}, announced, {}), {
+    observed,
+    rules,
+  });
   expect(later['roles.premium']?.unsure).toBe(true);
 });
 
-test('a call that is repeated is remembered once', () => {
+test('the values of a repeated call are added once', () => {
   fc.assert(
-    fc.property(applied, announced, (owned, told) => {
-      const once = addSentValues({}, told, owned);
-      expect(addSentValues(once, told, owned)).toEqual(once);
+    fc.property(anyApplied, anyAnnounced, (owned, announced) => {
+      const once = addSentValues({}, announced, owned);
+      expect(addSentValues(once, announced, owned)).toEqual(once);
     }),
   );
 });

@@ -9,12 +9,12 @@ const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const travel = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
 const person = 'urn:acme:hr:1.0:Person';
 
-/** Any JSON value, as JSON text would give it. */
+/** Any JSON value. */
 export const anyJson: fc.Arbitrary<Json> = fc
   .jsonValue()
   .map((value): Json => JSON.parse(JSON.stringify(value)));
 
-/** Values of which something can be made, beside those of which nothing can. */
+/** Values that readers accept, and values that they do not. */
 const likely: fc.Arbitrary<Json> = fc.oneof(
   anyJson,
   fc.constantFrom<Json[]>('work', 'mobile', true, 'True', 'ada@x.example', 'Ada King', '7001', 7001),
@@ -72,7 +72,7 @@ const extensionAttributes = [
 ];
 const extension = fc.dictionary(fc.constantFrom(...extensionAttributes), attribute, { maxKeys: 5 });
 
-/** A SCIM user as the schema would not let it pass, but of which every part may be one that rules read. */
+/** A SCIM user with any values in the attributes that rules read, also values that the schema would refuse. */
 export const anyUser: fc.Arbitrary<JsonObject> = fc
   .tuple(
     fc.dictionary(fc.constantFrom(...attributes), attribute, { maxKeys: 10 }),
@@ -121,7 +121,7 @@ const transform: fc.Arbitrary<Json> = fc.oneof(
   text.map((value) => ({ default: value })),
 );
 
-/** What a rule may set: every field, every custom field by name and by id, and some that are not there. */
+/** Targets of rules: every field, every custom field by name and by id, and unknown ones. */
 export const anyTarget: fc.Arbitrary<JsonObject> = fc.oneof(
   fc.constantFrom(...fieldKeys).map((userAttribute) => ({ userAttribute })),
   fc.constantFrom(...lookups.customFields.map(({ name }) => name)).map((customField) => ({ customField })),
@@ -161,7 +161,7 @@ const settings = fc.record(
   { requiredKeys: [] },
 );
 
-/** A mapping file that passes the schema: any rules, any transforms, any of the settings. */
+/** A mapping without faults, with any rules, transforms and settings. */
 export const anyMapping: fc.Arbitrary<JsonObject> = fc
   .tuple(
     fc.uniqueArray(fc.oneof(anyTarget, fc.constant<JsonObject>({ customField: 'Nowhere' })), {
@@ -181,7 +181,7 @@ const word = fc.stringMatching(/^[A-Za-zÀ-ÿ' -]{1,12}$/);
 const maybe = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(values, { nil: undefined });
 
-/** A traveler as the travel API may tell it, with values that Jetbridge would not have sent. */
+/** A traveler as the travel API may represent it, also with values that Jetbridge would not send. */
 export const anyTraveler: fc.Arbitrary<TravelUser> = fc
   .record({
     email: fc.oneof(fc.emailAddress(), word),
@@ -236,7 +236,7 @@ export const anyTraveler: fc.Arbitrary<TravelUser> = fc
     };
   });
 
-/** What was applied before, by whatever rules. */
+/** Fields that any rules may have applied. */
 export const anyApplied: fc.Arbitrary<AppliedFields> = fc.dictionary(
   fc.constantFrom(...fieldKeys, 'archived', 'roles.guest', 'customFields.cf-title', 'customFields.cf-skills'),
   fc.record({ sent: likely, answered: likely, source: likely }),

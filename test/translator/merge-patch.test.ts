@@ -31,8 +31,8 @@ const current: TravelUser = {
   ],
 };
 
-describe('toMergePatch', () => {
-  it('sends only what changes, and null for what goes (RFC 7396)', () => {
+describe('toPatchBody', () => {
+  it('has only changed fields, and null for removed ones (RFC 7396)', () => {
     expect(toPatchBody(planOf({ firstName: 'Ada' }, ['lang']), current)).toEqual({
       firstName: 'Ada',
       lang: null,
@@ -44,13 +44,13 @@ describe('toMergePatch', () => {
     expect(patch).toEqual({ address: { city: 'Paris', region: null } });
   });
 
-  it('clears the address of which nothing is left', () => {
+  it('removes the address whole if no part is left', () => {
     expect(toPatchBody(planOf({}, ['address.city', 'address.region']), current)).toEqual({ address: null });
     expect(toPatchBody(planOf({}, ['address.city']), current)).toEqual({ address: { city: null } });
     expect(toPatchBody(planOf({}, ['address.city']), undefined)).toEqual({ address: { city: null } });
   });
 
-  it('carries the custom fields that are not ours, as they may be written', () => {
+  it('repeats the custom fields that the bridge does not own, in writable form', () => {
     const patch = toPatchBody(planOf({ 'customFields.ours': [{ data: 'new' }] }), current);
     expect(patch).toEqual({
       customFields: [
@@ -60,7 +60,7 @@ describe('toMergePatch', () => {
     });
   });
 
-  it('takes one custom field away and adds another', () => {
+  it('removes one custom field and adds another', () => {
     const patch = toPatchBody(
       planOf({ 'customFields.more': [{ data: 'm' }] }, ['customFields.ours']),
       current,
@@ -71,7 +71,7 @@ describe('toMergePatch', () => {
     ]);
   });
 
-  it('leaves out the custom field values that the travel API does not take back', () => {
+  it('leaves out the custom field values that the travel API refused', () => {
     const list: CustomFieldValue = {
       customFieldId: 'list',
       values: [
@@ -94,20 +94,20 @@ describe('toMergePatch', () => {
     expect(sent(list, foreign)).toEqual([ours]);
   });
 
-  it('carries the roles that are not ours', () => {
+  it('repeats the roles that the bridge does not own', () => {
     const patch = toPatchBody(planOf({ 'roles.guest': true }, ['roles.manager']), current);
     expect(patch).toEqual({ roles: ['premium', 'guest'] });
   });
 
-  it('adds no role that is there already', () => {
+  it('does not add a role twice', () => {
     expect(toPatchBody(planOf({ 'roles.premium': true }), current)).toEqual({
       roles: ['premium', 'manager'],
     });
   });
 });
 
-describe('toCreate', () => {
-  it('is every value in its place, without archived for somebody active', () => {
+describe('toCreateBody', () => {
+  it('has every value in its place, and no archived for an active user', () => {
     const body = toCreateBody(
       planOf({
         email: 'a@x.example',
@@ -125,12 +125,12 @@ describe('toCreate', () => {
     });
   });
 
-  it('archives in the create who starts inactive', () => {
+  it('has archived for a user who is inactive from the start', () => {
     expect(toCreateBody(planOf({ archived: true }))).toEqual({ archived: true });
   });
 });
 
-describe('fieldsOfInvalid', () => {
+describe('findInvalidFields', () => {
   const sent = planOf({
     email: 'a',
     'address.city': 'b',
@@ -163,20 +163,20 @@ describe('fieldsOfInvalid', () => {
     ['roles.0', ['roles.guest', 'roles.manager']],
     ['gender', []],
     ['', []],
-  ])('%s names %j', (name, keys) => {
+  ])('finds the fields of the name "%s": %j', (name, keys) => {
     expect(findInvalidFields([name], sent, body)).toEqual(keys);
   });
 
-  it('means all planned elements where the body is not known', () => {
+  it('returns all planned elements if the body is not known', () => {
     expect(findInvalidFields(['customFields.1.values'], sent)).toEqual(['customFields.f', 'customFields.g']);
   });
 
-  it('names what was to be removed', () => {
+  it('returns fields that should have been removed', () => {
     expect(findInvalidFields(['customFields'], planOf({}, ['customFields.f']))).toEqual(['customFields.f']);
   });
 });
 
-describe('unsendableValues', () => {
+describe('findUnsendableValues', () => {
   const field = (id: string, disabled: boolean, options: [string, boolean][] = []) => ({
     id,
     name: id,
@@ -216,7 +216,7 @@ describe('unsendableValues', () => {
     ['a field that is gone', ['customFields[3].customFieldId'], [held('gone')]],
     ['several', ['customFields.off', 'customFields.gone'], [held('off'), held('gone')]],
     ['all of them at once', ['customFields'], [held('off'), partOfList, held('gone')]],
-  ])('finds what a 422 names: %s', (_title, names, values) => {
+  ])('finds the values that a 422 names: %s', (_title, names, values) => {
     expect(judged(names)).toEqual({ values, names: [], isDoubtful: false });
   });
 
@@ -225,12 +225,12 @@ describe('unsendableValues', () => {
     ['a field that was to be changed', 'customFields.ours', false],
     ['another field', 'firstName', false],
     ['an index that is none', 'customFields[7]', false],
-  ])('passes over what means something else: %s', (_title, name, isDoubtful) => {
+  ])('ignores a name that means something else: %s', (_title, name, isDoubtful) => {
     expect(judged([name])).toEqual({ values: [], names: [name], isDoubtful });
     expect(judged([name, 'customFields.off'])).toEqual({ values: [held('off')], names: [name], isDoubtful });
   });
 
-  it('finds nothing where there is nothing to leave out', () => {
+  it('finds nothing if no value must be left out', () => {
     expect(judged(['customFields'], { current: { ...traveler, customFields: [held('on')] } })).toEqual({
       values: [],
       names: ['customFields'],

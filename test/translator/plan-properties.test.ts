@@ -4,20 +4,19 @@ import type { Rules } from '../../src/translator/rules.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
 import type { AppliedFields, WantedField } from '../../src/translator/translation.ts';
 import { hasValue, readField, type TravelUser } from '../../src/translator/traveler.ts';
-import { lookups, rulesOf } from '../fixtures/translator.ts';
+import { applyPlan, lookups, rulesOf } from '../fixtures/translator.ts';
 import { anyMapping, anyTraveler, anyUser } from './arbitraries.ts';
-import { carriedOut } from './carried-out.ts';
 
 const references = new Map([['m-1', { travelId: 't-1' }]]);
 const nothing: Plan = { set: {}, adopt: {}, remove: [], released: [], needsFreshRead: false };
 
-/** What is ours of a traveler, and the traveler. */
+/** A traveler, and the fields that the bridge owns on it. */
 interface Held {
   applied: AppliedFields;
   traveler: TravelUser;
 }
 
-/** One reconciliation with a travel service that takes everything. */
+/** One reconciliation with a travel service that accepts everything. */
 function reconciled(
   user: Parameters<typeof toTravel>[1],
   rules: Rules,
@@ -25,13 +24,13 @@ function reconciled(
 ): Held & { done: Plan; wanted: Record<string, WantedField> } {
   const wanted = toTravel(rules, user, { lookups, references, applied }).fields;
   const done = makePlan({ applied, refused: {}, wanted, observed: traveler, basis: '', rules });
-  const after = carriedOut(done, traveler);
+  const after = applyPlan(done, traveler);
   return { applied: toAppliedFields(applied, done, after), traveler: after, done, wanted };
 }
 
 const anyHistory = fc.record({ user: anyUser, mapping: anyMapping });
 
-it('carried out, a plan reaches what is wanted, and a second one is empty', () => {
+it('after a plan is carried out the traveler is as wanted, and the next plan is empty', () => {
   fc.assert(
     fc.property(anyHistory, anyHistory, anyTraveler, (past, present, observed) => {
       const before = reconciled(past.user, rulesOf(past.mapping), { applied: {}, traveler: observed });
@@ -53,7 +52,7 @@ it('carried out, a plan reaches what is wanted, and a second one is empty', () =
   );
 });
 
-it('what no rule ever set stays as it was, whatever becomes of the rules and the user', () => {
+it('roles and custom fields that no rule ever set stay as they were, however the rules and the user change', () => {
   fc.assert(
     fc.property(fc.array(anyHistory, { minLength: 1, maxLength: 3 }), anyTraveler, (histories, observed) => {
       let held: Held = { applied: {}, traveler: observed };
@@ -74,7 +73,7 @@ it('what no rule ever set stays as it was, whatever becomes of the rules and the
   );
 });
 
-it('a rule that is taken away leaves its field as it is, and its field alone', () => {
+it('when the mapping rules are removed, their fields keep their values and are released', () => {
   fc.assert(
     fc.property(anyHistory, anyTraveler, ({ user, mapping }, observed) => {
       const before = reconciled(user, rulesOf(mapping), { applied: {}, traveler: observed });

@@ -1,5 +1,6 @@
 import type { Json } from '../../src/schema/resource.ts';
 import {
+  findDrift,
   isEmptyPlan,
   makePlan,
   type Plan,
@@ -11,7 +12,7 @@ import type { TravelUser } from '../../src/translator/traveler.ts';
 import { rulesOf } from '../fixtures/translator.ts';
 
 const rules = rulesOf({ scimUserMapping: [{ scimAttribute: 'title', customFieldId: 'f' }] });
-const nobody: TravelUser = {
+const bareTraveler: TravelUser = {
   id: 't',
   email: 'a@x.example',
   archived: false,
@@ -23,7 +24,7 @@ function planned(situation: Partial<PlanInput>): Plan {
     applied: {},
     refused: {},
     wanted: {},
-    observed: nobody,
+    observed: bareTraveler,
     basis: 'b1',
     rules,
     ...situation,
@@ -34,7 +35,7 @@ function value(value: Json, source: Json = value): WantedField {
   return { kind: 'value', value, source };
 }
 
-function ours(
+function appliedField(
   sent: Json,
   { answered = sent, source = sent }: { answered?: Json; source?: Json } = {},
 ): AppliedFields[string] {
@@ -44,32 +45,36 @@ function ours(
 const absent: WantedField = { kind: 'absent' };
 const nothing: Plan = { set: {}, adopt: {}, remove: [], released: [], needsFreshRead: false };
 
-describe('plan', () => {
-  it('sends what is wanted and was never sent', () => {
+describe('makePlan', () => {
+  it('sends a wanted value that was never sent', () => {
     expect(planned({ wanted: { lang: value('fr', 'fr-FR') } })).toEqual({
       ...nothing,
       set: { lang: { value: 'fr', source: 'fr-FR' } },
     });
   });
 
-  it('sends what changed', () => {
-    const result = planned({ wanted: { lang: value('fr') }, applied: { lang: ours('en') } });
+  it('sends a value that changed', () => {
+    const result = planned({ wanted: { lang: value('fr') }, applied: { lang: appliedField('en') } });
     expect(result.set).toEqual({ lang: { value: 'fr', source: 'fr' } });
   });
 
-  it('sends what changed though the traveler was seen with it, as that may be long ago', () => {
-    const observed = { ...nobody, lang: 'fr' };
-    const result = planned({ wanted: { lang: value('fr') }, applied: { lang: ours('en') }, observed });
+  it('sends a value that changed although the traveler was last read with it, because the reading may be old', () => {
+    const observed = { ...bareTraveler, lang: 'fr' };
+    const result = planned({
+      wanted: { lang: value('fr') },
+      applied: { lang: appliedField('en') },
+      observed,
+    });
     expect(result.set).toEqual({ lang: { value: 'fr', source: 'fr' } });
   });
 
-  it('sends nothing twice, however the travel API spells it', () => {
-    const applied = { firstName: ours('ADA', { answered: 'Ada' }) };
+  it('sends no value twice if the travel API spells it differently', () => {
+    const applied = { firstName: appliedField('ADA', { answered: 'Ada' }) };
     expect(planned({ wanted: { firstName: value('ADA') }, applied })).toEqual(nothing);
   });
 
-  it('keeps a new source of the same value without a call', () => {
-    const applied = { phoneNumber: ours('+33 612345678', { source: '0033612345678' }) };
+  it('adopts a new source of the same value without a call', () => {
+    const applied = { phoneNumber: appliedField('+33 612345678', { source: '0033612345678' }) };
     const result = planned({ wanted: { phoneNumber: value('+33 612345678', '+33612345678') }, applied });
     expect(result).toEqual({
       ...nothing,
@@ -98,8 +103,8 @@ describe('plan', () => {
       'customFields.f',
       [{ customFieldOptionId: 'o', data: 'new' }],
     ],
-  ])('adopts without a call what the traveler has already: %s', (_title, seen, key, wanted) => {
-    const result = planned({ wanted: { [key]: value(wanted) }, observed: { ...nobody, ...seen } });
+  ])('adopts a value without a call if the traveler has it already: %s', (_title, seen, key, wanted) => {
+    const result = planned({ wanted: { [key]: value(wanted) }, observed: { ...bareTraveler, ...seen } });
     expect(result).toEqual({ ...nothing, adopt: { [key]: { value: wanted, source: wanted } } });
   });
 
@@ -115,57 +120,60 @@ describe('plan', () => {
     ['no values', { customFields: [{ customFieldId: 'f', values: [] }] }, 'customFields.f', [{ data: 'y' }]],
     ['no role', { roles: ['guest'] }, 'roles.manager', true],
     ['an unreadable phone number', { phoneNumber: 'n/a' }, 'phoneNumber', '+33 612345678'],
-  ])('sends what the traveler has not: %s', (_title, seen, key, wanted) => {
-    const result = planned({ wanted: { [key]: value(wanted) }, observed: { ...nobody, ...seen } });
+  ])('sends a value that the traveler does not have: %s', (_title, seen, key, wanted) => {
+    const result = planned({ wanted: { [key]: value(wanted) }, observed: { ...bareTraveler, ...seen } });
     expect(result.set).toEqual({ [key]: { value: wanted, source: wanted } });
     expect(result.adopt).toEqual({});
   });
 
-  it('removes what is ours and absent, and nothing else', () => {
+  it('removes owned fields that are absent, and no others', () => {
     const wanted = { lang: absent, gender: absent };
-    expect(planned({ wanted, applied: { lang: ours('fr') } })).toEqual({ ...nothing, remove: ['lang'] });
+    expect(planned({ wanted, applied: { lang: appliedField('fr') } })).toEqual({
+      ...nothing,
+      remove: ['lang'],
+    });
   });
 
   it('never removes the email or archived', () => {
-    const applied = { email: ours('a@x.example'), archived: ours(false) };
+    const applied = { email: appliedField('a@x.example'), archived: appliedField(false) };
     expect(planned({ wanted: { email: absent, archived: absent }, applied })).toEqual(nothing);
   });
 
-  it('keeps what was applied while its source is unresolved and unchanged', () => {
-    const applied = { managerId: ours('t-1', { source: { value: 'm', of: 1 } }) };
+  it('keeps an applied value while its source is unresolved and unchanged', () => {
+    const applied = { managerId: appliedField('t-1', { source: { value: 'm', of: 1 } }) };
     const wanted: Record<string, WantedField> = {
       managerId: { kind: 'unresolved', source: { of: 1, value: 'm' } },
     };
     expect(planned({ wanted, applied })).toEqual(nothing);
   });
 
-  it('removes what was applied from another source than the unresolved one', () => {
-    const applied = { managerId: ours('t-1', { source: 'm-1' }) };
+  it('removes a value that was applied from another source than the unresolved one', () => {
+    const applied = { managerId: appliedField('t-1', { source: 'm-1' }) };
     const wanted: Record<string, WantedField> = { managerId: { kind: 'unresolved', source: 'm-2' } };
     expect(planned({ wanted, applied }).remove).toEqual(['managerId']);
   });
 
-  it('leaves alone what is unresolved and was never ours', () => {
+  it('does not touch an unresolved field that it does not own', () => {
     expect(planned({ wanted: { managerId: { kind: 'unresolved', source: 'm' } } })).toEqual(nothing);
   });
 
-  it('releases a field whose rule is gone', () => {
-    const applied = { 'customFields.gone': ours([{ data: 'x' }]) };
+  it('releases a field that no rule sets any more', () => {
+    const applied = { 'customFields.gone': appliedField([{ data: 'x' }]) };
     expect(planned({ applied })).toEqual({ ...nothing, released: ['customFields.gone'] });
   });
 
   it('removes a role that is no longer given', () => {
-    const result = planned({ applied: { 'roles.manager': ours(true, { source: 'manager' }) } });
+    const result = planned({ applied: { 'roles.manager': appliedField(true, { source: 'manager' }) } });
     expect(result).toEqual({ ...nothing, remove: ['roles.manager'], needsFreshRead: true });
   });
 
-  it('needs to see the traveler before an array is sent', () => {
+  it('needs a fresh read of the traveler before an array is sent', () => {
     expect(planned({ wanted: { 'customFields.f': value([{ data: 'x' }]) } }).needsFreshRead).toBe(true);
     expect(planned({ wanted: { 'roles.guest': value(true) } }).needsFreshRead).toBe(true);
     expect(planned({ wanted: { 'address.city': value('Paris') } }).needsFreshRead).toBe(false);
   });
 
-  it('does not repeat what was refused, until the value or the basis is another', () => {
+  it('does not send a refused value again until the value or the version of the rules changes', () => {
     const refused = { phoneNumber: { value: '+1 1', basis: 'b1', reason: 'pattern' } };
     expect(planned({ wanted: { phoneNumber: value('+1 1') }, refused })).toEqual(nothing);
     expect(planned({ wanted: { phoneNumber: value('+1 2') }, refused }).set).toHaveProperty('phoneNumber');
@@ -174,54 +182,96 @@ describe('plan', () => {
     );
   });
 
-  it('does not repeat a removal that was refused', () => {
+  it('does not repeat a refused removal', () => {
     const refused = { 'customFields.f': { value: null, basis: 'b1', reason: 'required' } };
-    const applied = { 'customFields.f': ours([{ data: 'x' }]) };
+    const applied = { 'customFields.f': appliedField([{ data: 'x' }]) };
     expect(planned({ wanted: { 'customFields.f': absent }, applied, refused })).toEqual(nothing);
   });
 
-  it('changes nothing that it was given', () => {
-    const situation = { wanted: { lang: absent, gender: value('male') }, applied: { lang: ours('fr') } };
+  it('does not change its input', () => {
+    const situation = {
+      wanted: { lang: absent, gender: value('male') },
+      applied: { lang: appliedField('fr') },
+    };
     const before = structuredClone(situation);
     planned(situation);
     expect(situation).toEqual(before);
   });
 });
 
-describe('keep', () => {
-  it('holds what was sent, what was answered, and the source', () => {
+describe('toAppliedFields', () => {
+  it('has the value sent, the value of the response, and the source', () => {
     const result = planned({
       wanted: { firstName: value('ADA', 'ada'), 'roles.guest': value(true, 'Guest') },
     });
-    const answer = { ...nobody, firstName: 'Ada', roles: ['guest'] };
+    const answer = { ...bareTraveler, firstName: 'Ada', roles: ['guest'] };
     expect(toAppliedFields({}, result, answer)).toEqual({
       firstName: { sent: 'ADA', answered: 'Ada', source: 'ada' },
       'roles.guest': { sent: true, answered: true, source: 'Guest' },
     });
   });
 
-  it('holds null where the travel API answered nothing', () => {
+  it('has null if the response lacks the field', () => {
     const result = planned({ wanted: { lang: value('fr') } });
-    expect(toAppliedFields({}, result, nobody)).toEqual({
+    expect(toAppliedFields({}, result, bareTraveler)).toEqual({
       lang: { sent: 'fr', answered: null, source: 'fr' },
     });
   });
 
-  it('drops what was removed or released, and leaves the rest', () => {
-    const applied = { lang: ours('fr'), gender: ours('male'), 'customFields.gone': ours([]) };
+  it('drops removed and released fields, and keeps the others', () => {
+    const applied = {
+      lang: appliedField('fr'),
+      gender: appliedField('male'),
+      'customFields.gone': appliedField([]),
+    };
     const result = planned({ wanted: { lang: absent, gender: value('male') }, applied });
-    expect(toAppliedFields(applied, result, nobody)).toEqual({ gender: ours('male') });
+    expect(toAppliedFields(applied, result, bareTraveler)).toEqual({ gender: appliedField('male') });
   });
 
-  it('leaves nothing to plan', () => {
+  it('leaves an empty plan', () => {
     const wanted = {
       lang: value('fr'),
       'address.city': value('Paris'),
       'roles.guest': value(true),
       gender: absent,
     };
-    const applied = { gender: ours('male'), 'roles.manager': ours(true) };
-    const kept = toAppliedFields(applied, planned({ wanted, applied }), nobody);
-    expect(planned({ wanted, applied: kept })).toEqual(nothing);
+    const applied = { gender: appliedField('male'), 'roles.manager': appliedField(true) };
+    const owned = toAppliedFields(applied, planned({ wanted, applied }), bareTraveler);
+    expect(planned({ wanted, applied: owned })).toEqual(nothing);
+  });
+});
+
+describe('findDrift', () => {
+  const observed: TravelUser = {
+    id: 't',
+    email: 'a@x.example',
+    archived: false,
+    createdAt: '2026-01-01T00:00:00Z',
+    firstName: 'Ada',
+    roles: ['guest'],
+    customFields: [{ customFieldId: 'f', name: 'F', values: [{ data: 'x' }] }],
+  };
+
+  it('finds no drift if the traveler is as in the response, even if another spelling was sent', () => {
+    const applied = {
+      firstName: { sent: 'ADA', answered: 'Ada', source: 'ADA' },
+      lang: { sent: 'fr', answered: null, source: 'fr' },
+      'roles.guest': { sent: true, answered: true, source: 'guest' },
+      'customFields.f': { sent: [{ data: 'x' }], answered: [{ data: 'x' }], source: 'x' },
+    };
+    expect(findDrift(applied, observed)).toEqual([]);
+  });
+
+  it('returns each field that was changed in the travel service, with its present value', () => {
+    const applied = {
+      firstName: { sent: 'Eva', answered: 'Eva', source: 'Eva' },
+      'roles.manager': { sent: true, answered: true, source: 'manager' },
+      'customFields.f': { sent: [{ data: 'y' }], answered: [{ data: 'y' }], source: 'y' },
+    };
+    expect(findDrift(applied, observed).map(({ field, code, value }) => ({ field, code, value }))).toEqual([
+      { field: 'firstName', code: 'drift', value: 'Ada' },
+      { field: 'roles.manager', code: 'drift', value: null },
+      { field: 'customFields.f', code: 'drift', value: [{ data: 'x' }] },
+    ]);
   });
 });

@@ -1,7 +1,7 @@
 import { previewText } from '../../src/translator/preview.ts';
 import { translate } from '../fixtures/translator.ts';
 
-it('tells rule by rule what becomes of a user, and what an admin should know', () => {
+it('the preview has each field with the part of every rule, then the findings', () => {
   const mapping = {
     scimUserMapping: [{ scimAttribute: 'title', customField: 'Job title', transforms: ['trim'] }],
   };
@@ -35,6 +35,6 @@ Findings:
 `);
 });
 
-it('says that there is nothing to be told', () => {
+it('the preview of a translation without findings says so', () => {
   expect(previewText(translate({ userName: 'ada@x.example' }))).toContain('\n\nNo findings.\n');
 });

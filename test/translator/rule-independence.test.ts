@@ -16,20 +16,20 @@ it('a rule of the file for one field changes no other: neither its value, nor it
       const given = { applied, references };
       const without = translate(user, { ...given, mapping: { ...mapping, scimUserMapping: others } });
       const having = translate(user, { ...given, mapping: { ...mapping, scimUserMapping: more } });
-      expect(allBut(keyOf(rule), released(having, without))).toEqual(allBut(keyOf(rule), without));
+      expect(allBut(keyOf(rule), withoutKept(having, without))).toEqual(allBut(keyOf(rule), without));
     }),
     { numRuns: 400 },
   );
 });
 
-it('nor does a rule of the collection', () => {
+it('a rule of the collection for one field changes no other', () => {
   fc.assert(
     fc.property(anyUser, anyMapping, anyRule, anyApplied, (user, mapping, rule, applied) => {
       const row = rowOf(rule);
       const given = { applied, references, mapping };
       const without = translate(user, given);
       const having = translate(user, { ...given, collection: [row] });
-      expect(allBut(keyOf(rule), released(having, without))).toEqual(allBut(keyOf(rule), without));
+      expect(allBut(keyOf(rule), withoutKept(having, without))).toEqual(allBut(keyOf(rule), without));
     }),
     { numRuns: 200 },
   );
@@ -39,7 +39,7 @@ function rulesIn({ scimUserMapping }: JsonObject): JsonObject[] {
   return JSON.parse(JSON.stringify(scimUserMapping ?? []));
 }
 
-/** A row of the collection names custom fields by their id. */
+/** The rule as a row of the collection, which names custom fields by id. */
 function rowOf(rule: JsonObject): ScimUserMapping {
   const { scimAttribute, userAttribute } = rule;
   const target = userAttribute
@@ -48,7 +48,7 @@ function rowOf(rule: JsonObject): ScimUserMapping {
   return { scimAttribute: String(scimAttribute), ...target };
 }
 
-/** The field that a rule sets; of fields of one name the rule sets none. */
+/** The field that a rule sets. A rule for a name that several custom fields have sets none of them. */
 function keyOf({ userAttribute, customFieldId, customField }: JsonObject): string {
   if (typeof userAttribute === 'string') return userAttribute;
   const named = lookups.customFields.filter(({ name }) => name === customField);
@@ -56,8 +56,8 @@ function keyOf({ userAttribute, customFieldId, customField }: JsonObject): strin
   return `customFields.${String(customFieldId ?? id)}`;
 }
 
-/** Without the fields that no rule sets: a rule whose custom field is unknown may have meant one, so they are not given up. */
-function released(having: Translation, without: Translation): Translation {
+/** The translation without the custom fields that are kept only because a rule with an unknown name may mean them. */
+function withoutKept(having: Translation, without: Translation): Translation {
   const fields = Object.entries(having.fields).filter(
     ([key, wanted]) => wanted.kind !== 'kept' || key in without.fields || !key.startsWith('customFields.'),
   );
@@ -72,7 +72,7 @@ function allBut(key: string, { fields, findings, trace }: Translation): Json {
     findings: findings.filter(isOther),
     trace: trace.filter(isOther),
   });
-  // One rule more or less moves the places of those that follow.
+  // An added rule changes the index of the rules after it.
   return JSON.parse(text.replaceAll(/scimUserMapping\[\d+\]/g, 'scimUserMapping[]'));
 }
 

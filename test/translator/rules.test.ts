@@ -1,10 +1,15 @@
+import { normalize } from '../../src/schema/normalize.ts';
+import { userType } from '../../src/schema/resource-types.ts';
+import { parseMapping } from '../../src/translator/mapping-file.ts';
+import { previewText } from '../../src/translator/preview.ts';
 import { findManagerReferences, isSetByRules } from '../../src/translator/rules.ts';
+import { extensionUrns } from '../fixtures/extension-urns.ts';
 import { rulesOf, translate } from '../fixtures/translator.ts';
 
 describe('the version of rules', () => {
   const one = { scimUserMapping: [{ scimAttribute: 'title', customField: 'A', transforms: ['trim'] }] };
 
-  it('is the same for the same rules, however they are written', () => {
+  it('is equal for equal rules that are written differently', () => {
     const other = {
       $schema: 'x',
       scimUserMapping: [{ transforms: ['trim'], customField: 'A', scimAttribute: 'title' }],
@@ -18,11 +23,11 @@ describe('the version of rules', () => {
     [{ ...one, roles: { allow: ['manager'] } }],
     [{ ...one, defaults: { costCenter: { name: 'X' } } }],
     [{ ...one, language: { default: 'fr' } }],
-  ])('is another for %j', (other) => {
+  ])('differs for %j', (other) => {
     expect(rulesOf(other).version).not.toBe(rulesOf(one).version);
   });
 
-  it('is another for another collection', () => {
+  it('differs for another collection', () => {
     const collection = [{ scimAttribute: 'nickName', userAttribute: 'firstName' }];
     expect(rulesOf(one, collection).version).not.toBe(rulesOf(one).version);
     expect(rulesOf(one, [...collection]).version).toBe(rulesOf(one, collection).version);
@@ -43,7 +48,7 @@ describe('rows of the collection that cannot be used', () => {
     ]);
   });
 
-  it('the second for one target', () => {
+  it('a second row for the same target', () => {
     const { rules, faults } = rulesOf({}, [
       { scimAttribute: 'title', userAttribute: 'lastName' },
       { scimAttribute: 'nickName', userAttribute: 'lastName' },
@@ -53,7 +58,7 @@ describe('rows of the collection that cannot be used', () => {
   });
 });
 
-describe('targets', () => {
+describe('isSetByRules', () => {
   const rules = rulesOf({ scimUserMapping: [{ scimAttribute: 'title', customFieldId: 'f' }] });
 
   it.each([
@@ -69,7 +74,7 @@ describe('targets', () => {
   });
 });
 
-describe('referencesOf', () => {
+describe('findManagerReferences', () => {
   const user = {
     userName: 'a@x.example',
     'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User': { manager: { value: 'm-1' } },
@@ -77,11 +82,11 @@ describe('referencesOf', () => {
     'urn:corp:hr:1.0:Person': { boss: ' BOSS@x.example ' },
   };
 
-  it('names the manager in order of preference, each value once', () => {
+  it('returns the values that name the manager in order of preference, each once', () => {
     expect(findManagerReferences(rulesOf(), user)).toEqual(['t-1', 'm-1']);
   });
 
-  it('follows a mapping rule in place of the default', () => {
+  it('reads a mapping rule instead of the default rule', () => {
     const boss = {
       scimAttribute: 'urn:corp:hr:1.0:Person:boss',
       userAttribute: 'managerId',
@@ -91,7 +96,7 @@ describe('referencesOf', () => {
     expect(findManagerReferences(rulesOf(mapping), user)).toEqual(['boss@x.example']);
   });
 
-  it('is empty without a manager', () => {
+  it('returns nothing without a manager', () => {
     expect(findManagerReferences(rulesOf(), { userName: 'a' })).toEqual([]);
   });
 });
@@ -101,7 +106,7 @@ describe('the trace', () => {
     return translate(...given).trace.filter((entry) => entry.field === field);
   }
 
-  it('names the rule that set a field, and why those before it were passed over', () => {
+  it('has the rule that set a field, and why the rules before it were skipped', () => {
     const user = { userName: 'ada@x.example', emails: [{ type: 'work', value: 'n/a' }] };
     expect(traceOf('email', user)).toEqual([
       {
@@ -137,7 +142,7 @@ describe('the trace', () => {
     ]);
   });
 
-  it('says in one line that nothing was there', () => {
+  it('has one entry if no rule found a value', () => {
     expect(traceOf('lang', { userName: 'a' })).toEqual([
       {
         field: 'lang',
@@ -149,7 +154,7 @@ describe('the trace', () => {
     ]);
   });
 
-  it('shows the value before and after the transforms', () => {
+  it('has the value before and after the transforms', () => {
     const mapping = {
       scimUserMapping: [
         { scimAttribute: 'title', userAttribute: 'lastName', transforms: ['trim', { prefix: 'x' }] },
@@ -167,7 +172,7 @@ describe('the trace', () => {
     ]);
   });
 
-  it('tells of the rule that another one outranks', () => {
+  it('has the rule that is not used because another one comes first', () => {
     const mapping = { scimUserMapping: [{ scimAttribute: 'title', userAttribute: 'lastName' }] };
     const collection = [{ scimAttribute: 'nickName', userAttribute: 'lastName' }];
     expect(traceOf('lastName', { title: 'a' }, { mapping, collection })).toEqual([
@@ -181,7 +186,7 @@ describe('the trace', () => {
     ]);
   });
 
-  it('sets nothing where a list stays as it was applied', () => {
+  it('sets nothing if a list stays as it was applied', () => {
     const skills = ['go', 'cobol'];
     const mapping = {
       scimUserMapping: [{ scimAttribute: 'urn:corp:hr:1.0:Person:skills', customField: 'Skills' }],
@@ -198,10 +203,45 @@ describe('the trace', () => {
     ]);
   });
 
-  it('ends with absent or unresolved where nothing could be used', () => {
+  it('ends with absent or unresolved if no value could be used', () => {
     const enterprise = { manager: { value: 'm' } };
     const user = { userName: 'a', 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User': enterprise };
     expect(traceOf('managerId', user).at(-1)).toMatchObject({ outcome: 'unresolved', before: 'm' });
     expect(traceOf('email', user).at(-1)).toMatchObject({ outcome: 'absent', before: 'a' });
   });
+});
+
+describe.each(extensionUrns)('a mapping rule reads the extension of %s, %s:', (_, urn) => {
+  const user = { userName: 'ada@x.example', [urn]: { badge: 'B-7', boss: { value: 'Max' } } };
+
+  test.each([
+    ['an attribute', `${urn}:badge`, 'B-7'],
+    ['a sub-attribute', `${urn}:boss.value`, 'Max'],
+    ['in another case', `${urn.toUpperCase()}:BADGE`.replace('URN:', 'urn:'), 'B-7'],
+    ['a value filter', `${urn}:boss[value eq "Max"].value`, 'Max'],
+  ])('%s', (_title, scimAttribute, value) => {
+    const mapping = { scimUserMapping: [{ scimAttribute, userAttribute: 'lastName' }] };
+    expect(parseMapping(mapping)).toHaveProperty('mapping');
+    const { resource } = normalize(userType, user);
+    const translation = translate(resource, { mapping });
+    expect(translation.fields.lastName).toMatchObject({ kind: 'value', value });
+    expect(previewText(translation)).toContain(value);
+    const collection = [{ scimAttribute, userAttribute: 'lastName' }];
+    expect(translate(resource, { collection }).fields.lastName).toMatchObject({ kind: 'value', value });
+  });
+});
+
+test('a dot may follow a URN that another rule uses', () => {
+  const rule = (scimAttribute: string, userAttribute: string) => ({ scimAttribute, userAttribute });
+  const mapping = {
+    scimUserMapping: [rule('urn:acme:hr.badge', 'lastName'), rule('urn:acme:hr:office', 'firstName')],
+  };
+  const user = { userName: 'ada', 'urn:acme': { hr: { badge: 'no' } }, 'urn:acme:hr': { badge: 'yes' } };
+  expect(translate(user, { mapping }).fields.lastName).toMatchObject({ value: 'yes' });
+});
+
+test('a rule that names a schema and no attribute is a fault', () => {
+  const scimAttribute = 'urn:ietf:params:scim:schemas:extension:acme:2.0:User';
+  const mapping = { scimUserMapping: [{ scimAttribute, userAttribute: 'lastName' }] };
+  expect(JSON.stringify(parseMapping(mapping))).toContain('names a schema and no attribute');
 });

@@ -19,7 +19,7 @@ function shown(traveler: Partial<TravelUser>, mapping: Json = {}, collection: Sc
   return toScim(rulesOf(mapping, collection), { ...bare, ...traveler }, { lookups });
 }
 
-it('shows a traveler of whom only the email is known', () => {
+it('a traveler with only an email becomes a minimal user', () => {
   expect(shown({})).toEqual({
     userName: 'ada@x.example',
     active: true,
@@ -27,7 +27,7 @@ it('shows a traveler of whom only the email is known', () => {
   });
 });
 
-it('shows all that is known', () => {
+it('a traveler with all fields becomes a user with all attributes', () => {
   const traveler: Partial<TravelUser> = {
     archived: true,
     firstName: 'Ada',
@@ -84,7 +84,7 @@ it('shows all that is known', () => {
   });
 });
 
-it('calls a role as the mapping understands it', () => {
+it('a role gets the name that the mapping translates back to it', () => {
   const mapping = { roles: { map: { manager: 'accountant', Boss: 'manager', premium: 'guest' } } };
   const roles = ['manager', 'accountant', 'organizer', 'premium', 'unheardOf'];
   expect(shown({ roles }, mapping)).toMatchObject({
@@ -97,7 +97,7 @@ it('calls a role as the mapping understands it', () => {
 describe('mapped attributes', () => {
   const title = [{ customFieldId: 'cf-title', values: [{ data: 'Buyer' }] }];
 
-  it('come back through the rules of the file and of the collection', () => {
+  it('are set by the rules of the file and of the collection', () => {
     const mapping = {
       scimUserMapping: [{ scimAttribute: `${enterprise}:department`, customField: 'Department' }],
     };
@@ -112,19 +112,19 @@ describe('mapped attributes', () => {
     });
   });
 
-  it('have their canonical names, and parts of their own', () => {
+  it('have their canonical names, and can be sub-attributes', () => {
     const mapping = { scimUserMapping: [{ scimAttribute: 'NAME.MIDDLENAME', customField: 'Job title' }] };
     expect(shown({ customFields: title, firstName: 'Ada' }, mapping)).toMatchObject({
       name: { givenName: 'Ada', middleName: 'Buyer' },
     });
   });
 
-  it('come back into unknown extensions', () => {
+  it('can be in unknown extensions', () => {
     const mapping = { scimUserMapping: [{ scimAttribute: `${person}:job.title`, customField: 'Job title' }] };
     expect(shown({ customFields: title }, mapping)).toMatchObject({ [person]: { job: { title: 'Buyer' } } });
   });
 
-  it('come back under the name of what they refer to', () => {
+  it('have the name of the resource that the field refers to', () => {
     const mapping = {
       scimUserMapping: [{ scimAttribute: `${enterprise}:department`, userAttribute: 'costCenterId' }],
     };
@@ -136,7 +136,7 @@ describe('mapped attributes', () => {
     });
   });
 
-  it('come back where the transforms leave the value as it is', () => {
+  it('are set if the transforms do not change the value', () => {
     const rule = { scimAttribute: 'title', customField: 'Job title', transforms: ['trim', 'titlecase'] };
     expect(shown({ customFields: title }, { scimUserMapping: [rule] })).toMatchObject({ title: 'Buyer' });
   });
@@ -171,14 +171,14 @@ describe('mapped attributes', () => {
     expect(user).not.toHaveProperty('ims');
   });
 
-  it('take the place of what would say otherwise', () => {
+  it('replace a default attribute that would mean something else', () => {
     const mapping = { scimUserMapping: [{ scimAttribute: 'displayName', customField: 'Job title' }] };
     const names = { firstName: 'Ada', lastName: 'Lovelace' };
     expect(shown({ ...names, customFields: title }, mapping)).toMatchObject({ displayName: 'Buyer' });
     expect(shown(names, mapping)).not.toHaveProperty('displayName');
   });
 
-  it('say what default rules read as long as those make nothing else of it', () => {
+  it('are set in attributes that default rules read only if those rules give the same traveler', () => {
     const department = [
       { customFieldId: 'cf-department', values: [{ customFieldOptionId: 'o', data: 'Sales' }] },
     ];
@@ -192,7 +192,7 @@ describe('mapped attributes', () => {
     expect(shown({ customFields: title }, nickname)).not.toHaveProperty('name');
   });
 
-  it('never take the place of the userName', () => {
+  it('never replace the userName', () => {
     const mapping = { scimUserMapping: [{ scimAttribute: 'userName', customField: 'Job title' }] };
     expect(shown({ customFields: title }, mapping)).toMatchObject({ userName: 'ada@x.example' });
   });

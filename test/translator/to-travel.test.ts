@@ -4,15 +4,15 @@ import type { Json, ScimResource } from '../../src/schema/resource.ts';
 import { plainTransforms } from '../../src/translator/transforms.ts';
 import { fieldKeys, type Given, inShort, lookups, mappingOf, translate } from '../fixtures/translator.ts';
 
-/** One case of a table: a user, what else is given, and what must come of it. */
+/** One case of a table: a user, the other inputs, and the expected translation. */
 interface Case extends Given {
   title: string;
   user: ScimResource;
-  /** The fields to look at, roles and custom fields all: their value, null for absent, `?` for unresolved, `!` for kept. */
+  /** The expected fields, with all roles and custom fields: their value, null for absent, `?` for unresolved, `!` for kept. */
   fields: { [key: string]: Json };
-  /** All findings, as `field: code`; none when left out. */
+  /** All findings, as `field: code`. Default: none. */
   findings?: string[];
-  /** Whether fresher lookups may help; not when left out. */
+  /** Default: false. */
   needsFreshLookups?: boolean;
   fallbackEmail?: string;
 }
@@ -42,7 +42,7 @@ describe.each(files)('%s', (file) => {
   );
 });
 
-describe('nothing is without a case', () => {
+describe('every transform, field and custom field has a case', () => {
   const all = files.flatMap(casesIn);
   const transforms = [...Object.keys(plainTransforms), 'prefix', 'replace', 'map', 'default'];
 
@@ -74,7 +74,7 @@ describe('nothing is without a case', () => {
   });
 });
 
-/** True for a case of one rule with this transform alone. */
+/** True for a case with one rule that has only this transform. */
 function isAlone(name: string, { mapping }: Case): boolean {
   const [rule, ...others] = mapping === undefined ? [] : mappingOf(mapping).scimUserMapping;
   const [transform, ...more] = rule?.transforms ?? [];
@@ -82,7 +82,7 @@ function isAlone(name: string, { mapping }: Case): boolean {
   return others.length === 0 && more.length === 0 && called === name;
 }
 
-/** Of what kind the one value is that a user has beside the userName. */
+/** The type of the one value that a user has besides the userName. */
 function kindOfValue({ user }: Case): string {
   const [, ...others] = Object.entries(user);
   const [value] = others.flatMap(([name, one]) =>
@@ -90,3 +90,47 @@ function kindOfValue({ user }: Case): string {
   );
   return Array.isArray(value) ? 'array' : typeof value;
 }
+
+const travel = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
+const userWithManager = {
+  userName: 'a@x.example',
+  [travel]: { manager: { id: 't-9', email: 'boss@x.example' } },
+};
+
+describe('the source of a field', () => {
+  it('is the SCIM value that set it', () => {
+    const references = { 'boss@x.example': { travelId: 't-8' } };
+    expect(translate(userWithManager, { references }).fields.managerId).toEqual({
+      kind: 'value',
+      value: 't-8',
+      source: 'boss@x.example',
+    });
+  });
+
+  it('is the preferred one of several unresolved values', () => {
+    expect(translate(userWithManager).fields.managerId).toEqual({ kind: 'unresolved', source: 't-9' });
+  });
+
+  it('is the value that was resolved before, so that the applied value stays', () => {
+    const applied = { managerId: { sent: 't-8', answered: 't-8', source: 'boss@x.example' } };
+    expect(translate(userWithManager, { applied }).fields.managerId).toEqual({
+      kind: 'unresolved',
+      source: 'boss@x.example',
+    });
+  });
+
+  it('is the value after the transforms, because other transforms may give another value', () => {
+    const rule = { scimAttribute: 'title', userAttribute: 'costCenterId', transforms: [{ prefix: 'CC-' }] };
+    const { fields } = translate({ title: '40' }, { mapping: { scimUserMapping: [rule] } });
+    expect(fields.costCenterId).toEqual({ kind: 'value', value: 'cc-12', source: 'CC-40' });
+  });
+
+  it('is the default if there is no value', () => {
+    const mapping = {
+      scimUserMapping: [
+        { scimAttribute: 'title', userAttribute: 'lastName', transforms: [{ default: 'x' }] },
+      ],
+    };
+    expect(translate({}, { mapping }).fields.lastName).toEqual({ kind: 'value', value: 'x', source: 'x' });
+  });
+});

@@ -9,7 +9,7 @@ const travel = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const person = 'urn:acme:hr:1.0:Person';
 
-/** What a mapping may name for each target, and the travel service takes. */
+/** Names that a mapping may have for each target and that the travel service accepts. */
 const values: { target: JsonObject; named: string[] }[] = [
   { target: { userAttribute: 'costCenterId' }, named: ['Marketing', 'cc-12', 'CC-40'] },
   { target: { userAttribute: 'billingProfileId' }, named: ['HQ', 'b-2'] },
@@ -25,7 +25,7 @@ const values: { target: JsonObject; named: string[] }[] = [
   { target: { customField: 'Job title' }, named: ['Buyer'] },
 ];
 
-const paths = ['title', `${person}:skills`, `${travel}:billingProfile.name`, `${enterprise}:costCenter`];
+const scimPaths = ['title', `${person}:skills`, `${travel}:billingProfile.name`, `${enterprise}:costCenter`];
 
 function ruleOf({ target, named }: (typeof values)[number]): fc.Arbitrary<JsonObject> {
   const name = fc.constantFrom(...named);
@@ -38,7 +38,7 @@ function ruleOf({ target, named }: (typeof values)[number]): fc.Arbitrary<JsonOb
     fc.tuple(map, fallback),
   );
   return fc
-    .record({ scimAttribute: fc.constantFrom(...paths), transforms })
+    .record({ scimAttribute: fc.constantFrom(...scimPaths), transforms })
     .map((rule): JsonObject => ({ ...rule, ...target }));
 }
 
@@ -51,22 +51,22 @@ const defaults = fc.record(
   { requiredKeys: [] },
 );
 
-/** A mapping of which every name resolves. */
-const rightMapping = fc
+/** A mapping whose names are all known. */
+const correctMapping = fc
   .tuple(
     fc.subarray(values).chain((some) => fc.tuple(...some.map(ruleOf))),
     defaults,
   )
   .map(([scimUserMapping, named]): JsonObject => plain({ scimUserMapping, defaults: named }));
 
-const said = fc.constantFrom<Json[]>('A', 'B', 'C', 'Sales', 'HQ', 'Nowhere at all', '');
+const anyText = fc.constantFrom<Json[]>('A', 'B', 'C', 'Sales', 'HQ', 'Nowhere at all', '');
 const userOfNames = fc
   .record(
     {
-      title: said,
-      skills: fc.array(said, { maxLength: 3 }),
-      billingProfile: said,
-      costCenter: said,
+      title: anyText,
+      skills: fc.array(anyText, { maxLength: 3 }),
+      billingProfile: anyText,
+      costCenter: anyText,
     },
     { requiredKeys: [] },
   )
@@ -88,19 +88,19 @@ const collections = fc.subarray<ScimUserMapping>([
 const given = fc.record({
   past: fc.oneof(userOfNames, anyUser),
   present: fc.oneof(userOfNames, anyUser),
-  mapping: fc.oneof({ weight: 3, arbitrary: rightMapping }, { weight: 1, arbitrary: anyMapping }),
+  mapping: fc.oneof({ weight: 3, arbitrary: correctMapping }, { weight: 1, arbitrary: anyMapping }),
   collection: collections,
   more: fc.oneof(fc.constant<AppliedFields>({}), anyApplied),
   at: fc.nat(),
 });
 
-it('a name of the mapping that breaks adds no removal to any plan', () => {
+it('a name in the mapping that becomes unknown adds no removal to any plan', () => {
   let compared = 0;
   fc.assert(
     fc.property(given, ({ past, present, mapping, collection, more, at }) => {
-      const places = namesIn(mapping);
-      fc.pre(places.length > 0 && !isTwofold(mapping));
-      const broken = brokenAt(mapping, places[at % places.length] ?? []);
+      const paths = namesIn(mapping);
+      fc.pre(paths.length > 0 && !hasDuplicateTarget(mapping));
+      const broken = brokenAt(mapping, paths[at % paths.length] ?? []);
       const applied = { ...more, ...appliedFrom(translate(past, { mapping, collection, references })) };
       const before = removals(present, { mapping, collection, applied });
       const after = removals(present, { mapping: broken, collection, applied });
@@ -120,7 +120,7 @@ interface Case {
   applied: AppliedFields;
 }
 
-/** What a plan takes from the traveler: whole fields, and options of a list. */
+/** Everything that a plan removes from the traveler: whole fields, and options of a list. */
 function removals(user: JsonObject, { mapping, collection, applied }: Case): string[] {
   const { fields } = translate(user, { mapping, collection, applied, references });
   const rules = rulesOf(mapping, collection);
@@ -146,41 +146,41 @@ function appliedFrom({ fields }: Translation): AppliedFields {
   return Object.fromEntries(entries);
 }
 
-type Place = (string | number)[];
+type NamePath = (string | number)[];
 
-/** The places of all names: defaults, custom fields, results of maps, default transforms. */
-function namesIn(json: Json | undefined, place: Place = []): Place[] {
-  if (typeof json === 'string') return isName(place) ? [place] : [];
+/** The paths of all names: in `defaults`, custom fields, results of `map`, and `default` transforms. */
+function namesIn(json: Json | undefined, path: NamePath = []): NamePath[] {
+  if (typeof json === 'string') return isName(path) ? [path] : [];
   if (typeof json !== 'object' || json === null) return [];
   const entries = Array.isArray(json)
     ? json.map((value, index) => [index, value] as const)
     : Object.entries(json).map(([key, value]) => [key, value] as const);
-  return entries.flatMap(([key, value]) => namesIn(value, [...place, key]));
+  return entries.flatMap(([key, value]) => namesIn(value, [...path, key]));
 }
 
-function isName(place: Place): boolean {
-  const [head] = place;
+function isName(path: NamePath): boolean {
+  const [head] = path;
   if (head === 'defaults') return true;
-  return head === 'scimUserMapping' && /^(customField|customFieldId|default|map)$/.test(kindOf(place));
+  return head === 'scimUserMapping' && /^(customField|customFieldId|default|map)$/.test(kindOf(path));
 }
 
-function kindOf(place: Place): string {
-  return String(place.includes('map') ? 'map' : place.at(-1));
+function kindOf(path: NamePath): string {
+  return String(path.includes('map') ? 'map' : path.at(-1));
 }
 
-/** The mapping with a name that nobody knows at that place. */
-function brokenAt(mapping: JsonObject, place: Place): JsonObject {
-  const put = (json: Json | undefined, [head, ...rest]: Place): Json => {
+/** The mapping with an unknown name at a path. */
+function brokenAt(mapping: JsonObject, path: NamePath): JsonObject {
+  const put = (json: Json | undefined, [head, ...rest]: NamePath): Json => {
     if (head === undefined) return 'Nobody knows this name';
     if (Array.isArray(json)) return json.map((value, index) => (index === head ? put(value, rest) : value));
     const object: JsonObject = typeof json === 'object' && json !== null ? json : {};
     return { ...object, [head]: put(object[String(head)], rest) };
   };
-  return plain(put(mapping, place));
+  return plain(put(mapping, path));
 }
 
-/** Two rules of one file for one custom field: a fault of its own, of which a finding tells. */
-function isTwofold({ scimUserMapping }: JsonObject): boolean {
+/** True if two rules of the file set one custom field, which is a fault of another kind. */
+function hasDuplicateTarget({ scimUserMapping }: JsonObject): boolean {
   const rows: JsonObject[] = plain({ rows: scimUserMapping ?? [] })['rows'] as unknown as JsonObject[];
   const ids = rows.flatMap(({ customField, customFieldId }) =>
     customField === undefined

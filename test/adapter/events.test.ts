@@ -22,7 +22,7 @@ const event = (kind: string, more: object = {}) => ({
   ...more,
 });
 
-test('the newest events are asked for, and from a place on', async () => {
+test('the feed requests the newest events, and older ones from a cursor', async () => {
   const { server: travel, feed } = await feedOf((_request, response) =>
     json(response, 200, { data: [], meta }),
   );
@@ -36,7 +36,7 @@ test('the newest events are asked for, and from a place on', async () => {
   ]);
 });
 
-test('of an event is read what it was, of whom, and which address they had', async () => {
+test('an event has its kind, its traveler and the previous email', async () => {
   const ada = { id: 'u1', type: 'user', createdAt: 'x', email: 'ada@corp.example', archived: false, moon: 1 };
   const data = [
     event('user.updated', { data: ada, previousAttributes: { email: 'old@corp.example', lang: 'en' } }),
@@ -61,7 +61,7 @@ test('of an event is read what it was, of whom, and which address they had', asy
   });
 });
 
-test('the last page leads nowhere', async () => {
+test('the last page has no cursor', async () => {
   const { feed } = await feedOf((_request, response) =>
     json(response, 200, { data: [], meta: { ...meta, nextAfter: null } }),
   );
@@ -83,7 +83,7 @@ test.each<[string, Answerer]>([
   ],
   ['no list', (_request, response) => json(response, 200, { data: {}, meta })],
   ['a list of something else', (_request, response) => json(response, 200, { data: [{ id: 'u1' }], meta })],
-])('%s is no feed', async (_title, answer) => {
+])('%s means that there is no feed', async (_title, answer) => {
   const { feed } = await feedOf(answer);
   expect(await feed.readPage(10, undefined)).toEqual({ kind: 'ok', value: 'none' });
 });
@@ -102,7 +102,7 @@ test.each<[string, Answerer, object]>([
     { kind: 'unavailable' },
   ],
   ['a broken connection', (_request, response) => response.destroy(), { kind: 'unavailable' }],
-])('%s says nothing about the feed', async (_title, answer, meaning) => {
+])('%s does not mean that there is no feed', async (_title, answer, meaning) => {
   const { feed } = await feedOf(answer);
   expect(await feed.readPage(10, undefined)).toMatchObject(meaning);
 });

@@ -9,12 +9,12 @@ import { anyApplied, anyJson, anyMapping, anyUser } from './arbitraries.ts';
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const travel = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
 
-it('translates any JSON under any mapping without a fault of its own, and decides every field', () => {
+it('any JSON is translated under any mapping without an exception, and every field is decided', () => {
   const user = fc.oneof({ weight: 4, arbitrary: anyUser }, fc.dictionary(fc.string(), anyJson));
   fc.assert(
     fc.property(user, anyMapping, anyApplied, (of, mapping, applied) => {
       const translation = translate(of, { mapping, applied });
-      // What cannot be a value in JSON would not survive the store.
+      // The store keeps translations as JSON.
       expect(JSON.parse(JSON.stringify(translation))).toEqual(translation);
       expect(Object.keys(translation.fields)).toEqual(expect.arrayContaining([...fieldKeys, 'archived']));
       for (const { field, code, reason, remedy } of translation.findings)
@@ -26,7 +26,7 @@ it('translates any JSON under any mapping without a fault of its own, and decide
   );
 });
 
-it('the trace tells what came of each field', () => {
+it('the trace has the result of each field', () => {
   fc.assert(
     fc.property(anyUser, anyMapping, anyApplied, (user, mapping, applied) => {
       const { fields, trace } = translate(user, { mapping, applied });
@@ -35,7 +35,7 @@ it('the trace tells what came of each field', () => {
         if (wanted.kind !== 'value') expect(sets).toEqual([]);
         else
           expect(sets.flatMap(({ after }) => after ?? [])).toEqual(
-            expect.arrayContaining(saidOf(key, wanted.value)),
+            expect.arrayContaining(tracedValues(key, wanted.value)),
           );
       }
     }),
@@ -43,7 +43,7 @@ it('the trace tells what came of each field', () => {
   );
 });
 
-it('a value that was sent is not left out without a word', () => {
+it('a value that is left out has a finding', () => {
   const given: [string, (value: Json) => JsonObject][] = [
     ['phoneNumber', (value) => ({ phoneNumbers: [{ type: 'work', value }] })],
     ['email', (value) => ({ emails: [{ type: 'work', value }] })],
@@ -77,17 +77,17 @@ it('a value that was sent is not left out without a word', () => {
         const isSet = Object.entries(fields).some(
           ([name, wanted]) => name.startsWith(key) && wanted.kind === 'value',
         );
-        const isTold = findings.some(
+        const hasFinding = findings.some(
           ({ field, reason, remedy }) => field.startsWith(key) && reason && remedy,
         );
-        expect(isSet || isTold).toBe(true);
+        expect(isSet || hasFinding).toBe(true);
       },
     ),
     { numRuns: 1500 },
   );
 });
 
-it('reads any JSON as a mapping or tells its faults', () => {
+it('any JSON is read as a mapping or has faults', () => {
   const key = fc.constantFrom(
     'scimUserMapping',
     'scimAttribute',
@@ -108,8 +108,8 @@ it('reads any JSON as a mapping or tells its faults', () => {
   );
 });
 
-/** A role is told by its name, and of an option list each option by an entry of its own. */
-function saidOf(key: string, value: Json): Json[] {
+/** The values that the trace shows: the name of a role, and each option of a list in an entry of its own. */
+function tracedValues(key: string, value: Json): Json[] {
   return key.startsWith('roles.') ? [key.slice('roles.'.length)] : [value].flat();
 }
 

@@ -23,7 +23,7 @@ it('an empty file is a mapping without rules', () => {
   expect(parseMapping({})).toEqual({ mapping: { scimUserMapping: [] } });
 });
 
-it('a whole mapping is read as it stands', () => {
+it('a mapping with all settings is read unchanged', () => {
   const json = {
     scimUserMapping: [
       {
@@ -42,7 +42,7 @@ it('a whole mapping is read as it stands', () => {
   expect(parseMapping(json)).toEqual({ mapping: json });
 });
 
-describe('every fault is told with its place', () => {
+describe('every fault has its JSON path: ', () => {
   it.each<[string, Json, string]>([
     ['no object', [], '$'],
     ['an unknown key', { scimUserMappings: [] }, 'scimUserMappings'],
@@ -70,12 +70,12 @@ describe('every fault is told with its place', () => {
       'scimUserMapping[0].scimAttribute',
     ],
     [
-      'what is not kept',
+      'an attribute that is not stored',
       rule({ scimAttribute: 'password', customField: 'x' }),
       'scimUserMapping[0].scimAttribute',
     ],
     [
-      'what is read only',
+      'a read-only attribute',
       rule({ scimAttribute: 'groups.display', customField: 'x' }),
       'scimUserMapping[0].scimAttribute',
     ],
@@ -185,7 +185,7 @@ describe('every fault is told with its place', () => {
     expect(faults.map(({ path }) => path)).toEqual(['scimUserMapping[0].scimAttribute', 'phone.country']);
   });
 
-  it('with what would be right', () => {
+  it('with a remedy', () => {
     expect(faultsOf({ phone: { country: 'FR' } })).toEqual([
       { path: 'phone.country', problem: 'unknown key', remedy: 'Known here: defaultCountry.' },
     ]);
