@@ -20,7 +20,7 @@ const deps = () => ({
 const statusOf = async (key: string) =>
   (await request(fixture.app).get('/api/whoami').set('Authorization', `Bearer ${key}`)).status;
 
-test('a key is made for an existing admin, whose address may be written in any case', async () => {
+test('an API key is created for an existing admin, whose email is compared without case', async () => {
   const { id: userId } = await fixture.make('/users', { email: 'Ada@corp.example', roles: ['admin'] });
   const { id, key } = await createApiKey(deps(), { email: 'ADA@corp.example', name: 'reports' });
   expect(await statusOf(key)).toBe(200);
@@ -45,21 +45,21 @@ test.each<[string, object, string]>([
     { email: 'ada@corp.example', roles: ['admin'], archived: true },
     'The user ada@corp.example is archived.',
   ],
-])('%s gets no key', async (_title, user, message) => {
+])('no API key is created for %s', async (_title, user, message) => {
   await fixture.make('/users', { ...user });
   const before = await fixture.keys.list();
   await expect(createApiKey(deps(), { email: 'ada@corp.example', name: 'x' })).rejects.toThrow(message);
   expect(await fixture.keys.list()).toEqual(before);
 });
 
-test('a key that is revoked opens nothing from then on; the others stay', async () => {
+test('a revoked API key is refused from then on; other keys stay valid', async () => {
   const { id, key } = await createApiKey(deps(), { email: 'admin@jetbridge.local', name: 'x' });
   expect(await fixture.keys.revoke(id, NOON)).toBe(true);
   expect(await statusOf(key)).toBe(401);
   expect(await statusOf(fixture.key)).toBe(200);
 });
 
-test('deleting the user deletes their keys', async () => {
+test('deleting a user deletes their API keys', async () => {
   const { id: userId } = await fixture.make('/users', { email: 'ada@corp.example', roles: ['admin'] });
   const { id, key } = await createApiKey(deps(), { email: 'ada@corp.example', name: 'x' });
   expect((await fixture.send('delete', `/users/${userId}`)).status).toBe(200);
@@ -67,10 +67,10 @@ test('deleting the user deletes their keys', async () => {
   expect((await fixture.keys.list()).map((one) => one.id)).not.toContain(id);
 });
 
-describe('when a key was last used', () => {
+describe('the time of the last use of a key', () => {
   const lastUsed = async () => (await fixture.keys.list())[0]?.lastUsedAt;
 
-  it('is noted after the answer, at most once a minute', async () => {
+  it('is written after the response, at most once a minute', async () => {
     expect(await lastUsed()).toBeUndefined();
     await statusOf(fixture.key);
     await eventually(async () => expect(await lastUsed()).toBe(NOON));
@@ -81,7 +81,7 @@ describe('when a key was last used', () => {
     await eventually(async () => expect(await lastUsed()).toBe(NOON + 60_000));
   });
 
-  it('is written once for many requests that come together', async () => {
+  it('is written once for many concurrent requests', async () => {
     const written: number[] = [];
     const counted: ApiKeys = {
       ...fixture.keys,
@@ -96,7 +96,7 @@ describe('when a key was last used', () => {
     expect(written).toEqual([NOON]);
   });
 
-  it('that cannot be noted is told to the log, and nobody is kept out', async () => {
+  it('is logged as an error if it cannot be written, and the request succeeds', async () => {
     const failing: ApiKeys = {
       ...fixture.keys,
       recordUse: async () => Promise.reject(new Error('disk on fire')),

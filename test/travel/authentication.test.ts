@@ -20,7 +20,7 @@ function expectRefused(answer: request.Response, challenge = 'Bearer'): void {
   expect(answer.headers['www-authenticate']).toBe(challenge);
 }
 
-test('whoami answers the user to whom the credential is attached', async () => {
+test('whoami returns the user of the credential', async () => {
   const answer = await whoami(`Bearer ${fixture.key}`);
   expect(answer.status).toBe(200);
   expect(answer.body.data).toMatchObject({
@@ -32,14 +32,14 @@ test('whoami answers the user to whom the credential is attached', async () => {
   expect(answer.body).toEqual((await fixture.send('get', `/users/${fixture.admin}`)).body);
 });
 
-test('whoami can only be read', async () => {
+test('whoami supports GET only', async () => {
   for (const method of ['post', 'put', 'patch', 'delete'] as const) {
     const answer = await fixture.send(method, '/whoami', { data: {} });
     expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
   }
 });
 
-test('the scheme is recognised in any case (RFC 9110 §11.1)', async () => {
+test('the authentication scheme is compared without case (RFC 9110 §11.1)', async () => {
   expect((await whoami(`bearer ${fixture.key}`)).status).toBe(200);
 });
 
@@ -52,16 +52,16 @@ test.each([
   expectRefused(await whoami(authorization));
 });
 
-test('an unknown key is not a credential, and its bearer is told so (RFC 6750 §3.1)', async () => {
+test('an unknown key is refused with error="invalid_token" (RFC 6750 §3.1)', async () => {
   expectRefused(await whoami('Bearer travel_0000'), 'Bearer error="invalid_token"');
 });
 
-test('a key is not taken in another scheme or from the query', async () => {
+test('a key is not accepted in another scheme or in the query', async () => {
   expectRefused(await whoami(`Basic ${fixture.key}`));
   expectRefused(await request(fixture.app).get(`/api/whoami?access_token=${fixture.key}`));
 });
 
-test('without a credential nobody learns what exists, what is allowed or what is wrong', async () => {
+test('without a credential, responses do not reveal which paths and methods exist or whether a body is valid', async () => {
   const any = request(fixture.app);
   expectRefused(await any.get('/api/nothing'));
   expectRefused(await any.get('/api'));

@@ -49,7 +49,7 @@ test('a body above 1 MB is 413, plain or compressed', async () => {
   }
 });
 
-test('a body just below 1 MB is taken', async () => {
+test('a body just below 1 MB is accepted', async () => {
   const firstName = 'x'.repeat(1_048_000);
   const answer = await fixture.send('post', '/users', { data: { email: 'a@example.com', firstName } });
   expect([answer.status, answer.body.data.firstName.length]).toEqual([201, firstName.length]);
@@ -70,13 +70,13 @@ test('an unknown charset or encoding is 415', async () => {
 });
 
 test.each(['application/json', 'application/json; charset=utf-8', 'application/merge-patch+json'])(
-  'a body of %s is taken',
+  'a body of %s is accepted',
   async (type) => {
     expect((await post(type, user('a@example.com'))).status).toBe(201);
   },
 );
 
-test('members beside data are ignored, and data is as it was sent', async () => {
+test('members beside `data` are ignored, and `data` is stored as sent', async () => {
   const answer = await post(
     'application/json',
     '{"meta":1,"data":{"email":"é@example.com","firstName":"Zoë 🛫"}}',
@@ -84,7 +84,7 @@ test('members beside data are ignored, and data is as it was sent', async () => 
   expect(answer.body.data).toMatchObject({ email: 'é@example.com', firstName: 'Zoë 🛫' });
 });
 
-test('a failure of the store is 500 without a word about it', async () => {
+test('a failure of the store is 500 without details', async () => {
   fixture.breakStore();
   for (const answer of [
     await fixture.send('get', '/users'),

@@ -3,7 +3,7 @@ import { clock } from '../fixtures/clock.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { DAY, MINUTE, webhookFixture } from './webhooks/fixture.ts';
 
-describe('upkeep', () => {
+describe('cleanup jobs', () => {
   const fixture = webhookFixture();
 
   /** Runs all jobs until no work is left. */
@@ -12,7 +12,7 @@ describe('upkeep', () => {
     for (const job of cleanupJobs({ store, records: fixture.fixture.records, now })) while (await job.run());
   }
 
-  test('removes events and deliveries after thirty days, not a moment earlier', async () => {
+  test('remove events and deliveries after exactly thirty days', async () => {
     const receiver = await fixture.openReceiver();
     const { id } = await fixture.createWebhook({ url: receiver.url, events: ['costCenter.created'] });
     await fixture.createEvents(Array.from({ length: 450 }, (_, number) => `center ${number}`));
@@ -30,7 +30,7 @@ describe('upkeep', () => {
     expect(await total('/cost-centers')).toBe(451);
   });
 
-  test('removes what a deleted webhook leaves behind, and the queue with it', async () => {
+  test('remove the deliveries and the queue of a deleted webhook', async () => {
     const { id } = await fixture.createWebhook({
       url: 'https://example.com/',
       events: ['costCenter.created'],
@@ -43,7 +43,7 @@ describe('upkeep', () => {
     expect(await db.selectFrom('travel_delivery_queue').select('webhook_id').execute()).toEqual([]);
   });
 
-  test('removes secrets once they sign no more', async () => {
+  test('remove secrets once they no longer sign', async () => {
     const { id } = await fixture.createWebhook({ url: 'https://example.com/' });
     await fixture.fixture.send('post', `/webhooks/${id}/secret`);
     const kept = async () =>
@@ -61,7 +61,7 @@ describe('jobs', () => {
   const errors: object[] = [];
   const log = { error: (fields: object) => errors.push(fields) };
 
-  test('are done at once and then each at its pace, in parts with a breath between, until they are stopped', async () => {
+  test('run at once and then at their intervals, in batches with pauses, until they are stopped', async () => {
     const { wait, advance } = clock();
     const done = { often: 0, rarely: 0, inParts: 0 };
     const job = (name: keyof typeof done, everyMs: number, more: () => boolean) => ({
@@ -94,7 +94,7 @@ describe('jobs', () => {
     await counts(2, 1, 3);
   });
 
-  test('one that fails is logged, has its turn again, and keeps no other waiting', async () => {
+  test('that fail are logged and run again, and do not delay other jobs', async () => {
     const { wait, advance } = clock();
     let [broken, fine] = [0, 0];
     const running = runCleanupJobs(

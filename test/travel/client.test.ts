@@ -29,7 +29,7 @@ afterEach(async () => {
   rmSync(workplace, { recursive: true });
 });
 
-test('a client that is generated from the published contract is typed, and does a day of work', async () => {
+test('a client generated from the OpenAPI document compiles and performs typical tasks', async () => {
   const published = await (await fetch(`${url}/api/openapi.json`)).text();
   writeFileSync(join(workplace, 'openapi.json'), published);
   await generate();

@@ -17,7 +17,7 @@ async function happen(count: number): Promise<void> {
 
 const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
 
-test('a page names the cursors of its neighbours, and says what it was asked', async () => {
+test('a page contains the cursors of its neighbours and the parameters of its request', async () => {
   await happen(4);
   const first = await page('limit=2');
   expect(first.meta).toEqual({ pageKind: 'cursor', limit: 2, order: 'asc', nextAfter: expect.any(String) });
@@ -50,7 +50,7 @@ test('`after` is the first item to retrieve, `before` the last', async () => {
   expect(ids(await page(`limit=2&before=${nextAfter}`))).toEqual([all[1], all[2]]);
 });
 
-test('both orders show everything once, while more comes in', async () => {
+test('both orders show every item once while new items arrive', async () => {
   await happen(7);
   for (const order of ['asc', 'desc']) {
     const before = ids(await page(`limit=100&order=${order}`));
@@ -68,7 +68,7 @@ test('both orders show everything once, while more comes in', async () => {
   }
 });
 
-test('who follows the feed from where they were sees what came since', async () => {
+test('a client that continues from its last cursor sees all later items', async () => {
   await happen(3);
   const first = await page('limit=3');
   const after = `limit=100&after=${first.meta.nextAfter}`;
@@ -113,7 +113,7 @@ test('a broken cursor, one of another order or list, or both at once are 400', a
   }
 });
 
-test('where the table marks no cursor there is none', async () => {
+test('collections without cursor pages in the specification refuse cursors', async () => {
   for (const path of ['/users', '/cost-centers', '/custom-fields', '/scim-user-mappings']) {
     const answer = await fixture.send('get', `${path}?pageKind=cursor`);
     expect([answer.status, answer.body.code]).toEqual([400, 'invalidParam']);

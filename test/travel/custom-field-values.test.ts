@@ -27,7 +27,7 @@ const faultsOf = (answer: { status: number; body: { invalid: JsonObject[] } }) =
 };
 
 describe('a text', () => {
-  test('is answered with the name of its field, as the name is now', async () => {
+  test('is returned with the current name of its field', async () => {
     const { id } = await makeField({ name: 'Badge' });
     const made = await create(value(id, 'B-17'));
     expect(made.body.data.customFields).toEqual([
@@ -52,13 +52,13 @@ describe('a text', () => {
     else expect(faultsOf(answer)).toEqual(['customFields.0.values.0.data pattern']);
   });
 
-  test('refuses many values before it matches any of them', async () => {
+  test('with too many values is refused before any of them is matched', async () => {
     const { id } = await makeField({ validationRegexp: '\\d+' });
     const many = Array.from({ length: 500 }, (_none, number) => `no digits ${number}`);
     expect(faultsOf(await create(value(id, ...many)))).toEqual(['customFields.0.values tooMany']);
   });
 
-  test('has one value, that says something and is not an option', async () => {
+  test('has exactly one non-empty value, and no option', async () => {
     const { id } = await makeField({});
     expect(faultsOf(await create(value(id, 'one', 'two')))).toEqual(['customFields.0.values tooMany']);
     expect(faultsOf(await create(value(id, '')))).toEqual(['customFields.0.values.0.data required']);
@@ -73,7 +73,7 @@ describe('a text', () => {
 });
 
 describe('an option', () => {
-  test('is named by its id or its data, and answered with id, data and displayName as they are now', async () => {
+  test('is chosen by its id or data, and returned with its current id, data and displayName', async () => {
     const { id } = await makeField({ dataType: 'option', name: 'Team' });
     const red = await makeOption(id, { data: 'red', displayName: 'Red team' });
     const blue = await makeOption(id, { data: 'blue' });
@@ -93,7 +93,7 @@ describe('an option', () => {
     expect(data.customFields[0].values).toEqual([{ customFieldOptionId: blue.id, data: 'navy' }]);
   });
 
-  test('may be sent back as it was answered', async () => {
+  test('can be sent back as it was returned', async () => {
     const { id } = await makeField({ dataType: 'option' });
     await makeOption(id, { data: 'red', displayName: 'Red' });
     const { data } = (await create(value(id, 'red'))).body;
@@ -105,7 +105,7 @@ describe('an option', () => {
     expect(fixture.changes).toEqual([]);
   });
 
-  test('is one of its own field, and only one', async () => {
+  test('must belong to its field, and only one is allowed', async () => {
     const field = await makeField({ dataType: 'option' });
     const other = await makeField({ dataType: 'option' });
     await makeOption(field.id, { data: 'red' });
@@ -121,7 +121,7 @@ describe('an option', () => {
     expect(faultsOf(await create(value(field.id, {})))).toEqual(['customFields.0.values.0.data required']);
   });
 
-  test('in an optionsList may have others beside it, each once', async () => {
+  test('of an optionsList can be combined with others, each once', async () => {
     const { id } = await makeField({ dataType: 'optionsList' });
     for (const data of ['red', 'blue', 'green']) await makeOption(id, { data });
     const made = await create(value(id, 'green', 'red', 'green'));
@@ -129,7 +129,7 @@ describe('an option', () => {
     expect(data).toEqual(['green', 'red']);
   });
 
-  test('that an older version let have the same data as a disabled one is the one that is meant', async () => {
+  test('with the same data as a disabled one, which older versions allowed, is the one that is chosen', async () => {
     const { id } = await makeField({ dataType: 'option' });
     const first = await makeOption(id, { data: 'one', disabled: true });
     const second = await makeOption(id, { data: 'two' });
@@ -146,7 +146,7 @@ describe('an option', () => {
     expect([renamed.status, renamed.body.data.displayName]).toEqual([200, 'Red']);
   });
 
-  test('stays as long as a user has it, and so does its field', async () => {
+  test('cannot be deleted while a user has it, and neither can its field', async () => {
     const { id } = await makeField({ dataType: 'option' });
     const red = await makeOption(id, { data: 'red' });
     const user = (await create(value(id, 'red'))).body.data;
@@ -159,8 +159,8 @@ describe('an option', () => {
   });
 });
 
-describe('what is disabled', () => {
-  test('can no longer be assigned', async () => {
+describe('a disabled field or option', () => {
+  test('cannot be assigned', async () => {
     const field = await makeField({ disabled: true });
     expect(faultsOf(await create(value(field.id, 'x')))).toEqual(['customFields.0.customFieldId disabled']);
     const list = await makeField({ dataType: 'optionsList' });
@@ -174,7 +174,7 @@ describe('what is disabled', () => {
     ]);
   });
 
-  test('stays where it was assigned before, through any other change', async () => {
+  test('stays assigned where it was, through any other change', async () => {
     const text = await makeField({ validationRegexp: 'x+' });
     const list = await makeField({ dataType: 'optionsList' });
     const red = await makeOption(list.id, { data: 'red' });
@@ -202,7 +202,7 @@ describe('what is disabled', () => {
   });
 });
 
-test('a field of nobody, of trip projects, or given twice is refused', async () => {
+test('a field that does not exist, belongs to trip projects, or is given twice is refused', async () => {
   const trip = await makeField({ resourceType: 'tripProject' });
   const badge = await makeField({});
   const answer = await create(
@@ -224,7 +224,7 @@ test('a field without values is no value', async () => {
   expect([made.status, made.body.data.customFields]).toEqual([201, undefined]);
 });
 
-test('many values at once are judged in little time', async () => {
+test('many values are validated in little time', async () => {
   const { id } = await makeField({ dataType: 'optionsList' });
   await makeOption(id, { data: 'red' });
   const many = Array.from({ length: 5000 }, (_, number) => `red ${number}`);
@@ -234,7 +234,7 @@ test('many values at once are judged in little time', async () => {
 });
 
 describe('a mandatory field', () => {
-  test('is asked for by POST and PUT, not by PATCH', async () => {
+  test('is required by POST and PUT, not by PATCH', async () => {
     const { data } = (await create()).body;
     const field = await makeField({ mandatory: true, name: 'Badge' });
     await makeField({ mandatory: true, disabled: true });
@@ -277,7 +277,7 @@ describe('a mandatory field', () => {
     expect([cleared.status, cleared.body.data.customFields]).toEqual([200, undefined]);
   });
 
-  test('that a user has no value for does not keep a PATCH from changing the others', async () => {
+  test('without a value does not prevent a PATCH of other fields', async () => {
     const { data } = (await create()).body;
     const other = await makeField({ name: 'Other' });
     await makeField({ mandatory: true, name: 'Badge' });
@@ -289,7 +289,7 @@ describe('a mandatory field', () => {
     ['mandatory', { mandatory: true }],
     ['disabled', { mandatory: true, disabled: true }],
     ['of another expression', { mandatory: true, validationRegexp: 'X' }],
-  ])('that became %s never keeps a user from being archived', async (_what, change) => {
+  ])('that became %s never prevents archiving a user', async (_what, change) => {
     const badge = await makeField({ name: 'Badge' });
     const withValue = (await create(value(badge.id, 'B-17'))).body.data;
     const without = await fixture.make('/users', { email: 'b@example.com' });
@@ -301,7 +301,7 @@ describe('a mandatory field', () => {
     }
   });
 
-  test('is not asked for any more when it is no longer mandatory', async () => {
+  test('is not required any more once it is not mandatory', async () => {
     const field = await makeField({ mandatory: true });
     expect((await create()).status).toBe(422);
     await fixture.send('patch', `/custom-fields/${field.id}`, { data: { mandatory: false } });

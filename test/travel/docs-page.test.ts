@@ -23,7 +23,7 @@ function shown(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-test('is served to everybody, as HTML that may load and run nothing', async () => {
+test('is served without a credential, as HTML that may neither load nor run anything', async () => {
   const fixture = await openFixture();
   const answer = await request(fixture.app).get('/api/docs');
   await fixture.close();
@@ -35,7 +35,7 @@ test('is served to everybody, as HTML that may load and run nothing', async () =
   );
 });
 
-test('has no script, no style in attributes, and nothing from elsewhere', () => {
+test('has no scripts, no style attributes, and no external resources', () => {
   expect(page).not.toMatch(/<script|<link|<img|<iframe|\sstyle=|\son\w+=|javascript:|url\(|@import/i);
   const targets = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, target = '']) => target);
   expect(new Set(targets.filter((target) => !target.startsWith('#')))).toEqual(new Set(['openapi.json']));
@@ -55,7 +55,7 @@ test.each(operations)('shows $id with its parameters, its answer, its failures, 
   expect(page).toContain(`<li><a href="#${operation.id}">`);
 });
 
-test('shows every field, nested ones too, and what can stand in it', () => {
+test('shows every field, including nested ones, with its type and allowed values', () => {
   const [users, policies, trips] = ['users', 'travel-policies', 'trip-projects'].map((id) => {
     const begin = page.indexOf(`<section id="${id}">`);
     return page.slice(begin, page.indexOf('<section class="operation"', begin));
@@ -71,7 +71,7 @@ test('shows every field, nested ones too, and what can stand in it', () => {
   expect(trips).not.toContain('required');
 });
 
-test('shows what a webhook is sent, kind by kind', () => {
+test('shows the request that a webhook receives for each kind of event', () => {
   const section = sectionOf('deliveries-sent');
   for (const kind of Object.keys(partAt('#/webhooks')))
     expect(section).toContain(`<summary><code>${kind}</code>`);
@@ -79,7 +79,7 @@ test('shows what a webhook is sent, kind by kind', () => {
   expect(section).toContain(shown('"kind": "tripProject.booking.failed"'));
 });
 
-test('escapes what the contract says', () => {
+test('escapes the texts of the OpenAPI document', () => {
   const hostile = '<script>alert("&\'")</script>';
   const info = { ...(openApi['info'] as JsonObject), title: hostile, description: hostile };
   const tags = [{ name: 'Users', description: hostile }];
@@ -89,7 +89,7 @@ test('escapes what the contract says', () => {
 });
 
 describe('a call', () => {
-  test('has its body quoted for the shell, and a variable for what is to be filled in', () => {
+  test('quotes its body for the shell, and has a variable for each id', () => {
     expect(callOf('updateUser')).toBe(`curl -sS -X PATCH "$JETBRIDGE/api/users/$USER_ID" \\
   -H "Authorization: Bearer $TRAVEL_API_KEY" \\
   -H 'Content-Type: application/json' \\
@@ -104,7 +104,7 @@ describe('a call', () => {
     );
   });
 
-  test('works when it is pasted', async () => {
+  test('works when pasted into a shell', async () => {
     const fixture = await openFixture();
     const server = fixture.app.listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -7,7 +7,7 @@ import { indexKeys } from '../../src/travel/resource.ts';
 import { event } from '../../src/travel/resources/event.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 
-test('one look takes the name and an address elsewhere out of an event of a trip with several travelers', async () => {
+test('one run removes the name and the email from an event of a trip with several travelers', async () => {
   const place = temporaryFolder();
   const database = await openEmbedded(place.path, true);
   const store = travelStore(database);

@@ -18,7 +18,7 @@ async function told(): Promise<Event[]> {
   return (await events()).slice(1);
 }
 
-test('the first event tells of the first admin', async () => {
+test('the first event is the creation of the first admin', async () => {
   const [first] = await events();
   const { data } = (await fixture.send('get', `/users/${fixture.admin}`)).body;
   expect(first).toEqual({
@@ -55,7 +55,7 @@ describe.each([
     { control: 'none' },
   ],
 ] as const)('%s', (type, path, body, change, previousAttributes) => {
-  test('is told when created, updated and deleted, as it then was', async () => {
+  test('has an event for its creation, update and deletion, with its state at that time', async () => {
     const created = await fixture.make(path, body as JsonObject);
     const updated = (await fixture.send('patch', `${path}/${created.id}`, { data: change })).body.data;
     await fixture.send('patch', `${path}/${created.id}`, { data: change });
@@ -70,7 +70,7 @@ describe.each([
   });
 });
 
-test('what the table of kinds does not name is not told', async () => {
+test('changes that the table of kinds does not list have no event', async () => {
   await fixture.make('/custom-fields', { dataType: 'text', name: 'Badge', resourceType: 'user' });
   await fixture.make('/scim-user-mappings', { scimAttribute: 'title', userAttribute: 'firstName' });
   expect(await told()).toEqual([]);
@@ -95,7 +95,7 @@ test('previousAttributes is the merge patch back to the old state: changed attri
   });
 });
 
-test('a policy that stops being the default because another became it is told, too', async () => {
+test('a policy that loses the default mark to another has an update event', async () => {
   const policy = { control: 'none', hotelBudget: {}, transportBudget: {}, default: true };
   const first = await fixture.make('/travel-policies', { ...policy, name: 'One' });
   const second = await fixture.make('/travel-policies', { ...policy, name: 'Two' });
@@ -106,7 +106,7 @@ test('a policy that stops being the default because another became it is told, t
   ]);
 });
 
-test('a refused change tells nothing', async () => {
+test('a refused change has no event', async () => {
   await fixture.make('/users', { email: 'ada@example.com' });
   expect((await fixture.send('post', '/users', { data: { email: 'ADA@example.com' } })).status).toBe(409);
   expect((await fixture.send('post', '/users', { data: { email: 'no' } })).status).toBe(422);
@@ -114,7 +114,7 @@ test('a refused change tells nothing', async () => {
   expect(await told()).toHaveLength(1);
 });
 
-test('an event is retrieved by its id, and nobody writes one', async () => {
+test('an event can be retrieved by its id but not written', async () => {
   const [event] = await events();
   const path = `/events/${event?.id}`;
   expect((await fixture.send('get', path)).body).toEqual({ data: event });

@@ -7,7 +7,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-test('an empty account gets an admin to whom a key can belong', async () => {
+test('an empty account gets an admin, to whom an API key can belong', async () => {
   const { data } = (await fixture.send('get', '/users')).body;
   expect(data).toEqual([expect.objectContaining({ id: fixture.admin, roles: ['admin'], archived: false })]);
   expect(data[0].email).toMatch(/@/);
@@ -20,7 +20,7 @@ test('an account with an active admin keeps the oldest', async () => {
   expect((await fixture.send('get', '/users')).body.meta.total).toBe(2);
 });
 
-test('who is archived or no admin any more is passed over', async () => {
+test('archived users and former admins are skipped', async () => {
   const second = await fixture.make('/users', { email: 'second@example.com', roles: ['guest', 'admin'] });
   const asSecond = await fixture.keyFor(second.id);
   const first = fixture.send('patch', `/users/${fixture.admin}`, { data: { archived: true } });

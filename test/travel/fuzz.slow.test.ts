@@ -63,14 +63,14 @@ afterAll(async () => {
 });
 
 describe.each(operations.map((operation) => [operation.id, operation] as const))('%s', (_id, operation) => {
-  test('has only the answers of the contract, and stores nothing when it refuses', async () => {
+  test('returns only documented responses, and stores nothing when it refuses', async () => {
     const calls = fc.record({ path: pathsTo(operation), query: queries(operation), sent: credentials });
     const body = operation.hasBody ? { body: '{"data":{}}' } : {};
     await tried(calls, (call) => answered(operation, { ...call, ...body }));
   });
 
   if (operation.id.startsWith('list')) {
-    test('takes every query that the contract allows', async () => {
+    test('accepts every documented query', async () => {
       await tried(allowedQueries(operation), async (query) => {
         expect((await answered(operation, { path: knownPath(operation), query })).status).toBe(200);
       });
@@ -79,20 +79,20 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
 
   if (!operation.hasBody) return;
 
-  test('takes what its schema allows, and nothing else', async () => {
+  test('accepts exactly the bodies that its schema allows', async () => {
     await tried(mutatedValues(bodies(operation)), async (body) => {
       const call = { path: knownPath(operation), body: JSON.stringify(body) };
       agreesWithSchema(operation, body, await answered(operation, call));
     });
   });
 
-  test('is not upset by a body that is none', async () => {
+  test('handles malformed bodies', async () => {
     const calls = fc.record({ body: texts(bodies(operation)), sent: contentHeaders });
     await tried(calls, (call) => answered(operation, { path: knownPath(operation), ...call }));
   });
 });
 
-test('any method on any path is one of the contract, or refused', async () => {
+test('any method on any path is documented or refused', async () => {
   const paths = fc.oneof(
     fc.constantFrom(...operations.map(knownPath)),
     fc.array(segments, { maxLength: 5 }).map((words) => `/api/${words.join('/')}`),

@@ -67,7 +67,7 @@ describe('custom fields with a costly expression', () => {
     expect(work()).toEqual({ compiled: 1, matched: 4 });
   });
 
-  test('that together cost more than a request may are not matched to the end', async () => {
+  test('that exceed the work allowed for a request are not matched to the end', async () => {
     const ids = [];
     for (let number = 0; number < 30; number++) {
       ids.push((await makeField({ validationRegexp: `[a-z]{${900 + number}}` })).id);
@@ -132,7 +132,7 @@ describe('a body with too many values', () => {
       'smartSettings',
       { smartSettings: { tripDestination: { denyCountries: many('FR') } } },
     ],
-  ])('of %s is refused before its schema looks at it', async (_what, resource, name, data) => {
+  ])('of %s is refused before its schema is applied', async (_what, resource, name, data) => {
     const { id } = await fixture.make(`/${resource.path}`, resource.example);
     const validate = jest.spyOn(resource.schema, 'safeParse');
     for (const answer of [
@@ -149,7 +149,7 @@ describe('a body with too many values', () => {
     expect(validate).not.toHaveBeenCalled();
   });
 
-  test('of 400,000 roles is refused with one fault', async () => {
+  test('with 400,000 roles is refused with one fault', async () => {
     const { status, body } = await fixture.send('post', '/users', {
       data: { email: 'ada@example.com', roles: Array.from({ length: 400_000 }, () => 1) },
     });
@@ -171,7 +171,7 @@ describe('a body with too many values', () => {
     expect((await patch(prefs(0))).status).toBe(200);
   });
 
-  test('may make a resource smaller that an older version left too large, or change it in other respects', async () => {
+  test('may shrink, or change in other respects, a resource that an older version left too large', async () => {
     const { id } = await fixture.make('/users', { email: 'ada@example.com' });
     const travelerPrefs = Object.fromEntries(
       Array.from({ length: 24_000 }, (_none, number) => [`p${number}`, 1]),

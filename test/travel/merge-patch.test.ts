@@ -20,7 +20,7 @@ test.each<[JsonObject, JsonObject, JsonObject]>([
 
 const json = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })) as fc.Arbitrary<JsonObject>;
 
-test('a patch applied twice does what it does once, and changes neither of its sources', () => {
+test('applying a patch twice equals applying it once, and modifies neither argument', () => {
   fc.assert(
     fc.property(json, json, (target, patch) => {
       const [targetBefore, patchBefore] = [JSON.stringify(target), JSON.stringify(patch)];

@@ -16,7 +16,7 @@ import { collectionOf, hasNull } from './samples.ts';
 /** `UPDATE_GOLDEN=1 npx jest test/travel/openapi` rewrites the golden file; read the difference before you commit it. */
 const isUpdating = process.env['UPDATE_GOLDEN'] === '1';
 
-test('the contract is the one that was agreed to', () => {
+test('the OpenAPI document equals the golden file', () => {
   const path = join(__dirname, 'golden/openapi.json');
   const text = `${JSON.stringify(openApi, null, 2)}\n`;
   if (isUpdating) writeFileSync(path, text);
@@ -34,7 +34,7 @@ test('a public validator accepts it as OpenAPI 3.1', () => {
   expect(openApi['openapi']).toBe('3.1.0');
 });
 
-test('every operation has a name of its own, a summary, a tag that is described, and its failures', () => {
+test('every operation has a unique id, a summary, a described tag and its failures', () => {
   const ids = operations.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
   const tags = (openApi['tags'] as JsonObject[]).map(({ name }) => name);
@@ -49,7 +49,7 @@ test('every operation has a name of its own, a summary, a tag that is described,
   }
 });
 
-test('every path has the parameters that it names, and no reference leads nowhere', () => {
+test('every path declares its parameters, and every reference has a target', () => {
   for (const { path, parameters } of operations) {
     const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     const given = parameters.filter((one) => one['in'] === 'path').map(({ name }) => name);
@@ -86,7 +86,7 @@ describe('its examples', () => {
     expect(schemaFaults(`${content}/schema`, value, { closed: true })).toEqual([]);
   });
 
-  test('have no null but where a patch removes something', () => {
+  test('contain null only where a patch removes a member', () => {
     for (const operation of operations) {
       for (const status of operation.statuses) {
         expect(hasNull(partAt(bodyPointer(operation, status).replace(/schema$/, 'examples')))).toBe(false);
@@ -135,14 +135,14 @@ describe('the service', () => {
     expect(list.body.data).toContainEqual(answer.body.data);
   });
 
-  test('publishes it to everybody, as JSON', async () => {
+  test('publishes the document without a credential, as JSON', async () => {
     const answer = await request(fixture.app).get('/api/openapi.json');
     expect([answer.status, answer.type, answer.body]).toEqual([200, 'application/json', openApi]);
     expect(answer.get('X-Content-Type-Options')).toBe('nosniff');
   });
 });
 
-test('says where the service is', async () => {
+test('contains the public URL of the service', async () => {
   expect(openApi['servers']).toEqual([{ url: '/' }]);
   const app = express().use('/api', contractRouter('https://travel.example/prefix/'));
   const { body } = await request(app).get('/api/openapi.json');

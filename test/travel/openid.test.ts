@@ -65,7 +65,7 @@ it('the keys are found by discovery, or where the settings say, and read once', 
   expect(provider.requestedPaths).toEqual(['/keys']);
 });
 
-it('a discovery document of another issuer is not believed', async () => {
+it('a discovery document of another issuer is refused', async () => {
   const admit = open({ issuer: `${provider.issuer}/` });
   expect(await admit(await provider.token(EMAIL, { iss: `${provider.issuer}/` }))).toBeUndefined();
   expect(warned).toHaveLength(1);
@@ -124,7 +124,7 @@ describe('a token is refused', () => {
     expect(warned).toEqual([]);
   });
 
-  it('that looks like none, without anybody being asked', async () => {
+  it('that is not a JWT, without a request to the provider', async () => {
     const admit = open();
     for (const token of ['travel_abc', 'a.b.c', 'eyJ.x', `eyJ${'x'.repeat(9_000)}`])
       expect(await admit(token)).toBeUndefined();
@@ -166,7 +166,7 @@ describe('the address of a token counts when', () => {
 });
 
 describe('a subject of the settings', () => {
-  it('is the admin that is named there, whatever address the token has', async () => {
+  it('is the configured admin, whatever email the token has', async () => {
     const admit = open({ subjects: { s1: 'ADA@corp.example' } });
     for (const claims of [{ email: undefined }, { email: 'eve@corp.example', email_verified: false }])
       expect(await admit(await provider.token(EMAIL, claims))).toEqual({
@@ -175,7 +175,7 @@ describe('a subject of the settings', () => {
       });
   });
 
-  it('does not become somebody else by a verified address', async () => {
+  it('takes precedence over a verified email', async () => {
     await fixture.make('/users', { email: 'bo@corp.example', roles: ['admin'] });
     const admit = open({ subjects: { s1: EMAIL } });
     expect(await admit(await provider.token('bo@corp.example'))).toMatchObject({ userId: ada });
@@ -189,7 +189,7 @@ describe('a subject of the settings', () => {
     }
   });
 
-  it('who is no admin is not let in', async () => {
+  it('that maps to a user without the role is refused', async () => {
     await fixture.make('/users', { email: 'guest@corp.example', roles: ['guest'] });
     expect(
       await open({ subjects: { s1: 'guest@corp.example' } })(await provider.token(EMAIL)),
@@ -346,7 +346,7 @@ describe('a provider that is not there', () => {
     },
   );
 
-  it('that never answers is waited for some seconds, and not by those who come after', async () => {
+  it('that never answers delays one request by some seconds, and no later ones', async () => {
     const admit = open();
     const token = await provider.token(EMAIL);
     provider.answerWith('nothing');
@@ -370,7 +370,7 @@ describe('in the running service', () => {
     settings.remove();
   });
 
-  it('tokens of the provider stand beside keys, which work without it', async () => {
+  it('accepts tokens of the provider besides API keys, which work without it', async () => {
     const whoami = (token: string) =>
       fetch(`${service.url}/api/whoami`, { headers: { Authorization: `Bearer ${token}` } });
     const good = await whoami(await provider.token('admin@jetbridge.local'));

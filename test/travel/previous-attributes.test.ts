@@ -27,7 +27,7 @@ test('previousAttributes applied as a merge patch to any new state gives the old
   );
 });
 
-test('what did not change is not in previousAttributes', () => {
+test('previousAttributes contains no unchanged attributes', () => {
   fc.assert(
     fc.property(state, (same) => {
       expect(previousAttributes(same, JSON.parse(JSON.stringify(same)))).toEqual({});

@@ -14,7 +14,7 @@ const namesOf = ({ parameters }: Operation) =>
   parameters.filter((one) => one['in'] === 'query').map(({ name }) => String(name));
 
 test.each(operations.map((operation) => [operation.id, operation] as const))(
-  '%s refuses a query parameter that it does not know, and names those it knows',
+  '%s refuses an unknown query parameter and lists the known ones',
   async (_id, operation) => {
     const body = operation.hasBody ? { data: {} } : undefined;
     const answer = await fixture.send(operation.method as Method, `${pathOf(operation)}?limt=5`, body);
@@ -32,7 +32,7 @@ test.each(operations.map((operation) => [operation.id, operation] as const))(
   },
 );
 
-test('nothing is changed by a request with an unknown query parameter', async () => {
+test('a request with an unknown query parameter changes nothing', async () => {
   const { id } = await fixture.make('/cost-centers', { name: 'Research' });
   const before = await fixture.dump();
   const data = { name: 'Laboratory' };
@@ -67,7 +67,7 @@ test('parameters given many times, or many of them, are refused with at most a h
   expect([long.status, long.body.invalid[0].field.length]).toEqual([400, 200]);
 });
 
-test('every parameter of the contract is taken, whatever the other list parameters are', () => {
+test('every documented parameter is accepted in combination with any others', () => {
   expect(listParameterNames({ cursor: true, sortBy: ['date'], filters: ['archived', 'emails'] })).toEqual([
     ...['pageKind', 'limit', 'offset', 'after', 'before', 'order', 'sortBy', 'archived', 'emails'],
   ]);

@@ -77,14 +77,14 @@ describe.each(paths)('%s', (path, resource) => {
     expect([status, body]).toEqual([200, { data: [], meta }]);
   });
 
-  test('are not there under an unknown id: 404', async () => {
+  test('are 404 under an unknown id', async () => {
     for (const id of [unknown, 'nothing', '%00', 'x'.repeat(51), '__proto__']) {
       const { status, body } = await at.fixture.send('get', `/${path}/${id}`);
       expect([status, body.code]).toEqual([404, 'notFound']);
     }
   });
 
-  test('are written by nobody: 403 forbidden', async () => {
+  test('cannot be written: 403 forbidden', async () => {
     const subs = (resource.subCollections ?? []).map((sub) => `/${sub.path}/${unknown}/${path}`);
     for (const url of [`/${path}`, `/${path}/${unknown}`, ...subs]) {
       for (const method of ['post', 'put', 'patch', 'delete'] as Method[]) {
@@ -106,7 +106,7 @@ describe.each(paths)('%s', (path, resource) => {
   });
 });
 
-test('what is answered is what the schemas say, all the way down, and never null', async () => {
+test('responses conform to the schemas at every depth and contain no null', async () => {
   const { operations } = await at.bookTrip([roundTrip(300), hotel(80)]);
   const billingProfileId = operations[0]?.doc.billingProfileId ?? '';
   await at.transact(async (desk) => {
@@ -151,7 +151,7 @@ describe('sub-collections', () => {
     }
   });
 
-  test('have the billing operations of a trip and of an invoice, by offset and by cursor, sorted by date', async () => {
+  test('list the billing operations of a trip and of an invoice, by offset and by cursor, sorted by date', async () => {
     const travelerId = await at.traveler({ billingProfileId: await at.profile() });
     const trips = [];
     for (let number = 0; number < 2; number++) {
@@ -179,7 +179,7 @@ describe('sub-collections', () => {
     expect([body.data.length, body.meta.total]).toEqual([2, 7]);
   });
 
-  test('have the users of a trip, without cursor and order of their own', async () => {
+  test('list the users of a trip, without cursor pages and sorting', async () => {
     const ids = [await at.traveler(), await at.traveler(), await at.traveler()];
     await at.traveler();
     const { trip } = await at.bookTrip([flight(1)], ids);
@@ -195,7 +195,7 @@ describe('sub-collections', () => {
   });
 });
 
-test('what trips and bills refer to stays', async () => {
+test('resources that trips and billing operations refer to cannot be deleted', async () => {
   const field = async (resourceType: string) =>
     (await at.fixture.make('/custom-fields', { dataType: 'text', name: resourceType, resourceType })).id;
   const [ofTrip, ofUser] = [await field('tripProject'), await field('user')];

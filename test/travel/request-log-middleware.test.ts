@@ -12,7 +12,7 @@ afterEach(() => fixture.close());
 
 const NOON = Date.UTC(2026, 10, 20, 10);
 
-test('a request is recorded with all that an administrator may ask for', async () => {
+test('a request is recorded with all its details', async () => {
   const sent = '{"data": {"firstName": "Ada"}}';
   const path = `/api/users/${fixture.admin}`;
   const answer = await fixture
@@ -44,7 +44,7 @@ test('a request without a body has none in the log', async () => {
   expect(row?.requestId).toBe(answer.headers['x-request-id']);
 });
 
-test('what is refused for want of a credential is recorded, in nobody’s name', async () => {
+test('a request without a valid credential is recorded without a user', async () => {
   await request(fixture.app).get('/api/users').expect(401);
   await request(fixture.app).delete('/api/users/a').set('Authorization', 'Bearer wrong').expect(401);
   const rows = await fixture.recorded();
@@ -56,7 +56,7 @@ test('what is refused for want of a credential is recorded, in nobody’s name',
   ]);
 });
 
-test('what the bridge reads is recorded without the answer, which would fill the log; its writes and faults whole', async () => {
+test('reads of the bridge are recorded without the response, which would fill the log; its writes and failures completely', async () => {
   await fixture.bridge('get', '/api/events?limit=1').expect(200);
   await fixture.bridge('get', '/api/nothing').expect(404);
   const path = `/api/users/${fixture.admin}`;
@@ -71,7 +71,7 @@ test('what the bridge reads is recorded without the answer, which would fill the
   ]);
 });
 
-test('a path is cut at 2,048 characters, and at 200 when nobody was recognised', async () => {
+test('a path is truncated at 2,048 characters, and at 200 without authentication', async () => {
   const path = `/api/users?after=${'x'.repeat(10_000)}`;
   await fixture.send('get', path);
   await request(fixture.app).get(path).expect(401);
@@ -79,14 +79,14 @@ test('a path is cut at 2,048 characters, and at 200 when nobody was recognised',
   expect(rows.map((row) => row.path)).toEqual([`${path.slice(0, 199)}…`, `${path.slice(0, 2_047)}…`]);
 });
 
-test('a secret that the cut of a path would part from its name is struck out', async () => {
+test('a secret in a path is redacted even if the path is truncated', async () => {
   await request(fixture.app).get(
     `/api/users?${'x'.repeat(170)}&token=${'hush'.repeat(20)}&b=${'y'.repeat(300)}`,
   );
   expect(JSON.stringify(await fixture.recorded())).not.toContain('hush');
 });
 
-test('who floods the service without a credential writes no more than a hundred lines and a sum each minute', async () => {
+test('unauthenticated requests from one address write at most a hundred entries and a summary each minute', async () => {
   const server = createServer(fixture.app).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/users`;
@@ -107,7 +107,7 @@ test('who floods the service without a credential writes no more than a hundred 
   });
 });
 
-test('what is not found, not supported or cannot be decoded is recorded', async () => {
+test('requests for unknown paths, unsupported methods and malformed paths are recorded', async () => {
   await fixture.send('get', '/api/nothing').expect(404);
   await fixture.send('delete', '/api/whoami').expect(403);
   await fixture.send('get', '/api/users/%E0%A4%A').expect(400);
@@ -138,7 +138,7 @@ test.each([
   expect([row?.status, row?.requestBody?.text]).toEqual([status, kept]);
 });
 
-test('the time that an answer takes is recorded, and a client that does not wait for it is 499', async () => {
+test('the duration is recorded, and a client that disconnects early has status 499', async () => {
   const server = createServer(fixture.app).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const gate = fixture.holdAuthentication();
@@ -156,7 +156,7 @@ test('the time that an answer takes is recorded, and a client that does not wait
   server.close();
 });
 
-test('a long body is cut at 16,384 bytes, between two characters, and marked', async () => {
+test('a long body is truncated at 16,384 bytes, between two characters, and marked', async () => {
   const firstName = 'é'.repeat(100_000);
   await fixture.send('post', '/api/users').send({ data: { email: 'a@example.com', firstName } });
   const [row] = await fixture.recorded();

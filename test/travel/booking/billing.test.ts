@@ -78,14 +78,14 @@ describe('the status of a billing operation is derived', () => {
     }
   });
 
-  test('is kept nowhere', async () => {
+  test('is not stored', async () => {
     const { purchase } = await createInvoice(at);
     const [kept] = await at.fixture.runtime.store.read([{ type: 'billingOperation', id: purchase.id }]);
     expect(kept?.doc).not.toHaveProperty('status');
   });
 });
 
-test('stories of one transaction are done together, or not at all', async () => {
+test('the operations of one transaction succeed or fail together', async () => {
   const { profileId } = await createCharge(at);
   at.fixture.changes.length = 0;
   const work = at.transact(async (service) => {
@@ -97,7 +97,7 @@ test('stories of one transaction are done together, or not at all', async () => 
   expect([await at.all('/invoices'), await at.newEvents(), at.fixture.changes]).toEqual([[], [], []]);
 });
 
-test('a change is told after its commit', async () => {
+test('a change is reported after its commit', async () => {
   at.fixture.changes.length = 0;
   const { trip, operations } = await at.bookTrip([flight(10)]);
   expect(at.fixture.changes).toEqual(
@@ -105,11 +105,11 @@ test('a change is told after its commit', async () => {
   );
 });
 
-describe('stories at the same time', () => {
+describe('concurrent transactions', () => {
   const settledAs = (outcomes: PromiseSettledResult<unknown>[]) =>
     outcomes.map(({ status: outcome }) => outcome).sort();
 
-  test('give a purchase back once', async () => {
+  test('refund a purchase once', async () => {
     const { purchase } = await createPaidInvoice(at);
     const give = () => at.transact((service) => service.refundOperation({ billingOperationId: purchase.id }));
     const outcomes = await Promise.allSettled([give(), give(), give()]);

@@ -36,7 +36,7 @@ describe('a cancellation', () => {
     ['flight', roundTrip(300)],
     ['hotel', hotel(300)],
     ['car', car(300)],
-  ])('of a whole %s is told and refunded', async (kind, offer) => {
+  ])('of a whole %s has an event and a refund', async (kind, offer) => {
     const outcome = await at.bookTrip([offer]);
     await at.newEvents();
     at.fixture.advanceClock(3_600_000);
@@ -74,7 +74,7 @@ describe('a cancellation', () => {
     await expect(cancel(outcome)).rejects.toEqual(conflict);
   });
 
-  test('of some travelers leaves the others their places', async () => {
+  test('of some travelers keeps the booking of the others', async () => {
     const [first = '', second = '', third = ''] = await three();
     const outcome = await at.bookTrip([roundTrip(100)], [first, second, third]);
     const once = await cancel(outcome, { travelerIds: [second] });
@@ -92,7 +92,7 @@ describe('a cancellation', () => {
     ]);
   });
 
-  test('of some segments gives back their part; all parts make the whole', async () => {
+  test('of some segments refunds their part; all parts add up to the whole', async () => {
     const outcome = await at.bookTrip([roundTrip(100)]);
     const ids = (await segmentsOf(outcome)).map(({ id }) => String(id));
     const given = [];
@@ -109,7 +109,7 @@ describe('a cancellation', () => {
     expect(await bookingsOf(outcome)).toMatchObject([{ canceled: true }]);
   });
 
-  test('gives back what the supplier gives back', async () => {
+  test('refunds the percentage that the supplier refunds', async () => {
     const half = await at.bookTrip([flight(99.99)]);
     expect(totals(await cancel(half, { refundPercentage: 50 }))).toEqual([['refund', 49.99]]);
     const nothing = await at.bookTrip([flight(100)]);
@@ -124,7 +124,7 @@ describe('a cancellation', () => {
     }
   });
 
-  test('gives nothing back twice', async () => {
+  test('refunds nothing twice', async () => {
     const outcome = await at.bookTrip([flight(100)]);
     const billingOperationId = outcome.operations[0]?.id ?? '';
     await at.transact((service) => service.refundOperation({ billingOperationId, total: 70 }));
@@ -146,7 +146,7 @@ describe('a cancellation', () => {
     expect(await bookingsOf(outcome)).toMatchObject([{ canceled: true }, { canceled: true }]);
   });
 
-  test('needs a booking that succeeded, and travelers and segments that are on it', async () => {
+  test('requires a successful booking, and travelers and segments that it contains', async () => {
     const outcome = await at.bookTrip([flight(100)]);
     for (const more of [
       { bookingId: 'f'.repeat(24) },
@@ -171,7 +171,7 @@ describe('a cancellation', () => {
 });
 
 describe('a modification', () => {
-  test('exchanges segments for those of another booking, and is told', async () => {
+  test('exchanges segments for those of another booking, with an event', async () => {
     const outcome = await at.bookTrip([flight(100)]);
     await at.newEvents();
     const done = await exchange(outcome, { quote: flight(130), order: { supplierName: 'Iberia' } });
@@ -220,7 +220,7 @@ describe('a modification', () => {
     expect(totals(await exchange(outcome, { quote: flight(price) }))).toEqual(made);
   });
 
-  test('refunds to the purchase that was made, also along a line of exchanges', async () => {
+  test('refunds the original purchase, also after several exchanges', async () => {
     const outcome = await at.bookTrip([flight(100)]);
     const second = await exchange(outcome, { quote: flight(150) });
     const third = await exchange(second, { quote: flight(80) });
@@ -274,7 +274,7 @@ describe('a modification', () => {
     expect(await bookingsOf(outcome)).toMatchObject([{ exchanged: true, canceled: false }, {}, {}]);
   });
 
-  test('is in the currency of what is exchanged', async () => {
+  test('requires the currency of the exchanged booking', async () => {
     const outcome = await at.bookTrip([flight(100)]);
     await expect(exchange(outcome, { quote: flight(100, 'USD') })).rejects.toEqual(conflict);
   });

@@ -20,7 +20,7 @@ describe('a dispute', () => {
     expect((await dispute()).dispute.doc.status).toBe('needsResponse');
   });
 
-  test('makes a dispute resource and an operation that does not appear on the invoice, and no refund', async () => {
+  test('creates a dispute resource and an operation that is not on the invoice, and no refund', async () => {
     const { invoiceId, profileId, purchase } = await createPaidInvoice(at);
     const { dispute, operation } = await at.transact((service) =>
       service.disputeInvoice({ invoiceId, reason: 'warningNeedsResponse', total: 60 }),
@@ -53,7 +53,7 @@ describe('a dispute', () => {
     ]);
   });
 
-  test('is never about more than what is left of the charge', async () => {
+  test('never exceeds what is left of the charge', async () => {
     const { invoiceId, purchase } = await createPaidInvoice(at);
     await at.transact((service) => service.refundOperation({ billingOperationId: purchase.id, total: 30 }));
     const dispute = (total?: number) =>

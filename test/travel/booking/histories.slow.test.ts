@@ -63,7 +63,7 @@ async function checkReachable({ operations, trips, invoices }: View): Promise<vo
   await under('invoices', 'invoiceId', invoices);
 }
 
-test('whatever happens, sums, statuses and events are right', async () => {
+test('sums, statuses and events are right after any sequence of operations', async () => {
   const histories = fc.noBias(fc.array(action, { minLength: 30, maxLength: 30 }));
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {

@@ -10,7 +10,7 @@ afterEach(() => at.fixture.close());
 const status = async (path: string) => (await at.get(path))['status'];
 
 describe('an invoice', () => {
-  test('takes all purchases of its kind that were not invoiced, less the refunds they had', async () => {
+  test('contains all uninvoiced purchases of its kind, minus their refunds', async () => {
     const { profileId, purchase } = await createCharge(at);
     const [second, refund] = await at.transact(async (service) => [
       await service.charge({
@@ -56,7 +56,7 @@ describe('an invoice', () => {
     expect(again).toEqual([]);
   });
 
-  test('is emitted for each currency: they are never mixed', async () => {
+  test('contains a single currency', async () => {
     const { profileId } = await createCharge(at, 100, 'EUR');
     for (const currency of ['USD', 'EUR']) {
       const price = { currency, total: 5 };
@@ -78,7 +78,7 @@ describe('an invoice', () => {
     ]);
   });
 
-  test('tells base and tax when all of its operations do', async () => {
+  test('has base and tax if all of its operations have them', async () => {
     const profileId = await at.profile();
     await at.transact(async (service) => {
       for (const total of [10.01, 20.02, 0.03]) {
@@ -126,7 +126,7 @@ describe('an invoice', () => {
     expect(listed.map((one) => one['operationType'])).toEqual(types);
   });
 
-  test('that is paid tells of every purchase on it', async () => {
+  test('that is paid appends an update event for every purchase on it', async () => {
     const { purchase, invoiceId } = await createInvoice(at);
     await at.transact((service) => service.payInvoice(invoiceId, 'TR-1'));
     expect(summarizeEvents(await at.newEvents())).toEqual([
@@ -166,7 +166,7 @@ describe('an invoice', () => {
   });
 });
 
-test('an invoice has as many operations as there are', async () => {
+test('an invoice can contain any number of operations', async () => {
   const profileId = await at.profile();
   const price = { currency: 'EUR', total: 0.01 };
   await at.transact(async (service) => {

@@ -12,7 +12,7 @@ const status = async (path: string) => (await at.get(path))['status'];
 const statusOf = ({ id }: { id: string }) => status(`/billing-operations/${id}`);
 
 describe('a refund', () => {
-  test('before the invoice makes no refund resource', async () => {
+  test('before the invoice creates no refund resource', async () => {
     const { purchase } = await createCharge(at);
     const refund = await at.transact((service) =>
       service.refundOperation({ billingOperationId: purchase.id }),
@@ -30,7 +30,7 @@ describe('a refund', () => {
     expect(summarizeEvents(await at.newEvents())).toEqual([['billingOperation.created', refund.id]]);
   });
 
-  test('after the invoice makes one, and leaves the invoice as it was emitted', async () => {
+  test('after the invoice creates a refund resource and leaves the invoice unchanged', async () => {
     const { purchase, invoiceId } = await createInvoice(at);
     const before = await at.get(`/invoices/${invoiceId}`);
     const refund = await at.transact((service) =>
@@ -51,7 +51,7 @@ describe('a refund', () => {
     ]);
   });
 
-  test('that waited for the payment of its invoice is transferred then', async () => {
+  test('that is delayed until its invoice is paid is transferred then', async () => {
     const { purchase, invoiceId } = await createInvoice(at);
     const refund = await at.transact((service) =>
       service.refundOperation({ billingOperationId: purchase.id }),
@@ -81,7 +81,7 @@ describe('a refund', () => {
     ]);
   });
 
-  test('of an invoice that becomes void is canceled with it', async () => {
+  test('of a voided invoice is canceled', async () => {
     const { purchase, invoiceId } = await createInvoice(at);
     const refund = await at.transact((service) =>
       service.refundOperation({ billingOperationId: purchase.id, total: 1 }),
@@ -99,7 +99,7 @@ describe('a refund', () => {
     await expect(again).rejects.toEqual(conflict);
   });
 
-  test('is never more than what is left of its purchase', async () => {
+  test('never exceeds what is left of its purchase', async () => {
     const { purchase } = await createCharge(at);
     const give = (total?: number) =>
       at.transact((service) =>
@@ -117,7 +117,7 @@ describe('a refund', () => {
     await expect(give()).rejects.toEqual(conflict);
   });
 
-  test('by hand is never more than what disputes leave of the charge', async () => {
+  test('by hand never exceeds what disputes leave of the charge', async () => {
     const { purchase, invoiceId } = await createPaidInvoice(at);
     const { dispute } = await at.transact((service) =>
       service.disputeInvoice({ invoiceId, reason: 'duplicate', total: 60 }),
@@ -138,7 +138,7 @@ describe('a refund', () => {
     expect((await give()).doc.amount.total).toBe(60);
   });
 
-  test('of a cancellation is what disputes leave of the charge, over all purchases of the invoice', async () => {
+  test('of a cancellation is limited to what disputes leave of the charge, over all purchases of the invoice', async () => {
     const billingProfileId = await at.profile();
     const travelerId = await at.traveler({ billingProfileId });
     const { trip, bookings } = await at.bookTrip([flight(100), flight(50)], [travelerId]);

@@ -98,7 +98,7 @@ describe('smart control', () => {
     expect(under(settings, more)).toBe(status);
   });
 
-  test('of several settings and travelers the strictest word counts', () => {
+  test('the strictest result of several settings and travelers counts', () => {
     const ask = { maxTripPrice: { action: 'ask', amount: 1, currency: 'EUR' } };
     const deny = { tripDestination: { denyCountries: ['PT'] } };
     expect(under({ ...ask, ...deny })).toBe('declined');
@@ -128,7 +128,7 @@ describe('money', () => {
     );
   });
 
-  test('what is given back in parts is the whole, tax included', () => {
+  test('refunds of parts add up to the whole, tax included', () => {
     const cuts = fc.array(fc.integer({ min: 1, max: 10_000 }), { maxLength: 12 });
     fc.assert(
       fc.property(cuts, taxRate, (given, rate) => {
@@ -148,7 +148,7 @@ describe('money', () => {
     );
   });
 
-  test('parts make the whole, and differ by a cent at most', () => {
+  test('parts add up to the whole, and differ by a cent at most', () => {
     fc.assert(
       fc.property(cents, fc.integer({ min: 1, max: 40 }), (total, count) => {
         const parts = splitCents(total, count);
@@ -159,7 +159,7 @@ describe('money', () => {
     );
   });
 
-  test('a balance is exact, and has at most two decimals', () => {
+  test('a sum is exact and has at most two decimals', () => {
     const amounts = fc.array(
       cents.map((one) => amountOf(one, { currency: 'EUR', taxRate: 20 })),
       {
@@ -180,7 +180,7 @@ describe('money', () => {
     );
   });
 
-  test('tells the tax of a balance only when all of its parts do', () => {
+  test('a sum has a tax only if all of its parts have one', () => {
     const [one, other] = [amountOf(100, { currency: 'EUR', taxRate: 20 }), amountOf(50, { currency: 'EUR' })];
     expect(sumAmounts([one, other], [])).toEqual({ currency: 'EUR', total: 1.5 });
     const third = amountOf(110, { currency: 'EUR', taxRate: 10 });

@@ -17,7 +17,7 @@ const find = (wanted: Partial<TripSearch> & { travelerIds: string[] }) =>
   at.transact((service) => service.searchTrip({ search, quotes: [flight(100)], ...wanted }));
 
 describe('a search', () => {
-  test('makes a trip project with a rate for each offer, and tells of it', async () => {
+  test('creates a trip project with a rate for each quote, with an event', async () => {
     const travelerId = await at.traveler();
     await at.newEvents();
     const { id } = await find({
@@ -48,7 +48,7 @@ describe('a search', () => {
     expect(await at.newEvents()).toEqual([{ kind: 'tripProject.created', data: trip }]);
   });
 
-  test('needs travelers who are there and not archived, and things that exist', async () => {
+  test('requires existing travelers who are not archived, and existing references', async () => {
     const travelerId = await at.traveler();
     const gone = await at.traveler({ archived: true });
     const missing = { code: 'notFound' };
@@ -65,7 +65,7 @@ describe('a search', () => {
     expect(await at.all('/trip-projects')).toEqual([]);
   });
 
-  test('takes custom fields of trip projects, and asks for the mandatory ones', async () => {
+  test('accepts custom fields of trip projects, and requires the mandatory ones', async () => {
     const field = (data: JsonObject) =>
       at.fixture.make('/custom-fields', { dataType: 'text', resourceType: 'tripProject', ...data });
     const { id: customFieldId } = await field({ name: 'Purpose', mandatory: true });
@@ -86,7 +86,7 @@ describe('a search', () => {
 });
 
 test.each([hotel(240), roundTrip(300)])(
-  'the name of a hotel or an airport is never told as a city: where no city is known, none is told',
+  'the name of a hotel or airport is never used as its city: without a known city there is none',
   async (offer) => {
     const { operations } = await at.bookTrip([offer]);
     const { hotel: stay, transport } = operations[0]?.doc.bookingSnapshot ?? {};
@@ -126,7 +126,7 @@ describe('a booking', () => {
       },
     ],
     ['car', car(90), {}],
-  ])('of a %s succeeds, is told, and is a purchase with a snapshot', async (kind, offer, known) => {
+  ])('of a %s succeeds with an event, and creates a purchase with a snapshot', async (kind, offer, known) => {
     const profileId = await at.profile();
     const costCenterId = (await at.fixture.make('/cost-centers', { name: 'Sales' })).id;
     const travelerId = await at.traveler({ billingProfileId: profileId, costCenterId });
@@ -182,7 +182,7 @@ describe('a booking', () => {
     ]);
   });
 
-  test('that fails is told and costs nothing; its rate can be booked again', async () => {
+  test('that fails has an event and costs nothing; its rate can be booked again', async () => {
     const trip = await find({ travelerIds: [await at.traveler()], quotes: [flight(100), hotel(50)] });
     const [first = { id: '' }, second = { id: '' }] = trip.doc.rates;
     await at.newEvents();
@@ -209,7 +209,7 @@ describe('a booking', () => {
     ).rejects.toEqual(conflict);
   });
 
-  test('of several travelers is a purchase for each, to the last cent; a car is one', async () => {
+  test('of several travelers creates a purchase for each, exact to the cent; a car creates one', async () => {
     const ids = [await at.traveler(), await at.traveler(), await at.traveler()];
     const { trip, operations } = await at.bookTrip([roundTrip(100), car(50)], ids);
     const shown = operations.map(({ doc }) => [
@@ -232,7 +232,7 @@ describe('a booking', () => {
     expect(travelers.map(({ id }) => id).sort()).toEqual([...ids].sort());
   });
 
-  test('is on the terms of its order, by the booker who made it', async () => {
+  test('contains the conditions of its order and its booker', async () => {
     const trip = await find({ travelerIds: [await at.traveler()] });
     const bookerId = await at.traveler();
     const order = {
@@ -296,7 +296,7 @@ describe('approval', () => {
     expect(await at.get(`/trip-projects/${trip.id}`)).toMatchObject({ approvalStatus: status });
   });
 
-  test('is that of the traveler, their cost center, their billing profile, or the default; the strictest counts', async () => {
+  test('follows the policy of the traveler, their cost center, their billing profile, or the default; the strictest counts', async () => {
     const travelPolicyId = await policy('full');
     const costCenterId = (await at.fixture.make('/cost-centers', { name: 'C', travelPolicyId })).id;
     const free = await policy('none');
@@ -315,7 +315,7 @@ describe('approval', () => {
     expect(await approvalOf({})).toBe('awaitApproval');
   });
 
-  test('lets a trip be booked when it is given, or when an admin does not wait for it', async () => {
+  test('allows booking once it is given or an admin overrides it', async () => {
     const travelPolicyId = await policy('full');
     const traveler = await at.traveler({ travelPolicyId });
     const fresh = async () => (await find({ travelerIds: [traveler] })).id;

@@ -9,7 +9,7 @@ export function describeItems(resource: Resource): void {
   const view = resourceFixture(resource);
   const { post, make } = view;
 
-  test('is created from its example and answered as it was sent', async () => {
+  test('is created from its example and returned as it was sent', async () => {
     const answer = await post(resource.example);
     expect(answer.status).toBe(201);
     expect(Object.keys(answer.body)).toEqual(['data']);
@@ -22,7 +22,7 @@ export function describeItems(resource: Resource): void {
     expect(view.fixture.changes).toEqual([`${resource.type} ${id}`]);
   });
 
-  test('answers every boolean that is false by default', async () => {
+  test('returns every boolean that defaults to false', async () => {
     const bare = Object.fromEntries(
       Object.entries(resource.example).filter(([name]) => !booleanDefaults(resource).includes(name)),
     );
@@ -30,7 +30,7 @@ export function describeItems(resource: Resource): void {
     for (const flag of booleanDefaults(resource)) expect(data).toHaveProperty(flag, false);
   });
 
-  test('is retrieved as it was answered when created', async () => {
+  test('is retrieved as it was returned when created', async () => {
     const created = await make();
     const answer = await view.fixture.send('get', `${view.path}/${created.id}`);
     expect([answer.status, answer.body]).toEqual([200, { data: created }]);
@@ -73,7 +73,7 @@ export function describeItems(resource: Resource): void {
     expect(['string', 'number']).toContain(typeof first.value);
   });
 
-  test('refuses fields that it does not know, deep ones too', async () => {
+  test('refuses unknown fields, including nested ones', async () => {
     const deep = Object.entries(resource.example).find(
       ([, value]) => typeof value === 'object' && !Array.isArray(value),
     );
@@ -96,7 +96,7 @@ export function describeItems(resource: Resource): void {
     }
   });
 
-  test.each(resource.unwritable)('lets nobody write %s', async (field) => {
+  test.each(resource.unwritable)('refuses to write %s', async (field) => {
     const created = await make();
     const faults = matchError('validationFailed', [matchFault(field, 'readOnly')]);
     const value = created[field] ?? 'x';
@@ -111,7 +111,7 @@ export function describeItems(resource: Resource): void {
     }
   });
 
-  test('PATCH changes what is named, removes what is null, and leaves the rest alone (RFC 7396)', async () => {
+  test('PATCH changes the given fields, removes those that are null, and leaves the rest unchanged (RFC 7396)', async () => {
     const created = await make();
     const item = `${view.path}/${created.id}`;
     let expected: JsonObject = created;
@@ -128,7 +128,7 @@ export function describeItems(resource: Resource): void {
     expect((await view.fixture.send('get', item)).body).toEqual(back.body);
   });
 
-  test('PATCH and PUT that change nothing answer 200 and tell nobody', async () => {
+  test('PATCH and PUT without a change answer 200 and report no change', async () => {
     const created = await make();
     const item = `${view.path}/${created.id}`;
     view.fixture.changes.length = 0;
@@ -143,7 +143,7 @@ export function describeItems(resource: Resource): void {
     expect(view.fixture.changes).toEqual([]);
   });
 
-  test('PUT replaces: what it does not name is removed, except `archived`, which stays', async () => {
+  test('PUT removes the fields that are missing, except `archived`', async () => {
     const created = await make();
     const item = `${view.path}/${created.id}`;
     const archives = 'archived' in resource.schema.shape;
@@ -162,7 +162,7 @@ export function describeItems(resource: Resource): void {
     );
   });
 
-  test('DELETE answers the resource as it was, and it is gone', async () => {
+  test('DELETE returns the resource as it was, and it no longer exists', async () => {
     const created = await make();
     const item = `${view.path}/${created.id}`;
     const before = (await view.fixture.send('get', view.path)).body.meta.total;
@@ -178,7 +178,7 @@ export function describeItems(resource: Resource): void {
     expect((await view.fixture.send('get', view.path)).body.meta.total).toBe(before - 1);
   });
 
-  test('forbids the methods it does not support', async () => {
+  test('answers 403 to unsupported methods', async () => {
     const { id } = await make();
     const cases: [Method, string][] = [
       ['put', view.path],
@@ -213,7 +213,7 @@ export function describeItems(resource: Resource): void {
     }
   });
 
-  test('no call is answered without a credential', async () => {
+  test('every call requires a credential', async () => {
     const { id } = await make();
     for (const [method, url] of [
       ['get', view.path],
@@ -229,7 +229,7 @@ export function describeItems(resource: Resource): void {
     expect((await view.fixture.send('get', `${view.path}/${id}`)).status).toBe(200);
   });
 
-  test('tells when it was created to the second', async () => {
+  test('has a creation time with a precision of one second', async () => {
     view.fixture.advanceClock(86_400_000);
     const { createdAt } = await make();
     expect(Date.parse(String(createdAt))).toBe(NOON - 789 + 86_400_000);

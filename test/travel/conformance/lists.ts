@@ -62,7 +62,7 @@ export function describeLists(resource: Resource): void {
       expect(ids(await get(`?limit=3&offset=3&sortBy=${field}`))).toEqual(ids(sorted).slice(3, 6));
     });
 
-  test('follows a change of what it is sorted by', async () => {
+  test('follows a change of its sort field', async () => {
     const { made } = await fill();
     const [field] = resource.sortBy;
     if (!field) return;
@@ -97,7 +97,7 @@ export function describeLists(resource: Resource): void {
     }
   });
 
-  test('refuses parameters that it does not know, and names those it knows', async () => {
+  test('refuses unknown parameters and lists the known ones', async () => {
     for (const [query, fields] of [
       ['?color=red', ['color']],
       ['?after=x', ['after']],
@@ -112,7 +112,7 @@ export function describeLists(resource: Resource): void {
   });
 
   if (resource.filters.includes('archived')) {
-    test('shows the archived or the others, with their own total', async () => {
+    test('filters by `archived`, with a total of its own', async () => {
       const { made, total } = await fill();
       const gone = made.filter((_one, position) => position % 4 === 0);
       for (const { id } of gone)

@@ -99,7 +99,7 @@ describe('2xx is a success, and everything else is none', () => {
     files.remove();
   });
 
-  test('of an endless answer a little is read, and its status counts', async () => {
+  test('of an endless response only a little is read, and its status counts', async () => {
     const { id } = await tried('endless');
     expect(await only(id)).toMatchObject({ status: 'succeeded', attempts: [{ status: 200 }] });
   });
@@ -121,11 +121,11 @@ describe('2xx is a success, and everything else is none', () => {
   });
 });
 
-describe('what failed is tried again', () => {
+describe('a failed delivery is retried', () => {
   /** A random number of 0.5 means no jitter. */
   const waits = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR];
 
-  test('after 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, and then every 2 h, not a moment earlier', async () => {
+  test('after exactly 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, and then every 2 h', async () => {
     const { id, receiver } = await tried(500);
     let attempts = 1;
     for (const wait of [...waits, 2 * HOUR, 2 * HOUR]) {
@@ -147,7 +147,7 @@ describe('what failed is tried again', () => {
     expect((await only(id)).attempts).toHaveLength(attempts + 1);
   });
 
-  test('for 24 hours from the first attempt; then it failed, and the next in order goes on', async () => {
+  test('for 24 hours from the first attempt; then it is failed, and the next in order follows', async () => {
     const { id, receiver } = await tried(500);
     await fixture.createEvent('two');
     const begun = fixture.fixture.runtime.now();
@@ -167,7 +167,7 @@ describe('what failed is tried again', () => {
     expect(receivedNames(receiver).at(-1)).toBe('two');
   });
 
-  test('at once when the webhook was changed, as it may be mended', async () => {
+  test('at once when the webhook is changed', async () => {
     const { id, receiver } = await tried(500);
     await fixture.createEvent('two');
     const mended = await fixture.openReceiver();
@@ -203,7 +203,7 @@ describe('a webhook is disabled', () => {
   const isDisabled = async (id: string) =>
     (await fixture.fixture.send('get', `/webhooks/${id}`)).body.data.disabled;
 
-  test('after five days without one success, with an event; what waited is canceled', async () => {
+  test('after five days without a success, with an event; waiting deliveries are canceled', async () => {
     const { id, receiver } = await tried(500);
     // One delivery is attempted for a day, so with one per day an attempt always fails.
     await fixture.createEvents(['two', 'three', 'four', 'five', 'six', 'seven']);
@@ -233,7 +233,7 @@ describe('a webhook is disabled', () => {
     expect(fixture.fixture.changes.at(-2)).toBe(`webhook ${id}`);
   });
 
-  test('not after five days in which something arrived', async () => {
+  test('not after five days with a success', async () => {
     const { id, receiver } = await tried(500);
     for (let day = 0; day < 8; day++) {
       for (let hour = 0; hour < 24; hour += 2) {
@@ -246,7 +246,7 @@ describe('a webhook is disabled', () => {
     expect(await isDisabled(id)).toBe(false);
   });
 
-  test('at once by 410 Gone; an admin can enable it again, and what happens from then on is sent', async () => {
+  test('at once by 410 Gone; an admin can enable it again, and later events are delivered', async () => {
     const { id, receiver } = await tried(500);
     await fixture.createEvent('two');
     receiver.behave(410);
@@ -264,7 +264,7 @@ describe('a webhook is disabled', () => {
     expect(receivedNames(receiver)).toEqual(['one', 'one', 'four']);
   });
 
-  test('not by the 410 of an address that it has left meanwhile', async () => {
+  test('not by a 410 from a URL that has been changed meanwhile', async () => {
     const [old, other] = [await fixture.openReceiver(), await fixture.openReceiver()];
     const { id } = await fixture.createWebhook({ url: old.url, ...created });
     old.behave(async () => {
@@ -277,7 +277,7 @@ describe('a webhook is disabled', () => {
     expect([receivedNames(old), receivedNames(other)]).toEqual([['one'], ['two']]);
   });
 
-  test('by an admin: what waits is canceled, long before its next attempt, and nothing counts as failing', async () => {
+  test('by an admin: waiting deliveries are canceled before their next attempt, and the webhook does not count as failing', async () => {
     const { id, receiver } = await tried(500);
     await fixture.createEvent('two');
     await fixture.fixture.send('patch', `/webhooks/${id}`, { data: { disabled: true } });
@@ -325,7 +325,7 @@ describe('a webhook is disabled', () => {
     },
   );
 
-  test('and when it is deleted, nothing of it is sent any more', async () => {
+  test('and when it is deleted, nothing is sent to it any more', async () => {
     const { id, receiver } = await tried(500);
     await fixture.fixture.send('delete', `/webhooks/${id}`);
     fixture.fixture.advanceClock(DAY);
@@ -352,7 +352,7 @@ describe('when the wall clock is set', () => {
     ]);
   });
 
-  test('back between two attempts, the next waits as long as any', async () => {
+  test('back between two attempts, the next wait is as long as usual', async () => {
     const { receiver } = await tried(500);
     fixture.fixture.setWallClock(-DAY);
     fixture.fixture.advanceClock(5 * SECOND);
@@ -366,7 +366,7 @@ describe('when the wall clock is set', () => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  test('back between two runs of the service, what waits is due at the start', async () => {
+  test('back between two runs of the service, waiting deliveries are due at the start', async () => {
     const { id } = await tried(500);
     const { database, queue } = fixture.fixture;
     const now = NOON - DAY;

@@ -9,7 +9,7 @@ const created = { events: ['costCenter.created'] };
 const forbidWrites = () => sql`pragma query_only = on`.execute(fixture.fixture.database.db);
 const allowWrites = () => sql`pragma query_only = off`.execute(fixture.fixture.database.db);
 
-test('while the disk is full nothing is sent, nothing spins, and what waits is sent afterwards', async () => {
+test('while the disk is full nothing is sent and no loop spins; waiting deliveries are sent afterwards', async () => {
   const receiver = await fixture.openReceiver();
   await fixture.createWebhook({ url: receiver.url, ...created });
   await fixture.createEvent('one');

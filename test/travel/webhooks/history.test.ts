@@ -5,7 +5,7 @@ const fixture = webhookFixture();
 const created = { events: ['costCenter.created'] };
 
 describe('the history', () => {
-  test('tells of each event that the webhook selects what became of it', async () => {
+  test('lists each selected event with the result of its delivery', async () => {
     const receiver = await fixture.openReceiver();
     const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
     receiver.behave(({ event }) => {
@@ -105,7 +105,7 @@ describe('the history', () => {
     },
   );
 
-  test('refuses a status that there is not, and everything that lists do not take', async () => {
+  test('refuses an unknown status and unknown parameters', async () => {
     const { id } = await fixture.createWebhook({ url: 'https://example.com/' });
     for (const query of [
       'status=done',
@@ -119,7 +119,7 @@ describe('the history', () => {
     }
   });
 
-  test('is of its webhook alone, and nobody writes it', async () => {
+  test('belongs to one webhook and cannot be written', async () => {
     const receiver = await fixture.openReceiver();
     const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
     const other = await fixture.createWebhook({ url: receiver.url, events: ['user.created'] });
@@ -139,7 +139,7 @@ describe('the history', () => {
     }
   });
 
-  test('is hidden at once when the webhook is deleted, the list and each delivery', async () => {
+  test('is hidden at once when the webhook is deleted, as a list and as single deliveries', async () => {
     const receiver = await fixture.openReceiver();
     const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
     await fixture.createEvent('one');
@@ -190,7 +190,7 @@ describe('redelivery', () => {
     ]);
   });
 
-  test('waits for nothing that waits, and keeps nothing waiting', async () => {
+  test('does not wait for other deliveries, and does not delay them', async () => {
     const receiver = await fixture.openReceiver();
     const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
     await fixture.createEvent('one');
@@ -209,7 +209,7 @@ describe('redelivery', () => {
     expect(receivedNames(receiver)).toEqual(['one', 'two', 'one', 'one', 'two']);
   });
 
-  test('is refused for a webhook that is disabled, an event that is gone, and what there is not', async () => {
+  test('is refused for a disabled webhook, a deleted event and an unknown delivery', async () => {
     const receiver = await fixture.openReceiver();
     const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
     await fixture.createEvent('one');
@@ -228,7 +228,7 @@ describe('redelivery', () => {
 });
 
 describe('a test delivery', () => {
-  test('is sent at once, signed, once, and told what came back; it is in no feed and no history', async () => {
+  test('is sent at once, signed, once, and returns its result; it is in no feed and no history', async () => {
     const receiver = await fixture.openReceiver();
     const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
     const webhook = (await fixture.fixture.send('get', `/webhooks/${id}`)).body.data;
@@ -261,7 +261,7 @@ describe('a test delivery', () => {
     expect(await fixture.listDeliveries(id)).toEqual([]);
   });
 
-  test('tells why it failed, and is sent to a webhook that is disabled, too', async () => {
+  test('returns the reason of a failure, and is sent to a disabled webhook, too', async () => {
     const receiver = await fixture.openReceiver();
     const { id } = await fixture.createWebhook({ url: receiver.url, disabled: true });
     receiver.behave('close');

@@ -51,7 +51,7 @@ test.each([
   ['102 Processing'],
   ['103 Early Hints\r\nLink: </a>; rel=preload'],
   ['199 Whatever'],
-])('a receiver that answers "%s" without an end is left, and others are served', async (head) => {
+])('a receiver that answers "%s" without end is disconnected, and others are served', async (head) => {
   const endless = await talker(endlessly(`HTTP/1.1 ${head}\r\n\r\n`));
   const other = await fixture.openReceiver();
   const { id } = await fixture.createWebhook({ url: endless.url, ...created });

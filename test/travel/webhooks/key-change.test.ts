@@ -105,7 +105,7 @@ it('the key in the data folder can be replaced by JETBRIDGE_KEY, and then be rem
   expect(existsSync(file)).toBe(false);
 });
 
-it('a secret that was replaced within a day is encrypted anew, too', async () => {
+it('a secret that was replaced within a day is re-encrypted, too', async () => {
   const [first, second] = [newKey(), newKey()];
   const { id, old } = await withKeys({ JETBRIDGE_KEY: first }, async (service) => {
     const made = await makeWebhook(service);
@@ -119,7 +119,7 @@ it('a secret that was replaced within a day is encrypted anew, too', async () =>
   expect(await signed).toBe(true);
 });
 
-it('a wrong key is told of at the start, by what it costs and what helps, and provisioning goes on', async () => {
+it('a wrong key is reported at the start with its consequence and remedy, and provisioning continues', async () => {
   const [right, wrong] = [newKey(), newKey()];
   const webhook = await withKeys({ JETBRIDGE_KEY: right }, makeWebhook);
   lines = [];
@@ -144,7 +144,7 @@ it('a wrong previous key stops the start with one line, and changes nothing', as
   expect(await withKeys({ JETBRIDGE_KEY: right }, (service) => isSigned(service, webhook))).toBe(true);
 });
 
-it('where no secret is kept, nothing is to be opened by any key', async () => {
+it('without stored secrets, any key is accepted', async () => {
   await withKeys({ JETBRIDGE_KEY: newKey() }, async () => {});
   await withKeys({ JETBRIDGE_KEY: newKey(), JETBRIDGE_KEY_PREVIOUS: newKey() }, async () => {});
   expect(lines.filter(({ level }) => Number(level) >= 40)).toEqual([]);

@@ -12,7 +12,7 @@ async function soon(check: () => void): Promise<void> {
   }, 5_000);
 }
 
-test('the dispatcher delivers by itself what is told to it, and ends what it does when it is stopped', async () => {
+test('the dispatcher delivers on notification, and finishes running deliveries when it is stopped', async () => {
   const receiver = await fixture.openReceiver();
   const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
   const running = fixture.fixture.webhooks.run();
@@ -35,7 +35,7 @@ test('the dispatcher delivers by itself what is told to it, and ends what it doe
   expect(due).toEqual([id]);
 });
 
-test('what is told by nobody is found all the same, as somebody else may have written it', async () => {
+test('deliveries without a notification, e.g. of another process, are found by polling', async () => {
   const receiver = await fixture.openReceiver();
   await fixture.createWebhook({ url: receiver.url, ...created });
   const running = fixture.fixture.webhooks.run();
@@ -47,7 +47,7 @@ test('what is told by nobody is found all the same, as somebody else may have wr
   await running.stop();
 });
 
-test('a database that fails is logged and waited out', async () => {
+test('a database failure is logged, and the dispatcher waits before it continues', async () => {
   const receiver = await fixture.openReceiver();
   await fixture.createWebhook({ url: receiver.url, ...created });
   await fixture.createEvent('one');

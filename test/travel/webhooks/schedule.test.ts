@@ -24,7 +24,7 @@ function history(randoms: number[]): Attempt[] {
   throw new Error('it is tried for ever');
 }
 
-test('waits are those of the list, shortened or prolonged by up to a fifth, within 24 hours', () => {
+test('waits differ from the schedule by up to a fifth, within 24 hours', () => {
   fc.assert(
     fc.property(fc.array(random, { minLength: 1, maxLength: 20 }), (randoms) => {
       const attempts = history(randoms);
@@ -43,13 +43,13 @@ test('waits are those of the list, shortened or prolonged by up to a fifth, with
   );
 });
 
-test('what failed together does not come back together', () => {
+test('deliveries that failed together are not retried together', () => {
   const next = (number: number) =>
     nextOutcome([failed(0)], { retryAfter: undefined, random: number }).nextAttemptAt;
   expect([next(0), next(0.5), next(1)]).toEqual([4010, 5010, 6010]);
 });
 
-test('whatever Retry-After says, the next attempt is in the future, and at most two hours of it are heeded', () => {
+test('the next attempt is always in the future, and Retry-After counts up to two hours', () => {
   fc.assert(
     fc.property(
       fc.oneof(

@@ -24,7 +24,7 @@ const replaced = async (id: string): Promise<string> => {
   return body.data.secret;
 };
 
-test('a secret is 32 random bytes in base64 behind whsec_, another for each webhook', async () => {
+test('a secret is whsec_ and 32 random bytes in base64, different for each webhook', async () => {
   const url = 'https://example.com/';
   const secrets = [
     (await fixture.createWebhook({ url })).secret,
@@ -38,7 +38,7 @@ test('a secret is 32 random bytes in base64 behind whsec_, another for each webh
   expect(secrets[0]).not.toBe(secrets[1]);
 });
 
-test('a secret is told when it is made, and nowhere else', async () => {
+test('a secret is returned when it is created, and in no other response', async () => {
   const { id, secret } = await fixture.createWebhook({ url: 'https://example.com/', description: 'x' });
   const item = `/webhooks/${id}`;
   const answers = [
@@ -57,7 +57,7 @@ test('a secret is told when it is made, and nowhere else', async () => {
   }
 });
 
-test('nobody chooses it: a body that names it is refused', async () => {
+test('a body that contains a secret is refused', async () => {
   const secret = `whsec_${'A'.repeat(43)}=`;
   const answer = await fixture.fixture.send('post', '/webhooks', {
     data: { url: 'https://example.com/', secret },
@@ -65,7 +65,7 @@ test('nobody chooses it: a body that names it is refused', async () => {
   expect([answer.status, answer.body.invalid]).toMatchObject([422, [{ field: 'secret', code: 'readOnly' }]]);
 });
 
-test('a new one is told once; for 24 hours both sign, the new one first, and then it alone', async () => {
+test('a new secret is returned once; for 24 hours both sign, the new one first, and then it alone', async () => {
   const receiver = await fixture.openReceiver();
   const { secret: first, id } = await fixture.createWebhook({ url: receiver.url, ...created });
   const second = await replaced(id);
@@ -80,7 +80,7 @@ test('a new one is told once; for 24 hours both sign, the new one first, and the
   expect(signatures(alone)).toEqual([signatureByHand(second, alone)]);
 });
 
-test('one that was replaced again keeps its own end', async () => {
+test('a secret that was replaced earlier keeps its own end', async () => {
   const receiver = await fixture.openReceiver();
   const { secret: first, id } = await fixture.createWebhook({ url: receiver.url, ...created });
   const second = await replaced(id);
@@ -96,7 +96,7 @@ test('one that was replaced again keeps its own end', async () => {
   expect(signatures(await told(receiver))).toHaveLength(2);
 });
 
-test('is made anew for no webhook that is not there, and by nothing but POST', async () => {
+test('a new secret requires an existing webhook and POST', async () => {
   expect((await fixture.fixture.send('post', '/webhooks/abcdefabcdefabcdefabcdef/secret')).status).toBe(404);
   const { id } = await fixture.createWebhook({ url: 'https://example.com/' });
   for (const method of ['get', 'put', 'patch', 'delete'] as const) {
@@ -104,7 +104,7 @@ test('is made anew for no webhook that is not there, and by nothing but POST', a
   }
 });
 
-test('is kept encrypted, and with its webhook: nothing in the database holds it', async () => {
+test('a secret is stored encrypted and deleted with its webhook', async () => {
   const { id, secret } = await fixture.createWebhook({ url: 'https://example.com/' });
   const { rows } = await sql<{ sealed: string }>`select sealed from travel_secret`.execute(
     fixture.fixture.database.db,
@@ -118,7 +118,7 @@ test('is kept encrypted, and with its webhook: nothing in the database holds it'
   expect(left.rows).toEqual([]);
 });
 
-test('with another key nothing is sent, and the history says what to do', async () => {
+test('with another encryption key nothing is sent, and the history contains the remedy', async () => {
   const receiver = await fixture.openReceiver();
   const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
   // Simulates a start with another key.
