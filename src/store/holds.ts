@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import { toIdentity } from './identity-row.ts';
 import { batches, parseJson, toJson } from './queries.ts';
 import { reconcileQueue } from './reconcile-queue.ts';
-import { admitDeparture } from './safety-valve.ts';
+import { countDepartureIfAllowed } from './safety-valve.ts';
 import type { Tables } from './tables.ts';
 
 type DecisionAnswer = Parameters<Holds['decide']>[2];
@@ -20,7 +20,8 @@ export function holds(database: Database): Holds {
     findHeldPeople: ({ limit, ...query }) => listHeldPeople(db, query, limit),
     countHolds: () => countHolds(db),
     decide: (connection, target, answer, now) => saveDecision(database, { connection, answer, now }, target),
-    admitDeparture: (connection, id, valve, now) => admitDeparture(db, { connection, id, now }, valve),
+    admitDeparture: (connection, id, valve, now) =>
+      countDepartureIfAllowed(db, { connection, id, now }, valve),
     findHeldRules: (connection) => readRulesChange(db, connection),
     saveHeldRules: (held) => saveRulesChange(db, held),
     findTranslatedOtherwise: async (connection, version, place) => {

@@ -26,7 +26,7 @@ export function compiledQuery<Values extends Record<keyof Values, Value>, Row>(
   const built = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
   return (db, values) => {
     const { adapter, plugins } = db.getExecutor();
-    // Plugins change the compiled query, so that a connection with plugins compiles it each time.
+    // Plugins take part in compiling, so queries of a connection with plugins are not cached.
     const known = plugins.length === 0 ? built.get(adapter) : undefined;
     const compiled = known ?? build(db, placeholders).compile();
     if (plugins.length === 0 && !known) built.set(adapter, compiled);

@@ -17,7 +17,7 @@ interface Departure {
  * that concurrent deactivations cannot exceed the limit. The share refers to the people who were active at the
  * beginning of the window: those who are active now, who were deactivated since, who are held, and this person.
  */
-export function admitDeparture(
+export function countDepartureIfAllowed(
   db: Kysely<Tables>,
   { connection, id, now }: Departure,
   { share, minimum, windowMs }: Parameters<Holds['admitDeparture']>[2],

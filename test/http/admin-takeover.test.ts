@@ -119,7 +119,7 @@ const promote = (travelId: string, role = 'admin') =>
 /** The ways to become an admin other than by the mapping. */
 const states: [string, (name: string, email: string) => Promise<Made>][] = [
   [
-    'who was provisioned and promoted by hand',
+    'provisioned by SCIM and promoted in the travel service',
     async (name, email) => {
       const made = await provisioned(name, email);
       await promote(made.travelId);
@@ -127,7 +127,7 @@ const states: [string, (name: string, email: string) => Promise<Made>][] = [
     },
   ],
   [
-    'who was promoted to authAdmin, and imported since',
+    'promoted to authAdmin and imported afterwards',
     async (name, email) => {
       const made = await provisioned(name, email);
       await promote(made.travelId, 'authAdmin');
@@ -137,7 +137,7 @@ const states: [string, (name: string, email: string) => Promise<Made>][] = [
     },
   ],
   [
-    'who was made by hand, imported, and claimed by a PATCH',
+    'created in the travel service, imported, and claimed by a PATCH',
     async (name, email) => {
       const { id } = await travel('POST', '/users', {
         email,
@@ -154,7 +154,7 @@ const states: [string, (name: string, email: string) => Promise<Made>][] = [
     },
   ],
   [
-    'who left, was let in again and promoted by hand',
+    'deactivated, unarchived and promoted in the travel service',
     async (name, email) => {
       const made = await provisioned(name, email);
       await scim.send('PATCH', `/Users/${made.id}`, patchOp({ op: 'replace', path: 'active', value: false }));
@@ -163,7 +163,7 @@ const states: [string, (name: string, email: string) => Promise<Made>][] = [
     },
   ],
   [
-    'who was deleted, let in again and promoted by hand',
+    'deleted, unarchived and promoted in the travel service',
     async (name, email) => {
       const made = await provisioned(name, email);
       await scim.send('DELETE', `/Users/${made.id}`);
@@ -172,7 +172,7 @@ const states: [string, (name: string, email: string) => Promise<Made>][] = [
     },
   ],
   [
-    'whose address was taken when the attacker asked for it, before the promotion',
+    'whose address the attacker had requested before the promotion, while it was taken',
     async (name, email) => {
       const made = await provisioned(name, email);
       const attacker = attackerOf(name);
@@ -214,7 +214,7 @@ const attacks: [string, (victim: Victim) => Promise<unknown>][] = [
       scim.send('PATCH', `/Users/${id}`, replace('emails[type eq "work"].value', attacker.toUpperCase())),
   ],
   [
-    'by all at once, roles and a reactivation included',
+    'by all of these at once, with roles and a reactivation',
     ({ id, attacker }) =>
       scim.send(
         'PATCH',
@@ -226,7 +226,7 @@ const attacks: [string, (victim: Victim) => Promise<unknown>][] = [
       ),
   ],
   [
-    'by taking the role over first, and renaming then',
+    'by taking over the role first, and renaming afterwards',
     async ({ id, attacker }) => {
       await scim.send(
         'PATCH',
@@ -288,7 +288,7 @@ const attacks: [string, (victim: Victim) => Promise<unknown>][] = [
     },
   ],
   [
-    'by an exchange of addresses under userNames that are taken, so that somebody must be parked',
+    'by an exchange of addresses under taken userNames, so that a user must be parked',
     async ({ id, name, email, attacker }) => {
       const mails = (address: string) => [{ value: address, type: 'work', primary: true }];
       const { body } = await scim.send('POST', '/Users', person(`Mallory${name}`, attacker));

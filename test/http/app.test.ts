@@ -93,7 +93,7 @@ test('an unavailable store is 503 with Retry-After', async () => {
 });
 
 test('the log line of a request whose client disconnected has status 499', async () => {
-  const gone = new Promise<void>((resolve) => {
+  const disconnected = new Promise<void>((resolve) => {
     const sent = request({ port: fixture.port, path: '/slow' }, (response) => {
       response.once('data', () => sent.destroy());
     });
@@ -102,7 +102,7 @@ test('the log line of a request whose client disconnected has status 499', async
       .on('close', resolve)
       .end();
   });
-  await gone;
+  await disconnected;
   while (fixture.lines.length === 0) await new Promise((resolve) => setImmediate(resolve));
   expect(fixture.lines[0]).toMatchObject({ path: '/*', status: 499 });
 });

@@ -22,10 +22,7 @@ afterAll(() => files.remove());
 /** Runs a test with a service of its own, and a function that sends requests to it. */
 async function withService(
   environment: Record<string, string>,
-  story: (
-    service: RunningService,
-    askIt: (path: string, sent?: Sent) => Promise<HttpAnswer>,
-  ) => Promise<void>,
+  story: (service: RunningService, send: (path: string, sent?: Sent) => Promise<HttpAnswer>) => Promise<void>,
 ): Promise<void> {
   const service = await startService(environment);
   try {
@@ -46,27 +43,27 @@ describe('HTTPS of the service itself', () => {
   const tls = () => ({ TLS_CERT: files.cert, TLS_KEY: files.key });
 
   it('serves SCIM and the travel service, and the bridge reaches the embedded travel service', () =>
-    withService(tls(), async (service, askIt) => {
+    withService(tls(), async (service, send) => {
       expect(service.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
       const sent = { method: 'POST', headers: scim(service), body: JSON.stringify(ada) };
-      const made = await askIt('/scim/v2/Users', sent);
+      const made = await send('/scim/v2/Users', sent);
       expect(made.status).toBe(201);
       expect(made.headers.location).toBe(`${service.url}/scim/v2/Users/${made.body.id}`);
       await eventually(async () => {
-        const { body } = await askIt('/api/users?emails=ada@corp.example', { headers: travel(service) });
+        const { body } = await send('/api/users?emails=ada@corp.example', { headers: travel(service) });
         expect(body.data).toMatchObject([{ email: 'ada@corp.example', archived: false }]);
       });
     }));
 
   it('sets Strict-Transport-Security on every response (RFC 6797 §7.1)', () =>
-    withService(tls(), async (service, askIt) => {
+    withService(tls(), async (service, send) => {
       for (const [path, status] of [
         ['/scim/v2/Users', 401],
         ['/api/users', 401],
         ['/healthz', 200],
         ['/nothing', 404],
       ] as const) {
-        const answer = await askIt(path);
+        const answer = await send(path);
         expect([path, answer.status, answer.headers['strict-transport-security']]).toEqual([
           path,
           status,
@@ -117,8 +114,8 @@ describe('plain HTTP where HTTPS is required', () => {
   const plain = { 'X-Forwarded-Proto': 'http' };
 
   it('is refused in the error format of the requested interface', () =>
-    withService(strict, async (service, askIt) => {
-      const refused = await askIt('/scim/v2/Users', { headers: scim(service, plain) });
+    withService(strict, async (service, send) => {
+      const refused = await send('/scim/v2/Users', { headers: scim(service, plain) });
       expect(refused.status).toBe(403);
       expect(refused.headers['content-type']).toMatch(/^application\/scim\+json/);
       expect(refused.body).toEqual({
@@ -126,13 +123,13 @@ describe('plain HTTP where HTTPS is required', () => {
         status: '403',
         detail: expect.stringContaining('Use https.'),
       });
-      const api = await askIt('/api/users', { headers: { ...travel(service), ...plain } });
+      const api = await send('/api/users', { headers: { ...travel(service), ...plain } });
       expect([api.status, api.body]).toEqual([
         403,
         { code: 'forbidden', message: expect.stringContaining('Use https.') },
       ]);
       for (const path of ['/metrics', '/nothing'])
-        expect(await askIt(path, { headers: plain })).toMatchObject({
+        expect(await send(path, { headers: plain })).toMatchObject({
           status: 403,
           body: { error: expect.any(String) },
         });
@@ -140,28 +137,28 @@ describe('plain HTTP where HTTPS is required', () => {
     }));
 
   it('has no effect on data', () =>
-    withService(strict, async (service, askIt) => {
+    withService(strict, async (service, send) => {
       const body = JSON.stringify(ada);
       const sent = { method: 'POST', headers: scim(service, plain), body };
-      expect((await askIt('/scim/v2/Users', sent)).status).toBe(403);
-      const { body: list } = await askIt('/scim/v2/Users?filter=userName sw "ada"'.replaceAll(' ', '%20'), {
+      expect((await send('/scim/v2/Users', sent)).status).toBe(403);
+      const { body: list } = await send('/scim/v2/Users?filter=userName sw "ada"'.replaceAll(' ', '%20'), {
         headers: scim(service),
       });
       expect(list.totalResults).toBe(0);
     }));
 
   it('is allowed for health checks', () =>
-    withService(strict, async (_service, askIt) => {
+    withService(strict, async (_service, send) => {
       for (const path of ['/healthz', '/readyz'])
-        expect((await askIt(path, { headers: plain })).status).toBe(200);
+        expect((await send(path, { headers: plain })).status).toBe(200);
     }));
 
   it('is allowed from the same machine and for the bridge', () =>
-    withService({ REQUIRE_HTTPS: 'true' }, async (service, askIt) => {
+    withService({ REQUIRE_HTTPS: 'true' }, async (service, send) => {
       const sent = { method: 'POST', headers: scim(service), body: JSON.stringify(ada) };
-      expect((await askIt('/scim/v2/Users', sent)).status).toBe(201);
+      expect((await send('/scim/v2/Users', sent)).status).toBe(201);
       await eventually(async () => {
-        const { body } = await askIt('/api/users?emails=ada@corp.example', { headers: travel(service) });
+        const { body } = await send('/api/users?emails=ada@corp.example', { headers: travel(service) });
         expect(body.data).toHaveLength(1);
       });
     }));
@@ -183,16 +180,16 @@ describe('a proxy that ends TLS', () => {
   const byHttps = { 'X-Forwarded-Proto': 'https', Host: 'bridge.example.com' };
 
   it("is trusted if configured: locations have the client's scheme and host", () =>
-    withService({ REQUIRE_HTTPS: 'true', TRUSTED_PROXIES: 'loopback' }, async (service, askIt) => {
+    withService({ REQUIRE_HTTPS: 'true', TRUSTED_PROXIES: 'loopback' }, async (service, send) => {
       const sent = { method: 'POST', headers: scim(service, byHttps), body: JSON.stringify(ada) };
-      const made = await askIt('/scim/v2/Users', sent);
+      const made = await send('/scim/v2/Users', sent);
       expect(made.headers.location).toBe(`https://bridge.example.com/scim/v2/Users/${made.body.id}`);
       expect(made.body.meta.location).toBe(made.headers.location);
       expect(made.headers['strict-transport-security']).toBe('max-age=31536000');
     }));
 
   it('determines the address that failed authentication is counted for', () =>
-    withService({ TRUSTED_PROXIES: 'loopback' }, async (_service, askIt) => {
+    withService({ TRUSTED_PROXIES: 'loopback' }, async (_service, send) => {
       const headers = (client: string) => ({
         'Content-Type': 'application/x-www-form-urlencoded',
         'X-Forwarded-For': client,
@@ -200,16 +197,16 @@ describe('a proxy that ends TLS', () => {
       });
       const guess = async (client: string) => {
         const body = 'grant_type=client_credentials&client_id=a&client_secret=b';
-        return (await askIt('/oauth/token', { method: 'POST', headers: headers(client), body })).status;
+        return (await send('/oauth/token', { method: 'POST', headers: headers(client), body })).status;
       };
       for (let asked = 0; asked < 100; asked += 1) expect(await guess('203.0.113.1')).toBe(401);
       expect([await guess('203.0.113.1'), await guess('203.0.113.2')]).toEqual([429, 401]);
     }));
 
   it('is ignored if it is not configured as trusted', () =>
-    withService({ TRUSTED_PROXIES: '10.0.0.0/8' }, async (service, askIt) => {
+    withService({ TRUSTED_PROXIES: '10.0.0.0/8' }, async (service, send) => {
       const sent = { method: 'POST', headers: scim(service, byHttps), body: JSON.stringify(ada) };
-      const made = await askIt('/scim/v2/Users', sent);
+      const made = await send('/scim/v2/Users', sent);
       expect(made.headers.location).toBe(`http://bridge.example.com/scim/v2/Users/${made.body.id}`);
       expect(made.headers['strict-transport-security']).toBeUndefined();
     }));

@@ -58,7 +58,7 @@ describe('a response without a version has no-store and nosniff:', () => {
     ],
     ['the discovery of SCIM', 200, '/scim/v2/ServiceProviderConfig', () => ({ headers: scim() })],
     ['SCIM without a credential', 401, '/scim/v2/Users', () => ({})],
-    ['a user who is not there', 404, '/scim/v2/Users/nobody', () => ({ headers: scim() })],
+    ['a user that does not exist', 404, '/scim/v2/Users/nobody', () => ({ headers: scim() })],
     ['a path of SCIM that is not there', 404, '/scim/v2/nothing', () => ({ headers: scim() })],
     [
       'a SCIM body that cannot be read',
@@ -75,7 +75,7 @@ describe('a response without a version has no-store and nosniff:', () => {
       () => ({ method: 'POST', headers: travel(), body: { data: { name: 'north' } } }),
     ],
     ['the travel service without a credential', 401, '/api/users', () => ({})],
-    ['a traveler who is not there', 404, '/api/users/nobody', () => ({ headers: travel() })],
+    ['a traveler that does not exist', 404, '/api/users/nobody', () => ({ headers: travel() })],
     [
       'a travel body that cannot be read',
       400,

@@ -34,9 +34,9 @@ const requestText = (path: string, id: string, token: string) =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nX-Request-Id: ${id}\r\n\r\n`;
 
 test.each([
-  ['requests that are refused', '/scim/v2/Users', 'nobodys'],
+  ['refused requests', '/scim/v2/Users', 'nobodys'],
   ['valid requests', '/scim/v2/Users', SCIM_TOKEN],
-  ['requests for a page that there is not', '/nothing', 'nobodys'],
+  ['requests for an unknown path', '/nothing', 'nobodys'],
 ])('%s that one socket sends at once do not delay those of other sockets', async (_title, path, token) => {
   const [flooding, other] = [await open(), await open()];
   const flood = Array.from({ length: FLOOD }, (_, at) => requestText(path, `flood-${at}`, token));

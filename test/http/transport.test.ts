@@ -9,7 +9,7 @@ interface TransportCase {
   headers?: Record<string, string>;
 }
 
-function arrivalOf(
+function transportOf(
   { from, to = '192.0.2.1', tls = false, headers = {} }: TransportCase,
   trusted: string[],
 ): string {
@@ -23,20 +23,24 @@ const PROXY = '10.1.2.3';
 
 test.each<[string, TransportCase, string]>([
   ['by TLS', { from: '203.0.113.9', tls: true }, 'https'],
-  ['in plain from elsewhere', { from: '203.0.113.9' }, 'plain'],
+  ['without TLS from another machine', { from: '203.0.113.9' }, 'plain'],
   ['from loopback', { from: '127.0.0.1' }, 'local'],
-  ['from loopback, IPv6', { from: '::1' }, 'local'],
-  ['from loopback, on a socket for both', { from: '::ffff:127.0.0.1' }, 'local'],
+  ['from loopback over IPv6', { from: '::1' }, 'local'],
+  ['from loopback, on a dual-stack socket', { from: '::ffff:127.0.0.1' }, 'local'],
   ['to loopback', { from: '203.0.113.9', to: '127.0.0.1' }, 'local'],
   ['by a trusted proxy that says https', { from: PROXY, headers: proto('https') }, 'https'],
-  ['by a trusted proxy, on a socket for both', { from: `::ffff:${PROXY}`, headers: proto('https') }, 'https'],
+  [
+    'by a trusted proxy, on a dual-stack socket',
+    { from: `::ffff:${PROXY}`, headers: proto('https') },
+    'https',
+  ],
   ['by a trusted proxy that says HTTPS', { from: PROXY, headers: proto(' HTTPS ') }, 'https'],
   ['by a trusted proxy that says http', { from: PROXY, headers: proto('http') }, 'plain'],
-  ['by a trusted proxy that says nothing', { from: PROXY }, 'plain'],
+  ['by a trusted proxy without a header', { from: PROXY }, 'plain'],
   ['by two proxies, the first by https', { from: PROXY, headers: proto('https, http') }, 'https'],
   ['by two proxies, the first by http', { from: PROXY, headers: proto('http, https') }, 'plain'],
   [
-    'by a trusted proxy with TLS to us, but not to its client',
+    'by a trusted proxy with TLS to the service, but not to its client',
     { from: PROXY, tls: true, headers: proto('http') },
     'plain',
   ],
@@ -57,19 +61,27 @@ test.each<[string, TransportCase, string]>([
     { from: PROXY, headers: { ...proto('https'), ...forwarded('proto=http') } },
     'plain',
   ],
-  ['by somebody who claims to be a proxy', { from: '203.0.113.9', headers: proto('https') }, 'plain'],
   [
-    'by somebody who claims it by Forwarded',
+    'by an untrusted peer that claims to be a proxy',
+    { from: '203.0.113.9', headers: proto('https') },
+    'plain',
+  ],
+  [
+    'by an untrusted peer that sends Forwarded',
     { from: '203.0.113.9', headers: forwarded('proto=https') },
     'plain',
   ],
-  ['from loopback, which is no trusted proxy here', { from: '127.0.0.1', headers: proto('http') }, 'local'],
-])('the transport of a request %s', (_title, came, expected) => {
-  expect(arrivalOf(came, ['10.0.0.0/8'])).toBe(expected);
+  [
+    'from loopback, which is not a trusted proxy here',
+    { from: '127.0.0.1', headers: proto('http') },
+    'local',
+  ],
+])('the transport of a request %s', (_title, transportCase, expected) => {
+  expect(transportOf(transportCase, ['10.0.0.0/8'])).toBe(expected);
 });
 
 test('a proxy on the same machine can report an unencrypted client', () => {
-  expect(arrivalOf({ from: '127.0.0.1', headers: proto('http') }, ['loopback'])).toBe('plain');
+  expect(transportOf({ from: '127.0.0.1', headers: proto('http') }, ['loopback'])).toBe('plain');
 });
 
 test.each<[string, string[], string[]]>([

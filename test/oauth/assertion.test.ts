@@ -103,8 +103,8 @@ describe('an assertion is refused', () => {
     ['that has ended', () => ({ exp: Math.floor(fixture.now() / 1000) - 61 })],
     ['that has not begun', () => ({ nbf: Math.floor(fixture.now() / 1000) + 61 })],
     ['for more than a day', () => ({ exp: Math.floor(fixture.now() / 1000) + 86_500 })],
-    ['about nobody', () => ({ sub: undefined })],
-    ['about nobody whom we know', () => ({ sub: 'somebody', iss: 'somebody' })],
+    ['without a subject', () => ({ sub: undefined })],
+    ['with an unknown subject', () => ({ sub: 'somebody', iss: 'somebody' })],
   ])('%s', async (_title, wrong) => {
     const { id } = await register();
     expect(await statusOf(await signed(claimsOf(id, wrong(id))))).toBe('401 invalid_client');

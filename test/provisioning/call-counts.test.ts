@@ -70,7 +70,7 @@ test.each(hand)('a traveler %s by hand after the import is read at the first cla
       });
       await fixture.importTravelers();
       fixture.travel.travelers.set(pia.id, { ...pia, ...edit });
-      const story = { fixture, id: '', wish: null };
+      const story = { fixture, id: '', desired: null };
       expect(await callsOf(fixture, () => sendUser(story, minimalUser(fullUser)))).toEqual(['read', 'patch']);
       expect(fixture.travel.travelers.get(pia.id)).toMatchObject({
         archived: false,

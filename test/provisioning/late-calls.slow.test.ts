@@ -94,7 +94,7 @@ async function edit(
   change: (user: ScimResource, from: ScimResource | undefined) => ScimResource,
 ): Promise<void> {
   // Nobody edits a user who was deleted.
-  if (story.wish !== null) await sendUser(story, change(story.wish, origins.get(story)));
+  if (story.desired !== null) await sendUser(story, change(story.desired, origins.get(story)));
 }
 
 /** Steps in the order in which they happen: the next attempt, the event, the late call. */
@@ -117,7 +117,7 @@ const eventNames = Object.keys(events);
 async function start(fixture: ProvisioningFixture, kind: string): Promise<SyncedUser> {
   const { from } = kinds[kind] ?? { from: undefined };
   const story: SyncedUser =
-    from === undefined ? { fixture, id: '', wish: null } : await startSyncedUser(fixture, from);
+    from === undefined ? { fixture, id: '', desired: null } : await startSyncedUser(fixture, from);
   if (from === undefined) fixture.travel.lookupData.customFields.push(project);
   origins.set(story, from);
   return story;

@@ -53,7 +53,7 @@ test.each(cases)(
         fixture.travel.lookupData.customFields.push(project);
         const story: SyncedUser = from
           ? await startSyncedUser(fixture, from)
-          : { fixture, id: '', wish: null };
+          : { fixture, id: '', desired: null };
         const trouble = isDone ? 'lose' : ({ kind: 'unavailable', text: 'down' } as const);
         await sendUserWithFault(story, { trouble, isKilled: true }, to);
         const remove = () => sendUser(story, minimalUser(fullUser));
@@ -72,7 +72,7 @@ test('what a leaver had is removed though the process is killed while the travel
       const leaver = await startSyncedUser(fixture, fullUser);
       await sendUser(leaver, null);
       const nameless = { userName: 'pia2', name: { givenName: 'Pia', familyName: 'Smith' }, active: true };
-      const story: SyncedUser = { fixture, id: '', wish: null };
+      const story: SyncedUser = { fixture, id: '', desired: null };
       await sendUser(story, nameless);
       expect((await fixture.identity(story.id)).state).toBe('pending');
       await killedAt(fixture, 'patch', () => sendUser(story, { ...nameless, ...emailsOf(addressOf('Pia')) }));
