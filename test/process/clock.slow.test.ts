@@ -3,11 +3,11 @@ import { kill, type ProcessFixture, type RunningBridge, withProcessFixture } fro
 import { type IdpUser, newIdpUser, userStateOf } from '../fixtures/remembering-idp.ts';
 import { createShiftedClock, type ShiftedClock } from '../fixtures/shifted-clock.ts';
 
-/** Starting processes takes long on a busy machine; what goes wrong is told by what was waited for, long before. */
+/** Starting processes takes long on a busy machine. A failure is reported earlier, by the wait that it concerns. */
 jest.setTimeout(120_000);
 
 const DAY_MS = 24 * 60 * 60_000;
-/** After a few failures nobody backs off for longer, even where much else runs. Whoever waits for a clock waits a day. */
+/** Longer than any back-off after a few failures, also on a busy machine; a wait for the shifted clock would take a day. */
 const SOON_MS = 25_000;
 
 let clock: ShiftedClock;
@@ -22,7 +22,7 @@ const shifts = [
 ] as const;
 
 describe.each(shifts)('when the wall clock jumps %s by a day', (_, byMs) => {
-  it('while the bridge runs and the travel API is down, people are provisioned soon after it is back', () =>
+  it('during an outage of the travel API, people are provisioned soon after it ends', () =>
     withProcessFixture(
       'split',
       async (fixture) => {
@@ -54,7 +54,7 @@ describe.each(shifts)('when the wall clock jumps %s by a day', (_, byMs) => {
       clock.environment,
     ));
 
-  it('between two runs of the bridge, what had to wait in the first is done soon in the second', () =>
+  it('between two runs of the bridge, what was delayed in the first run is done soon in the second', () =>
     withProcessFixture(
       'split',
       async (fixture) => {
@@ -105,7 +105,7 @@ async function agreeSoon(fixture: ProcessFixture, bridge: RunningBridge, people:
   expect(performance.now() - begun).toBeLessThan(SOON_MS);
 }
 
-/** Waits until so many people are on their way. */
+/** Waits until this many people are dirty. */
 async function waiting({ url }: RunningBridge, count: number): Promise<void> {
   await eventually(async () => {
     const metrics = await (await fetch(`${url}/metrics`)).text();

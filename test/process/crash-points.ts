@@ -9,7 +9,7 @@ import {
 } from '../fixtures/process.ts';
 import { newIdpUser, userStateOf, type Write } from '../fixtures/remembering-idp.ts';
 
-/** Starting processes takes long on a busy machine; what goes wrong is told by what was waited for, long before. */
+/** Starting processes takes long on a busy machine. A failure is reported earlier, by the wait that it concerns. */
 jest.setTimeout(120_000);
 
 const points = ['beforeCommit', 'afterCommit', 'beforeSend', 'afterSend', 'beforeOutcome'] as const;
@@ -19,17 +19,18 @@ const points = ['beforeCommit', 'afterCommit', 'beforeSend', 'afterSend', 'befor
  * (docs/architecture.md, Promises).
  */
 export function describeCrashPoints(arrangement: Arrangement, chosen: readonly Checkpoint[] = points): void {
-  it.each(chosen)('killed at "%s" of every kind of write, it loses nothing and makes nobody twice', (point) =>
-    withProcessFixture(arrangement, (fixture) => dieAtEveryWrite(fixture, point)),
+  it.each(chosen)(
+    'a bridge killed at "%s" of every kind of write loses nothing and creates no traveler twice',
+    (point) => withProcessFixture(arrangement, (fixture) => dieAtEveryWrite(fixture, point)),
   );
 
-  it('killed again and again while it recovers, it loses nothing and makes nobody twice', () =>
+  it('a bridge killed again and again while it recovers loses nothing and creates no traveler twice', () =>
     withProcessFixture(arrangement, async (fixture) => {
       const ada = newIdpUser('ada');
       const hire: Write = { verb: 'hire', person: ada, wish: userStateOf(ada) };
       await dieAt('beforeSend', await fixture.startBridge(), hire);
       for (const point of ['beforeSend', 'afterSend', 'beforeOutcome'] as const) {
-        // What was on its way is taken up again, whoever asks for it.
+        // Pending work is resumed without a further request.
         await deathOf(await fixture.startBridge({ point, passings: 1 }));
       }
       await fixture.expectAgreement(await fixture.startBridge(), [ada]);
@@ -53,7 +54,7 @@ async function dieAtEveryWrite(fixture: ProcessFixture, point: Checkpoint): Prom
     await dieAt(point, bridge, write);
     bridge = await fixture.startBridge();
     await fixture.expectAgreement(bridge, [ada, bob]);
-    // An identity provider repeats what was not answered and is not there.
+    // An IdP repeats a request without an answer whose effect is missing.
     if (!isDeepStrictEqual(write.person.acknowledged, write.wish)) await bridge.idp.send(write);
   }
   await fixture.expectAgreement(bridge, [ada, bob]);
@@ -65,7 +66,7 @@ async function dieAt(point: Checkpoint, bridge: RunningBridge, write: Write): Pr
   await deathOf(bridge);
 }
 
-/** Dead by its own hand; one that has nothing left to do and lives has missed its point. */
+/** Waits until the process has ended itself at its crash point. A process that lives on has missed it. */
 async function deathOf(bridge: RunningBridge): Promise<void> {
   await waitUntilSyncedOrDead(bridge);
   bridge.kill('SIGTERM');

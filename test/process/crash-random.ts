@@ -16,7 +16,7 @@ import {
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 
-/** More of them on demand: JETBRIDGE_CRASH_ROUNDS, and JETBRIDGE_CRASH_SEED for others. */
+/** JETBRIDGE_CRASH_ROUNDS sets the number of rounds, and JETBRIDGE_CRASH_SEED another seed. */
 const ROUNDS = Number(process.env['JETBRIDGE_CRASH_ROUNDS'] ?? 12);
 const SEED = Number(process.env['JETBRIDGE_CRASH_SEED'] ?? 1);
 const PEOPLE = 40;
@@ -50,7 +50,7 @@ export function describeRandomCrashes(arrangement: Arrangement, rounds = ROUNDS)
   );
 }
 
-/** More than half of the people leave at some time: here nobody is to be held for that. */
+/** Disables the safety valve, since more than half of the people leave at some time. */
 async function withoutSafetyValve(story: (environment: Record<string, string>) => Promise<void>) {
   const settings = writeSettingsFile({}, { default: { policies: { safetyValve: false } } });
   try {
@@ -60,7 +60,7 @@ async function withoutSafetyValve(story: (environment: Record<string, string>) =
   }
 }
 
-/** A bridge that runs; now and then one has died before it, at what it found on its way. */
+/** Starts a bridge; sometimes an earlier process dies first while it resumes pending work. */
 async function survivor(fixture: ProcessFixture, random: Random): Promise<RunningBridge> {
   if (random.below(4) > 0) return fixture.startBridge();
   const doomed = await fixture.startBridge({ point: 'any', passings: 1 + random.below(10) });
@@ -69,7 +69,7 @@ async function survivor(fixture: ProcessFixture, random: Random): Promise<Runnin
   return fixture.startBridge();
 }
 
-/** By itself at a point, or from outside once so many writes were answered. */
+/** The process kills itself at a crash point, or is killed after a number of answered writes. */
 async function dieAmongWrites(bridge: RunningBridge, random: Random, people: IdpUser[]): Promise<void> {
   const writers = random.some(people, 10 + random.below(21));
   if (random.below(2) === 0)

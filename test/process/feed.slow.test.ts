@@ -8,7 +8,7 @@ import { eventually } from '../fixtures/eventually.ts';
 import { type JetbridgeServer, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
-/** The promise is five seconds. A machine that has much to do may take longer; an import would come after an hour. */
+/** The promise is five seconds. A busy machine may take longer; the next import would run after an hour. */
 const SOON_MS = 30_000;
 
 const SCIM_TOKEN = 'the-token-of-the-identity-provider';
@@ -28,7 +28,7 @@ function asker(url: string, token: string, type: string): Asked {
   };
 }
 
-describe('what is done by hand in the embedded travel service is seen in SCIM soon after', () => {
+describe('a change by hand in the embedded travel service', () => {
   let place: ReturnType<typeof temporaryFolder>;
   let server: JetbridgeServer;
   let scim: Asked;
@@ -44,14 +44,14 @@ describe('what is done by hand in the embedded travel service is seen in SCIM so
     place.remove();
   });
 
-  /** From the list alone: a search by name or address would ask the travel service. */
+  /** Reads from the list only: a filter by name or address would search the travel service. */
   const listed = async (userName: string): Promise<Json | undefined> => {
     const { json } = await scim('GET', '/Users?count=100');
     return json.Resources.find((user: Json) => user.userName === userName);
   };
   const soon = (ask: () => Promise<void>) => eventually(ask, SOON_MS);
 
-  test('somebody new, a change, an archiving and a deletion', async () => {
+  test('is soon visible in SCIM: a new traveler, an update, an archiving and a deletion', async () => {
     const email = 'ada@corp.example';
     const { json } = await travel('POST', '/users', { data: { email, firstName: 'Ada', lastName: 'King' } });
     const path = `/users/${json.data.id}`;
@@ -66,7 +66,7 @@ describe('what is done by hand in the embedded travel service is seen in SCIM so
     await soon(async () => expect(await listed(email)).toBeUndefined());
   });
 
-  test('an address that was given up goes to the person who waits for it', async () => {
+  test('that frees an email address soon gives it to the user that waits for it', async () => {
     const wanted = 'wanted@corp.example';
     const { json: holder } = await travel('POST', '/users', { data: { email: 'first@corp.example' } });
     const person = { userName: 'bob@corp.example', emails: [{ value: 'bob@corp.example', type: 'work' }] };
@@ -84,7 +84,7 @@ describe('what is done by hand in the embedded travel service is seen in SCIM so
   });
 });
 
-describe('what an IdP writes comes back in the feed', () => {
+describe('the events of what an IdP writes', () => {
   const WRITES = 400;
   let data: string;
   let service: RunningService | undefined;
@@ -101,7 +101,7 @@ describe('what an IdP writes comes back in the feed', () => {
     rmSync(data, { recursive: true, force: true });
   });
 
-  /** What the request log holds. */
+  /** Reads the request log. */
   async function recorded(query: Omit<RequestLogQuery, 'limit'>): Promise<LoggedRequest[]> {
     const database = await openEmbedded(data, false);
     const rows: LoggedRequest[] = [];
@@ -115,7 +115,7 @@ describe('what an IdP writes comes back in the feed', () => {
     return rows;
   }
 
-  test('and costs next to nothing: the log of the travel service shows hardly a read', async () => {
+  test('cause hardly a read in the log of the travel service', async () => {
     const scim = asker(`${service?.url}/scim/v2`, SCIM_TOKEN, 'application/scim+json');
     const names = Array.from({ length: WRITES }, (_, n) => `p${n}@corp.example`);
     const lane = async () => {
@@ -127,14 +127,14 @@ describe('what an IdP writes comes back in the feed', () => {
     await Promise.all(Array.from({ length: 10 }, lane));
     const looks = () => recorded({ path: '/api/events' });
     const before = (await looks()).length;
-    // After two more looks all of it has come back.
+    // After two more polls all events have been read.
     await eventually(async () => expect((await looks()).length).toBeGreaterThanOrEqual(before + 2));
     await close();
     const own = (await recorded({ path: '/api/users' })).filter(({ credential }) => credential === 'bridge');
     const writes = own.filter(({ method, status }) => method === 'POST' && status === 201);
     const reads = own.filter(({ method, path }) => method === 'GET' && /^\/api\/users\/[^?]+$/.test(path));
     expect(writes.length).toBeGreaterThanOrEqual(WRITES);
-    // Who is just being written when the feed is looked at may be read: as many as are written at once, at each look.
+    // A traveler that is being written during a poll may be read: at most one per concurrent write and poll.
     expect(reads.length).toBeLessThan(WRITES / 5);
   });
 });

@@ -26,11 +26,11 @@ afterEach(async () => {
 
 interface Running extends ServerProcess {
   data: string;
-  /** The log so far, without the lines about single requests. */
+  /** Returns the log so far without the lines about single requests. */
   lines(): { level: number; msg: string }[];
 }
 
-/** A service on data of its own, whose log is read. */
+/** Starts a service on its own data directory and reads its log. */
 async function serve(environment: Record<string, string> = {}, logFile?: number): Promise<Running> {
   const data = mkdtempSync(join(tmpdir(), 'jetbridge-full-'));
   closing.push(() => rmSync(data, { recursive: true }));
@@ -66,7 +66,7 @@ async function call(url: string, method: string, path: string, body?: object) {
       'content-type': isScim ? 'application/scim+json' : 'application/json',
     },
     body: body ? JSON.stringify(body) : null,
-    // A request that hangs is a fault, too.
+    // A request that hangs is a failure, too.
     signal: AbortSignal.timeout(20_000),
   });
   const text = await response.text();
@@ -115,7 +115,7 @@ async function recovered({ url }: ServerProcess): Promise<void> {
   });
 }
 
-/** Waits until the travel service has exactly these people, by the local parts of their addresses and last names. */
+/** Waits until the travel service has exactly these people, given by local part of the email address and last name. */
 async function travelersAre(url: string, people: Record<string, string>): Promise<void> {
   await eventually(async () => {
     const all = await travelAdmin(url, KEY).travelers();
@@ -130,7 +130,7 @@ async function travelersAre(url: string, people: Record<string, string>): Promis
 const failing = { status: 'ready', writes: 'failing', reason: DISK };
 
 describe('on a full disk', () => {
-  it('every write is answered 503 in the form of its area, and every read goes on; later everything goes on', async () => {
+  it('every write is answered 503 in the format of its API, reads continue, and later writes work again', async () => {
     const server = await serve();
     const { url } = server;
     const made = await runJetbridge(
@@ -227,7 +227,7 @@ describe('on a full disk', () => {
     );
   });
 
-  it('a write that nobody has tried is found to fail by ?require=writes', async () => {
+  it('?require=writes detects failing writes before any was tried', async () => {
     const server = await serve({ TRAVEL_API_URL: 'http://127.0.0.1:9' });
     expect((await call(server.url, 'GET', '/readyz?require=writes')).status).toBe(200);
     limitFileSize(server.pid, 0);
@@ -241,12 +241,12 @@ describe('on a full disk', () => {
     await recovered(server);
   });
 
-  it('people who wait for the travel API make no loop spin, and follow when both are back', async () => {
+  it('people who wait for the travel API cause no busy loop, and are provisioned when both recover', async () => {
     const travel = await serve();
     const proxy = await faultyProxy(travel.url);
     closing.unshift(() => proxy.close());
     const bridge = await serve({ TRAVEL_API_URL: proxy.url });
-    // So few that the connection does not pause: they are due all the time.
+    // Too few to open the circuit breaker, so they are due all the time.
     const people = ['ada', 'bob', 'eve'];
     await proxy.shut();
     for (const name of people) await hire(bridge.url, name);
@@ -302,7 +302,7 @@ describe('on a full disk', () => {
     },
   );
 
-  it('SIGTERM ends the process with 0 within ten seconds, and the next one has everything', async () => {
+  it('SIGTERM ends the process with exit code 0 within ten seconds, and the next one has all data', async () => {
     const log = join(mkdtempSync(join(tmpdir(), 'jetbridge-log-')), 'log');
     const logFile = openSync(log, 'a');
     closing.push(() => closeSync(logFile));
@@ -330,7 +330,7 @@ function walSize({ data }: Running): number {
   return statSync(join(data, 'jetbridge.db-wal')).size;
 }
 
-/** The processor time that a process has used so far. */
+/** Returns the processor time that a process has used so far. */
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;

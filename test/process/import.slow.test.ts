@@ -2,7 +2,7 @@ import { json, type TravelServer, travelServer } from '../adapter/travel-server.
 import { eventually } from '../fixtures/eventually.ts';
 import { runJetbridge, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 
-/** A small travel API without totals, with a number of people, that a process imports. */
+/** Starts a small travel API without totals, from which a process imports people. */
 async function travelApi(): Promise<{ server: TravelServer; setPeople(count: number): void }> {
   let people: object[] = [];
   const server = await travelServer(({ url }, response) => {
@@ -44,7 +44,7 @@ afterAll(async () => {
   data.remove();
 });
 
-test('an import that sees too few says so with 1, until an admin accepts that the others are gone', async () => {
+test('an import that lists too few travelers exits with 1 until an admin accepts the missing ones', async () => {
   const unread = 'default: 1 traveler without a readable email passed over.\n';
   api.setPeople(121);
   expect(await runJetbridge(['import'], environment)).toEqual({

@@ -4,7 +4,7 @@ import { eventually } from '../fixtures/eventually.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
 const CHANGES = 200;
-/** Four readings a second at most, and the burst takes some seconds where much else runs; one for each change would be 200. */
+/** At most four readings a second during a burst of some seconds; one reading for each change would be 200. */
 const A_FEW = 40;
 
 let service: RunningService;
@@ -20,12 +20,12 @@ async function send(path: string, token: string, body: object): Promise<{ id: st
     body: JSON.stringify(body),
   });
   expect(answer.status).toBe(201);
-  // The travel API wraps what it made, SCIM does not.
+  // The travel API wraps a created resource, SCIM does not.
   const made = (await answer.json()) as { id: string; data?: { id: string } };
   return made.data ?? made;
 }
 
-/** Makes two hundred of them, ten at a time; answers the last. */
+/** Creates two hundred resources, ten at a time, and returns the last one. */
 async function burst(path: string, resourceOf: (n: number) => object): Promise<{ id: string }> {
   for (let n = 1; n < CHANGES; n += 10) {
     const ten = Array.from({ length: Math.min(10, CHANGES - n) }, (_, at) => resourceOf(n + at));
@@ -34,7 +34,7 @@ async function burst(path: string, resourceOf: (n: number) => object): Promise<{
   return send(path, service.travelApiKey, { data: resourceOf(CHANGES) });
 }
 
-/** How often the bridge has asked for this, as the request log has it. */
+/** Returns the number of requests of the bridge for this path in the request log. */
 async function asked(path: string): Promise<number> {
   const database = await openEmbedded(service.data, false);
   const { requests } = await requestLog(database).list({ path, limit: 500 });
@@ -42,13 +42,13 @@ async function asked(path: string): Promise<number> {
   return requests.filter(({ credential }) => credential === 'bridge').length;
 }
 
-/** Resolves when the bridge has seen all that happened, also by the feed. */
+/** Resolves when the bridge has applied all changes, including those of the feed. */
 async function followed(): Promise<void> {
   const looks = await asked('/api/events');
   await eventually(async () => expect(await asked('/api/events')).toBeGreaterThanOrEqual(looks + 3));
 }
 
-test('two hundred cost centers that are made at once cost a few readings, and the last is found', async () => {
+test('two hundred cost centers created at once cause a few readings, and the last one is found', async () => {
   await followed();
   const before = await asked('/api/billing-profiles');
   const last = await burst('/api/cost-centers', (n) => ({ name: `Center ${n}` }));
@@ -65,11 +65,11 @@ test('two hundred cost centers that are made at once cost a few readings, and th
   expect(readings).toBeLessThan(A_FEW);
 });
 
-test('what nobody looks anything up in costs no reading', async () => {
+test('changes of other collections cause no reading', async () => {
   await followed();
   const before = await asked('/api/billing-profiles');
   await burst('/api/project-codes', (n) => ({ code: `code-${n}` }));
   await followed();
-  // One in a minute there is in any case.
+  // One reading a minute takes place in any case.
   expect((await asked('/api/billing-profiles')) - before).toBeLessThan(3);
 });

@@ -3,10 +3,10 @@ import type { FaultyProxy, ProxyAction } from '../fixtures/faulty-proxy.ts';
 import { kill, withProcessFixture } from '../fixtures/process.ts';
 import { type IdpUser, newIdpUser, type RememberingIdp, userStateOf } from '../fixtures/remembering-idp.ts';
 
-/** Starting processes takes long on a busy machine; what goes wrong is told by what was waited for, long before. */
+/** Starting processes takes long on a busy machine. A failure is reported earlier, by the wait that it concerns. */
 jest.setTimeout(120_000);
 
-/** How it begins, and how it ends. */
+/** How the outage begins and ends. */
 interface Trouble {
   begin(proxy: FaultyProxy): unknown;
   end(proxy: FaultyProxy): unknown;
@@ -19,14 +19,14 @@ function every(fate: ProxyAction): Trouble {
 const hanging: Trouble = {
   begin: (proxy) => proxy.decide(() => 'hang'),
   end: (proxy) => {
-    // An answer that came while this was held did not wait for it.
+    // An answer that arrives while this call is held did not wait for it.
     expect(proxy.held()).toBeGreaterThan(0);
     proxy.decide(() => 'pass');
     proxy.release();
   },
 };
 
-/** Those that end alike share a fixture, one after the other: starting processes is what takes the time. */
+/** Outages that end alike share a fixture, since starting processes takes most of the time. */
 const troubles: [string, Trouble[]][] = [
   [
     'is down, resets connections or hangs',
@@ -43,7 +43,7 @@ const troubles: [string, Trouble[]][] = [
 ];
 
 describe('a travel API that', () => {
-  it.each(troubles)('%s delays what is written, and loses and doubles nothing', (_, several) =>
+  it.each(troubles)('%s delays writes, and loses and duplicates nothing', (_, several) =>
     withProcessFixture('split', async (fixture) => {
       const bridge = await fixture.startBridge();
       const people: IdpUser[] = [];
@@ -60,7 +60,7 @@ describe('a travel API that', () => {
     }),
   );
 
-  it('is of another kind, and fails in several ways, delays what is written, and loses and doubles nothing', () =>
+  it('is of another kind and fails in several ways delays writes, and loses and duplicates nothing', () =>
     withProcessFixture('other', async (fixture) => {
       const bridge = await fixture.startBridge();
       const people: IdpUser[] = [];
@@ -82,7 +82,7 @@ describe('a travel API that', () => {
       await fixture.expectAgreement(bridge, people);
     }));
 
-  it('loses the answer to a create is asked who has the address, and gets no second create', () =>
+  it('loses the answer to a create is searched by email address and gets no second create', () =>
     withProcessFixture('split', async (fixture) => {
       const ada = newIdpUser('ada');
       const bridge = await fixture.startBridge();
@@ -97,7 +97,7 @@ describe('a travel API that', () => {
       expect(creates).toBe(1);
     }));
 
-  it('hangs keeps none of 25 writers waiting', () =>
+  it('hangs delays none of 25 concurrent writers', () =>
     withProcessFixture('split', async (fixture) => {
       const people = Array.from({ length: 25 }, (_, index) => newIdpUser(`p${index}`));
       const bridge = await fixture.startBridge();
@@ -110,7 +110,7 @@ describe('a travel API that', () => {
       await fixture.expectAgreement(bridge, people);
     }));
 
-  it('is killed under writes, and comes back, has everybody once', () =>
+  it('is killed during writes and restarts has every traveler once', () =>
     withProcessFixture('split', async (fixture) => {
       const people = Array.from({ length: 12 }, (_, index) => newIdpUser(`p${index}`));
       const bridge = await fixture.startBridge();
@@ -133,7 +133,7 @@ describe('a travel API that', () => {
     }));
 });
 
-it('a bridge that starts, is killed and starts again, all in an outage, has every write and delivers it once', () =>
+it('a bridge that starts, is killed and restarts during an outage keeps every write and delivers it once', () =>
   withProcessFixture('split', async (fixture) => {
     const people = [newIdpUser('ada'), newIdpUser('bob'), newIdpUser('eve')] as const;
     const [ada, bob, eve] = people;
@@ -150,7 +150,7 @@ it('a bridge that starts, is killed and starts again, all in an outage, has ever
     await fixture.expectAgreement(second, people);
   }));
 
-it('on SIGTERM a running request is answered, the process ends with 0, and the next finds everything', () =>
+it('on SIGTERM a running request is answered, the process exits with 0, and the next one has all data', () =>
   withProcessFixture('split', async (fixture) => {
     const ada = newIdpUser('ada');
     const bridge = await fixture.serveBridge();
@@ -164,7 +164,7 @@ it('on SIGTERM a running request is answered, the process ends with 0, and the n
     await fixture.expectAgreement(await fixture.serveBridge(), [ada]);
   }));
 
-/** Somebody is changed, somebody leaves and somebody joins while there is trouble; all of it is acknowledged. */
+/** Changes one user, deactivates one and creates one during the outage; all writes are acknowledged. */
 async function live(
   proxy: FaultyProxy,
   idp: RememberingIdp,

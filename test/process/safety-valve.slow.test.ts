@@ -11,7 +11,7 @@ import { type TravelAdmin, travelAdmin } from '../fixtures/travel-admin.ts';
 
 const PEOPLE = 500;
 const LEAVERS = 400;
-/** Five in a hundred of 500. */
+/** 5 % of 500 people. */
 const BOUND = 25;
 const TRAVEL_API_KEY = 'the-key-of-the-first-administrator';
 const SCIM_TOKEN = 'the-token-of-the-identity-provider';
@@ -39,7 +39,7 @@ async function begin(): Promise<void> {
 
 const holds = (...args: string[]) => runJetbridge(['holds', ...args], environment);
 
-/** Sends so many requests, ten at a time, and answers their bodies; each must have the status. */
+/** Sends these requests, ten at a time, and returns their bodies; each must have the status. */
 async function each(
   count: number,
   status: (n: number) => number,
@@ -77,7 +77,7 @@ async function heldNames(): Promise<string[]> {
   return lines.map((line) => JSON.parse(line).userName);
 }
 
-test('an IdP that ends 400 of 500 people gets its answers, 25 are archived, and an admin decides about the rest', async () => {
+test('an IdP that deactivates 400 of 500 people gets its answers, 25 are archived, and an admin decides about the rest', async () => {
   const users = await each(
     PEOPLE,
     () => 201,
@@ -119,7 +119,7 @@ test('an IdP that ends 400 of 500 people gets its answers, 25 are archived, and 
   for (const name of [back, kept]) expect(left).not.toContain(name);
   expect((await holds('list', '--json')).out).toBe('');
 
-  // A later write of the IdP is a new question, and the window is still full.
+  // A later write of the IdP is held again, since the window is still full.
   const named = { userName: kept, emails: [{ value: kept }], active: false, displayName: 'Somebody' };
   expect((await scim.send('PUT', `/Users/${idOf(kept)}`, named)).status).toBe(200);
   await heldIs(1);

@@ -24,7 +24,7 @@ afterEach(async () => {
   closing = [];
 });
 
-/** A folder of data, the settings with which webhooks may lead to this machine, and how to start a service on them. */
+/** A data directory, settings that allow webhooks to this machine, and a function that starts a service with them. */
 function ground(environment: Record<string, string> = {}) {
   const data = mkdtempSync(join(tmpdir(), 'jetbridge-webhooks-'));
   closing.push(() => rmSync(data, { recursive: true }));
@@ -53,9 +53,9 @@ async function call({ url }: ServerProcess, method: string, path: string, data?:
   return JSON.parse(await answer.text()).data;
 }
 
-it('a process that is killed in the middle of deliveries, again and again, loses none, and mixes up none', async () => {
+it('a process that is killed again and again during deliveries loses none and confuses none', async () => {
   const { data, start } = ground();
-  // Of each round, one request after so many gets no answer.
+  // In each round, one request after a number of others gets no answer.
   const random = seededRandom(Number(process.env['JETBRIDGE_CRASH_SEED'] ?? 1));
   const receiver = await openReceiver();
   closing.push(receiver.close);
@@ -87,7 +87,7 @@ it('a process that is killed in the middle of deliveries, again and again, loses
   expect(statSync(join(data, 'jetbridge.key')).mode & 0o777).toBe(0o600);
 });
 
-it('https is spoken with a receiver whose authority the machine trusts, and the secret is in no log', async () => {
+it('a receiver with a certificate that the machine trusts gets HTTPS deliveries, and no log contains the secret', async () => {
   const files = await certificateFiles();
   closing.push(files.remove);
   const [cert, key] = [readFileSync(files.cert, 'utf8'), readFileSync(files.key, 'utf8')];
@@ -109,7 +109,7 @@ it('https is spoken with a receiver whose authority the machine trusts, and the 
   for (const one of [secret, next]) expect(log).not.toContain(one.slice(6));
 });
 
-it('on SIGTERM the process ends soon, though a receiver hangs, and the next one goes on', async () => {
+it('on SIGTERM the process ends soon although a receiver hangs, and the next one continues the deliveries', async () => {
   const { start } = ground();
   const receiver = await openReceiver();
   closing.push(receiver.close);
