@@ -176,7 +176,7 @@ describe('no secret is recorded:', () => {
     expect(await whole()).not.toMatch(/the-key-that-nobody-may-read|hush/);
   });
 
-  test('not in a body, nor in the answer that repeats it', async () => {
+  test('not in a body, nor in a response that repeats it', async () => {
     const answer = await fixture.send('post', '/api/users').send({
       data: { email: 'a@example.com', secret: 'hush-1', apiKey: ['hush-2'], x: [{ PassWord: 'hush-3' }] },
     });
@@ -186,7 +186,7 @@ describe('no secret is recorded:', () => {
     expect(text).toContain('a@example.com');
   });
 
-  test('not in a body whose names are spelled with escapes', async () => {
+  test('not in a body whose names contain escape sequences', async () => {
     await fixture
       .send('post', '/api/users')
       .set('Content-Type', 'application/json')
@@ -194,7 +194,7 @@ describe('no secret is recorded:', () => {
     expect(await whole()).not.toContain('hush');
   });
 
-  test('not in a body that is broken', async () => {
+  test('not in a malformed body', async () => {
     await fixture
       .send('post', '/api/users')
       .set('Content-Type', 'application/json')

@@ -56,7 +56,7 @@ test('no secret survives in any shape of JSON', () => {
   );
 });
 
-test('no secret survives in JSON that breaks off anywhere, or goes on with anything', () => {
+test('no secret survives in truncated JSON, or in JSON with trailing text', () => {
   fc.assert(
     fc.property(body, fc.nat(), fc.string({ minLength: 1 }), (value, at, more) => {
       const text = JSON.stringify(value);
@@ -101,7 +101,7 @@ test('no query of a URL survives in any place of JSON', () => {
   );
 });
 
-test('of a URL everything before its query is kept, and of other texts everything', () => {
+test('the part of a URL before its query is kept, and other texts completely', () => {
   const url = 'https://hooks.example.com/a/b?sig=1&x=2#y';
   expect(redactSecrets(JSON.stringify({ url, name: 'Why? #1', list: ['https://h/a', 7] }))).toBe(
     '{"url":"https://hooks.example.com/a/b?*","name":"Why? #1","list":["https://h/a",7]}',
@@ -114,7 +114,7 @@ test('a parameter that holds a URL with a query has no value in the log', () => 
   expect(redactQuery('/api/webhooks?url=https://h.example/a')).toBe('/api/webhooks?url=https://h.example/a');
 });
 
-test('what holds no secret stays as it is', () => {
+test('texts without a secret stay unchanged', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value);
@@ -124,7 +124,7 @@ test('what holds no secret stays as it is', () => {
   );
 });
 
-test('everything beside a secret is kept', () => {
+test('everything except the secret is kept', () => {
   const text =
     '{"secret":"s","name":"n","list":[{"apiKey":1,"id":2}],"token":null,"__proto__":{"password":"p","x":1}}';
   expect(redactSecrets(text)).toBe(
@@ -132,12 +132,12 @@ test('everything beside a secret is kept', () => {
   );
 });
 
-test('JSON too deep to be printed is left out when it may hold a secret', () => {
+test('JSON that is too deep to be serialized is left out if it may contain a secret', () => {
   const deep = `${'['.repeat(200_000)}{"secret":"${SECRET}"}${']'.repeat(200_000)}`;
   expect(redactSecrets(deep)).not.toContain(SECRET);
 });
 
-test('a megabyte that nearly looks like a secret takes no longer than any other', () => {
+test('a megabyte of text that resembles a secret takes no longer than any other', () => {
   const text = JSON.stringify({ note: 'key'.repeat(330_000) });
   const began = performance.now();
   expect(redactSecrets(text)).toBe(text);
@@ -156,7 +156,7 @@ test('no secret parameter survives in a query, and the rest stays', () => {
   expect(redactQuery('/api/tokens/1?sortBy=key')).toBe('/api/tokens/1?sortBy=key');
 });
 
-test('any text is kept from its beginning, in at most 16,384 bytes of whole characters, and marked when cut', () => {
+test('a text is kept up to 16,384 bytes of whole characters, and marked if it is truncated', () => {
   const unit = fc.constantFrom('a', 'é', '€', '🛫', '"');
   fc.assert(
     fc.property(
@@ -175,11 +175,11 @@ test('any text is kept from its beginning, in at most 16,384 bytes of whole char
   );
 });
 
-test('a secret that a cut would part from its name is struck out first', () => {
+test('a secret is redacted before the text is truncated', () => {
   const { text } = toLoggedBody(JSON.stringify({ secret: `${'x'.repeat(16_380)}${SECRET}`, after: 1 }));
   expect(text).toBe('{"secret":"*","after":1}');
 });
 
-test('NUL characters, which no database keeps, are replaced', () => {
+test('NUL characters, which no database stores, are replaced', () => {
   expect(toLoggedBody('a\0b').text).toBe('a\uFFFDb');
 });

@@ -65,7 +65,7 @@ function open(log: ReturnType<typeof notes>, time: Clock) {
   return { keeping, tell, errors };
 }
 
-test('what comes within 100 ms is written at once', async () => {
+test('requests within 100 ms are written together', async () => {
   const log = notes();
   const time = clock();
   const { keeping, tell } = open(log, time);
@@ -85,7 +85,7 @@ test('what comes within 100 ms is written at once', async () => {
   await keeping.close();
 });
 
-test('200 wait for nobody, and are written by themselves', async () => {
+test('200 requests are written at once without waiting', async () => {
   const log = notes();
   const { keeping, tell } = open(log, clock());
   tell(450);
@@ -95,7 +95,7 @@ test('200 wait for nobody, and are written by themselves', async () => {
   expect(log.batches).toEqual([200, 200, 50]);
 });
 
-test('at the end everything that waits is written', async () => {
+test('waiting requests are written when the writer is closed', async () => {
   const log = notes();
   const { keeping, tell } = open(log, clock());
   tell(5);
@@ -103,7 +103,7 @@ test('at the end everything that waits is written', async () => {
   expect(log.batches).toEqual([5]);
 });
 
-test('while the database does not answer, at most 2,000 wait; the others are counted, and told of once a minute', async () => {
+test('while the database does not answer, at most 2,000 requests wait; the others are counted and logged once a minute', async () => {
   const log = notes();
   const time = clock();
   const { keeping, tell, errors } = open(log, time);
@@ -131,7 +131,7 @@ test('while the database does not answer, at most 2,000 wait; the others are cou
   expect(log.batches.reduce((sum, size) => sum + size)).toBe(2_200);
 });
 
-test('a write that fails is told of, and the next one is tried', async () => {
+test('a failed write is logged, and the next one is attempted', async () => {
   const log = notes();
   const time = clock();
   const { keeping, tell, errors } = open(log, time);
@@ -148,7 +148,7 @@ test('a write that fails is told of, and the next one is tried', async () => {
   await keeping.close();
 });
 
-test('while the disk is full what is to be written waits, longer and longer, and nothing is lost', async () => {
+test('while the disk is full, requests wait with increasing delays, and none is lost', async () => {
   const log = notes();
   const time = clock();
   const { keeping, tell, errors } = open(log, time);
@@ -177,7 +177,7 @@ test('while the disk is full what is to be written waits, longer and longer, and
   await keeping.close();
 });
 
-test('at the end what cannot be written is tried once more, and counted', async () => {
+test('when the writer is closed, requests that cannot be written are attempted once more and counted', async () => {
   const log = notes();
   const { keeping, tell, errors } = open(log, clock());
   const full = new StoreUnavailable('the disk is full', { cause: new Error('database or disk is full') });
@@ -189,7 +189,7 @@ test('at the end what cannot be written is tried once more, and counted', async 
   expect(errors).toEqual([{ err: full, requests: 200 }]);
 });
 
-test('what is older than 30 days is removed, part by part', async () => {
+test('requests older than 30 days are deleted in batches', async () => {
   const log = notes();
   const time = clock();
   const { keeping } = open(log, time);
@@ -207,7 +207,7 @@ test('what is older than 30 days is removed, part by part', async () => {
   await keeping.close();
 });
 
-describe('of requests without a credential', () => {
+describe('unauthenticated requests', () => {
   const stranger = { ...row, path: '/api/x', status: 401, userId: undefined, credential: undefined };
   /** The number of writes of each path. */
   const sums = (paths: string[]) => {
@@ -216,7 +216,7 @@ describe('of requests without a credential', () => {
     return Object.fromEntries(counts);
   };
 
-  test('a hundred of an address are kept each minute; the others are one line for each status', async () => {
+  test('from one address are recorded up to a hundred each minute; the others become one summary for each status', async () => {
     const log = notes();
     const time = clock();
     const { keeping, tell } = open(log, time);
@@ -239,7 +239,7 @@ describe('of requests without a credential', () => {
     });
   });
 
-  test('two hundred of all addresses are kept each minute, so that many cannot do what one cannot', async () => {
+  test('from all addresses together are recorded up to two hundred each minute', async () => {
     const log = notes();
     const { keeping, tell } = open(log, clock());
     for (let n = 0; n < 100_000; n += 1) keeping.write(stranger, `10.0.${n >> 8}.${n & 255}`);

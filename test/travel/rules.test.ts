@@ -27,7 +27,7 @@ describe('a custom field', () => {
     },
   );
 
-  test('keeps its kind while it is in use', async () => {
+  test('cannot change its type while it is in use', async () => {
     const { id } = await fixture.make('/custom-fields', optionField);
     const field = `/custom-fields/${id}`;
     const free = await fixture.send('patch', field, { data: { dataType: 'optionsList' } });
@@ -44,7 +44,7 @@ describe('a custom field', () => {
     expect((await fixture.send('patch', field, { data: { dataType: 'text' } })).status).toBe(200);
   });
 
-  test('with options stays until they are gone', async () => {
+  test('with options cannot be deleted', async () => {
     const { id } = await fixture.make('/custom-fields', optionField);
     await fixture.make(`/custom-fields/${id}/options`, { data: 'red' });
     expect((await fixture.send('delete', `/custom-fields/${id}`)).status).toBe(409);
@@ -60,7 +60,7 @@ describe('a custom field', () => {
 });
 
 describe('an option', () => {
-  test('cannot be made in a text field', async () => {
+  test('cannot be created in a text field', async () => {
     const { id } = await fixture.make('/custom-fields', textField);
     const answer = await fixture.send('post', `/custom-fields/${id}/options`, { data: { data: 'x' } });
     expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
@@ -91,7 +91,7 @@ describe('an option', () => {
     expect(late.status).toBe(422);
   });
 
-  test('has data that no other option of its field has, without case', async () => {
+  test('has data that is unique within its field, ignoring case', async () => {
     const { id } = await fixture.make('/custom-fields', optionField);
     const options = `/custom-fields/${id}/options`;
     const red = await fixture.make(options, { data: 'Rouge' });
@@ -112,7 +112,7 @@ describe('an option', () => {
     expect((await fixture.send('post', options, { data: { data: 'rouge' } })).status).toBe(201);
   });
 
-  test('of several that are made at once with the same data, one is made', async () => {
+  test('is created once if several with the same data are created concurrently', async () => {
     const { id } = await fixture.make('/custom-fields', optionField);
     const make = (data: string) => fixture.send('post', `/custom-fields/${id}/options`, { data: { data } });
     const answers = await Promise.all(['r42', 'R42', 'r42', 'R42'].map(make));
@@ -129,7 +129,7 @@ describe('an option', () => {
 });
 
 describe('a travel policy', () => {
-  test('that becomes the default takes the mark from the one before', async () => {
+  test('that becomes the default removes the mark from the previous default', async () => {
     const first = await fixture.make('/travel-policies', { ...travelPolicy.example, default: true });
     fixture.changes.length = 0;
     const second = await fixture.make('/travel-policies', { ...travelPolicy.example, default: true });
@@ -145,7 +145,7 @@ describe('a travel policy', () => {
     expect(await defaults()).toEqual([]);
   });
 
-  test('of two that ask at once, one is the default', async () => {
+  test('is the only default after two concurrent changes', async () => {
     const make = () => fixture.make('/travel-policies', { ...travelPolicy.example, default: true });
     await Promise.all([make(), make(), make(), make()]);
     const { data } = (await fixture.send('get', '/travel-policies')).body;
@@ -197,7 +197,7 @@ describe('a travel policy', () => {
     },
   };
 
-  test('keeps every setting that the specification names', async () => {
+  test('stores every setting of the specification', async () => {
     const policy = {
       ...travelPolicy.example,
       defaultApproverId: fixture.admin,
@@ -266,7 +266,7 @@ describe('a travel policy', () => {
   });
 });
 
-test('actions, cabin classes and car categories of a travel policy stay open', async () => {
+test('actions, cabin classes and car categories of a travel policy are open lists', async () => {
   const open = {
     smartSettings: { maxCarRentalAcrissCategory: { action: 'askTheBoard', category: 'Spacecraft' } },
     transportBudget: { flight: { custom: { longHaul: { cabinClass: 'cargo' } } } },
@@ -286,7 +286,7 @@ describe('a SCIM user mapping', () => {
     },
   );
 
-  test('fills a custom field of users, which stays as long', async () => {
+  test('can map to a custom field of users, which then cannot be deleted', async () => {
     const { id } = await fixture.make('/custom-fields', textField);
     const mapping = await fixture.make('/scim-user-mappings', { scimAttribute: 'title', customFieldId: id });
     expect(mapping).toMatchObject({ scimAttribute: 'title', customFieldId: id });
@@ -295,7 +295,7 @@ describe('a SCIM user mapping', () => {
     expect((await fixture.send('delete', `/custom-fields/${id}`)).status).toBe(200);
   });
 
-  test('fills nothing else, and exactly one thing', async () => {
+  test('must have exactly one target', async () => {
     const trip = await fixture.make('/custom-fields', { ...textField, resourceType: 'tripProject' });
     const badge = await fixture.make('/custom-fields', textField);
     const cases: [JsonObject, string, string][] = [
@@ -344,18 +344,18 @@ describe('a billing profile', () => {
     expect([answer.status, answer.body.invalid]).toEqual([422, [expect.objectContaining({ field, code })]]);
   });
 
-  test('shares its email with others, as only users have one of their own', async () => {
+  test('can share its email with others, as only the emails of users are unique', async () => {
     await fixture.make('/billing-profiles', profile);
     await fixture.make('/billing-profiles', profile);
   });
 });
 
-test('a project code is its own in its own spelling', async () => {
+test('project codes are unique, with case', async () => {
   await fixture.make('/project-codes', { code: 'Apollo' });
   await fixture.make('/project-codes', { code: 'APOLLO' });
 });
 
-test('values of a policy that an older version took may stay while others are changed, and are not taken anew', async () => {
+test('policy values that only older versions accepted stay while others change, and cannot be set anew', async () => {
   const { id } = await fixture.make('/travel-policies', travelPolicy.example);
   const tripDestination = { denyCountries: ['UK', 'FR'] };
   const smartSettings = { tripDestination, maxTripPrice: { amount: 5, currency: 'ZZZ' } };

@@ -79,7 +79,7 @@ describe('a field of a user', () => {
     ]);
   });
 
-  test('is told of with all the others that are wrong', async () => {
+  test('is reported together with all other invalid fields', async () => {
     const answer = await create({ lang: 'de', email: 'x', address: { countryCode: '!' }, archived: 1 });
     const faults = answer.body.invalid.map(({ field, code, value }: JsonObject) => [field, code, value]);
     expect(new Set(faults.map(String))).toEqual(
@@ -87,7 +87,7 @@ describe('a field of a user', () => {
     );
   });
 
-  test('that is empty is not answered', async () => {
+  test('that is empty is absent from responses', async () => {
     const { data } = (await create({ roles: [], address: {}, customFields: [], travelerPrefs: {} })).body;
     expect(Object.keys(data).sort()).toEqual([
       'archived',
@@ -108,7 +108,7 @@ describe('an email', () => {
     expect([answer.status, answer.body.code]).toEqual([409, 'conflict']);
   });
 
-  test('is given to exactly one of many who ask at once', async () => {
+  test('is given to exactly one of many concurrent requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => create({ email: 'race@example.com' })),
     );
@@ -132,14 +132,14 @@ describe('the filter by emails', () => {
     await fixture.send('patch', `/users/${archived.id}`, { data: { archived: true } });
   });
 
-  test('finds all that are named, without case, archived or not, oldest first', async () => {
+  test('finds all users with these emails, without case, archived or not, oldest first', async () => {
     expect(await list('emails=A%2Bx@example.com,b@EXAMPLE.com, c@example.com,nobody@example.com')).toEqual([
       3,
       ['c@example.com', 'B@example.com', 'a+x@example.com'],
     ]);
   });
 
-  test('goes along with the other filters, sorting and paging', async () => {
+  test('can be combined with the other filters, sorting and paging', async () => {
     const all = 'emails=c@example.com,b@example.com,a%2Bx@example.com';
     expect(await list(`${all}&archived=true`)).toEqual([1, ['B@example.com']]);
     expect(await list(`${all}&archived=false`)).toEqual([2, ['c@example.com', 'a+x@example.com']]);
@@ -150,7 +150,7 @@ describe('the filter by emails', () => {
     expect(await list(`${all}&sortBy=email&limit=1&offset=1`)).toEqual([3, ['B@example.com']]);
   });
 
-  test('finds nobody for no address, and takes five hundred', async () => {
+  test('finds no users for an empty list, and accepts five hundred emails', async () => {
     expect(await list('emails=')).toEqual([0, []]);
     expect(await list('emails=c@example.com%00')).toEqual([0, []]);
     const many = Array.from({ length: 501 }, (_, number) => `${number}@x.fr`);
@@ -161,7 +161,7 @@ describe('the filter by emails', () => {
 });
 
 describe('a manager', () => {
-  test('is somebody else', async () => {
+  test('cannot be the user', async () => {
     const { id } = await fixture.make('/users', { email: 'a@example.com' });
     const answer = await fixture.send('patch', `/users/${id}`, { data: { managerId: id } });
     expect([answer.status, answer.body.invalid]).toEqual([
@@ -170,7 +170,7 @@ describe('a manager', () => {
     ]);
   });
 
-  test('can be deleted when nobody reports to them any more', async () => {
+  test('can be deleted once no user reports to them', async () => {
     const boss = await fixture.make('/users', { email: 'boss@example.com' });
     const report = await fixture.make('/users', { email: 'a@example.com', managerId: boss.id });
     expect((await fixture.send('delete', `/users/${boss.id}`)).status).toBe(409);
@@ -192,14 +192,14 @@ describe('the calling admin', () => {
     expect((await fixture.send('get', '/whoami')).status).toBe(200);
   });
 
-  test('cannot be deleted, nor replaced by somebody who is no admin', async () => {
+  test('cannot delete themselves or remove their own admin role', async () => {
     const replaced = await fixture.send('put', self(), { data: { email: 'admin@example.com' } });
     expect([replaced.status, replaced.body.code]).toEqual([403, 'forbidden']);
     const deleted = await fixture.send('delete', self());
     expect([deleted.status, deleted.body.code]).toEqual([403, 'forbidden']);
   });
 
-  test('can change anything else, and another admin can do all that', async () => {
+  test('can change other fields, and another admin can do all of this', async () => {
     const other = await fixture.make('/users', { email: 'other@example.com', roles: ['admin'] });
     const changed = await fixture.send('patch', self(), {
       data: { lastName: 'Root', roles: ['admin', 'premium'] },
@@ -225,13 +225,13 @@ test('PATCH merges into the address, and removes it with its last part', async (
   expect(await merge({ city: null })).toBeUndefined();
 });
 
-test('PATCH replaces arrays whole, and a role is kept once', async () => {
+test('PATCH replaces arrays as a whole, and stores a repeated role once', async () => {
   const { id } = await fixture.make('/users', { email: 'a@example.com', roles: ['guest', 'premium'] });
   const answer = await fixture.send('patch', `/users/${id}`, { data: { roles: ['manager', 'manager'] } });
   expect(answer.body.data.roles).toEqual(['manager']);
 });
 
-test('many patches of one user at once are all kept', async () => {
+test('many concurrent patches of one user are all stored', async () => {
   const { id } = await fixture.make('/users', { email: 'a@example.com' });
   const fields = ['firstName', 'lastName', 'currency', 'lang', 'dateOfBirth', 'gender'];
   const values = ['Ada', 'Lovelace', 'EUR', 'en', '1815-12-10', 'female'];

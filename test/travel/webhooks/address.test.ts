@@ -39,15 +39,15 @@ const outer = [
 ];
 
 describe('an address', () => {
-  test.each(inner)('%s is not one of the Internet', (address) => {
+  test.each(inner)('%s is not public', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
-  test.each(outer)('%s is one of the Internet', (address) => {
+  test.each(outer)('%s is public', (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 
-  test('what is no address is none of the Internet', () => {
+  test('a text that is no address is not public', () => {
     for (const text of ['', 'example.com', '300.1.1.1', '::g']) expect(isPublicAddress(text)).toBe(false);
   });
 });
@@ -93,11 +93,11 @@ describe('a URL', () => {
   const fixture = webhookFixture({ privateReceivers: false });
   const post = (url: string) => fixture.fixture.send('post', '/webhooks', { data: { url } });
 
-  test.each(spellings)('that names %s names no address of the Internet', (host) => {
+  test.each(spellings)('with the host %s is private', (host) => {
     expect(isPrivateHost(new URL(`http://${host}/`).hostname)).toBe(true);
   });
 
-  test('that names such an address is refused, however it is spelled', async () => {
+  test('with a private host is refused in any spelling', async () => {
     for (const url of spellings.flatMap((host) => [`http://${host}/`, `https://${host}:8443/events`])) {
       const answer = await post(url);
       const fault = { field: 'url', value: url, code: 'url', message: expect.any(String) };
@@ -105,7 +105,7 @@ describe('a URL', () => {
     }
   });
 
-  test('must be absolute, http or https, without credentials and of some length', async () => {
+  test('must be absolute, http or https, without credentials, and not too long', async () => {
     const wrong = [
       ...['', 'example.com/events', '//example.com/events', 'ftp://example.com/', 'file:///etc/passwd'],
       ...[
@@ -130,7 +130,7 @@ describe('a URL', () => {
     }
   });
 
-  test('that is fine is taken as it is', async () => {
+  test('that is valid is stored unchanged', async () => {
     const right = [
       ...['https://example.com', 'http://example.com:8080/a/b?c=d#e', 'https://93.184.216.34/'],
       ...['HTTPS://EXAMPLE.COM/', 'https://[2606:4700::1111]/', 'https://bücher.example/'],
@@ -142,7 +142,7 @@ describe('a URL', () => {
     }
   });
 
-  test('that was fine stays so when other things are changed, and cannot be changed to a private one', async () => {
+  test('that is valid stays valid when other fields change, and cannot be changed to a private one', async () => {
     const { id } = await fixture.createWebhook({ url: 'https://example.com/' });
     const change = (data: object) => fixture.fixture.send('patch', `/webhooks/${id}`, { data });
     expect((await change({ disabled: true })).status).toBe(200);
@@ -171,7 +171,7 @@ describe('a name', () => {
 
   // Loopback addresses only: a broken guard would connect to them.
   test.each([[['127.0.0.1']], [['::1']], [['::1', '127.0.0.1']], [['::ffff:127.0.0.1']]])(
-    'that leads to %j is not connected to, and the history says why',
+    'that resolves to %j is not connected to, and the history contains the reason',
     async (addresses) => {
       const receiver = await fixture.openReceiver();
       answers.set('hooks.example.com', addresses);
@@ -190,7 +190,7 @@ describe('a name', () => {
     },
   );
 
-  test('that nobody knows', async () => {
+  test('that does not resolve is a failed attempt', async () => {
     const { id } = await fixture.createWebhook({
       url: 'http://nobody.example.com/',
       events: ['costCenter.created'],
@@ -212,7 +212,7 @@ describe('where private addresses are allowed', () => {
     },
   });
 
-  test('the address that was looked up is the one that is connected to', async () => {
+  test('the connection uses the resolved address', async () => {
     const receiver = await fixture.openReceiver();
     await fixture.createWebhook({
       url: `http://hooks.example.com:${receiver.port}/`,
@@ -227,7 +227,7 @@ describe('where private addresses are allowed', () => {
   });
 });
 
-test('the look-up answers one address, or all where all are wanted', async () => {
+test('the look-up returns one address, or all if all are requested', async () => {
   const found = ['1.1.1.1', '2606:4700::1111', '1.1.1.1'].map((address) => ({
     address,
     family: address.includes(':') ? 6 : 4,
@@ -251,7 +251,7 @@ test.each([
   [['93.184.216.34', '168.63.129.16']],
   [['::ffff:a83f:8110']],
 ])(
-  'a name that leads to a private address or to the wire server of Azure (%j) is refused by the look-up',
+  'the look-up refuses a name that resolves to a private address or to the wire server of Azure (%j)',
   async (addresses) => {
     const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
     const lookup = guardedLookup(new URL('http://hooks.example.com/'), async () => found, false);

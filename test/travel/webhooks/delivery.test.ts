@@ -6,8 +6,8 @@ const fixture = webhookFixture();
 const few = webhookFixture({ slots: { well: 1, failing: 16 } });
 const created = { events: ['costCenter.created'] };
 
-describe('what is sent', () => {
-  test('is the event as it is retrieved, by POST, as JSON, without an envelope', async () => {
+describe('a delivery', () => {
+  test('is the event as the API returns it, by POST, as JSON, without an envelope', async () => {
     const receiver = await fixture.openReceiver();
     await fixture.createWebhook({ url: receiver.url, ...created });
     const { id } = await fixture.createEvent('Forschung & Entwicklung — 研究');
@@ -28,7 +28,7 @@ describe('what is sent', () => {
     });
   });
 
-  test('is sent at once, though a clock that was ahead has dated the feed ahead', async () => {
+  test('is sent at once, even if the events have future times because the clock was ahead', async () => {
     const receiver = await fixture.openReceiver();
     await fixture.createWebhook({ url: receiver.url, ...created });
     fixture.fixture.advanceClock(40 * 24 * HOUR);
@@ -58,7 +58,7 @@ describe('what is sent', () => {
     expect(() => new Webhook(secret).verify(`${sent.body} `, headers)).toThrow('No matching signature found');
   });
 
-  test('goes only to webhooks that select the kind, and to those that select nothing, which get every kind', async () => {
+  test('goes to webhooks that select the kind, and to those without a selection', async () => {
     const [some, all, others] = [
       await fixture.openReceiver(),
       await fixture.openReceiver(),
@@ -80,7 +80,7 @@ describe('what is sent', () => {
     expect(kinds(others)).toEqual([]);
   });
 
-  test('follows a change of what is selected, of the address and of being disabled', async () => {
+  test('follows changes of the selection, of the URL and of `disabled`', async () => {
     const [old, other] = [await fixture.openReceiver(), await fixture.openReceiver()];
     const { id } = await fixture.createWebhook({ url: old.url, events: ['user.created'] });
     const change = (data: object) => fixture.fixture.send('patch', `/webhooks/${id}`, { data });
@@ -100,7 +100,7 @@ describe('what is sent', () => {
     expect([receivedNames(old), receivedNames(other)]).toEqual([['two'], ['three', 'five']]);
   });
 
-  test('a list of no kinds is refused, as none given means every kind; null gives none', async () => {
+  test('an empty list of kinds is refused, because an absent list means every kind; null removes the list', async () => {
     const receiver = await fixture.openReceiver();
     const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
     const body = { data: { url: receiver.url, events: [] } };
@@ -132,7 +132,7 @@ describe('what is sent', () => {
     ]);
   });
 
-  test('is nothing where the change was refused, or changed nothing', async () => {
+  test('is not sent for a refused change or without a change', async () => {
     const receiver = await fixture.openReceiver();
     await fixture.createWebhook({ url: receiver.url, events: ['costCenter.created', 'costCenter.updated'] });
     const { id } = await fixture.createEvent('Research');
@@ -142,7 +142,7 @@ describe('what is sent', () => {
     expect(receivedNames(receiver)).toEqual(['Research']);
   });
 
-  test('tells a webhook of its own creation and change, and of no deletion of its own', async () => {
+  test('informs a webhook of its own creation and changes, but not of its deletion', async () => {
     const receiver = await fixture.openReceiver();
     const { id } = await fixture.createWebhook({ url: receiver.url });
     await fixture.fixture.send('patch', `/webhooks/${id}`, { data: { description: 'ours' } });
@@ -154,7 +154,7 @@ describe('what is sent', () => {
 });
 
 describe('in order', () => {
-  test('the next event waits until the one before has arrived, and comes over the same connection', async () => {
+  test('the next event waits until the previous one has arrived, and uses the same connection', async () => {
     const receiver = await fixture.openReceiver();
     await fixture.createWebhook({ url: receiver.url, ...created });
     const wanted = Array.from({ length: 150 }, (_, number) => `center ${number}`);
@@ -166,7 +166,7 @@ describe('in order', () => {
     expect(receiver.connections()).toBe(2);
   });
 
-  test('events behind one that failed wait until it has arrived', async () => {
+  test('events after a failed one wait until it has arrived', async () => {
     const receiver = await fixture.openReceiver();
     await fixture.createWebhook({ url: receiver.url, ...created });
     receiver.behave(500);
@@ -185,8 +185,8 @@ describe('in order', () => {
   });
 });
 
-describe('a receiver that is slow or dead delays nobody else', () => {
-  test('who hangs keeps nobody waiting', async () => {
+describe('a slow or dead receiver delays no other', () => {
+  test('a receiver that hangs does not delay others', async () => {
     const [hanging, well] = [await fixture.openReceiver(), await fixture.openReceiver()];
     hanging.behave('hang');
     await fixture.createWebhook({ url: hanging.url, ...created });
@@ -201,7 +201,7 @@ describe('a receiver that is slow or dead delays nobody else', () => {
     await settled;
   });
 
-  test('who is slow is not served for long while others wait', async () => {
+  test('a slow receiver is not served for long while others wait', async () => {
     const fixture = few;
     const [slow, well] = [await fixture.openReceiver(), await fixture.openReceiver()];
     await fixture.createWebhook({ url: slow.url, ...created });
@@ -222,7 +222,7 @@ describe('a receiver that is slow or dead delays nobody else', () => {
     expect(receivedNames(slow)).toEqual(receivedNames(well));
   });
 
-  test('however many hang again and again: they have places of their own', async () => {
+  test('any number of hanging receivers have slots of their own', async () => {
     const fixture = few;
     const [hanging, well] = [await fixture.openReceiver(), await fixture.openReceiver()];
     hanging.behave(500);
@@ -250,7 +250,7 @@ describe('a receiver that is slow or dead delays nobody else', () => {
   });
 });
 
-test('a kept connection that the receiver has closed meanwhile is no failure: a new one is tried', async () => {
+test('a kept-alive connection that the receiver has closed is not a failure: a new one is opened', async () => {
   const receiver = await fixture.openReceiver();
   const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
   receiver.behave(({ reused }) => (reused ? 'close' : 204));
@@ -263,7 +263,7 @@ test('a kept connection that the receiver has closed meanwhile is no failure: a 
   expect(attempts).toEqual([[204], [204]]);
 });
 
-test('an event that is not kept any more fails, and the next goes on', async () => {
+test('the delivery of an expired event fails, and the next one follows', async () => {
   const receiver = await fixture.openReceiver();
   const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
   await fixture.createEvent('one');

@@ -26,7 +26,7 @@ async function only(id: string) {
   return delivery;
 }
 
-describe('2xx is a success, and everything else is none', () => {
+describe('only 2xx is a success', () => {
   test.each([200, 201, 202, 204, 299])('%d', async (status) => {
     const { id } = await tried(status);
     expect(await only(id)).toMatchObject({ status: 'succeeded', attempts: [{ status }] });
@@ -63,7 +63,7 @@ describe('2xx is a success, and everything else is none', () => {
     expect([status, attempts]).toEqual(['pending', [{ at: expect.any(String), latencyMs: 0, error }]]);
   });
 
-  test('a receiver that is not there', async () => {
+  test('a refused connection is a failure', async () => {
     const receiver = await fixture.openReceiver();
     const { id } = await fixture.createWebhook({ url: receiver.url.replace(/:\d+/, ':1'), ...created });
     await fixture.createEvent('one');
@@ -71,7 +71,7 @@ describe('2xx is a success, and everything else is none', () => {
     expect((await only(id)).attempts).toMatchObject([{ error: 'the connection was refused' }]);
   });
 
-  test('a receiver that speaks no TLS where https was given', async () => {
+  test('a receiver without TLS under an https URL is a failure', async () => {
     const receiver = await fixture.openReceiver();
     const { id } = await fixture.createWebhook({ url: receiver.url.replace('http:', 'https:'), ...created });
     await fixture.createEvent('one');
@@ -80,7 +80,7 @@ describe('2xx is a success, and everything else is none', () => {
     expect(attempt?.error).toMatch(/^the certificate or the encryption is not accepted \(\w+\)$/);
   });
 
-  test('a receiver whose certificate nobody vouches for', async () => {
+  test('an untrusted certificate is a failure', async () => {
     const files = await certificateFiles();
     const [cert, key] = [readFileSync(files.cert, 'utf8'), readFileSync(files.key, 'utf8')];
     const receiver = await openReceiver({ cert, key });
@@ -104,7 +104,7 @@ describe('2xx is a success, and everything else is none', () => {
     expect(await only(id)).toMatchObject({ status: 'succeeded', attempts: [{ status: 200 }] });
   });
 
-  test('an answer that does not come within ten seconds', async () => {
+  test('no response within ten seconds is a failure', async () => {
     const receiver = await fixture.openReceiver();
     receiver.behave('hang');
     const { id } = await fixture.createWebhook({ url: receiver.url, ...created });
@@ -183,7 +183,7 @@ describe('a failed delivery is retried', () => {
     ['less than it is waited anyway', '1', 5 * SECOND],
     ['the past', new Date(0).toUTCString(), 5 * SECOND],
     ['nonsense', 'soon', 5 * SECOND],
-  ])('Retry-After is heeded: %s', async (_, retryAfter, wait) => {
+  ])('Retry-After is respected: %s', async (_, retryAfter, wait) => {
     const { receiver } = await tried({ status: 503, headers: { 'retry-after': retryAfter } });
     receiver.behave(204);
     fixture.fixture.advanceClock(wait - 1);
