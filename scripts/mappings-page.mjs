@@ -45,7 +45,7 @@ if (!process.argv.includes('--check')) {
   process.exitCode = 1;
 }
 
-/** What is given, what comes of it, and what an admin is told. */
+/** The inputs of each case, the traveler, and the findings. */
 function casesTable(all) {
   const withGiven = all.some((one) => givenLines(one).length > 0);
   const head = ['case', ...(withGiven ? ['given'] : []), 'SCIM', 'traveler', 'finding'];
@@ -59,7 +59,7 @@ function casesTable(all) {
   return table(head, rows);
 }
 
-/** The value that the one rule reads, its transforms, and what they make of it. */
+/** The value that the rule of each case reads, its transforms, and the result. */
 function transformsTable(all) {
   const rows = all.map((one) => {
     const [rule] = one.mapping.scimUserMapping;
@@ -120,7 +120,7 @@ function scimValues(one) {
   return attributesOf(one).map(([, value]) => value);
 }
 
-/** The attributes that matter: the userName is left out where every case has the same. */
+/** The attributes of the user, without the userName that most cases share. */
 function attributesOf({ user }) {
   return Object.entries(user).flatMap(([name, value]) => {
     if (name === 'userName' && value === 'a@x.example') return [];
@@ -162,7 +162,7 @@ function codesOf({ findings = [] }) {
   return [...new Set(findings.map((finding) => code(finding.split(': ')[1])))];
 }
 
-/** What the travel service of the cases has. */
+/** The custom fields and named resources of the travel service in the cases. */
 function lookupsTable() {
   const things = [
     ['cost center', lookups.costCenters],
@@ -229,11 +229,11 @@ function pathsOf({ id, attributes }) {
     });
 }
 
-/** Every finding of the cases, as it is told for one of them. */
+/** Every code of a finding in the cases, with the text of one finding. */
 function findingsTable() {
   const all = Object.values(cases).flat();
   const findings = all.flatMap((one) => translated(one).findings);
-  // Of those of one code the last is shown: rather one about a value of the identity provider.
+  // The last finding of a code is shown; it is rather about a value of the identity provider than about the mapping.
   const sorted = findings.toSorted(
     (one, other) => Number(one.mappingPath === undefined) - Number(other.mappingPath === undefined),
   );
@@ -259,7 +259,7 @@ function shortened(path) {
     .replace(/urn:(acme|corp):hr:1\.0:Person:/, 'acme:');
 }
 
-/** JSON with blanks, and without the most of what is very long. */
+/** JSON with blanks; very long texts are shortened. */
 function json(value) {
   if (typeof value === 'string') return JSON.stringify(value.length > 120 ? `${value.slice(0, 40)}…` : value);
   if (Array.isArray(value)) return `[${value.map(json).join(', ')}]`;

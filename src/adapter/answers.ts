@@ -19,7 +19,7 @@ export interface Envelope {
 
 /** Messages of the travel API become part of findings and are cut to this number of characters. */
 const MAX_MESSAGE_LENGTH = 300;
-/** A longer Retry-After, in seconds, is treated like this one: some 30 years. */
+/** The maximum Retry-After in seconds, some 30 years; longer ones are cut. */
 const MAX_RETRY_AFTER = 1_000_000_000;
 
 /**

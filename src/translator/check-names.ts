@@ -129,7 +129,7 @@ function remedyForUnknown(text: string, known: string[]): string {
   return `Known there: ${listed.join(', ')}${more}.`;
 }
 
-/** The text of a value, or the one member of `{ "name": … }` or `{ "id": … }`. */
+/** The text of a value; of `{ "name": … }` or `{ "id": … }`, the text of the member. */
 function nameIn(value: Json): string {
   const [inner = value] = typeof value === 'object' && value !== null ? Object.values(value) : [];
   return typeof inner === 'string' ? inner : JSON.stringify(inner);

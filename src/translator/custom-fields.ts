@@ -39,7 +39,7 @@ export function decideCustomFields(
     if (target.kind !== 'customField') continue;
     const field = findCustomField(target, context.lookups.customFields);
     if ('code' in field) {
-      unknown.push({ rule, part: decideUnknownField(rule, field, { user, target }) });
+      unknown.push({ rule, part: unknownFieldPart(rule, field, { user, target }) });
       continue;
     }
     const owner = owners.get(field.id);
@@ -79,8 +79,8 @@ interface UnknownFieldCase {
   target: CustomFieldTarget;
 }
 
-/** Decides a rule whose custom field is not in the lookups. There is no finding for a user who has no value for it. */
-function decideUnknownField(rule: Rule, unknown: Fault, { user, target }: UnknownFieldCase): TranslationPart {
+/** The part of a rule whose custom field is not in the lookups: a finding, unless the user has no value for the field. */
+function unknownFieldPart(rule: Rule, unknown: Fault, { user, target }: UnknownFieldCase): TranslationPart {
   const fault = withMappingPath(unknown, rule.targetPath, unknown.remedy);
   const [raw] = toCandidate(rule, user).raws;
   const field = keyOf(target.value);
@@ -223,7 +223,7 @@ export function customFieldReader(field: CustomField, targetPath: string): Reade
   return (raw) => readOption(raw, field);
 }
 
-/** Why a custom field accepts no value at all; undefined if it accepts some. */
+/** The reason why a custom field accepts no value at all, e.g. it is disabled; undefined if it accepts some. */
 export function customFieldFault({ name, disabled, dataType }: CustomField): Fault | undefined {
   if (disabled) {
     const reason = `The custom field "${name}" is disabled.`;

@@ -43,7 +43,7 @@ export interface Field {
   sources: (user: ScimResource, mapping: MappingDefaults) => Candidate[];
   /** Converts one SCIM value to a travel value, or says why it cannot be used. */
   read: Reader;
-  /** The path of the SCIM attribute in which a traveler's value is shown; in a multi-valued attribute, the work element. */
+  /** The names of the SCIM attribute, and sub-attribute, that shows a traveler's value; of a multi-valued attribute, the work element. */
   path: readonly string[];
   /** `exact` compares JSON values. `asRead` passes the traveler's value through `read` first, so that spelling is ignored. */
   comparison: 'exact' | 'asRead';
@@ -171,15 +171,12 @@ export const fields = [
   }),
 ] as const satisfies readonly Field[];
 
-/** The name of a field in the travel API. */
-export type FieldName = (typeof fields)[number]['key'];
-
 /** The JSON type of each field in the travel API. */
 export type FieldTypes = {
   [Row in (typeof fields)[number] as Row['key']]: Row['type'] extends 'boolean' ? boolean : string;
 };
 
-/** A field that is an attribute of the same name in the travel extension. */
+/** The row for a field that is an attribute of the same name in the travel extension. */
 export function extensionField<const Key extends string, const Type extends Field['type'] = 'string'>(
   key: Key,
   {
@@ -201,7 +198,7 @@ export function extensionField<const Key extends string, const Type extends Fiel
   };
 }
 
-/** A part of the postal address, which SCIM may call by another name. */
+/** The row for a part of the postal address; SCIM may have another name for the part. */
 function addressField<const Part extends string>(
   part: Part,
   scimName: string,
@@ -218,7 +215,7 @@ function addressField<const Part extends string>(
   };
 }
 
-/** A field that refers to a resource of the travel service by id; SCIM may name the resource by id or by name. */
+/** The row for a field that refers to a resource of the travel service by id; SCIM may name the resource by id or by name. */
 function namedResourceField<const Name extends DefaultName>(
   name: Name,
   { noun, refersTo, sources = () => [] }: NamedResource,

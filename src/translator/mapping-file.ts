@@ -185,7 +185,7 @@ export function parseMapping(
   return result.success ? { mapping: result.data } : { faults: toMappingFaults(result.error, schema) };
 }
 
-/** Why a rule cannot read a path, and how to correct it. */
+/** The reason why a rule cannot read a path, and how to correct the path. */
 interface PathProblem {
   problem: string;
   remedy: string;

@@ -155,7 +155,7 @@ function fileRule(
 ): Rule[] {
   const path = parseRulePath(row.scimAttribute);
   const target = targetOf(row);
-  // parseMapping has refused both cases.
+  // parseMapping refuses such rows, so this does not happen.
   if ('problem' in path || !target) return [];
   const transforms = row.transforms ?? [];
   const setting = { country: mapping.phone?.defaultCountry, path: [...jsonPathOfRow, 'transforms'] };

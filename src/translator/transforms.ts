@@ -43,7 +43,7 @@ export interface OptionTransforms {
   prefix: string;
   replace: { pattern: string; with: string };
   map: Record<string, string>;
-  /** The value if there is none, or if an earlier transform gives none. */
+  /** The text to use if there is no value, or if an earlier transform gives none. */
   default: string;
 }
 

@@ -48,7 +48,7 @@ export function elementType(element: JsonObject): string | undefined {
   return toText(element.type)?.toLowerCase();
 }
 
-/** Why a SCIM value is not used, in words for an admin. */
+/** The reason why a SCIM value is not used, in words for an admin. */
 export interface Fault {
   code: string;
   reason: string;

@@ -62,9 +62,14 @@ describe('the client of the travel API', () => {
   });
 
   test('a call that times out while it waits for a slot is unavailable and was not sent', async () => {
-    server = await travelServer(() => {});
+    let setArrived = () => {};
+    const arrived = new Promise<void>((resolve) => {
+      setArrived = resolve;
+    });
+    server = await travelServer(() => setArrived());
     const client = server.client({ atOnce: 1, timeoutMs: 5_000 });
     const held = client.call(get, body);
+    await arrived;
     const late = await client.call({ ...get, path: '/api/users/late', timeoutMs: 40 }, body);
     expect(late).toEqual({ kind: 'unavailable', text: 'GET /api/users/late: no answer within 40 ms' });
     expect(server.requests.map(({ url }) => url)).toEqual(['/api/whoami']);
