@@ -66,7 +66,10 @@ interface BackgroundDeps extends ReconcileDueDeps {
   feedFollowerOf(connection: Connection, applyRules: () => void): FeedFollower | undefined;
 }
 
-/** Starts the loops of each connection: reconcile due identities, apply changed rules, import, delete expired tombstones, poll the feed. */
+/**
+ * Starts the loops of each connection: reconcile due identities, apply changed rules, import, delete expired tombstones,
+ * poll the feed.
+ */
 export function background(deps: BackgroundDeps): Background {
   const stop = new AbortController();
   const loops = deps.connections.flatMap((connection) => {
@@ -130,7 +133,10 @@ async function reconcileTurn(
 /** The store could not save leases or outcomes. The reconciler has logged the cause. */
 class StoreUnwritable extends Error {}
 
-/** Reconciles what is due at a connection, several identities at a time; returns the number of attempts. Rejects if the store cannot be written. */
+/**
+ * Reconciles what is due at a connection, several identities at a time; returns the number of attempts. Rejects if the
+ * store cannot be written.
+ */
 export async function reconcileDue(
   deps: ReconcileDueDeps,
   connection: Connection,
@@ -186,7 +192,10 @@ interface PolledFeed {
   follower: FeedFollower;
 }
 
-/** Imports, then waits for the next import. The feed position is taken before, so that no change during the import is missed. */
+/**
+ * Imports, then waits for the next import. The feed position is taken before, so that no change during the import is
+ * missed.
+ */
 async function importTurn(
   deps: BackgroundDeps,
   { connection, follower }: { connection: Connection; follower: FeedFollower | undefined },

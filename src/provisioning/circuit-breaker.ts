@@ -21,7 +21,10 @@ export type PauseReason = (typeof pauseReasons)[number];
 interface TrackedCall {
   /** The travel API answered, whatever the answer says about the person. */
   recordAnswer(): void;
-  /** `subject` identifies the person or list that the call was about: failures for one subject alone never open the breaker. */
+  /**
+   * `subject` identifies the person or list that the call was about: failures for one subject alone never open the
+   * breaker.
+   */
   recordFailure(failure: TravelFailure, now: number, subject: unknown): void;
 }
 
@@ -31,7 +34,10 @@ interface TrackedCall {
  * minute, until one is answered, which closes the breaker. Other failures concern one identity, which backs off alone.
  */
 export interface CircuitBreaker {
-  /** Returns true if an attempt may start at `now`. While open, it is true for one caller, the probe, once a probe has been due for `giveWayMs`. */
+  /**
+   * Returns true if an attempt may start at `now`. While open, it is true for one caller, the probe, once a probe has
+   * been due for `giveWayMs`.
+   */
   admit(now: number, giveWayMs?: number): boolean;
   /** Returns true if no attempt may start at `now`; does not claim the probe. */
   blocks(now: number, giveWayMs?: number): boolean;
@@ -172,7 +178,10 @@ type TravelAccess = Pick<Connection, 'travel' | 'lookups' | 'feed'>;
 
 type Report = <T>(subject: unknown, call: () => Promise<TravelAnswer<T>>) => Promise<TravelAnswer<T>>;
 
-/** Returns the connection with every answer reported to the breaker. Reconciliations use it; their caller asks `admit` first. */
+/**
+ * Returns the connection with every answer reported to the breaker. Reconciliations use it; their caller asks `admit`
+ * first.
+ */
 export function withReportedAnswers<C extends TravelAccess>(
   connection: C,
   breaker: CircuitBreaker,

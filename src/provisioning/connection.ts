@@ -9,7 +9,10 @@ export interface Connection {
   account: string;
   mapping: Mapping;
   policies: Policies;
-  /** The domain of the temporary addresses that travelers get while users swap their email addresses; undefined disables them. */
+  /**
+   * The domain of the temporary addresses that travelers get while users swap their email addresses; undefined disables
+   * them.
+   */
   parkingDomain: string | undefined;
   /** The share of the known travelers, from 0 to 1, that an import must read before missing travelers count as deleted. */
   minimumShare: number;

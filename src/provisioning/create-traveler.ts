@@ -54,7 +54,8 @@ export async function linkOrCreateTraveler(
   const [first] = candidateEmails(context);
   const isSameAddress = first !== undefined && addressKey(first) === addressKey(reservation.email);
   const isFree = found.found === 'none';
-  // A create under the same address may be repeated at once, as addresses are unique; under another it would make a second traveler.
+  // A create under the same address may be repeated at once, as addresses are unique; under another it would make a
+  // second traveler.
   const checkAt = found.draft.progress.late?.checkAt ?? 0;
   if (isFree && !isSameAddress && context.now() < checkAt)
     return endInFailure(found.draft, {
@@ -137,7 +138,10 @@ function withReservation(
   return { ...draft, creating: email, progress };
 }
 
-/** Announces the create. If another identity is just creating a traveler with this address, saves the wait and tries again. */
+/**
+ * Announces the create. If another identity is just creating a traveler with this address, saves the wait and tries
+ * again.
+ */
 async function announceCreate(
   context: ReconcileContext,
   { progress, waitingFor }: OutcomeDraft,

@@ -165,7 +165,8 @@ function restoreUser(
   const isAdmin = tombstone.observed !== undefined && isAdministrator(tombstone.observed);
   if (isDifferent && onReturn === 'separate' && connection.parkingDomain !== undefined && !isAdmin)
     return createSeparateUser(tombstone, fresh);
-  // An archive call that is in flight would undo the return: wait until it has arrived, and read the traveler before the plan.
+  // An archive call that is in flight would undo the return: wait until it has arrived, and read the traveler before the
+  // plan.
   const hasLease = leasedUntil !== undefined && leasedUntil > deps.runtime.now();
   const { announced, reservation } = progress;
   const late = hasLease ? withLateArchive(progress.late, leasedUntil + connection.lateMs) : progress.late;

@@ -53,7 +53,8 @@ export async function resolveEmailConflict(
   const has = (address: string) =>
     draft.observed !== undefined && addressKey(draft.observed.email) === addressKey(address);
   if (has(email.value) || !(await findEmailObstacle(context, draft, email.value))) return { draft, fields };
-  // The wait is saved before the second lookup: an address that is freed from now on makes this identity dirty, and an identity
+  // The wait is saved before the second lookup: an address that is freed from now on makes this identity dirty, and an
+  // identity
   // that closes a cycle finds the wait.
   await context.saveEmailWait(email.value);
   const holder = await findEmailObstacle(context, draft, email.value);
@@ -237,7 +238,10 @@ export async function withEmailWaitForHolder(
   return withEmailWait(draft, email, findings.heldByLeaver(email));
 }
 
-/** Makes a new parking address; undefined if the connection has no parking domain, or the travel API refused such an address. */
+/**
+ * Makes a new parking address; undefined if the connection has no parking domain, or the travel API refused such an
+ * address.
+ */
 export function newParkingAddress(
   context: ReconcileContext,
   { refused }: Pick<OutcomeDraft, 'refused'>,

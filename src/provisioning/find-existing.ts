@@ -44,7 +44,8 @@ export function existingUserFinder(deps: FindExistingDeps): ExistingUserFinder {
         runtime.log.error({ err: error }, 'a traveler that was found could not be saved');
         return false;
       });
-      // Remembered in both cases: a saved traveler is found in the store next time, and one that must stay hidden is not asked for again.
+      // Remembered in both cases: a saved traveler is found in the store next time, and one that must stay hidden is not
+      // asked for again.
       rememberSearch(searches, key, { now, until: now + REMEMBERED_MS });
       return isFound;
     },

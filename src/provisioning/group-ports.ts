@@ -45,7 +45,9 @@ export interface Groups {
     query: ListQuery<GroupField, GroupOrder>,
     scan: ListScan<ListedGroup>,
   ): Promise<ListPage<ListedGroup>>;
-  /** Reads the members of one group. Those of a large group are read in pieces during iteration, and may change meanwhile. */
+  /**
+   * Reads the members of one group. Those of a large group are read in pieces during iteration, and may change meanwhile.
+   */
   streamMembers(
     connection: string,
     groupId: string,

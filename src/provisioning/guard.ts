@@ -127,7 +127,10 @@ function isFieldChanging(
   return field?.kind !== 'kept' && isTaken && has;
 }
 
-/** Holds the draft because of a change of rules. An identity that is already held for another cause stays held for that one. */
+/**
+ * Holds the draft because of a change of rules. An identity that is already held for another cause stays held for that
+ * one.
+ */
 export function withRulesHold(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
   const { hold, findings: earlier } = context.identity;
   if (!hold || hold.cause === 'rules') return withHold(context, draft, 'rules');

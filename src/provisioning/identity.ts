@@ -45,7 +45,10 @@ export interface Reservation {
   email: string;
   /** True if a search before the create found no traveler with this address. */
   wasFree: boolean;
-  /** The time of the reservation by the clock of the travel API, in epoch milliseconds; undefined if that clock is not known. */
+  /**
+   * The time of the reservation by the clock of the travel API, in epoch milliseconds; undefined if that clock is not
+   * known.
+   */
   reservedAt: number | undefined;
 }
 
@@ -61,7 +64,10 @@ export interface LateCalls {
 
 /** What the next reconciliation needs to know besides the applied and observed values. */
 export interface Progress {
-  /** The fields of a call, committed before it is sent and removed with its outcome. Present afterwards: the outcome is unknown. */
+  /**
+   * The fields of a call, committed before it is sent and removed with its outcome. Present afterwards: the outcome is
+   * unknown.
+   */
   announced?: AnnouncedFields;
   /** Belongs to `creating`; absent if the address is reserved and no create was sent yet. */
   reservation?: Reservation;
@@ -121,7 +127,10 @@ export interface Identity {
   state: IdentityState;
   /** Raised by every write of an IdP that changes something; it is also the ETag. */
   version: number;
-  /** Raised by every reason to reconcile, including writes. An outcome computed for an older revision leaves the identity dirty. */
+  /**
+   * Raised by every reason to reconcile, including writes. An outcome computed for an older revision leaves the identity
+   * dirty.
+   */
   revision: number;
   /** The version of the rules snapshot that it was last translated with. */
   rulesVersion: string | undefined;

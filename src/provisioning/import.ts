@@ -27,7 +27,10 @@ export interface ImportResult {
   read: number;
   /** The number of travelers that were skipped because they cannot be parsed; absent if there are none. */
   unreadable?: number;
-  /** True if the list was read whole and did not change meanwhile, so that travelers that are missing are known to be deleted. */
+  /**
+   * True if the list was read whole and did not change meanwhile, so that travelers that are missing are known to be
+   * deleted.
+   */
   complete: boolean;
   /** Set if too few of the known travelers were listed to take the missing ones for deleted. */
   incomplete?: SeenShare;

@@ -101,7 +101,9 @@ export function isOwnCreate(
   return isNew && hasAnnouncedValues(traveler, fields, context.rulesSnapshot.rules);
 }
 
-/** Marks the applied fields that a late call may have changed after the last answer, so that the plan compares them again. */
+/**
+ * Marks the applied fields that a late call may have changed after the last answer, so that the plan compares them again.
+ */
 export function withLateCallsDoubted(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
   const { observed, progress } = draft;
   if (!observed || !progress.late) return draft;
@@ -135,7 +137,10 @@ export function addLateCall(
   };
 }
 
-/** A repeated create stays one entry, with the first reservation: the travel API may have carried out any of the repetitions. */
+/**
+ * A repeated create stays one entry, with the first reservation: the travel API may have carried out any of the
+ * repetitions.
+ */
 function withCreate(creates: UnconfirmedCreate[], create: UnconfirmedCreate): UnconfirmedCreate[] {
   const before = creates.find((one) => isSameCreate(one, create));
   if (!before) return [...creates, create];

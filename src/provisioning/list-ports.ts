@@ -41,7 +41,10 @@ export type UserOrder =
 /** The columns that groups can be sorted by. */
 export type GroupOrder = Exclude<UserOrder, 'userName'>;
 
-/** A row's place in a sort order: its value in the sorted column, null if it has none, and its `position`, which breaks ties. */
+/**
+ * A row's place in a sort order: its value in the sorted column, null if it has none, and its `position`, which breaks
+ * ties.
+ */
 export interface SortKey {
   value: string | number | null;
   position: number;

@@ -172,7 +172,10 @@ export interface FieldChange {
 
 /** The difference between two previews of one person. */
 export interface PreviewDifference {
-  /** `created`: a traveler would now be created; `pending`: a traveler would no longer be created; `changed`: a call would be sent. */
+  /**
+   * `created`: a traveler would now be created; `pending`: a traveler would no longer be created; `changed`: a call would
+   * be sent.
+   */
   outcome: 'same' | 'changed' | 'created' | 'pending';
   changes: FieldChange[];
   /** Fields that would no longer be owned; their values stay. */
@@ -219,7 +222,10 @@ export function comparePreviews(
   };
 }
 
-/** The present state as a preview without changes. An identity whose traveler is about to be created gets it under any rules. */
+/**
+ * The present state as a preview without changes. An identity whose traveler is about to be created gets it under any
+ * rules.
+ */
 function previewOfPresent({ travelId, state, findings }: Identity, to: PreviewedTraveler): PreviewedTraveler {
   const isPending = travelId === undefined && state === 'pending';
   const isUnderWay = travelId === undefined && !isPending && !to.isPending;

@@ -27,7 +27,10 @@ export const defaultPolicies: Policies = {
   safetyValve: { share: 0.05, minimum: 20, windowMs: 3_600_000 },
 };
 
-/** Once more people leave within the window than the larger of the two limits, further archives and deletions are held for an admin. */
+/**
+ * Once more people leave within the window than the larger of the two limits, further archives and deletions are held for
+ * an admin.
+ */
 export interface SafetyValve {
   /** A share of the active people, from 0 to 1. */
   share: number;

@@ -125,7 +125,10 @@ async function reconcileOnce(
   }
 }
 
-/** The IdP's write is already committed, so a lease that cannot be saved (for example on a full disk) only fails the attempt. */
+/**
+ * The IdP's write is already committed, so a lease that cannot be saved (for example on a full disk) only fails the
+ * attempt.
+ */
 async function acquireLease(
   deps: ReconcileDeps,
   connection: Connection,
@@ -153,7 +156,8 @@ async function reconcileUnderLease(
   const translated = await translateIdentity(deps, { connection, identity });
   const { result, rulesVersion, announced } = await decideResult(deps, connection, { leased, translated });
   const { end } = result;
-  // A failed attempt saves no references: the next one must still see that a target is gone, until the traveler has followed.
+  // A failed attempt saves no references: the next one must still see that a target is gone, until the traveler has
+  // followed.
   if (!('kind' in translated) && end.kind === 'state') {
     // A refused DELETE becomes a deactivation, and the user keeps the references.
     const isLeaving = identity.deletedAt !== undefined && !isRefusal(result);
@@ -373,7 +377,9 @@ function isRefusal({ draft, end }: ReconcileResult): boolean {
   return end.state === 'refused' || (end.state === 'held' && draft.hold?.cause === 'guarded');
 }
 
-/** Ends an attempt without an outcome, after an unexpected error or when another identity won the link: tries again later. */
+/**
+ * Ends an attempt without an outcome, after an unexpected error or when another identity won the link: tries again later.
+ */
 async function backOff(
   deps: ReconcilerState,
   leased: LeasedIdentity,

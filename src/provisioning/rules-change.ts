@@ -99,7 +99,10 @@ function recentChanges(changed: Changed = new Map(), now: number): Changed {
   return new Map([...changed].filter(([, at]) => at <= now && now - at < COMBINED_MS));
 }
 
-/** Returns the people affected by recent changes and by this one, counted until the limit is passed; undefined if the service stops meanwhile. */
+/**
+ * Returns the people affected by recent changes and by this one, counted until the limit is passed; undefined if the
+ * service stops meanwhile.
+ */
 async function changedPeople(
   deps: RulesChangesDeps,
   { connection, snapshot, signal }: RulesChange,

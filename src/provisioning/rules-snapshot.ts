@@ -27,7 +27,10 @@ export interface RulesSnapshots {
   mappingFaults(): { connection: string; count: number }[];
 }
 
-/** Creates the snapshots. Rules are compiled once for each reading of the lookups, and each fault of a mapping is logged once. */
+/**
+ * Creates the snapshots. Rules are compiled once for each reading of the lookups, and each fault of a mapping is logged
+ * once.
+ */
 export function rulesSnapshots(log?: Pick<Log, 'info' | 'warn'>): RulesSnapshots {
   const last = new Map<string, { lookups: Lookups; snapshot: RulesSnapshot }>();
   const faults = new Map<string, NameFault[]>();

@@ -184,7 +184,10 @@ export interface ReconcileQueue {
    * catches what a process that died did not mark.
    */
   markUnresolvedDirty(connection: string, now: number): Promise<void>;
-  /** Marks claimed identities, tombstones included, dirty that were translated with other rules; returns their number, at most `limit`. */
+  /**
+   * Marks claimed identities, tombstones included, dirty that were translated with other rules; returns their number, at
+   * most `limit`.
+   */
   markStaleDirty(connection: string, rulesVersion: string, limit: number, now: number): Promise<number>;
   /** Counts the identities in each state, for the metrics. */
   countByState(): Promise<{ connection: string; state: string; count: number }[]>;
@@ -249,7 +252,10 @@ export interface Imports {
   findErased(account: string, travelIds: string[]): Promise<ReadonlySet<string>>;
   /** Returns the keys (`addressKey`) of the addresses that creates in the account have reserved. */
   findOpenCreates(account: string): Promise<string[]>;
-  /** Inserts or refreshes unclaimed identities. Skips those whose userName is taken or whose traveler was linked meanwhile. */
+  /**
+   * Inserts or refreshes unclaimed identities. Skips those whose userName is taken or whose traveler was linked
+   * meanwhile.
+   */
   saveUnclaimed(identities: Identity[], seenAt: number): Promise<void>;
   /**
    * Saves what was read of the travelers of claimed identities. An identity that has a lease, or whose observed value

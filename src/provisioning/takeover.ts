@@ -31,7 +31,9 @@ export function mustWaitForLeaver(context: ReconcileContext, tombstone: Identity
   return areRivalsForEmail(tombstone, context.identity);
 }
 
-/** True for two people who wanted one address at the same time. The second one never takes over the traveler of the first. */
+/**
+ * True for two people who wanted one address at the same time. The second one never takes over the traveler of the first.
+ */
 export function areRivalsForEmail(tombstone: Tombstone, person: Person): boolean {
   return haveDifferentExternalIds(tombstone, person) !== false && wereActiveTogether(tombstone, person);
 }

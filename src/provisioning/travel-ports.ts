@@ -74,7 +74,10 @@ export interface TravelUserPage {
 
 /** The collections of the travel API that rules and values refer to: custom fields, cost centers, mappings and so on. */
 export interface TravelLookups {
-  /** Returns the last reading, after a new one if it is missing or too old. If the new one fails, the last one is returned. */
+  /**
+   * Returns the last reading, after a new one if it is missing or too old. If the new one fails, the last one is
+   * returned.
+   */
   current(): Promise<TravelAnswer<Lookups>>;
   /** Reads again, unless the last reading is only moments old, and returns the result. */
   refresh(): Promise<TravelAnswer<Lookups>>;

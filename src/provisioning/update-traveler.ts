@@ -79,7 +79,10 @@ export async function updateTraveler(
   return 'end' in round ? round : sendUntilDone(context, round, ROUNDS);
 }
 
-/** True if the observed traveler may be out of date: after a first claim, a link or a return, or a call of unknown outcome. */
+/**
+ * True if the observed traveler may be out of date: after a first claim, a link or a return, or a call of unknown
+ * outcome.
+ */
 function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean {
   const { observed, progress } = draft;
   return (
@@ -110,7 +113,10 @@ interface UpdateRound extends SendableFields {
   isEmailSentAgain: boolean;
 }
 
-/** Decides the fields of the first request: owned fields only, a free address, nothing that a guard keeps. May end in a hold. */
+/**
+ * Decides the fields of the first request: owned fields only, a free address, nothing that a guard keeps. May end in a
+ * hold.
+ */
 async function prepareUpdate(
   context: ReconcileContext,
   draft: OutcomeDraft,

@@ -38,7 +38,10 @@ export interface UserService {
     change: (current: ScimResource, version: number) => ScimResource,
     kind: 'replace' | 'patch',
   ): Promise<UserView>;
-  /** Deletes the user: a tombstone remains, and the traveler is archived or deleted. `check` may throw to refuse the version. */
+  /**
+   * Deletes the user: a tombstone remains, and the traveler is archived or deleted. `check` may throw to refuse the
+   * version.
+   */
   remove(connection: string, id: string, check?: (version: number) => void): Promise<void>;
 }
 
@@ -128,7 +131,9 @@ async function updateDesired(
   throw busyError();
 }
 
-/** IdPs repeat writes that change nothing. They are answered from the columns of the response, without the whole identity. */
+/**
+ * IdPs repeat writes that change nothing. They are answered from the columns of the response, without the whole identity.
+ */
 async function viewIfUnchanged(
   deps: UserServiceDeps,
   connection: string,
