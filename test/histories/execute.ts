@@ -1,28 +1,34 @@
 import type { TravelUser } from '../../src/translator/traveler.ts';
-import { addressOf, type ConnectionName, type Idps, type Person, type Write } from './idp.ts';
+import {
+  addressOf,
+  type ConnectionName,
+  type IdentityProviders,
+  type Person,
+  type UserWrite,
+} from './identity-providers.ts';
+import type { HistoryRecord } from './invariants.ts';
 import { type Attribute, type EditedField, type Operation, pools } from './operations.ts';
-import type { Ledger } from './oracle.ts';
+import type { Processes } from './processes.ts';
 import { editOf, fieldValue, type Value } from './traveler-fields.ts';
-import type { Wish } from './wish.ts';
-import type { World } from './world.ts';
+import type { WantedUser } from './wanted-user.ts';
 
-/** What operations act on. */
-export interface Stage {
-  world: World;
-  idps: Idps;
-  ledger: Ledger;
+/** What the operations of a history act on. */
+export interface HistoryContext {
+  processes: Processes;
+  providers: IdentityProviders;
+  record: HistoryRecord;
   people: readonly Person[];
   /** Writes a line into the transcript. */
   note(line: string): void;
-  /** Operations that happen at the next rest: the outcome under way would depend on who came first. */
-  calm: Operation[];
+  /** Operations that wait for the next check, as their outcome would depend on which of several calls came first. */
+  deferred: Operation[];
 }
 
 type Of<K extends Operation['kind']> = Extract<Operation, { kind: K }>;
 
-/** Carries out the operations of one step at once; those of one person follow each other. */
-export async function execute(stage: Stage, step: readonly Operation[]): Promise<void> {
-  const { world } = stage;
+/** Executes the operations of one step at once; those of one person follow each other. */
+export async function executeStep(context: HistoryContext, step: readonly Operation[]): Promise<void> {
+  const { processes } = context;
   const chains = new Map<number, Promise<void>>();
   const then = (who: readonly number[], act: () => Promise<void>) => {
     const before = Promise.all(who.map((one) => chains.get(one)));
@@ -30,79 +36,80 @@ export async function execute(stage: Stage, step: readonly Operation[]): Promise
     for (const one of who) chains.set(one, after);
   };
   let stopping: Promise<void> | undefined;
-  for (const operation of step) if (operation.kind === 'trouble') world.disturb(operation.next);
+  for (const operation of step) if (operation.kind === 'trouble') processes.addFaults(operation.next);
   for (const operation of step) {
     switch (operation.kind) {
       case 'trouble':
         break;
       case 'jump':
-        world.jump(operation.ms);
+        processes.jumpClock(operation.ms);
         break;
       case 'kill':
-        if (operation.how !== 'now') await world.arm(operation.how);
-        else stopping ??= afterOne(chains).then(() => world.kill());
+        if (operation.how !== 'now') await processes.killAt(operation.how);
+        else stopping ??= afterOne(chains).then(() => processes.kill());
         break;
       case 'restart':
-        stopping ??= afterOne(chains).then(() => (world.isDead() ? undefined : world.stopBridge()));
+        stopping ??= afterOne(chains).then(() => (processes.isDead() ? undefined : processes.stopBridge()));
         break;
       case 'rule':
       case 'lookup':
       case 'guard':
-        stage.calm.push(operation);
+        context.deferred.push(operation);
         break;
       case 'swap':
-        then(operation.ring, () => swap(stage, operation));
+        then(operation.ring, () => swap(context, operation));
         break;
       case 'edit':
-        if (isCalmEdit(operation.field) || isEmbedded(stage)) stage.calm.push(operation);
-        else then([operation.who], () => edit(stage, operation));
+        if (mustDeferEdit(operation.field) || isEmbedded(context)) context.deferred.push(operation);
+        else then([operation.who], () => editByHand(context, operation));
         break;
       case 'vanish':
       case 'stranger':
-        if (isEmbedded(stage)) {
-          stage.calm.push(operation);
+        if (isEmbedded(context)) {
+          context.deferred.push(operation);
           break;
         }
-        then([operation.who], () => actOn(stage, operation));
+        then([operation.who], () => executeForPerson(context, operation));
         break;
       default:
-        then([operation.who], () => actOn(stage, operation));
+        then([operation.who], () => executeForPerson(context, operation));
     }
   }
   await Promise.all(chains.values());
   await stopping;
 }
 
-/** Carries out what waited for a rest. Each rule changes once only, as nobody knows whether the bridge sees the state between. */
-export async function executeCalm(stage: Stage): Promise<void> {
-  const { calm, ledger, world } = stage;
+/** Executes the deferred operations. Each rule changes at most once, as the bridge may or may not see a state in between. */
+export async function executeDeferred(context: HistoryContext): Promise<void> {
+  const { deferred: calm, record, processes } = context;
   const changed = new Set<string>();
   for (const operation of calm.splice(0)) {
-    if (operation.kind === 'edit') await edit(stage, operation);
-    if (operation.kind === 'vanish' || operation.kind === 'stranger') await actOn(stage, operation);
-    if (operation.kind === 'guard') await guard(stage);
-    if (operation.kind === 'lookup') await world.travel.toggleCostCenter(operation.costCenter);
+    if (operation.kind === 'edit') await editByHand(context, operation);
+    if (operation.kind === 'vanish' || operation.kind === 'stranger')
+      await executeForPerson(context, operation);
+    if (operation.kind === 'guard') await toggleAdmin(context);
+    if (operation.kind === 'lookup') await processes.travel.toggleCostCenter(operation.costCenter);
     if (operation.kind !== 'rule' || changed.has(operation.attribute)) continue;
     changed.add(operation.attribute);
-    const isThere = !ledger.rules.has(operation.attribute);
-    await world.travel.setRule(operation.attribute, isThere);
-    if (isThere) ledger.rules.add(operation.attribute);
-    else ledger.rules.delete(operation.attribute);
+    const isThere = !record.rules.has(operation.attribute);
+    await processes.travel.setRule(operation.attribute, isThere);
+    if (isThere) record.rules.add(operation.attribute);
+    else record.rules.delete(operation.attribute);
   }
 }
 
-/** Ends when the first of the chains does. */
+/** Resolves with the first of the chains. */
 async function afterOne(chains: Map<number, Promise<void>>): Promise<void> {
   await Promise.race([...chains.values(), ...(chains.size === 0 ? [Promise.resolve()] : [])]);
 }
 
-/** The admin's client reaches an embedded travel service only while the bridge lives. */
-function isEmbedded({ world }: Stage): boolean {
-  return world.travel.url() === undefined;
+/** True for the embedded travel service, which an admin reaches only while the bridge runs. */
+function isEmbedded({ processes }: HistoryContext): boolean {
+  return processes.travel.url() === undefined;
 }
 
-/** Arrays are written whole, and an address by its parts: an edit in the same moment as a write of the bridge is nobody's fault. */
-function isCalmEdit(field: EditedField): boolean {
+/** True for arrays, custom fields and the address: an edit at the same moment as a PATCH of the bridge may rightly be lost. */
+function mustDeferEdit(field: EditedField): boolean {
   return /^(roles|address)\.|^(team|floor)$/.test(field);
 }
 
@@ -111,74 +118,80 @@ type PersonOperation = Exclude<
   Of<'trouble' | 'jump' | 'kill' | 'restart' | 'rule' | 'lookup' | 'guard' | 'swap' | 'edit'>
 >;
 
-async function actOn(stage: Stage, operation: PersonOperation): Promise<void> {
-  const person = stage.people[operation.who];
-  // The outcome of the last write is not known: its IdP asks first.
-  if (!person || person.asked) return;
-  if (operation.kind === 'stranger') return stranger(stage, person, operation);
-  if (operation.kind === 'vanish') return vanish(stage, person);
-  await write(stage, person, operation);
+async function executeForPerson(context: HistoryContext, operation: PersonOperation): Promise<void> {
+  const person = context.people[operation.who];
+  // While the outcome of the last write is unknown, the IdP reads the user first.
+  if (!person || person.unanswered) return;
+  if (operation.kind === 'stranger') return createStranger(context, person, operation);
+  if (operation.kind === 'vanish') return removeTraveler(context, person);
+  await sendWrite(context, person, operation);
 }
 
-async function write(
-  stage: Stage,
+async function sendWrite(
+  context: HistoryContext,
   person: Person,
   operation: Exclude<PersonOperation, Of<'stranger' | 'vanish'>>,
 ): Promise<void> {
-  const { present } = person;
-  const send = (verb: Write['verb'], wish: Wish | undefined, connection = person.lastConnection) =>
-    stage.idps.send(person, { verb, connection, wish });
-  if (!present) {
+  const { current } = person;
+  const send = (
+    verb: UserWrite['verb'],
+    wanted: WantedUser | undefined,
+    connection = person.lastConnection,
+  ) => context.providers.send(person, { verb, connection, wanted });
+  if (!current) {
     if (operation.kind === 'leave') return;
     const isJoin = operation.kind === 'join';
-    const wish = { ...person.last, active: isJoin ? operation.active : true };
+    const wanted = { ...person.lastWanted, active: isJoin ? operation.active : true };
     const connection = operation.kind === 'move' ? otherThan(person.lastConnection) : person.lastConnection;
-    await send('POST', isJoin ? named(person, wish, operation.as) : wish, connection);
+    await send('POST', isJoin ? withExternalId(person, wanted, operation.as) : wanted, connection);
     return;
   }
-  const { wish } = present;
+  const { wanted } = current;
   switch (operation.kind) {
     case 'leave':
       await send('DELETE', undefined);
       return;
     case 'move':
-      // A guarded person, whose DELETE was refused, stays where they are.
-      if ((await send('DELETE', undefined)) && !person.present)
-        await send('POST', { ...wish, manager: undefined }, otherThan(present.connection));
+      // A guarded person, whose DELETE was refused, does not move.
+      if ((await send('DELETE', undefined)) && !person.current)
+        await send('POST', { ...wanted, manager: undefined }, otherThan(current.connection));
       return;
     case 'update':
-      await send(operation.via === 'put' ? 'PUT' : 'PATCH', { ...wish, ...chosen(operation.set) });
+      await send(operation.via === 'put' ? 'PUT' : 'PATCH', { ...wanted, ...chosenValues(operation.set) });
       return;
     case 'join':
-      await send('PUT', wish);
+      await send('PUT', wanted);
       return;
     case 'active': {
       const { active } = operation;
-      const isBack = active && !wish.active;
-      await send('PATCH', isBack ? named(person, { ...wish, active }, operation.as) : { ...wish, active });
+      const isBack = active && !wanted.active;
+      await send(
+        'PATCH',
+        isBack ? withExternalId(person, { ...wanted, active }, operation.as) : { ...wanted, active },
+      );
       return;
     }
     case 'email':
-      await send('PATCH', { ...wish, email: addressOf(operation.address) });
+      await send('PATCH', { ...wanted, email: addressOf(operation.address) });
       return;
     case 'manager':
-      await send('PATCH', { ...wish, manager: managerOf(stage, operation) });
+      await send('PATCH', { ...wanted, manager: managerOf(context, operation) });
   }
 }
 
-/** Several people of one connection take each other's addresses. */
-async function swap({ people, idps }: Stage, { ring }: Of<'swap'>): Promise<void> {
-  const [first, ...others] = ring.flatMap((who) => people[who] ?? []).filter(({ present }) => present);
-  if (!first?.present) return;
-  const { connection } = first.present;
-  const members = [first, ...others.filter(({ present }) => present?.connection === connection)].filter(
-    ({ asked }) => !asked,
+/** Lets several people of one connection exchange their addresses in a cycle. */
+async function swap({ people, providers }: HistoryContext, { ring }: Of<'swap'>): Promise<void> {
+  const [first, ...others] = ring.flatMap((who) => people[who] ?? []).filter(({ current }) => current);
+  if (!first?.current) return;
+  const { connection } = first.current;
+  const members = [first, ...others.filter(({ current }) => current?.connection === connection)].filter(
+    ({ unanswered }) => !unanswered,
   );
-  const emails = members.map(({ last }) => last.email);
+  const emails = members.map(({ lastWanted: last }) => last.email);
   await Promise.all(
     members.map((person, index) => {
-      const email = emails[(index + 1) % emails.length] ?? person.last.email;
-      return idps.send(person, { verb: 'PATCH', connection, wish: { ...person.last, email } });
+      const email = emails[(index + 1) % emails.length] ?? person.lastWanted.email;
+      return providers.send(person, { verb: 'PATCH', connection, wanted: { ...person.lastWanted, email } });
     }),
   );
 }
@@ -187,29 +200,29 @@ function otherThan(connection: ConnectionName): ConnectionName {
   return connection === 'default' ? 'second' : 'default';
 }
 
-/** Under the same externalId, or as somebody else. */
-function named(person: Person, wish: Wish, as: 'same' | 'other'): Wish {
-  if (as === 'same') return wish;
+/** The wanted user with the same externalId, or with a new one as another person. */
+function withExternalId(person: Person, wanted: WantedUser, as: 'same' | 'other'): WantedUser {
+  if (as === 'same') return wanted;
   person.externalIds += 1;
-  return { ...wish, externalId: `E${person.index}-${person.externalIds}` };
+  return { ...wanted, externalId: `E${person.index}-${person.externalIds}` };
 }
 
-function chosen(set: Of<'update'>['set']): Partial<Wish> {
+function chosenValues(set: Of<'update'>['set']): Partial<WantedUser> {
   const entries = Object.entries(set).map(([name, at]) => [name, pools[name as Attribute][at]]); // The keys are attributes.
   return Object.fromEntries(entries);
 }
 
-/** A reference by userName is used only where no address can be meant. */
-function managerOf({ people }: Stage, { of, by }: Of<'manager'>): string | undefined {
+/** The value that refers to a manager: the userName only if it is no address, else the SCIM id. */
+function managerOf({ people }: HistoryContext, { of, by }: Of<'manager'>): string | undefined {
   const manager = of === undefined ? undefined : people[of];
   if (!manager) return undefined;
-  const { userName } = manager.last;
-  return by === 'userName' && !userName.includes('@') ? userName : manager.present?.id;
+  const { userName } = manager.lastWanted;
+  return by === 'userName' && !userName.includes('@') ? userName : manager.current?.id;
 }
 
 let edits = 0;
 
-/** What the travel service takes in a field, different each time where that is possible. */
+/** A valid value for a field, different each time where possible. */
 function editedValue(field: EditedField, before: Value): Value {
   edits += 1;
   if (field === 'archived') return before === 'true' ? 'false' : 'true';
@@ -222,61 +235,67 @@ function editedValue(field: EditedField, before: Value): Value {
   return `Hand ${edits}`;
 }
 
-async function edit({ world, ledger, idps, people, note }: Stage, { who, field }: Of<'edit'>): Promise<void> {
+async function editByHand(
+  { processes, record, providers, people, note }: HistoryContext,
+  { who, field }: Of<'edit'>,
+): Promise<void> {
   const person = people[who];
-  const traveler = person && (await travelerOf(world, ledger, idps, person));
+  const traveler = person && (await travelerOf(processes, record, providers, person));
   if (!traveler) return;
   const value = editedValue(
     field,
-    field === 'email' ? traveler.email : fieldValue(traveler, field, ledger.catalog),
+    field === 'email' ? traveler.email : fieldValue(traveler, field, record.catalog),
   );
-  await world.travel.patch(traveler.id, editOf(traveler, field, value, ledger.catalog));
+  await processes.travel.patch(traveler.id, editOf(traveler, field, value, record.catalog));
   const key = `${traveler.id} ${field}`;
-  ledger.edits.set(key, (ledger.edits.get(key) ?? 0) + 1);
-  ledger.events.push({ kind: 'edit', traveler: traveler.id, field, value });
+  record.edits.set(key, (record.edits.get(key) ?? 0) + 1);
+  record.events.push({ kind: 'edit', traveler: traveler.id, field, value });
   note(`  p${who} by hand: ${field} of ${traveler.id} becomes ${value ?? 'nothing'}`);
 }
 
-/** The traveler that a person is linked to, or was when they left. */
+/** The traveler that a person is linked to, or was linked to before leaving. */
 async function travelerOf(
-  world: World,
-  ledger: Ledger,
-  idps: Idps,
+  processes: Processes,
+  record: HistoryRecord,
+  providers: IdentityProviders,
   person: Person,
 ): Promise<TravelUser | undefined> {
-  const left = [...ledger.memory].find(([, { owner }]) => owner?.person === person.index)?.[0];
-  const id = person.present ? await idps.travelId(person) : left;
-  return id === undefined ? undefined : world.travel.read(id);
+  const left = [...record.memory].find(([, { owner }]) => owner?.person === person.index)?.[0];
+  const id = person.current ? await providers.travelId(person) : left;
+  return id === undefined ? undefined : processes.travel.read(id);
 }
 
-/** The last of the people becomes an admin of the travel service by hand, or is one no more. */
-async function guard({ world, ledger, idps, people }: Stage): Promise<void> {
+/** Gives the last of the people the role of an admin of the travel service, or takes it away. */
+async function toggleAdmin({ processes, record, providers, people }: HistoryContext): Promise<void> {
   const person = people.at(-1);
-  const traveler = person && (await travelerOf(world, ledger, idps, person));
+  const traveler = person && (await travelerOf(processes, record, providers, person));
   if (!traveler) return;
-  // The traveler of somebody who left may be another's by now.
+  // The traveler of a person who left may be linked to another one by now.
   for (const one of people)
-    if (one === person || (await idps.travelId(one)) === traveler.id) one.isGuarded = true;
-  ledger.guarded.add(traveler.id);
+    if (one === person || (await providers.travelId(one)) === traveler.id) one.isGuarded = true;
+  record.guarded.add(traveler.id);
   const others = (traveler.roles ?? []).filter((role) => role !== 'admin');
   const roles = others.length === (traveler.roles ?? []).length ? [...others, 'admin'] : others;
-  await world.travel.patch(traveler.id, { roles });
+  await processes.travel.patch(traveler.id, { roles });
 }
 
-async function vanish({ world, ledger, idps }: Stage, person: Person): Promise<void> {
-  const traveler = await travelerOf(world, ledger, idps, person);
+async function removeTraveler(
+  { processes, record, providers }: HistoryContext,
+  person: Person,
+): Promise<void> {
+  const traveler = await travelerOf(processes, record, providers, person);
   if (!traveler) return;
-  await world.travel.remove(traveler.id);
-  ledger.events.push({ kind: 'vanish', traveler: traveler.id, person: person.index });
+  await processes.travel.remove(traveler.id);
+  record.events.push({ kind: 'vanish', traveler: traveler.id, person: person.index });
 }
 
-/** Somebody makes a traveler by hand for a person who is not there yet. */
-async function stranger(
-  { world, ledger }: Stage,
+/** Creates a traveler by hand with the address of a person who has no user. */
+async function createStranger(
+  { processes, record }: HistoryContext,
   person: Person,
   { archived }: Of<'stranger'>,
 ): Promise<void> {
-  if (person.present) return;
+  if (person.current) return;
   edits += 1;
   const values = {
     firstName: `Hand ${edits}`,
@@ -289,12 +308,20 @@ async function stranger(
     'address.region': `Hand ${edits}`,
   };
   const { firstName, lastName, phoneNumber, gender } = values;
-  const traveler = await world.travel.create({
-    ...{ firstName, lastName, phoneNumber, gender, archived, email: person.last.email, roles: ['guest'] },
+  const traveler = await processes.travel.create({
+    ...{
+      firstName,
+      lastName,
+      phoneNumber,
+      gender,
+      archived,
+      email: person.lastWanted.email,
+      roles: ['guest'],
+    },
     address: { region: values['address.region'] },
-    customFields: [{ customFieldId: ledger.catalog.custom.floor, values: [{ data: values.floor }] }],
+    customFields: [{ customFieldId: record.catalog.custom.floor, values: [{ data: values.floor }] }],
   });
   if (!traveler) return;
-  ledger.strangers.set(traveler.id, person.index);
-  ledger.events.push({ kind: 'stranger', traveler: traveler.id, person: person.index, values });
+  record.strangers.set(traveler.id, person.index);
+  record.events.push({ kind: 'stranger', traveler: traveler.id, person: person.index, values });
 }

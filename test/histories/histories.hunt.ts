@@ -1,16 +1,16 @@
-import { historyOptions, isShrinking } from './from-environment.ts';
-import { playHistory } from './runner.ts';
+import { historyOptions, isShrinking } from './options.ts';
+import { playHistory } from './play.ts';
 import { shrink } from './shrink.ts';
 
-const tell = (line: string) => process.stdout.write(`${line}\n`);
+const log = (line: string) => process.stdout.write(`${line}\n`);
 
-describe.each(historyOptions())('seed $seed, $arrangement.travel', (options) => {
-  it('ends as the IdP wants, whatever happened on the way', async () => {
+describe.each(historyOptions())('seed $seed, $setup.travel', (options) => {
+  it('ends in the state that the IdP wants, whatever happens on the way', async () => {
     try {
       const figures = await playHistory(options);
-      tell(JSON.stringify({ seed: options.seed, ...figures }));
+      log(JSON.stringify({ seed: options.seed, ...figures }));
     } catch (error) {
-      if (isShrinking() && error instanceof Error) await shrink(options, error.message, tell);
+      if (isShrinking() && error instanceof Error) await shrink(options, error.message, log);
       throw error;
     }
   }, 3_600_000);

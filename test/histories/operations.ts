@@ -15,7 +15,7 @@ export const pools = {
 
 export type Attribute = keyof typeof pools;
 
-/** The fields of a traveler that are edited by hand. Some of them the IdP writes, too. */
+/** The fields of a traveler that are edited by hand. The IdP writes the first ones, too. */
 export const ownedEdits = ['firstName', 'phoneNumber', 'team', 'address.city', 'archived', 'email'] as const;
 export const foreignEdits = [
   'gender',
@@ -28,8 +28,8 @@ export const foreignEdits = [
 ] as const;
 export type EditedField = (typeof ownedEdits)[number] | (typeof foreignEdits)[number];
 
-/** What becomes of the next calls of the travel API, one after the other. */
-export const troubles = [
+/** The faults that calls to the travel API can meet. */
+export const callFaults = [
   'reset',
   'loseAnswer',
   'halfAnswer',
@@ -39,9 +39,9 @@ export const troubles = [
   'status503',
   'status429',
 ] as const;
-export type Trouble = (typeof troubles)[number];
+export type CallFault = (typeof callFaults)[number];
 
-/** One thing that happens. What does not apply to the person as they are now is turned into what does. */
+/** One operation of a history. If it does not apply to the person's current state, a similar one that does is executed. */
 export type Operation =
   | { kind: 'update'; who: number; via: 'put' | 'patch'; set: Partial<Record<Attribute, number>> }
   | { kind: 'join'; who: number; as: 'same' | 'other'; active: boolean }
@@ -54,7 +54,7 @@ export type Operation =
   | { kind: 'edit'; who: number; field: EditedField }
   | { kind: 'vanish'; who: number }
   | { kind: 'stranger'; who: number; archived: boolean }
-  | { kind: 'trouble'; next: (Trouble | 'pass')[] }
+  | { kind: 'trouble'; next: (CallFault | 'pass')[] }
   | { kind: 'kill'; how: 'now' | { point: 'any' | Point; passings: number } }
   | { kind: 'restart' }
   | { kind: 'jump'; ms: number }
@@ -64,10 +64,10 @@ export type Operation =
 
 type Point = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterSend' | 'beforeOutcome';
 export type Kind = Operation['kind'];
-/** What a history can leave out: a kind of operation, or returns under another externalId. */
-export type Omitted = Kind | 'other';
+/** What a history can leave out: a kind of operation, or (`other`) returns under another externalId. */
+export type OmittedKind = Kind | 'other';
 
-/** How often each kind comes up, unless a history leaves it out. */
+/** The relative frequency of each kind of operation. */
 const weights: Record<Kind, number> = {
   update: 30,
   join: 14,
@@ -89,20 +89,20 @@ const weights: Record<Kind, number> = {
   guard: 1,
 };
 
-/** The operation at a place of a history: it depends on seed and place only, so that others can be left out. */
+/** The operation at a position of a history. It depends on seed and position only, so that others can be left out. */
 export function operationAt(
   seed: number,
-  place: number,
+  position: number,
   people: number,
-  without: readonly Omitted[],
+  without: readonly OmittedKind[],
 ): Operation {
-  const random = seededRandom(Math.imul(seed, 1_000_003) + place * 7_919);
+  const random = seededRandom(Math.imul(seed, 1_000_003) + position * 7_919);
   random.below(2);
   const kinds = (Object.keys(weights) as Kind[]).filter((kind) => !without.includes(kind)); // The keys are the kinds.
   let left = random.below(kinds.reduce((sum, kind) => sum + weights[kind], 0));
   for (const kind of kinds) {
     if (left < weights[kind]) {
-      const operation = makers[kind](random, people);
+      const operation = operationMakers[kind](random, people);
       return 'as' in operation && without.includes('other') ? { ...operation, as: 'same' } : operation;
     }
     left -= weights[kind];
@@ -110,91 +110,92 @@ export function operationAt(
   throw new Error('no kind of operation is left');
 }
 
-const makers: { [K in Kind]: (random: Random, people: number) => Extract<Operation, { kind: K }> } = {
-  update: (random, people) => {
-    const attributes = random.some(Object.keys(pools) as Attribute[], 1 + random.below(3)); // The keys are the attributes.
-    const set = Object.fromEntries(attributes.map((name) => [name, random.below(pools[name].length)]));
-    return { kind: 'update', who: random.below(people), via: random.pick(['put', 'patch', 'patch']), set };
-  },
-  join: (random, people) => ({
-    kind: 'join',
-    who: random.below(people),
-    as: random.below(4) === 0 ? 'other' : 'same',
-    active: random.below(8) > 0,
-  }),
-  leave: (random, people) => ({ kind: 'leave', who: random.below(people) }),
-  active: (random, people) => ({
-    kind: 'active',
-    who: random.below(people),
-    active: random.below(2) === 0,
-    as: random.below(6) === 0 ? 'other' : 'same',
-  }),
-  email: (random, people) => ({
-    kind: 'email',
-    who: random.below(people),
-    address: random.below(people + 4),
-  }),
-  swap: (random, people) => ({
-    kind: 'swap',
-    ring: random.some(
-      Array.from({ length: people }, (_, who) => who),
-      2 + random.below(2),
-    ),
-  }),
-  manager: (random, people) => ({
-    kind: 'manager',
-    who: random.below(people),
-    of: random.below(5) === 0 ? undefined : random.below(people),
-    by: random.pick(['id', 'userName']),
-  }),
-  move: (random, people) => ({ kind: 'move', who: random.below(people) }),
-  edit: (random, people) => ({
-    kind: 'edit',
-    who: random.below(people),
-    field: random.below(2) === 0 ? random.pick(ownedEdits) : random.pick(foreignEdits),
-  }),
-  vanish: (random, people) => ({ kind: 'vanish', who: random.below(people) }),
-  stranger: (random, people) => ({
-    kind: 'stranger',
-    who: random.below(people),
-    archived: random.below(3) === 0,
-  }),
-  trouble: (random) => {
-    const one = random.pick(troubles);
-    const next = Array.from({ length: 1 + random.below(8) }, () =>
-      random.below(3) === 0 ? 'pass' : random.below(2) === 0 ? one : random.pick(troubles),
-    );
-    return { kind: 'trouble', next };
-  },
-  kill: (random) => ({
-    kind: 'kill',
-    how:
-      random.below(3) === 0
-        ? 'now'
-        : {
-            point: random.pick([
-              'any',
-              'beforeCommit',
-              'afterCommit',
-              'beforeSend',
-              'afterSend',
-              'beforeOutcome',
-            ]),
-            passings: 1 + random.below(4),
-          },
-  }),
-  restart: () => ({ kind: 'restart' }),
-  jump: (random) => ({
-    kind: 'jump',
-    ms: (random.below(2) === 0 ? -1 : 1) * (1_000 + random.below(7_200_000)),
-  }),
-  rule: (random) => ({ kind: 'rule', attribute: random.pick(['title', 'department']) }),
-  guard: () => ({ kind: 'guard' }),
-  lookup: (random) => ({ kind: 'lookup', costCenter: random.pick(['CC-1', 'CC-2']) }),
-};
+const operationMakers: { [K in Kind]: (random: Random, people: number) => Extract<Operation, { kind: K }> } =
+  {
+    update: (random, people) => {
+      const attributes = random.some(Object.keys(pools) as Attribute[], 1 + random.below(3)); // The keys are the attributes.
+      const set = Object.fromEntries(attributes.map((name) => [name, random.below(pools[name].length)]));
+      return { kind: 'update', who: random.below(people), via: random.pick(['put', 'patch', 'patch']), set };
+    },
+    join: (random, people) => ({
+      kind: 'join',
+      who: random.below(people),
+      as: random.below(4) === 0 ? 'other' : 'same',
+      active: random.below(8) > 0,
+    }),
+    leave: (random, people) => ({ kind: 'leave', who: random.below(people) }),
+    active: (random, people) => ({
+      kind: 'active',
+      who: random.below(people),
+      active: random.below(2) === 0,
+      as: random.below(6) === 0 ? 'other' : 'same',
+    }),
+    email: (random, people) => ({
+      kind: 'email',
+      who: random.below(people),
+      address: random.below(people + 4),
+    }),
+    swap: (random, people) => ({
+      kind: 'swap',
+      ring: random.some(
+        Array.from({ length: people }, (_, who) => who),
+        2 + random.below(2),
+      ),
+    }),
+    manager: (random, people) => ({
+      kind: 'manager',
+      who: random.below(people),
+      of: random.below(5) === 0 ? undefined : random.below(people),
+      by: random.pick(['id', 'userName']),
+    }),
+    move: (random, people) => ({ kind: 'move', who: random.below(people) }),
+    edit: (random, people) => ({
+      kind: 'edit',
+      who: random.below(people),
+      field: random.below(2) === 0 ? random.pick(ownedEdits) : random.pick(foreignEdits),
+    }),
+    vanish: (random, people) => ({ kind: 'vanish', who: random.below(people) }),
+    stranger: (random, people) => ({
+      kind: 'stranger',
+      who: random.below(people),
+      archived: random.below(3) === 0,
+    }),
+    trouble: (random) => {
+      const one = random.pick(callFaults);
+      const next = Array.from({ length: 1 + random.below(8) }, () =>
+        random.below(3) === 0 ? 'pass' : random.below(2) === 0 ? one : random.pick(callFaults),
+      );
+      return { kind: 'trouble', next };
+    },
+    kill: (random) => ({
+      kind: 'kill',
+      how:
+        random.below(3) === 0
+          ? 'now'
+          : {
+              point: random.pick([
+                'any',
+                'beforeCommit',
+                'afterCommit',
+                'beforeSend',
+                'afterSend',
+                'beforeOutcome',
+              ]),
+              passings: 1 + random.below(4),
+            },
+    }),
+    restart: () => ({ kind: 'restart' }),
+    jump: (random) => ({
+      kind: 'jump',
+      ms: (random.below(2) === 0 ? -1 : 1) * (1_000 + random.below(7_200_000)),
+    }),
+    rule: (random) => ({ kind: 'rule', attribute: random.pick(['title', 'department']) }),
+    guard: () => ({ kind: 'guard' }),
+    lookup: (random) => ({ kind: 'lookup', costCenter: random.pick(['CC-1', 'CC-2']) }),
+  };
 
-/** An operation as one short text, for the log of a history that failed. */
-export function shownOperation({ kind, ...rest }: Operation): string {
+/** Formats an operation as one short line, for the report of a failed history. */
+export function toOperationLine({ kind, ...rest }: Operation): string {
   const parts = Object.entries(rest).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
   return [kind, ...parts].join(' ');
 }

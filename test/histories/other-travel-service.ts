@@ -28,7 +28,7 @@ export async function otherTravelService(key: string): Promise<TravelService> {
     url: () => api.url,
     bridgeServesAt: () => {},
     catalog: { custom, costCenters },
-    furnish: async () => {
+    createReferenceData: async () => {
       for (const name of ['team', 'title', 'floor'] as const)
         custom[name] = api.add('customFields', { dataType: 'text', name, resourceType: 'user' }).id;
       await setRule('department', true);

@@ -1,21 +1,21 @@
-import { type HistoryOptions, playHistory } from './runner.ts';
+import { type HistoryOptions, playHistory } from './play.ts';
 
 /**
- * Leaves out as much of a failing history as it can (delta debugging): a part that is not needed for a fault of the same
- * kind stays out. Answers the places to leave out, which HISTORY_SKIP takes.
+ * Reduces a failing history by delta debugging: leaves out every part without which a violation of the same kind remains.
+ * Returns the positions to leave out, in the form of HISTORY_SKIP.
  */
 export async function shrink(
   options: HistoryOptions,
   fault: string,
-  tell: (line: string) => void,
+  log: (line: string) => void,
 ): Promise<number[]> {
   const kind = kindOf(fault);
   const fails = async (skip: readonly number[]) => {
-    const told = await playHistory({ ...options, skip }).then(
+    const message = await playHistory({ ...options, skip }).then(
       () => undefined,
       (error: Error) => error.message,
     );
-    return told !== undefined && kindOf(told) === kind;
+    return message !== undefined && kindOf(message) === kind;
   };
   let skip = [...(options.skip ?? [])];
   const all = Array.from({ length: options.operations }, (_, place) => place);
@@ -24,19 +24,19 @@ export async function shrink(
       const part = all.slice(from, from + size).filter((place) => !skip.includes(place));
       if (part.length === 0 || !(await fails([...skip, ...part]))) continue;
       skip = [...skip, ...part];
-      tell(`${options.operations - skip.length} operations are left: ${rangesOf(skip)}`);
+      log(`${options.operations - skip.length} operations are left: ${rangesOf(skip)}`);
     }
   }
   return skip;
 }
 
-/** The first line of a report without what differs from run to run. */
+/** The first line of a report, without ids and numbers, which differ from run to run. */
 function kindOf(report: string): string {
   const [first = ''] = report.split('\n');
   return first.replaceAll(/\([^)]*\)|[0-9a-f]{8}-[0-9a-f-]+|\d+/g, '');
 }
 
-/** Places as HISTORY_SKIP has them, e.g. "0-6,9". */
+/** Formats positions for HISTORY_SKIP, for example "0-6,9". */
 function rangesOf(places: readonly number[]): string {
   const sorted = [...places].sort((a, b) => a - b);
   const ranges: [number, number][] = [];

@@ -4,18 +4,18 @@ import type { TravelUser } from '../../src/translator/traveler.ts';
 import { startServer } from '../fixtures/server-process.ts';
 import { type Catalog, type CustomFields, DEPARTMENT, type MappedAttribute } from './traveler-fields.ts';
 
-/** The travel service of a history, as an admin of it works with it, past the proxy. */
+/** The travel service of a history, as its admin uses it, without the proxy. */
 export interface TravelService {
-  /** Undefined while it is served by the bridge itself. */
+  /** Undefined for the embedded one, which the bridge serves. */
   url(): string | undefined;
   bridgeServesAt(url: string): void;
   catalog: Catalog;
-  /** Makes the custom fields and cost centers, and the rule that fills one with the department. */
-  furnish(): Promise<void>;
+  /** Creates the custom fields, a cost center, and the rule that fills a custom field with the department. */
+  createReferenceData(): Promise<void>;
   travelers(): Promise<TravelUser[]>;
-  /** Undefined: there is none. */
+  /** Undefined if there is no such traveler. */
   read(id: string): Promise<TravelUser | undefined>;
-  /** Undefined: the address is taken. */
+  /** Undefined if the address is taken. */
   create(data: JsonObject & { email: string }): Promise<TravelUser | undefined>;
   patch(id: string, data: JsonObject): Promise<void>;
   remove(id: string): Promise<void>;
@@ -62,7 +62,7 @@ export async function travelService(
       bridgeUrl = url;
     },
     catalog: { custom, costCenters },
-    furnish: async () => {
+    createReferenceData: async () => {
       for (const name of ['team', 'title', 'floor'] as const) custom[name] = await makeField(call, name);
       await setRule('department', true);
       await toggleCostCenter('CC-1');

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/schema/resource.ts';
 import type { CustomFieldValue, TravelUser } from '../../src/translator/traveler.ts';
-import type { Wish } from './wish.ts';
+import type { WantedUser } from './wanted-user.ts';
 
 /** A value of a field as text; undefined when there is none. */
 export type Value = string | undefined;
@@ -28,7 +28,7 @@ const ruled = {
   team: ({ department }) => department,
   title: ({ title }) => title,
   costCenterId: ({ costCenter }) => costCenter,
-} satisfies Record<string, (wish: Wish) => Value>;
+} satisfies Record<string, (wanted: WantedUser) => Value>;
 
 const foreign = [
   'gender',
@@ -58,9 +58,9 @@ export function hasRule(field: Field, rules: ReadonlySet<MappedAttribute>): bool
   return field in ruled;
 }
 
-/** What a wish makes of a field that has a rule. */
-export function wantedValue(field: Field, wish: Wish): Value {
-  return (ruled as Record<string, (wish: Wish) => Value>)[field]?.(wish); // Foreign fields are wanted by nobody.
+/** What a wanted makes of a field that has a rule. */
+export function wantedValue(field: Field, wanted: WantedUser): Value {
+  return (ruled as Record<string, (wanted: WantedUser) => Value>)[field]?.(wanted); // Foreign fields are wanted by nobody.
 }
 
 /** What a traveler has in a field. */

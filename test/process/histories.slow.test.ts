@@ -1,5 +1,5 @@
-import { arrangementOf } from '../histories/from-environment.ts';
-import { playHistory } from '../histories/runner.ts';
+import { setupOf } from '../histories/options.ts';
+import { playHistory } from '../histories/play.ts';
 
 /** The seed decides on feed, drift and returns, too. `npm run histories` plays longer ones. */
 const OPERATIONS = 60;
@@ -13,7 +13,7 @@ describe.each([
   it.each(seeds)(
     'ends as the IdP wants, whatever happened on the way (seed %d)',
     async (seed) => {
-      await playHistory({ seed, operations: OPERATIONS, arrangement: { ...arrangementOf(seed), travel } });
+      await playHistory({ seed, operations: OPERATIONS, setup: { ...setupOf(seed), travel } });
     },
     TIME_MS,
   );

@@ -35,7 +35,7 @@ test('a deactivation reads the traveler and archives with one call, and the user
     expect(desiredOf(await bridge.users.read(users, ada.id)).active).toBe(false);
   }));
 
-test('a reactivation takes the same traveler back', () =>
+test('a reactivation un-archives the same traveler', () =>
   withFixture(async (fixture) => {
     const { patch, bridge } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
@@ -44,7 +44,7 @@ test('a reactivation takes the same traveler back', () =>
     expect(travelers(fixture)).toEqual([expect.objectContaining({ id: ada.travelUserId, archived: false })]);
   }));
 
-test('a DELETE archives, and then nobody is there any more', () =>
+test('a DELETE archives the traveler, and the user is not found any more', () =>
   withFixture(async (fixture) => {
     const { bridge } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
@@ -58,7 +58,7 @@ test('a DELETE archives, and then nobody is there any more', () =>
     expect((await bridge.users.list(users, usersWhere(byName))).rows).toEqual([]);
   }));
 
-test('a DELETE of somebody inactive looks whether the traveler is archived, and writes nothing', () =>
+test('a DELETE of an inactive user reads the traveler and changes nothing', () =>
   withFixture(async ({ bridge, travel, patch }) => {
     const ada = await bridge.users.create(users, person('Ada'));
     await patch(ada.id, { active: false });
@@ -67,7 +67,7 @@ test('a DELETE of somebody inactive looks whether the traveler is archived, and 
     expect(travel.calls).toEqual([{ verb: 'read', id: ada.travelUserId }]);
   }));
 
-test('where the connection says so, a DELETE deletes, and a deactivation still archives', () =>
+test('with deprovision: delete a DELETE deletes the traveler, and a deactivation still archives it', () =>
   withFixture(
     async (fixture) => {
       const { bridge, patch } = fixture;
@@ -105,7 +105,7 @@ test.each(['conflict', 'forbidden'] as const)(
     ),
 );
 
-test('who may neither be deleted nor archived is told to the IdP', () =>
+test('the IdP gets 403 if the traveler can neither be deleted nor archived', () =>
   withFixture(
     async (fixture) => {
       const { bridge, travel } = fixture;
@@ -122,7 +122,7 @@ test.each([
   ['externalId', person('Zoe', { externalId: '00u1' })],
   ['userName', person('Ada', { ...emailsOf('new@corp.example'), userName: 'ADA@corp.example' })],
   ['travel email', person('Zoe', emailsOf(addressOf('Ada')))],
-])('a POST that matches somebody deleted by %s is a return: new SCIM id, same traveler', (_, back) =>
+])('a POST that matches a deleted user by %s is a return: new SCIM id, same traveler', (_, back) =>
   withFixture(async (fixture) => {
     const { bridge } = fixture;
     const ada = await bridge.users.create(users, person('Ada', { externalId: '00u1' }));
@@ -136,7 +136,7 @@ test.each([
   }),
 );
 
-test('the externalId is asked before the userName', () =>
+test('the externalId is compared before the userName', () =>
   withFixture(async (fixture) => {
     const { bridge } = fixture;
     const ada = await bridge.users.create(users, person('Ada', { externalId: '1' }));
@@ -147,7 +147,7 @@ test('the externalId is asked before the userName', () =>
     expect(back.travelUserId).toBe(bob.travelUserId);
   }));
 
-test('roles and fields that are no longer wanted are removed at the return, foreign ones are not', () =>
+test('a return removes roles and fields that are no longer wanted, but not those set by others', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;
     const roles = { [urns.travel]: { roles: [{ value: 'organizer' }] } };
@@ -163,7 +163,7 @@ test('roles and fields that are no longer wanted are removed at the return, fore
     expect(now?.roles ?? []).toEqual([]);
   }));
 
-test('an archived traveler whom nobody linked returns under a new SCIM id', () =>
+test('an archived traveler without an identity returns under a new SCIM id', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, importTravelers: imported } = fixture;
     const old = travel.addTraveler({ email: addressOf('Ada'), archived: true });
@@ -222,7 +222,7 @@ test.each<'archive' | 'delete'>(['archive', 'delete'])(
     ),
 );
 
-test('a DELETE after a reactivation whose answer was lost archives', () =>
+test('a DELETE archives after a reactivation whose answer was lost', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, patch } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
@@ -235,7 +235,7 @@ test('a DELETE after a reactivation whose answer was lost archives', () =>
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
   }));
 
-test('a deactivation that the travel API refuses is told, stays desired, and any repeat tries again', () =>
+test('a deactivation that the travel API refuses answers 403, stays desired, and each repeat tries again', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, patch } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
@@ -250,7 +250,7 @@ test('a deactivation that the travel API refuses is told, stays desired, and any
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 
-test('a DELETE that the travel API refuses is told and becomes a deactivation; a repeat tries again', () =>
+test('a DELETE that the travel API refuses answers 403 and becomes a deactivation; a repeat tries again', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
@@ -265,7 +265,7 @@ test('a DELETE that the travel API refuses is told and becomes a deactivation; a
     await expect(bridge.users.read(users, ada.id)).rejects.toMatchObject(notFound);
   }));
 
-test('a deactivation refused as invalid is told, and any repeat tries again', () =>
+test('a deactivation refused as invalid answers 403, and each repeat tries again', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, patch } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
@@ -278,7 +278,7 @@ test('a deactivation refused as invalid is told, and any repeat tries again', ()
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
   }));
 
-test('another change that the travel API refuses is not told', () =>
+test('any other change that the travel API refuses is answered normally', () =>
   withFixture(async (fixture) => {
     const { bridge, patch } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
@@ -288,7 +288,7 @@ test('another change that the travel API refuses is not told', () =>
     expect(await fixture.findings(ada.id)).toEqual(['*: forbidden']);
   }));
 
-test('an active person whose traveler is gone gets a new one', () =>
+test('an active user whose traveler is gone gets a new one', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, patch } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
@@ -298,7 +298,7 @@ test('an active person whose traveler is gone gets a new one', () =>
     expect((await fixture.identity(ada.id)).travelId).toBe(travelers(fixture)[0]?.id);
   }));
 
-test('an inactive or deleted person whose traveler is gone is clean, and gets one at the return', () =>
+test('an inactive or deleted user whose traveler is gone is synced, and gets a new one at the return', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, patch } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
@@ -313,7 +313,7 @@ test('an inactive or deleted person whose traveler is gone is clean, and gets on
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 
-test('somebody found in an import who is deactivated when the traveler is gone needs none', () =>
+test('an imported user who is deactivated after the traveler is gone gets no traveler', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, patch, importTravelers: imported } = fixture;
     const old = travel.addTraveler({ email: addressOf('Ada') });
@@ -325,7 +325,7 @@ test('somebody found in an import who is deactivated when the traveler is gone n
     expect(travelers(fixture)).toEqual([]);
   }));
 
-test('a deleted person whom somebody took back into use by hand is left so', () =>
+test('the traveler of a deleted user that was un-archived by hand stays active', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, importTravelers: imported } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
@@ -337,7 +337,7 @@ test('a deleted person whom somebody took back into use by hand is left so', () 
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
   }));
 
-test('a return after a process was killed at the archive ends in use, though only the address is the same', () =>
+test('a return after the process was killed during the archive ends active, even if only the address matches', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
@@ -359,7 +359,7 @@ test('a return after a process was killed at the archive ends in use, though onl
     expect(travelers(fixture)).toEqual([expect.objectContaining({ firstName: 'Zoe', archived: false })]);
   }));
 
-test('somebody pending who is deleted leaves nothing to do', () =>
+test('a pending user who is deleted leaves nothing to do', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;
     const { emails: _, ...without } = person('Ada', { userName: 'ada' });
@@ -369,7 +369,7 @@ test('somebody pending who is deleted leaves nothing to do', () =>
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 
-test('somebody pending who gets the address of a deleted one is given that traveler', () =>
+test('a pending user who gets the address of a deleted one takes over that traveler', () =>
   withFixture(async (fixture) => {
     const { bridge, patch } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
@@ -381,14 +381,14 @@ test('somebody pending who gets the address of a deleted one is given that trave
     expect((await fixture.identity(back.id)).travelId).toBe(ada.travelUserId);
   }));
 
-/** Lets time pass until an identity has nothing to do; a return may have to wait for what was under way. */
+/** Lets time pass until the identity is settled; a return may wait for calls that are under way. */
 async function settledSoon(fixture: ProvisioningFixture, id: string): Promise<void> {
   await fixture.waitForLeases();
   for (let turn = 0; turn < 5 && (await fixture.identity(id)).state === 'dirty'; turn += 1)
     await fixture.reconcileAfter(60_000);
 }
 
-test('somebody else who is deleted before the traveler was reset, and returns, inherits nothing', () =>
+test('another person who is deleted before the traveler was reset, and returns, inherits no value', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, patch, reconcileAfter: pass } = fixture;
     const ada = await bridge.users.create(users, person('Ada', { externalId: '1' }));

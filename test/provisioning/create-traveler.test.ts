@@ -9,17 +9,17 @@ import {
 
 const users = 'default';
 
-/** The travelers apart from the credential's own. */
+/** The travelers without the one that the credential belongs to. */
 function travelers({ travel }: ProvisioningFixture) {
   return [...travel.travelers.values()].slice(1);
 }
 
-/** The next call of the verb meets the trouble; those after it none. */
-function once({ travel }: ProvisioningFixture, verb: string, trouble: TravelFault): void {
+/** The next call of this kind fails with the fault; the calls after it succeed. */
+function once({ travel }: ProvisioningFixture, verb: string, fault: TravelFault): void {
   travel.faultFor = (call) => {
     if (call.verb !== verb) return undefined;
     travel.faultFor = () => undefined;
-    return trouble;
+    return fault;
   };
 }
 
@@ -38,7 +38,7 @@ test('a create whose answer was lost is found by its address, and makes no secon
     expect(fixture.travel.writes().map(({ verb }) => verb)).toEqual(['create']);
   }));
 
-test('what a lost create had sent and is no longer wanted is taken away', () =>
+test('a value that a lost create has sent is removed if it is no longer wanted', () =>
   withFixture(async (fixture) => {
     once(fixture, 'create', 'lose');
     const ada = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
@@ -50,7 +50,7 @@ test('what a lost create had sent and is no longer wanted is taken away', () =>
 test.each<[string, TravelFault]>([
   ['before it is sent', 'hang'],
   ['after it was carried out', 'die'],
-])('a process killed at a create, %s, leaves one traveler', (_, trouble) =>
+])('one traveler exists after the process is killed during a create, %s', (_, fault) =>
   withFixture(async (fixture) => {
     let arrived = () => {};
     const arrival = new Promise<void>((resolve) => {
@@ -58,7 +58,7 @@ test.each<[string, TravelFault]>([
     });
     fixture.travel.faultFor = ({ verb }) => {
       if (verb === 'create') arrived();
-      return verb === 'create' ? trouble : undefined;
+      return verb === 'create' ? fault : undefined;
     };
     const answer = fixture.bridge.users.create(users, person('Ada'));
     await arrival;
@@ -72,7 +72,7 @@ test.each<[string, TravelFault]>([
 );
 
 test.each(['deactivated', 'deleted'])(
-  'a process killed when it makes a vanished traveler anew leaves none behind who is then %s',
+  'no traveler is left in use if the process dies while it creates a lost traveler again and the user is then %s',
   (fate) =>
     withFixture(async (fixture) => {
       const ada = await fixture.bridge.users.create(users, person('Ada'));
@@ -98,7 +98,7 @@ test.each(['deactivated', 'deleted'])(
     }),
 );
 
-test('a traveler who has the address already is linked, and made as the IdP wants', () =>
+test('an existing traveler with the address is linked, and updated to what the IdP wants', () =>
   withFixture(async (fixture) => {
     const old = fixture.travel.addTraveler({ email: 'ADA@corp.example', firstName: 'A.', currency: 'EUR' });
     const ada = await fixture.bridge.users.create(users, person('Ada'));
@@ -107,14 +107,14 @@ test('a traveler who has the address already is linked, and made as the IdP want
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 
-test('an archived traveler who has the address is taken back into use', () =>
+test('an archived traveler with the address is linked and un-archived', () =>
   withFixture(async (fixture) => {
     fixture.travel.addTraveler({ email: addressOf('Ada'), archived: true });
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     expect((await fixture.traveler(ada.id))?.archived).toBe(false);
   }));
 
-test('a traveler who is linked to somebody is not linked again', () =>
+test('a traveler that is linked to an identity is not linked to another one', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     const twin = person('Eve', emailsOf(addressOf('Ada')));
@@ -126,7 +126,7 @@ test('a traveler who is linked to somebody is not linked again', () =>
     expect((await fixture.identity(ada.id)).travelId).toBe(travelers(fixture)[0]?.id);
   }));
 
-test('a policy of refuse leaves an existing traveler alone, and says so', () =>
+test('onExistingUser: refuse leaves an existing traveler unchanged, with a finding', () =>
   withFixture(
     async (fixture) => {
       const old = fixture.travel.addTraveler({ email: addressOf('Ada'), firstName: 'A.' });
@@ -142,7 +142,7 @@ test('a policy of refuse leaves an existing traveler alone, and says so', () =>
     { policies: { onExistingUser: 'refuse' } },
   ));
 
-test('a policy of refuse still finds our own traveler again after a lost answer', () =>
+test('onExistingUser: refuse still links the own traveler after a lost answer', () =>
   withFixture(
     async (fixture) => {
       once(fixture, 'create', 'lose');
@@ -154,7 +154,7 @@ test('a policy of refuse still finds our own traveler again after a lost answer'
     { policies: { onExistingUser: 'refuse' } },
   ));
 
-test('two reconcilers at once make one traveler', () =>
+test('two reconcilers that run at once create one traveler', () =>
   withFixture(async (fixture) => {
     once(fixture, 'create', { kind: 'unavailable', text: 'down' });
     const people = await Promise.all(
@@ -167,7 +167,7 @@ test('two reconcilers at once make one traveler', () =>
     expect(travelers(fixture)).toHaveLength(people.length);
   }));
 
-test('a changed address finds the traveler of the lost create under the old one, and moves it', () =>
+test('the traveler of a lost create is found by the old address and gets the changed one', () =>
   withFixture(async (fixture) => {
     once(fixture, 'create', 'lose');
     const ada = await fixture.bridge.users.create(users, person('Ada'));
@@ -176,7 +176,7 @@ test('a changed address finds the traveler of the lost create under the old one,
     expect(travelers(fixture)).toEqual([expect.objectContaining({ email: 'ada.king@corp.example' })]);
   }));
 
-test('of two travelers found, the one under the announced address is ours', () =>
+test('of two travelers that are found, the one with the announced address is linked', () =>
   withFixture(async (fixture) => {
     fixture.travel.addTraveler({ email: 'ada.king@corp.example', firstName: 'Other' });
     const { findByEmails: byEmail } = fixture.travel.users;
@@ -194,7 +194,7 @@ test('of two travelers found, the one under the announced address is ours', () =
     expect(await fixture.findings(ada.id)).toEqual(['email: emailTaken']);
   }));
 
-test('a create that arrives late is waited for before another address is tried', () =>
+test('another address is tried only after the wait for a late create is over', () =>
   withFixture(async (fixture) => {
     let late = () => {};
     fixture.travel.faultFor = ({ verb, body }) => {
@@ -210,7 +210,7 @@ test('a create that arrives late is waited for before another address is tried',
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 
-test('a create that never arrived does not keep somebody from another address', () =>
+test('a create that never arrived does not prevent a create with another address', () =>
   withFixture(async (fixture) => {
     once(fixture, 'create', { kind: 'unavailable', text: 'down' });
     const ada = await fixture.bridge.users.create(users, person('Ada'));
@@ -219,7 +219,7 @@ test('a create that never arrived does not keep somebody from another address', 
     expect(travelers(fixture)).toEqual([expect.objectContaining({ email: 'ada.king@corp.example' })]);
   }));
 
-test('a user deleted while their create is open leaves no traveler in use', () =>
+test('no traveler is left in use if the user is deleted while the outcome of the create is unknown', () =>
   withFixture(async (fixture) => {
     once(fixture, 'create', 'lose');
     const ada = await fixture.bridge.users.create(users, person('Ada'));
@@ -229,7 +229,7 @@ test('a user deleted while their create is open leaves no traveler in use', () =
     expect(await fixture.identity(ada.id)).toMatchObject({ state: 'synced', creating: undefined });
   }));
 
-test('a user deleted while their create hangs leaves no traveler in use', () =>
+test('no traveler is left in use if the user is deleted while the create hangs', () =>
   withFixture(async (fixture) => {
     const held = fixture.travel.holdCall('create');
     const posted = fixture.bridge.users.create(users, person('Ada'));
@@ -243,7 +243,7 @@ test('a user deleted while their create hangs leaves no traveler in use', () =>
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
   }));
 
-test('a lost patch that is taken back by the IdP is taken back in the travel service too', () =>
+test('a PATCH whose answer was lost is reverted in the travel service if the IdP reverts the value', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'en' }));
     once(fixture, 'patch', 'lose');
@@ -254,7 +254,7 @@ test('a lost patch that is taken back by the IdP is taken back in the travel ser
     expect(await fixture.traveler(ada.id)).toMatchObject({ lang: 'en', email: addressOf('Ada') });
   }));
 
-test('a lost patch that added a field which is then removed leaves no trace of it', () =>
+test('a field that a lost PATCH added is removed if the IdP removes it', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     once(fixture, 'patch', 'lose');
@@ -264,7 +264,7 @@ test('a lost patch that added a field which is then removed leaves no trace of i
     expect(await fixture.traveler(ada.id)).not.toHaveProperty('lang');
   }));
 
-test('a lost removal that is taken back by the IdP is sent again', () =>
+test('a value whose removal was lost is sent again if the IdP sets it again', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
     once(fixture, 'patch', 'lose');
@@ -276,9 +276,9 @@ test('a lost removal that is taken back by the IdP is sent again', () =>
 
 test.each([
   ['', false],
-  [', though an import saw it first', true],
+  [', even if an import reads the traveler first', true],
 ])(
-  'a patch of a killed process that the IdP takes back is taken back at the travel API too%s',
+  'a PATCH of a killed process is reverted in the travel service if the IdP reverts the value%s',
   (_, imports) =>
     withFixture(async (fixture) => {
       const ada = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'en' }));

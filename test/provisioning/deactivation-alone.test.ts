@@ -12,24 +12,26 @@ const failures: [string, TravelFailure][] = [
   ['403', { kind: 'forbidden' }],
 ];
 
-test.each(failures)('a deactivation that fails together with more (%s) goes alone, first', (_, failure) =>
-  withFixture(async (fixture) => {
-    const { bridge, travel, patch } = fixture;
-    const ada = await bridge.users.create(users, person('Ada'));
-    travel.calls.length = 0;
-    travel.faultFor = ({ body }) => (body && Object.keys(body).length > 1 ? failure : undefined);
-    await patch(ada.id, {
-      active: false,
-      preferredLanguage: 'fr',
-      name: { givenName: 'A', familyName: 'B' },
-    });
-    for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
-    expect(travel.writes()[1]?.body).toEqual({ archived: true });
-    expect((await fixture.traveler(ada.id))?.archived).toBe(true);
-  }),
+test.each(failures)(
+  'a deactivation is sent alone, first, after a PATCH with other fields failed (%s)',
+  (_, failure) =>
+    withFixture(async (fixture) => {
+      const { bridge, travel, patch } = fixture;
+      const ada = await bridge.users.create(users, person('Ada'));
+      travel.calls.length = 0;
+      travel.faultFor = ({ body }) => (body && Object.keys(body).length > 1 ? failure : undefined);
+      await patch(ada.id, {
+        active: false,
+        preferredLanguage: 'fr',
+        name: { givenName: 'A', familyName: 'B' },
+      });
+      for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
+      expect(travel.writes()[1]?.body).toEqual({ archived: true });
+      expect((await fixture.traveler(ada.id))?.archived).toBe(true);
+    }),
 );
 
-test('it goes alone after a restart, too, and after another write', () =>
+test('the deactivation is also sent alone after a restart and after another write', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, patch } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));

@@ -8,7 +8,7 @@ const phones = (value: string): ScimResource => ({ phoneNumbers: [{ value, type:
 const named = (givenName: string): ScimResource => ({ name: { givenName, familyName: 'Smith' } });
 const correcting = { policies: { drift: 'correct' as const } };
 
-/** Changes the traveler by hand, and lets an import see it. */
+/** Changes the traveler by hand, and runs an import. */
 async function byHand(fixture: ProvisioningFixture, id: string, values: Partial<TravelUser>): Promise<void> {
   const traveler = await fixture.traveler(id);
   if (!traveler) throw new Error('there is no traveler');
@@ -16,7 +16,7 @@ async function byHand(fixture: ProvisioningFixture, id: string, values: Partial<
   await fixture.importTravelers();
 }
 
-test('drift is reported as a finding, and goes with the next value of the IdP or the old one', () =>
+test('drift gives a finding, which ends when the IdP sends a value or the old value returns', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     fixture.travel.calls.length = 0;
@@ -31,7 +31,7 @@ test('drift is reported as a finding, and goes with the next value of the IdP or
     expect(await fixture.findings(ada.id)).toEqual([]);
   }));
 
-test('another change of the IdP leaves reported drift as it is', () =>
+test('a change of another field does not correct reported drift', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await byHand(fixture, ada.id, { firstName: 'Adele' });
@@ -40,7 +40,7 @@ test('another change of the IdP leaves reported drift as it is', () =>
     expect(await fixture.findings(ada.id)).toEqual(['firstName: drift']);
   }));
 
-test('drift is corrected at most three times an hour, for each field, though the process ends in between', () =>
+test('drift of one field is corrected at most three times an hour, even if the process restarts', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     for (let times = 0; times < 3; times += 1) {
@@ -59,7 +59,7 @@ test('drift is corrected at most three times an hour, for each field, though the
     expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Ada', lastName: 'Smith' });
   }, correcting));
 
-test('a correction that fails is tried again and counts once', () =>
+test('a failed correction is retried and counts once', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     fixture.travel.faultFor = ({ verb }) =>
@@ -125,7 +125,7 @@ test('corrected: roles, custom fields, parts of an address, and a traveler that 
     expect(await fixture.traveler(ada.id)).toMatchObject({ archived: true });
   }, correcting));
 
-test('a deleted person whom somebody makes active again is archived again where drift is corrected, else reported', async () => {
+test('a deleted user’s traveler that is un-archived by hand is archived again with drift: correct, else reported', async () => {
   for (const drift of ['correct', 'report'] as const)
     await withFixture(
       async (fixture) => {
@@ -139,7 +139,7 @@ test('a deleted person whom somebody makes active again is archived again where 
     );
 });
 
-test('hand edits of fields that the IdP never wrote are neither drift nor overwritten', () =>
+test('edits by hand of fields that the IdP never wrote are neither drift nor overwritten', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await byHand(fixture, ada.id, { phoneNumber: '+41443334455', roles: ['guest'] });
@@ -149,7 +149,7 @@ test('hand edits of fields that the IdP never wrote are neither drift nor overwr
     expect(await fixture.findings(ada.id)).toEqual([]);
   }, correcting));
 
-test('a value that the travel API spells its own way is no drift', () =>
+test('a value that the travel API spells differently is no drift', () =>
   withFixture(async (fixture) => {
     fixture.travel.faultFor = ({ verb, body }) => {
       if (verb === 'create' && body) body.firstName = String(body.firstName).toUpperCase();
@@ -162,7 +162,7 @@ test('a value that the travel API spells its own way is no drift', () =>
     expect(fixture.travel.writes()).toEqual([]);
   }, correcting));
 
-test('an imported person whom no IdP has written never drifts', () =>
+test('an imported user whom no IdP has written never drifts', () =>
   withFixture(async (fixture) => {
     const traveler = fixture.travel.addTraveler({ email: addressOf('Ada'), firstName: 'Ada' });
     await fixture.importTravelers();
@@ -176,7 +176,7 @@ test('an imported person whom no IdP has written never drifts', () =>
 test.each([
   ['the answer to another change', named('Anna'), { firstName: 'Anna', lastName: 'Smith' }],
   ['the read before another change', { active: false }, { archived: true, lastName: 'Smith' }],
-])('drift that only %s tells of is corrected at once', (_, change, expected) =>
+])('drift that appears only in %s is corrected at once', (_, change, expected) =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     const traveler = await fixture.traveler(ada.id);
@@ -190,7 +190,7 @@ test.each([
   }, correcting),
 );
 
-test('a correction keeps away from email and roles of somebody who became an administrator', () =>
+test('a correction changes neither email nor roles of a traveler that became an administrator', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     const traveler = await fixture.traveler(ada.id);

@@ -8,7 +8,7 @@ import {
 
 const users = 'default';
 
-/** Somebody whose userName is an address apart from the one they write mail from. */
+/** A user whose userName is an address other than the email. */
 function withLogin(name: string) {
   return person(name, { userName: `${name.toLowerCase()}@login.example` });
 }
@@ -17,7 +17,7 @@ function emails({ travel }: ProvisioningFixture): string[] {
   return [...travel.travelers.values()].slice(1).map(({ email }) => email);
 }
 
-test('an address that a foreign traveler has is left out, the rest is sent, and a finding says so', () =>
+test('an address that an unknown traveler has is left out with a finding, and the rest is sent', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, patch, identity, findings } = fixture;
     travel.addTraveler({ email: 'boss@corp.example' });
@@ -33,7 +33,7 @@ test('an address that a foreign traveler has is left out, the rest is sent, and 
     expect(await fixture.traveler(ada.id)).toMatchObject({ email: addressOf('Ada'), lang: 'fr' });
   }));
 
-test('an address that somebody known has is not even tried', () =>
+test('an address that a known traveler has is not sent at all', () =>
   withFixture(async ({ bridge, travel, patch, findings }) => {
     await bridge.users.create(users, person('Bob'));
     const ada = await bridge.users.create(users, person('Ada'));
@@ -43,7 +43,7 @@ test('an address that somebody known has is not even tried', () =>
     expect(await findings(ada.id)).toEqual(['email: emailTaken']);
   }));
 
-test('who waits for an address gets it when its holder moves', () =>
+test('a user who waits for an address gets it when the holder changes its own', () =>
   withFixture(async (fixture) => {
     const { bridge, patch, reconcileAfter: pass, findings } = fixture;
     const bob = await bridge.users.create(users, person('Bob'));
@@ -56,7 +56,7 @@ test('who waits for an address gets it when its holder moves', () =>
     expect((await fixture.identity(ada.id)).waitingFor).toBeUndefined();
   }));
 
-test('who waits for an address gets it when its holder’s traveler is gone', () =>
+test('a user who waits for an address gets it when the holder’s traveler is gone', () =>
   withFixture(async (fixture) => {
     const { bridge, patch, travel, importTravelers: imported } = fixture;
     const bob = await bridge.users.create(users, person('Bob'));
@@ -70,7 +70,7 @@ test('who waits for an address gets it when its holder’s traveler is gone', ()
     expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Bob'));
   }));
 
-test('who waits for the address of somebody deleted gets it when an import sees that the traveler is gone', () =>
+test('a user who waits for the address of a deleted user gets it when an import finds the traveler gone', () =>
   withFixture(async (fixture) => {
     const { bridge, patch, travel, importTravelers: imported } = fixture;
     const bob = await bridge.users.create(users, person('Bob'));
@@ -86,7 +86,7 @@ test('who waits for the address of somebody deleted gets it when an import sees 
     expect(await fixture.identity(bob.id)).toMatchObject({ state: 'synced', travelId: undefined });
   }));
 
-test('who waits for a foreign traveler’s address gets it when an import sees it moved', () =>
+test('a user who waits for an unknown traveler’s address gets it when an import finds it changed', () =>
   withFixture(async (fixture) => {
     const { bridge, patch, travel, importTravelers: imported } = fixture;
     const boss = travel.addTraveler({ email: 'boss@corp.example' });
@@ -98,7 +98,7 @@ test('who waits for a foreign traveler’s address gets it when an import sees i
     expect((await fixture.traveler(ada.id))?.email).toBe('boss@corp.example');
   }));
 
-test('an address that becomes free while it is decided to wait is not waited for in vain', () =>
+test('an address that becomes free while the identity begins to wait is still sent', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, patch, reconcileAfter: pass } = fixture;
     const bob = await bridge.users.create(users, person('Bob'));
@@ -113,7 +113,7 @@ test('an address that becomes free while it is decided to wait is not waited for
     expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Bob'));
   }));
 
-test('a newcomer whose two addresses are taken gets a traveler as soon as the userName is free', () =>
+test('a new user whose two addresses are taken gets a traveler as soon as the userName is free', () =>
   withFixture(async (fixture) => {
     const { bridge, patch, reconcileAfter: pass } = fixture;
     await bridge.users.create(users, person('Bob'));
@@ -141,7 +141,7 @@ test('two people swap their addresses', () =>
     expect([...(await fixture.findings(ada.id)), ...(await fixture.findings(bob.id))]).toEqual([]);
   }));
 
-test('two people swap their addresses in the same moment', () =>
+test('two people swap their addresses at the same moment', () =>
   withFixture(async (fixture) => {
     const { bridge, patch, reconcileAfter: pass, travel } = fixture;
     const ada = await bridge.users.create(users, withLogin('Ada'));
@@ -157,7 +157,7 @@ test('two people swap their addresses in the same moment', () =>
     expect(emails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
   }));
 
-test('two people swap their addresses in the same moment, when neither traveler’s address is known', () =>
+test('two people swap their addresses at the same moment when neither traveler’s address is known', () =>
   withFixture(async (fixture) => {
     const { bridge, patch, reconcileAfter: pass, store, clock } = fixture;
     const ada = await bridge.users.create(users, withLogin('Ada'));
@@ -209,7 +209,7 @@ test('two people swap their addresses, one of whom has no traveler yet', () =>
     expect([...(await fixture.findings(ada.id)), ...(await fixture.findings(bob.id))]).toEqual([]);
   }));
 
-test('three people pass their addresses around', () =>
+test('three people exchange their addresses in a cycle', () =>
   withFixture(async (fixture) => {
     const { bridge, patch, reconcileAfter: pass } = fixture;
     const names = ['Ada', 'Bob', 'Cy'];
@@ -222,7 +222,7 @@ test('three people pass their addresses around', () =>
     expect(emails(fixture)).toEqual(['Bob', 'Cy', 'Ada'].map(addressOf));
   }));
 
-test('a circle without a free way out keeps its addresses, and says so', () =>
+test('a cycle without a free address keeps its addresses, with a finding', () =>
   withFixture(
     async (fixture) => {
       const { bridge, patch, reconcileAfter: pass } = fixture;
@@ -239,7 +239,7 @@ test('a circle without a free way out keeps its addresses, and says so', () =>
     { parkingDomain: null },
   ));
 
-test('the second of two with one address travels under the userName, with a finding', () =>
+test('the second of two users with one address gets the userName as address, with a finding', () =>
   withFixture(async (fixture) => {
     const { bridge, findings } = fixture;
     await bridge.users.create(users, person('Ada'));
@@ -249,7 +249,7 @@ test('the second of two with one address travels under the userName, with a find
     expect((await fixture.identity(eve.id)).state).toBe('synced');
   }));
 
-test('who travels under the userName takes the shared address once it is free', () =>
+test('a user with the userName as address takes the shared address once it is free', () =>
   withFixture(async (fixture) => {
     const { bridge, patch, reconcileAfter: pass } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
@@ -260,7 +260,7 @@ test('who travels under the userName takes the shared address once it is free', 
     expect(await fixture.findings(eve.id)).toEqual([]);
   }));
 
-test('an address is never removed: without a valid one the applied one stays', () =>
+test('an address is never removed: without a valid one, the applied one stays', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, findings } = fixture;
     const ada = await bridge.users.create(users, person('Ada', { userName: 'ada' }));
@@ -273,7 +273,7 @@ test('an address is never removed: without a valid one the applied one stays', (
     expect(await findings(ada.id)).toEqual(['email: emailInvalid']);
   }));
 
-test('without any address a joiner is pending, and becomes a traveler with the first', () =>
+test('a new user without an address is pending, and gets a traveler with the first one', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, findings, patch } = fixture;
     const { emails: _, ...without } = person('Ada', { userName: 'ada' });
@@ -285,7 +285,7 @@ test('without any address a joiner is pending, and becomes a traveler with the f
     expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Ada'));
   }));
 
-test('a change of an address to another case of itself is sent', () =>
+test('a change of an address in upper and lower case alone is sent', () =>
   withFixture(async (fixture) => {
     const { bridge, patch } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
@@ -294,7 +294,7 @@ test('a change of an address to another case of itself is sent', () =>
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 
-test('an address that an archived leaver holds is a finding with a remedy, and nothing is taken', () =>
+test('an address that an archived leaver has gives a finding with a remedy, and changes no traveler', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.patch(ada.id, { active: false });
@@ -305,7 +305,7 @@ test('an address that an archived leaver holds is a finding with a remedy, and n
     expect((await fixture.traveler(bob.id))?.email).toBe(addressOf('Bob'));
   }));
 
-test('where addresses are reclaimed the leaver parks theirs, and waits for it when they come back', () =>
+test('with reclaimEmail the leaver gets a parking address, and waits for the own address after a reactivation', () =>
   withFixture(
     async (fixture) => {
       const ada = await fixture.bridge.users.create(users, person('Ada'));

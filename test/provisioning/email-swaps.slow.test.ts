@@ -4,14 +4,14 @@ import { addressOf, emailsOf, person } from '../fixtures/provisioning.ts';
 
 const names = ['Ada', 'Bob', 'Cy', 'Di'];
 
-/** What the people's userNames are: their addresses, which then are their old ones; no addresses; or addresses apart. */
+/** The kinds of userName: the old address itself, no address at all, or a separate address. */
 const userNames: Record<string, (name: string) => ScimResource> = {
   'their old addresses': () => ({}),
   'no addresses': (name) => ({ userName: name.toLowerCase() }),
   'free addresses': (name) => ({ userName: `${name.toLowerCase()}@login.example` }),
 };
 
-/** The people take each other's addresses round about. */
+/** Each of the people takes the address of the next one. */
 function rotation(count: number, naming: string): EveryCallScenario {
   const people = names.slice(0, count);
   return {

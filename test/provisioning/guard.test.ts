@@ -21,15 +21,15 @@ function inAllowingFixture(story: (fixture: ProvisioningFixture) => Promise<void
   return withFixture(story, { mapping: { scimUserMapping: [], roles } });
 }
 
-/** Changes the traveler of a user by hand, without anybody telling the bridge. */
-async function byHand(fixture: ProvisioningFixture, id: string, values: object): Promise<void> {
+/** Changes the traveler of a user by hand; neither an import nor the event feed reports it. */
+async function changeByHand(fixture: ProvisioningFixture, id: string, values: object): Promise<void> {
   const traveler = await fixture.traveler(id);
   if (!traveler) throw new Error('there is no traveler');
   fixture.travel.travelers.set(traveler.id, { ...traveler, ...values });
 }
 
-/** The SCIM id of somebody who was in the travel service before. */
-async function importedWith(fixture: ProvisioningFixture, roles: string[]): Promise<string> {
+/** Imports a traveler that existed before, and returns the SCIM id. */
+async function importTraveler(fixture: ProvisioningFixture, roles: string[]): Promise<string> {
   const { id } = fixture.travel.addTraveler({ email: addressOf('Ada'), firstName: 'Ada', roles });
   await fixture.importTravelers();
   const [imported] = await fixture.store.identities.find(users, { by: 'travelId', value: id });
@@ -44,21 +44,21 @@ async function approve({ store, bridge, clock }: ProvisioningFixture, id: string
 
 const change = (fixture: ProvisioningFixture, id: string, values: ScimResource) => fixture.patch(id, values);
 
-/** Everything by which somebody becomes an administrator without the mapping, and is known to an IdP. */
+/** The ways in which a user becomes an administrator other than by the mapping. */
 const admins: [string, (fixture: ProvisioningFixture) => Promise<string>][] = [
   [
-    'whom the bridge provisioned and somebody promoted by hand',
+    'who was provisioned by the bridge and promoted by hand',
     async (fixture) => {
       const { id } = await fixture.bridge.users.create(users, person('Ada'));
-      await byHand(fixture, id, { roles: ['admin'] });
+      await changeByHand(fixture, id, { roles: ['admin'] });
       return id;
     },
   ],
   [
-    'who was promoted to authAdmin, and of whom an import told',
+    'who was promoted to authAdmin, which an import has read',
     async (fixture) => {
       const { id } = await fixture.bridge.users.create(users, person('Ada'));
-      await byHand(fixture, id, { roles: ['authAdmin'] });
+      await changeByHand(fixture, id, { roles: ['authAdmin'] });
       await fixture.importTravelers();
       return id;
     },
@@ -66,7 +66,7 @@ const admins: [string, (fixture: ProvisioningFixture) => Promise<string>][] = [
   [
     'who was imported and claimed by a PATCH',
     async (fixture) => {
-      return importedWith(fixture, ['admin']);
+      return importTraveler(fixture, ['admin']);
     },
   ],
   [
@@ -81,7 +81,7 @@ const admins: [string, (fixture: ProvisioningFixture) => Promise<string>][] = [
     'of whom the last observation is missing',
     async (fixture) => {
       const { id } = await fixture.bridge.users.create(users, person('Ada'));
-      await byHand(fixture, id, { roles: ['admin'] });
+      await changeByHand(fixture, id, { roles: ['admin'] });
       const now = fixture.clock.now();
       await fixture.store.imports.saveObserved(users, [{ id, observed: undefined }], now);
       return id;
@@ -91,7 +91,7 @@ const admins: [string, (fixture: ProvisioningFixture) => Promise<string>][] = [
     'with one role of the mapping and one given by hand',
     async (fixture) => {
       const { id } = await fixture.bridge.users.create(users, person('Ada', withRoles('admin')));
-      await byHand(fixture, id, { roles: ['admin', 'authAdmin'] });
+      await changeByHand(fixture, id, { roles: ['admin', 'authAdmin'] });
       return id;
     },
   ],
@@ -100,7 +100,7 @@ const admins: [string, (fixture: ProvisioningFixture) => Promise<string>][] = [
     async (fixture) => {
       const { id } = await fixture.bridge.users.create(users, person('Ada', withRoles('admin')));
       await change(fixture, id, noRoles);
-      await byHand(fixture, id, { roles: ['admin'] });
+      await changeByHand(fixture, id, { roles: ['admin'] });
       return id;
     },
   ],
@@ -151,7 +151,7 @@ function named(givenName: string): ScimResource {
   return { name: { givenName, familyName: 'Smith' } };
 }
 
-test('a role that the mapping gave the mapping can take away, and its owner can leave', () =>
+test('a role that the mapping gave can be removed by the mapping, and its owner can be archived', () =>
   inAllowingFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada', withRoles('admin', 'organizer')));
     const bob = await fixture.bridge.users.create(users, person('Bob', withRoles('admin')));
@@ -161,9 +161,9 @@ test('a role that the mapping gave the mapping can take away, and its owner can 
     expect(await fixture.traveler(bob.id)).toMatchObject({ archived: true });
   }));
 
-test('an imported administrator whose roles the IdP removes stays one, and is not archived', () =>
+test('an imported administrator whose roles the IdP removes keeps them, and is not archived', () =>
   inAllowingFixture(async (fixture) => {
-    const id = await importedWith(fixture, ['admin', 'organizer']);
+    const id = await importTraveler(fixture, ['admin', 'organizer']);
     await fixture.patch(id, noRoles);
     expect(await fixture.traveler(id)).toMatchObject({ roles: ['admin', 'organizer'] });
     expect(await fixture.findings(id)).toContain('roles: guarded');
@@ -173,28 +173,28 @@ test('an imported administrator whose roles the IdP removes stays one, and is no
     expect(await fixture.traveler(id)).toMatchObject({ archived: false });
   }));
 
-test('the role and the deactivation in one PATCH archive no imported administrator', () =>
+test('a PATCH with the role and the deactivation does not archive an imported administrator', () =>
   inAllowingFixture(async (fixture) => {
-    const id = await importedWith(fixture, ['admin']);
+    const id = await importTraveler(fixture, ['admin']);
     await expect(fixture.patch(id, { ...noRoles, active: false })).rejects.toMatchObject(refused);
     expect(await fixture.traveler(id)).toMatchObject({ roles: ['admin'], archived: false });
   }));
 
-test('once the role is taken away by hand, the deactivation that was held goes on by itself', () =>
+test('a held deactivation is sent by itself once the role is removed by hand', () =>
   inAllowingFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
-    await byHand(fixture, ada.id, { roles: ['admin'] });
+    await changeByHand(fixture, ada.id, { roles: ['admin'] });
     await expect(fixture.patch(ada.id, { active: false })).rejects.toMatchObject(refused);
-    await byHand(fixture, ada.id, { roles: [] });
+    await changeByHand(fixture, ada.id, { roles: [] });
     await fixture.importTravelers();
     expect(await fixture.traveler(ada.id)).toMatchObject({ archived: true });
     expect(await fixture.store.holds.countHolds()).toEqual([]);
   }));
 
-test('a reactivation ends the wait, and an answer that was given before counts for no later deactivation', () =>
+test('a reactivation ends the hold, and an earlier approval does not count for a later deactivation', () =>
   inAllowingFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
-    await byHand(fixture, ada.id, { roles: ['admin'] });
+    await changeByHand(fixture, ada.id, { roles: ['admin'] });
     await expect(fixture.patch(ada.id, { active: false })).rejects.toMatchObject(refused);
     await fixture.patch(ada.id, { active: true });
     expect(await fixture.store.holds.countHolds()).toEqual([]);
@@ -206,11 +206,11 @@ test('a reactivation ends the wait, and an answer that was given before counts f
     expect(await fixture.traveler(ada.id)).toMatchObject({ archived: false });
   }));
 
-test('what an admin discards stays, whatever comes by, and each new request answers 403 again', () =>
+test('a discarded deactivation stays discarded after an import, and each new request answers 403', () =>
   inAllowingFixture(async (fixture) => {
     const { store, clock, bridge } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
-    await byHand(fixture, ada.id, { roles: ['admin'] });
+    await changeByHand(fixture, ada.id, { roles: ['admin'] });
     await expect(bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
     await store.holds.decide(users, { ids: [ada.id] }, 'discarded', clock.now());
     await bridge.reconcileDue();
@@ -222,14 +222,14 @@ test('what an admin discards stays, whatever comes by, and each new request answ
     expect(await store.holds.countHolds()).toEqual([expect.objectContaining({ cause: 'guarded', count: 1 })]);
   }));
 
-test('a promotion between the observation and the DELETE is seen', () =>
+test('a role that was given between the last read and the DELETE is noticed', () =>
   inAllowingFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.importTravelers();
     const call = fixture.travel.holdCall('read');
     const gone = fixture.bridge.users.remove(users, ada.id);
     await call.reached;
-    await byHand(fixture, ada.id, { roles: ['admin'] });
+    await changeByHand(fixture, ada.id, { roles: ['admin'] });
     call.release();
     await expect(gone).rejects.toMatchObject(refused);
     expect(await fixture.traveler(ada.id)).toMatchObject({ archived: false });
@@ -253,10 +253,10 @@ test('the user whose credential the bridge uses is never deactivated or deleted,
     expect(fixture.travel.writes()).toEqual([]);
   }));
 
-test('a DELETE that was committed and never answered is told with 403 when it is repeated', () =>
+test('a repeated DELETE answers 403 if the first one was committed but never answered', () =>
   inAllowingFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
-    await byHand(fixture, ada.id, { roles: ['admin'] });
+    await changeByHand(fixture, ada.id, { roles: ['admin'] });
     const call = fixture.travel.holdCall('read');
     void fixture.bridge.users.remove(users, ada.id);
     await call.reached;
@@ -267,10 +267,10 @@ test('a DELETE that was committed and never answered is told with 403 when it is
     await expect(fixture.bridge.users.remove(users, ada.id)).rejects.toMatchObject(refused);
   }));
 
-test('the same when the background loop was quicker than the repetition', () =>
+test('a repeated DELETE answers 403 even if the background loop was faster than the repetition', () =>
   inAllowingFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
-    await byHand(fixture, ada.id, { roles: ['admin'] });
+    await changeByHand(fixture, ada.id, { roles: ['admin'] });
     const call = fixture.travel.holdCall('read');
     void fixture.bridge.users.remove(users, ada.id);
     await call.reached;
@@ -285,22 +285,22 @@ test('the same when the background loop was quicker than the repetition', () =>
     expect(await fixture.traveler(ada.id)).toMatchObject({ archived: true });
   }));
 
-test('a DELETE archives a traveler whom somebody un-archived by hand, whatever was observed last', () =>
+test('a DELETE archives a traveler that was un-archived by hand, whatever was observed last', () =>
   inAllowingFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.patch(ada.id, { active: false });
-    await byHand(fixture, ada.id, { archived: false });
+    await changeByHand(fixture, ada.id, { archived: false });
     await fixture.bridge.users.remove(users, ada.id);
     expect(await fixture.traveler(ada.id)).toMatchObject({ archived: true });
   }));
 
-test('an administrator who waits for an address and is deactivated is at rest until an admin decides', () =>
+test('an administrator who waits for an address and is deactivated is held without calls until an admin decides', () =>
   inAllowingFixture(async (fixture) => {
     const { bridge, travel } = fixture;
     await bridge.users.create(users, person('Bob'));
     const ada = await bridge.users.create(users, person('Ada'));
     await change(fixture, ada.id, emailsOf(addressOf('Bob')));
-    await byHand(fixture, ada.id, { roles: ['admin'] });
+    await changeByHand(fixture, ada.id, { roles: ['admin'] });
     await expect(change(fixture, ada.id, { active: false })).rejects.toMatchObject(refused);
     travel.calls.length = 0;
     await bridge.reconcileDue();
@@ -308,11 +308,11 @@ test('an administrator who waits for an address and is deactivated is at rest un
     expect(travel.calls.length).toBeLessThan(3);
   }));
 
-test('a DELETE that is refused leaves the user in the groups, also when the process ends before its answer', () =>
+test('a refused DELETE leaves the user in the groups, even if the process ends before the answer', () =>
   inAllowingFixture(async (fixture) => {
     const { groups, users: people } = fixture.bridge;
     const ada = await people.create(users, person('Ada'));
-    await byHand(fixture, ada.id, { roles: ['admin'] });
+    await changeByHand(fixture, ada.id, { roles: ['admin'] });
     const member = { value: ada.id, display: 'Ada of Staff' };
     const { id } = await groups.create(users, { displayName: 'Staff' }, [member]);
     const plain = await groups.create(users, { displayName: 'Plain' }, [{ value: ada.id }]);

@@ -10,15 +10,15 @@ const users = 'default';
 const down = { kind: 'unavailable', text: '503' } as const;
 const HOUR_MS = 3_600_000;
 
-/** What the create sends of a person. */
+/** The fields that the create sends for a user. */
 const sent = { email: addressOf('Ada'), firstName: 'Ada', lastName: 'Smith', lang: 'fr' };
 
 function travelers({ travel }: ProvisioningFixture) {
   return [...travel.travelers.values()].slice(1);
 }
 
-/** A person whose create fails without being carried out, while somebody makes a traveler of the same address by hand. */
-async function failedBeside(
+/** A user whose create fails without being carried out, while a traveler with the same address is made by hand. */
+async function failCreateBesideStranger(
   fixture: ProvisioningFixture,
   stranger: object,
   afterMs: number,
@@ -36,14 +36,14 @@ async function failedBeside(
 }
 
 const clocks: Record<string, (fixture: ProvisioningFixture) => void> = {
-  'tells the right time': () => {},
+  'has the right time': () => {},
   'is an hour ahead': ({ travel, clock }) => {
     travel.now = () => clock.now() + HOUR_MS;
   },
   'is an hour behind': ({ travel, clock }) => {
     travel.now = () => clock.now() - HOUR_MS;
   },
-  'does not tell the time': ({ travel }) => {
+  'does not send its time': ({ travel }) => {
     travel.now = undefined;
   },
 };
@@ -70,7 +70,7 @@ describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
     'a traveler made by hand %s is linked without owning its fields',
     (_, stranger, afterMs) =>
       inTime(async (fixture) => {
-        const ada = await failedBeside(fixture, stranger, afterMs);
+        const ada = await failCreateBesideStranger(fixture, stranger, afterMs);
         await fixture.bridge.users.change(users, ada, () => person('Ada'), 'replace');
         for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(31_000);
         const [only, ...others] = travelers(fixture);
@@ -89,7 +89,7 @@ describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
     (_, stranger, afterMs) =>
       inTime(
         async (fixture) => {
-          const ada = await failedBeside(fixture, stranger, afterMs);
+          const ada = await failCreateBesideStranger(fixture, stranger, afterMs);
           for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(31_000);
           expect(travelers(fixture)).toEqual([expect.objectContaining(stranger)]);
           expect(await fixture.identity(ada)).toMatchObject({ state: 'pending', travelId: undefined });
@@ -103,7 +103,7 @@ describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
     'a corrected address does not rename a traveler made by hand %s',
     (_, stranger, afterMs) =>
       inTime(async (fixture) => {
-        const ada = await failedBeside(fixture, stranger, afterMs);
+        const ada = await failCreateBesideStranger(fixture, stranger, afterMs);
         await fixture.patch(ada, emailsOf('ada.king@corp.example'));
         for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(31_000);
         const [other, own, ...others] = travelers(fixture);
@@ -116,14 +116,14 @@ describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
 
   test.each(strangers)('a DELETE does not archive a traveler made by hand %s', (_, stranger, afterMs) =>
     inTime(async (fixture) => {
-      const ada = await failedBeside(fixture, stranger, afterMs);
+      const ada = await failCreateBesideStranger(fixture, stranger, afterMs);
       await fixture.bridge.users.remove(users, ada);
       for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(31_000);
       expect(travelers(fixture)).toEqual([expect.objectContaining({ ...stranger, archived: false })]);
     }),
   );
 
-  test('a lost create is still found, and the address corrected meanwhile is given to it', () =>
+  test('the traveler of a lost create is still found and gets the address that was corrected meanwhile', () =>
     inTime(async (fixture) => {
       fixture.travel.faultFor = ({ verb }) => (verb === 'create' ? 'lose' : undefined);
       const ada = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
@@ -132,7 +132,7 @@ describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
       for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(31_000);
       const linked = await fixture.traveler(ada.id);
       expect(linked).toMatchObject({ email: 'ada.king@corp.example' });
-      // Without the time of the travel API it is in doubt, and so not ours.
-      expect(travelers(fixture)).toHaveLength(clockName === 'does not tell the time' ? 2 : 1);
+      // Without the time of the travel API, the traveler may have existed before, so it is not linked.
+      expect(travelers(fixture)).toHaveLength(clockName === 'does not send its time' ? 2 : 1);
     }));
 });

@@ -15,7 +15,7 @@ import {
   titleMapping,
 } from '../fixtures/unknown-calls.ts';
 
-/** The process is killed at the next such call, which is not carried out; resolves when it is dead, or the work is done. */
+/** Kills the process at the next call of this kind, which is not carried out; resolves when it is dead or the work is done. */
 async function killedAt(fixture: ProvisioningFixture, verb: Call['verb'], work: () => Promise<unknown>) {
   let dying = () => {};
   const death = new Promise<void>((resolve) => {
@@ -66,7 +66,7 @@ test.each(cases)(
     ),
 );
 
-test('what a leaver had is removed though the process is killed while the traveler is taken over', () =>
+test('the values of a leaver are removed even if the process is killed during the takeover', () =>
   withFixture(
     async (fixture) => {
       const leaver = await startSyncedUser(fixture, fullUser);

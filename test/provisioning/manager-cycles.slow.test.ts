@@ -18,8 +18,8 @@ const users = 'default';
 const names = ['Ada', 'Bob', 'Cy', 'Dee', 'Eve', 'Fay', 'Gus', 'Hal'];
 const unmanaged = { [urns.enterprise]: {} };
 
-/** Makes a ring in which each is managed by the next, and answers the SCIM ids, that of the one left out last. */
-async function ring(
+/** Creates users of whom each is managed by the next. Returns their SCIM ids, that of the user without a manager last. */
+async function createCycle(
   { bridge, findings, reconcileAfter: pass }: ProvisioningFixture,
   size: number,
 ): Promise<string[]> {
@@ -57,14 +57,14 @@ const breaks: [string, number, (fixture: ProvisioningFixture, id: string) => Pro
     ]),
   );
 
-test.each(breaks)('a ring heals at once when %s', (title, at, breakRing) =>
+test.each(breaks)('a cycle of managers is resolved at once when %s', (title, at, openCycle) =>
   withFixture(async (fixture) => {
     await fixture.bridge.users.create(users, person('Xavier', { externalId: 'Xavier' }));
-    const ids = await ring(fixture, Number(/ of (\d)/.exec(title)?.[1]));
-    await breakRing(fixture, ids[at] ?? '');
+    const ids = await createCycle(fixture, Number(/ of (\d)/.exec(title)?.[1]));
+    await openCycle(fixture, ids[at] ?? '');
     await fixture.reconcileAfter(0);
     const leftOut = ids.at(-1) ?? '';
-    // Its manager is the first, who may be the one that is gone.
+    // The manager is the first user, who may be the deleted one.
     const first = fixture.travel.travelers.get((await fixture.identity(ids[0] ?? '')).travelId ?? '');
     const isThere = first !== undefined && !(at === 0 && title.includes('deleted'));
     expect(await managerOf(fixture, leftOut)).toBe(isThere ? first.id : undefined);
@@ -72,9 +72,9 @@ test.each(breaks)('a ring heals at once when %s', (title, at, breakRing) =>
   }),
 );
 
-test('a ring heals when the link was broken by an attempt whose process died before it told anybody', () =>
+test('a cycle of managers is resolved if the process died right after the attempt that opened it', () =>
   withFixture(async (fixture) => {
-    const ids = await ring(fixture, 4);
+    const ids = await createCycle(fixture, 4);
     fixture.travel.faultFor = ({ verb }) => (verb === 'patch' ? 'hang' : undefined);
     const patched = fixture.patch(ids[1] ?? '', unmanaged);
     await new Promise((resolve) => setImmediate(resolve));
@@ -85,9 +85,9 @@ test('a ring heals when the link was broken by an attempt whose process died bef
     expect(await managerOf(fixture, ids.at(-1) ?? '')).toBe((await fixture.traveler(ids[0] ?? ''))?.id);
   }));
 
-test('a deactivated manager does not break a ring', () =>
+test('a deactivated manager does not open a cycle', () =>
   withFixture(async (fixture) => {
-    const ids = await ring(fixture, 3);
+    const ids = await createCycle(fixture, 3);
     await fixture.patch(ids[0] ?? '', { active: false });
     await fixture.reconcileAfter(0);
     expect(await fixture.findings(ids.at(-1) ?? '')).toEqual(['managerId: managerCircle']);
@@ -117,7 +117,7 @@ const story = fc.integer({ min: 3, max: 8 }).chain((size) => {
 
 interface Cast {
   ids: Map<number, string>;
-  /** Whom the IdP names as the manager of each. */
+  /** The manager that the IdP names for each user. */
   managers: Map<number, number | undefined>;
 }
 
@@ -127,7 +127,7 @@ async function change(fixture: ProvisioningFixture, { ids, managers }: Cast, one
     if (id !== undefined) return;
     const of = managers.get(one.who);
     const extra = of === undefined ? {} : managedBy(addressOf(names[of] ?? ''));
-    // Until the POST is answered nobody else posts the same.
+    // The same user is not posted again until the POST is answered.
     ids.set(one.who, '');
     ids.set(
       one.who,
@@ -144,7 +144,7 @@ async function change(fixture: ProvisioningFixture, { ids, managers }: Cast, one
     case 'vanish': {
       const { travelId, desired } = await fixture.identity(id);
       fixture.travel.travelers.delete(travelId ?? '');
-      // Any call about the traveler shows that it is gone.
+      // Any call for the traveler answers 404.
       return fixture.patch(id, { preferredLanguage: desired.preferredLanguage === 'fr' ? 'en' : 'fr' });
     }
     case 'active':
@@ -154,7 +154,7 @@ async function change(fixture: ProvisioningFixture, { ids, managers }: Cast, one
   }
 }
 
-/** A person who is deleted in the same step is not there any more, or still in the way of a POST. */
+/** A user who is deleted in the same step may be gone already, or may still make a POST fail with 409. */
 async function tryChange(fixture: ProvisioningFixture, cast: Cast, one: Change): Promise<void> {
   try {
     await change(fixture, cast, one);
@@ -164,7 +164,7 @@ async function tryChange(fixture: ProvisioningFixture, cast: Cast, one: Change):
   }
 }
 
-/** Each promise about managers that is broken at rest, in words. */
+/** Describes each violation of the rules about managers in a settled state. */
 async function faultsOf(fixture: ProvisioningFixture, { ids }: Cast): Promise<string[]> {
   const { travelers: people } = fixture.travel;
   const leadsTo = (from: string | undefined, to: string) => {
@@ -203,7 +203,7 @@ async function faultsOf(fixture: ProvisioningFixture, { ids }: Cast): Promise<st
 const { MODEL_RUNS } = process.env;
 const runs = MODEL_RUNS === undefined ? { numRuns: 60, seed: 9_011 } : { numRuns: Number(MODEL_RUNS) };
 
-test('whatever becomes of managers, at rest nobody stands in a circle, and nobody is left out in vain', async () => {
+test('after random changes of managers no cycle exists, and no manager is left out without one', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-'));
   const database = await openEmbedded(directory, true);
   let count = 0;

@@ -72,7 +72,7 @@ describe.each(Object.keys(steps))(
   },
 );
 
-test('an address that was reserved for a create which failed for good is free for another connection', () =>
+test('an address whose create failed for good is free for another connection', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;
     travel.faultFor = ({ verb }) => (verb === 'create' ? { kind: 'forbidden' } : undefined);
@@ -85,7 +85,7 @@ test('an address that was reserved for a create which failed for good is free fo
     expect(travelers(fixture)).toHaveLength(1);
   }, more));
 
-test('a person who moves is the same traveler, and both connections are told, whichever call fails', async () => {
+test('a person who moves keeps the traveler, and both connections get a finding, whichever call fails', async () => {
   const plays = await failEveryCall({
     hasOther: true,
     run: async (stage) => {
@@ -114,7 +114,7 @@ test('a person who moves is the same traveler, and both connections are told, wh
   expect(plays).toBeGreaterThan(10);
 }, 60_000);
 
-test.each(['externalId', 'userName'])('a person of another connection is not known by the %s', (by) =>
+test.each(['externalId', 'userName'])('a user of another connection is not matched by %s', (by) =>
   withFixture(async (fixture) => {
     const { bridge } = fixture;
     const ada = await bridge.users.create('default', person('Ada', { externalId: '1', userName: 'ada' }));
@@ -130,7 +130,7 @@ test.each(['externalId', 'userName'])('a person of another connection is not kno
   }, more),
 );
 
-test('a person who moves while the archive is under way ends in use', () =>
+test('a person who moves while the archive is under way ends up active', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, clock } = fixture;
     const ada = await bridge.users.create('default', person('Ada'));

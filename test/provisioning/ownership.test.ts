@@ -13,7 +13,7 @@ const rules = [
   { scimAttribute: 'nickName', customFieldId: 'cf-2' },
 ];
 
-/** A traveler with everything that somebody may have entered by hand. */
+/** A traveler with a value in every field that can be entered by hand. */
 const byHand: Partial<TravelUser> & { email: string } = {
   ...{ email: addressOf('Ada'), firstName: 'Ada', lastName: 'Smith', phoneNumber: '+41 443334455' },
   roles: ['organizer', 'guest'],
@@ -25,7 +25,7 @@ const byHand: Partial<TravelUser> & { email: string } = {
   address: { streetAddress: 'Main 1', city: 'Bern', postalCode: '3000', countryCode: 'CH' },
 };
 
-/** Somebody who was in the travel service before any IdP spoke of them. */
+/** A user that was imported from the travel service before any IdP wrote it. */
 async function imported(fixture: ProvisioningFixture): Promise<{ id: string; travelId: string }> {
   const travelPolicies = ['Lax', 'Strict'].map((name) => ({ id: `tp-${name}`, name, archived: false }));
   const known = { customFields: fields as never, scimUserMappings: rules, travelPolicies };
@@ -43,7 +43,7 @@ const owned = async (fixture: ProvisioningFixture, id: string) =>
 const desired = async (fixture: ProvisioningFixture, id: string) => (await fixture.identity(id)).desired;
 const named = (givenName: string): ScimResource => ({ name: { givenName, familyName: 'Smith' } });
 
-/** Changes the traveler by hand, and lets an import see it. */
+/** Changes the traveler by hand, and runs an import. */
 async function edit(fixture: ProvisioningFixture, travelId: string, values: object): Promise<void> {
   const now = traveler(fixture, travelId);
   if (now) fixture.travel.travelers.set(travelId, { ...now, ...values });
@@ -71,14 +71,14 @@ test('a PATCH of one attribute owns its field alone, and changes nothing else', 
     expect(await owned(fixture, id)).toEqual(['firstName']);
   }));
 
-test('a PATCH that writes the value that is there already is no change, and owns nothing', () =>
+test('a PATCH that writes the current value changes nothing and owns nothing', () =>
   withImported(async (fixture, { id }) => {
     await fixture.patch(id, { displayName: 'Whoever' });
     expect(fixture.travel.writes()).toEqual([]);
     expect(await owned(fixture, id)).toEqual([]);
   }));
 
-test('a later PATCH owns what it adds, changes or removes, one element at a time', () =>
+test('a later PATCH owns each element that it adds, changes or removes', () =>
   withImported(async (fixture, { id, travelId }) => {
     const { roles = [] } = (await desired(fixture, id))[urns.travel] as { roles?: { value: string }[] };
     await fixture.patch(id, { nickName: '4712' });
@@ -99,7 +99,7 @@ test('a later PATCH owns what it adds, changes or removes, one element at a time
     expect(traveler(fixture, travelId)?.roles?.toSorted()).toEqual(['guest', 'premium']);
   }));
 
-test('what a PATCH takes away was not there to stay, and comes back when the IdP gives it again', () =>
+test('a value that a PATCH removes comes back when the IdP sets it again', () =>
   withImported(async (fixture, { id, travelId }) => {
     const { phoneNumbers = [] } = await desired(fixture, id);
     await fixture.patch(id, { phoneNumbers: [] });
@@ -124,7 +124,7 @@ test('a part of an address that a PATCH changes is owned, and the other parts ar
     expect(address).toBeUndefined();
   }));
 
-test('a PUT owns whatever it states, and takes nothing away that it never stated', () =>
+test('a PUT owns the attributes that it has, and removes no field that the IdP never wrote', () =>
   withImported(async (fixture, { id, travelId }) => {
     const put = person('Ada', { title: 'Queen' });
     await fixture.bridge.users.change(users, id, () => put, 'replace');
@@ -143,7 +143,7 @@ test('a PUT owns whatever it states, and takes nothing away that it never stated
     expect(await fixture.findings(id)).toEqual(['firstName: drift']);
   }));
 
-test('a PUT after a PATCH owns what it states, and takes away only what the PATCH had sent', () =>
+test('a PUT after a PATCH owns the attributes that it has, and removes only fields that the PATCH had sent', () =>
   withImported(async (fixture, { id, travelId }) => {
     await fixture.patch(id, { nickName: '4712' });
     await fixture.bridge.users.change(users, id, () => person('Ada'), 'replace');
@@ -156,7 +156,7 @@ test('a PUT after a PATCH owns what it states, and takes away only what the PATC
     expect((await fixture.identity(id)).origin.baseline).toBeUndefined();
   }));
 
-test('a POST of somebody imported owns what it states', () =>
+test('a POST of an imported user owns the attributes that it has', () =>
   withImported(async (fixture, { id, travelId }) => {
     const made = await fixture.bridge.users.create(users, person('Ada', { title: 'Queen' }));
     expect(made.id).toBe(id);
@@ -173,7 +173,7 @@ test('a POST of somebody imported owns what it states', () =>
     ]);
   }));
 
-test('a rule that comes, goes or changes touches no field that the IdP never wrote', () =>
+test('a rule that is added, removed or changed does not change a field that the IdP never wrote', () =>
   withImported(async (fixture, { id, travelId }) => {
     await fixture.patch(id, named('Anna'));
     fixture.travel.calls.length = 0;
@@ -191,7 +191,7 @@ test('a rule that comes, goes or changes touches no field that the IdP never wro
     expect(traveler(fixture, travelId)).toMatchObject({ ...byHand, firstName: 'Anna' });
   }));
 
-test('a default of the mapping is no value of the IdP, and fills no field of somebody imported who is patched', () =>
+test('a default of the mapping fills no field of an imported user who is patched', () =>
   withImported(
     async (fixture, { id, travelId }) => {
       await fixture.patch(id, named('Anna'));
@@ -227,7 +227,7 @@ test.each(['lose', 'die', 'hang'] as const)(
     }),
 );
 
-test('an imported person who is patched inactive is archived, and owns that alone', () =>
+test('an imported user who is patched inactive is archived, and only `archived` is owned', () =>
   withImported(async (fixture, { id, travelId }) => {
     await fixture.patch(id, { active: false });
     expect(traveler(fixture, travelId)).toMatchObject({ ...byHand, archived: true });

@@ -13,7 +13,7 @@ const users = 'default';
 const adminsAllowed = { scimUserMapping: [], roles: { allow: ['admin'] } };
 const asAdmin = { [urns.travel]: { roles: [{ value: 'admin' }] } };
 
-/** Somebody whose userName is no address, so that they can only step aside to a parking address. */
+/** A user whose userName is no address, so that only a parking address can serve as a temporary one. */
 function nameless(name: string) {
   return person(name, { userName: name.toLowerCase() });
 }
@@ -51,7 +51,7 @@ function parked({ travel }: ProvisioningFixture): string[] {
     .filter((email) => email.endsWith('.invalid'));
 }
 
-/** The first person steps aside to a parking address, and everything that follows fails until `travel.trouble` is reset. */
+/** Gives the first person a parking address; all calls after that fail until the fault of the travel API is reset. */
 async function stuckInTheMiddle(fixture: ProvisioningFixture, [ada, bob]: [string, string]): Promise<void> {
   const { travel, patch } = fixture;
   await patch(ada, emailsOf(addressOf('Bob')));
@@ -103,7 +103,7 @@ test.each([
   ),
 );
 
-test('two administrators by the mapping who would swap are told so', () =>
+test('two administrators by the mapping who want to swap get a finding', () =>
   withFixture(
     async (fixture) => {
       const [ada, bob] = await pair(fixture);
@@ -122,21 +122,23 @@ test('two administrators by the mapping who would swap are told so', () =>
 test.each([
   ['the first', 0],
   ['the second', 1],
-])('nobody steps aside for a guarded administrator, who keeps the address: %s of two', (_, admin) =>
-  withFixture(async (fixture) => {
-    const [ada, bob] = await pair(fixture);
-    const travelId = (await fixture.identity([ada, bob][admin] ?? '')).travelId ?? '';
-    const was = fixture.travel.travelers.get(travelId);
-    if (was) fixture.travel.travelers.set(travelId, { ...was, roles: ['admin'] });
-    await fixture.patch(ada, emailsOf(addressOf('Bob')));
-    await fixture.patch(bob, emailsOf(addressOf('Ada')));
-    await rest(fixture);
-    expect([await emailOf(fixture, ada), await emailOf(fixture, bob)]).toEqual([
-      addressOf('Ada'),
-      addressOf('Bob'),
-    ]);
-    expect(await fixture.bridge.reconcileDue()).toBe(0);
-  }),
+])(
+  'no parking address is used for a swap with a guarded administrator, who keeps the address: %s of two',
+  (_, admin) =>
+    withFixture(async (fixture) => {
+      const [ada, bob] = await pair(fixture);
+      const travelId = (await fixture.identity([ada, bob][admin] ?? '')).travelId ?? '';
+      const was = fixture.travel.travelers.get(travelId);
+      if (was) fixture.travel.travelers.set(travelId, { ...was, roles: ['admin'] });
+      await fixture.patch(ada, emailsOf(addressOf('Bob')));
+      await fixture.patch(bob, emailsOf(addressOf('Ada')));
+      await rest(fixture);
+      expect([await emailOf(fixture, ada), await emailOf(fixture, bob)]).toEqual([
+        addressOf('Ada'),
+        addressOf('Bob'),
+      ]);
+      expect(await fixture.bridge.reconcileDue()).toBe(0);
+    }),
 );
 
 test.each(['POST', 'PATCH', 'POST of another connection'])(
@@ -208,7 +210,7 @@ describe.each(['the one who stepped aside', 'the other'])('%s of two who swap', 
   );
 });
 
-test('a parking address that the travel API refuses is told, with the others and a remedy, and not tried again and again', () =>
+test('a refused parking address gives a finding that names the others and a remedy, and is not sent again', () =>
   withFixture(async (fixture) => {
     const [ada, bob] = await pair(fixture);
     fixture.travel.faultFor = ({ verb, body }) =>
@@ -237,7 +239,7 @@ test('a parking address that the travel API refuses is told, with the others and
     expect([...(await fixture.findings(ada)), ...(await fixture.findings(bob))]).toEqual([]);
   }));
 
-test('an unlinked traveler with a parking address is not shown, found or matched', () =>
+test('an unlinked traveler with a parking address is neither listed, found nor matched', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;
     const address = 'parked-1@jetbridge.invalid';
@@ -258,7 +260,7 @@ test('an unlinked traveler with a parking address is not shown, found or matched
     expect(await fixture.findings(eve.id)).toContain('email: noEmail');
   }));
 
-test('nobody is shown or told a parking address in the middle of a swap', () =>
+test('no SCIM answer shows a parking address during a swap', () =>
   withFixture(async (fixture) => {
     const both = await pair(fixture);
     await stuckInTheMiddle(fixture, both);
@@ -276,7 +278,7 @@ test('nobody is shown or told a parking address in the middle of a swap', () =>
     }
   }));
 
-test('an address that is changed by hand while it is parked is no drift', () =>
+test('an address that is changed by hand during a swap is no drift', () =>
   withFixture(async (fixture) => {
     const both = await pair(fixture);
     await stuckInTheMiddle(fixture, both);
@@ -296,7 +298,7 @@ test('an address that is changed by hand while it is parked is no drift', () =>
     ]);
   }));
 
-test('a parking address is durable before it is sent', () =>
+test('a parking address is committed before it is sent', () =>
   withFixture(async (fixture) => {
     const [ada, bob] = await pair(fixture);
     await fixture.patch(ada, emailsOf(addressOf('Bob')));

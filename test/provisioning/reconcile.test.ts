@@ -18,7 +18,7 @@ test.each<[string, TravelFailure]>([
   ['an outage', down],
   ['a wrong credential', { kind: 'unauthorized' }],
   ['an unknown collection', { kind: 'notFound' }],
-])('after %s a create stays dirty, and arrives once that is over', (_, failure) =>
+])('a create stays dirty after %s, and is sent again when it is over', (_, failure) =>
   withFixture(async (fixture) => {
     fixture.travel.faultFor = () => failure;
     const ada = await fixture.bridge.users.create(users, person('Ada'));
@@ -32,7 +32,7 @@ test.each<[string, TravelFailure]>([
 test.each<[string, TravelFailure]>([
   ['an outage', down],
   ['a wrong credential', { kind: 'unauthorized' }],
-])('after %s a change stays dirty, and arrives once that is over', (_, failure) =>
+])('a change stays dirty after %s, and is sent again when it is over', (_, failure) =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     fixture.travel.faultFor = () => failure;
@@ -46,7 +46,7 @@ test.each<[string, TravelFailure]>([
   }),
 );
 
-test('a write that the travel API does not allow is refused, and tried again at a repeat', () =>
+test('a write that the travel API forbids is refused, and retried when the IdP repeats it', () =>
   withFixture(async (fixture) => {
     fixture.travel.faultFor = ({ verb }) => (verb === 'create' ? { kind: 'forbidden' } : undefined);
     const ada = await fixture.bridge.users.create(users, person('Ada'));
@@ -57,7 +57,7 @@ test('a write that the travel API does not allow is refused, and tried again at 
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 
-test('fields that a create may not have are left out, and the traveler is made', () =>
+test('refused fields are left out of a create, and the traveler is created', () =>
   withFixture(async (fixture) => {
     fixture.travel.faultFor = ({ body }) => (body?.lang ? invalid('lang') : undefined);
     const ada = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
@@ -75,7 +75,7 @@ test('a create whose only address is refused is pending', () =>
     expect(fixture.travel.writes()).toHaveLength(1);
   }));
 
-test('a create that is refused without a field of ours is pending, with no create left open', () =>
+test('a create that is refused without a known field is pending, and no create stays announced', () =>
   withFixture(async (fixture) => {
     fixture.travel.faultFor = ({ verb }) => (verb === 'create' ? invalid('mystery') : undefined);
     const ada = await fixture.bridge.users.create(users, person('Ada'));
@@ -83,14 +83,14 @@ test('a create that is refused without a field of ours is pending, with no creat
     expect(await fixture.findings(ada.id)).toEqual(['*: refusedByTravelApi']);
   }));
 
-test('an address that is refused falls back to the userName', () =>
+test('a refused address falls back to the userName', () =>
   withFixture(async (fixture) => {
     fixture.travel.faultFor = ({ body }) => (body?.email === addressOf('Ada') ? invalid('email') : undefined);
     const ada = await fixture.bridge.users.create(users, person('Ada', { userName: 'ada@login.example' }));
     expect((await fixture.traveler(ada.id))?.email).toBe('ada@login.example');
   }));
 
-test('a change that is refused without a field of ours is not sent again and again', () =>
+test('a change that is refused without a known field is not sent again', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     fixture.travel.faultFor = ({ verb }) => (verb === 'patch' ? invalid() : undefined);
@@ -116,7 +116,7 @@ test('the waits between attempts double, up to a minute', () =>
     expect(await wait()).toBe(45_000);
   }));
 
-test('nothing is tried before the time that the travel API asks for, up to a minute', () =>
+test('no call is made before the time that Retry-After asks for, up to a minute', () =>
   withFixture(async (fixture) => {
     fixture.travel.faultFor = () => ({ kind: 'unavailable', text: '500', retryAfterMs: 120_000 });
     const ada = await fixture.bridge.users.create(users, person('Ada'));
@@ -128,7 +128,7 @@ test('nothing is tried before the time that the travel API asks for, up to a min
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 
-test('when five people have no answer the connection pauses, and then probes with one identity at a time', () =>
+test('after five unanswered identities the connection pauses, and then probes with one identity at a time', () =>
   withFixture(async (fixture) => {
     fixture.travel.faultFor = () => down;
     const people = ['Ada', 'Bob', 'Cy', 'Di', 'Ed', 'Flo', 'Gil'];
@@ -142,7 +142,7 @@ test('when five people have no answer the connection pauses, and then probes wit
     expect(await states(fixture)).toEqual({ synced: people.length });
   }));
 
-test('a travel API that never could be read keeps everybody dirty', () =>
+test('identities stay dirty as long as the travel API has never been readable', () =>
   withFixture(async (fixture) => {
     fixture.travel.lookups.current = async () => down;
     await fixture.restart();
@@ -151,7 +151,7 @@ test('a travel API that never could be read keeps everybody dirty', () =>
     expect(fixture.travel.calls).toEqual([]);
   }));
 
-test('a fault of ours is waited out, and loses nothing', () =>
+test('an error inside the bridge backs off and loses nothing', () =>
   withFixture(async (fixture) => {
     const { read } = fixture.travel.users;
     fixture.travel.faultFor = () => {

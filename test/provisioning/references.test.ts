@@ -11,7 +11,7 @@ test.each<[string, (boss: { id: string; travelUserId: string | undefined }) => o
   ['userName', () => managedBy('Boss.Login')],
   ['travel extension id', ({ travelUserId }) => ({ [urns.travel]: { manager: { id: travelUserId ?? '' } } })],
   ['travel extension email', () => ({ [urns.travel]: { manager: { email: addressOf('Boss') } } })],
-])('a manager may be named by %s', (_, naming) =>
+])('a manager is found by %s', (_, naming) =>
   withFixture(async ({ bridge, traveler, findings }) => {
     const boss = await bridge.users.create(
       users,
@@ -23,7 +23,7 @@ test.each<[string, (boss: { id: string; travelUserId: string | undefined }) => o
   }),
 );
 
-test('a manager who arrives after the report is followed', () =>
+test('a manager who is created after the report is set', () =>
   withFixture(async ({ bridge, traveler, findings, reconcileAfter: pass }) => {
     const ada = await bridge.users.create(users, person('Ada', managedBy('00uBoss')));
     expect(await findings(ada.id)).toEqual(['managerId: managerUnknown']);
@@ -33,7 +33,7 @@ test('a manager who arrives after the report is followed', () =>
     expect(await findings(ada.id)).toEqual([]);
   }));
 
-test('a manager who arrives while the report is being made is followed', () =>
+test('a manager who is created while the report is being created is set', () =>
   withFixture(async ({ bridge, travel, traveler, reconcileAfter: pass, waitForLeases: quiet }) => {
     const held = travel.holdCall('create');
     const posted = bridge.users.create(users, person('Ada', managedBy('00uBoss')));
@@ -46,7 +46,7 @@ test('a manager who arrives while the report is being made is followed', () =>
     expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
   }));
 
-test('a manager without a traveler is followed once there is one', () =>
+test('a manager without a traveler is set once the traveler exists', () =>
   withFixture(async ({ bridge, traveler, findings, reconcileAfter: pass, patch }) => {
     const { emails: _, ...pending } = person('Boss', { userName: 'boss' });
     const boss = await bridge.users.create(users, pending);
@@ -58,7 +58,7 @@ test('a manager without a traveler is followed once there is one', () =>
     expect((await traveler(ada.id))?.managerId).toBe(travelUserId);
   }));
 
-test('a manager who gets the name that a report gave is followed', () =>
+test('a manager who gets the name that the report refers to is set', () =>
   withFixture(async ({ bridge, traveler, reconcileAfter: pass, patch }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy('E-17')));
@@ -67,7 +67,7 @@ test('a manager who gets the name that a report gave is followed', () =>
     expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
   }));
 
-test('a manager who is found by an import is followed', () =>
+test('a manager who is found by an import is set', () =>
   withFixture(async ({ bridge, travel, traveler, importTravelers: imported }) => {
     const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
     const boss = travel.addTraveler({ email: addressOf('Boss') });
@@ -75,7 +75,7 @@ test('a manager who is found by an import is followed', () =>
     expect((await traveler(ada.id))?.managerId).toBe(boss.id);
   }));
 
-test('a manager who was found by an import and vanished is taken from the report', () =>
+test('a manager whose imported traveler has disappeared is removed from the report', () =>
   withFixture(async ({ bridge, travel, traveler, importTravelers: imported, clock }) => {
     const boss = travel.addTraveler({ email: addressOf('Boss') });
     await imported();
@@ -87,7 +87,7 @@ test('a manager who was found by an import and vanished is taken from the report
     expect(await traveler(ada.id)).not.toHaveProperty('managerId');
   }));
 
-test('a manager who is deleted is taken from the report, with a finding', () =>
+test('a deleted manager is removed from the report, with a finding', () =>
   withFixture(async ({ bridge, traveler, findings, reconcileAfter: pass }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
@@ -109,7 +109,7 @@ test('a manager whose DELETE the travel API refuses stays the manager', () =>
     expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
   }));
 
-test('a manager who is deactivated stays the manager', () =>
+test('a deactivated manager stays the manager', () =>
   withFixture(async ({ bridge, traveler, patch, reconcileAfter: pass }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
@@ -119,7 +119,7 @@ test('a manager who is deactivated stays the manager', () =>
     expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
   }));
 
-test('a manager who is hired again is followed', () =>
+test('a manager who returns after a DELETE is set again', () =>
   withFixture(async ({ bridge, traveler, findings, reconcileAfter: pass }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
@@ -131,7 +131,7 @@ test('a manager who is hired again is followed', () =>
     expect(await findings(ada.id)).toEqual([]);
   }));
 
-test('a manager whose traveler was made anew is followed', () =>
+test('a manager whose traveler was created again is set to the new one', () =>
   withFixture(async ({ bridge, travel, traveler, reconcileAfter: pass, patch }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
@@ -143,7 +143,7 @@ test('a manager whose traveler was made anew is followed', () =>
     expect((await traveler(ada.id))?.managerId).toBe(travelUserId);
   }));
 
-test('a manager whose traveler is gone for good is taken from the report', () =>
+test('a manager whose traveler is gone for good is removed from the report', () =>
   withFixture(async ({ bridge, travel, traveler, patch, reconcileAfter: pass }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
@@ -153,7 +153,7 @@ test('a manager whose traveler is gone for good is taken from the report', () =>
     expect(await traveler(ada.id)).not.toHaveProperty('managerId');
   }));
 
-test('nobody is their own manager', () =>
+test('a user is never their own manager', () =>
   withFixture(async ({ bridge, traveler, findings }) => {
     const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Ada'))));
     expect(await traveler(ada.id)).not.toHaveProperty('managerId');
@@ -186,7 +186,7 @@ test.each([2, 3])(
     ),
 );
 
-test('two who name each other in the same moment make no circle', () =>
+test('two users who become each other’s manager at the same moment form no cycle', () =>
   withFixture(async ({ bridge, travel, traveler, patch, reconcileAfter: pass }) => {
     const ada = await bridge.users.create(users, person('Ada'));
     const bob = await bridge.users.create(users, person('Bob'));
@@ -201,7 +201,7 @@ test('two who name each other in the same moment make no circle', () =>
     expect(bosses.filter((boss) => boss !== undefined).length).toBeLessThan(2);
   }));
 
-test('a later namesake changes nobody’s manager', () =>
+test('a later user with the same name changes no manager', () =>
   withFixture(async ({ bridge, traveler, patch, reconcileAfter: pass }) => {
     const boss = await bridge.users.create(users, person('Boss', { externalId: 'chief' }));
     const ada = await bridge.users.create(users, person('Ada', managedBy('chief')));
@@ -212,7 +212,7 @@ test('a later namesake changes nobody’s manager', () =>
     expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
   }));
 
-test('a manager who can’t be found keeps the one before, only while the value is the same', () =>
+test('a manager who cannot be found any more stays, as long as the value is the same', () =>
   withFixture(async ({ bridge, traveler, patch }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
@@ -220,7 +220,7 @@ test('a manager who can’t be found keeps the one before, only while the value 
     expect(await traveler(ada.id)).not.toHaveProperty('managerId');
   }));
 
-test('a removed manager is taken away', () =>
+test('a removed manager is removed from the traveler', () =>
   withFixture(async ({ bridge, traveler, patch, findings }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
@@ -229,7 +229,7 @@ test('a removed manager is taken away', () =>
     expect(await findings(ada.id)).toEqual([]);
   }));
 
-test('a manager is sought in the own connection only', () =>
+test('a manager is looked up in the same connection only', () =>
   withFixture(
     async ({ bridge, findings }) => {
       await bridge.users.create('other', person('Boss'));

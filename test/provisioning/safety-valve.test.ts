@@ -5,7 +5,7 @@ const HOUR_MS = 3_600_000;
 const BOUND = 5;
 const small = { safetyValve: { share: 0.05, minimum: BOUND, windowMs: HOUR_MS } };
 
-/** Makes so many people, and forgets the calls that made them. */
+/** Creates users, and clears the recorded calls. */
 async function crowd(fixture: ProvisioningFixture, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) ids.push((await fixture.bridge.users.create(users, person(`P${n}`))).id);
@@ -44,7 +44,7 @@ async function eachOf(ids: string[], act: (id: string) => Promise<unknown>): Pro
   for (const id of ids) await act(id);
 }
 
-/** 8 of 12 people leave: 5 may, and 3 are held. */
+/** Deactivates 8 of 12 users: 5 are archived, and 3 are held. */
 function withThreeHeld(
   story: (fixture: ProvisioningFixture, ids: string[], held: string[]) => Promise<void>,
   leave = deactivate,
@@ -68,7 +68,7 @@ test.each([
   }, leave),
 );
 
-test('eight lanes that work at the bound let nobody more pass', () =>
+test('eight parallel attempts archive no more users than the valve allows', () =>
   withFixture(
     async (fixture) => {
       const ids = await crowd(fixture, 24);
@@ -84,7 +84,7 @@ test('eight lanes that work at the bound let nobody more pass', () =>
     { policies: small },
   ));
 
-test('requests that come all at once let nobody more pass', () =>
+test('simultaneous requests archive no more users than the valve allows', () =>
   withFixture(
     async (fixture) => {
       const ids = await crowd(fixture, 24);
@@ -96,7 +96,7 @@ test('requests that come all at once let nobody more pass', () =>
     { policies: small },
   ));
 
-test('the share counts the people who were there when the window began', () =>
+test('the share refers to the number of users when the window began', () =>
   withFixture(
     async (fixture) => {
       const ids = await crowd(fixture, 50);
@@ -106,7 +106,7 @@ test('the share counts the people who were there when the window began', () =>
     { policies: { safetyValve: { share: 0.2, minimum: 3, windowMs: HOUR_MS } } },
   ));
 
-test('the window slides: an hour later as many may leave again, and whoever is held still is', () =>
+test('the window slides: an hour later as many users may leave again, and held ones stay held', () =>
   withThreeHeld(async (fixture, ids) => {
     fixture.clock.advance(HOUR_MS - 1);
     await deactivate(fixture, ids.slice(8, 9));
@@ -117,7 +117,7 @@ test('the window slides: an hour later as many may leave again, and whoever is h
     expect(await heldCount(fixture)).toBe(4);
   }));
 
-test.each(['a touch', 'an import', 'a restart'])('%s an hour later lets nobody pass who is held', (cause) =>
+test.each(['a touch', 'an import', 'a restart'])('%s an hour later archives no held user', (cause) =>
   withThreeHeld(async (fixture, _ids, held) => {
     fixture.clock.advance(2 * HOUR_MS);
     if (cause === 'a touch') await fixture.store.reconcileQueue.markDirty(users, held, fixture.clock.now());
@@ -133,7 +133,7 @@ test.each(['a touch', 'an import', 'a restart'])('%s an hour later lets nobody p
   }),
 );
 
-test('a call that fails leaves somebody held who was held', () =>
+test('a held user stays held after a failed call', () =>
   withThreeHeld(async (fixture, _ids, [ada = '', ...held]) => {
     fixture.clock.advance(2 * HOUR_MS);
     fixture.travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
@@ -145,7 +145,7 @@ test('a call that fails leaves somebody held who was held', () =>
     expect((await heldIds(fixture)).toSorted()).toEqual([ada, ...held].toSorted());
   }));
 
-test('an approval archives at once, beyond the bound, and takes no place of it', () =>
+test('an approval archives at once, beyond the limit, and does not count towards it', () =>
   withThreeHeld(async (fixture, ids, held) => {
     await decide(fixture, held, 'approved');
     expect(archived(fixture)).toBe(8);
@@ -166,7 +166,7 @@ test('an approval survives a travel API that is down, and a restart', () =>
     expect(archived(fixture)).toBe(8);
   }));
 
-test('what is discarded stays, whatever comes by, until the IdP writes again: then it is asked anew', () =>
+test('a discarded archive stays discarded until the IdP writes again; then it is held anew', () =>
   withThreeHeld(async (fixture, _ids, held) => {
     const [ada = ''] = held;
     await decide(fixture, held, 'discarded');
@@ -180,7 +180,7 @@ test('what is discarded stays, whatever comes by, until the IdP writes again: th
     expect(await fixture.traveler(ada)).toMatchObject({ archived: true });
   }));
 
-test('a write of the IdP to somebody who was discarded is held as long as the window is full', () =>
+test('a write of the IdP after a discarded archive is held as long as the window is full', () =>
   withThreeHeld(async (fixture, _ids, [ada = '']) => {
     await decide(fixture, [ada], 'discarded');
     await fixture.patch(ada, { displayName: 'Somebody' });
@@ -188,7 +188,7 @@ test('a write of the IdP to somebody who was discarded is held as long as the wi
     expect(await heldIds(fixture)).toContain(ada);
   }));
 
-test('a reactivation ends the wait, though the travel API is down', () =>
+test('a reactivation ends the hold even if the travel API is down', () =>
   withThreeHeld(async (fixture, _ids, held) => {
     const [ada = '', bob = ''] = held;
     await fixture.patch(ada, { active: true });
@@ -203,7 +203,7 @@ test('a reactivation ends the wait, though the travel API is down', () =>
     ).toBe(1);
   }));
 
-test('one person who comes and goes takes one place', () =>
+test('a user who leaves and returns repeatedly counts once', () =>
   withFixture(
     async (fixture) => {
       const ids = await crowd(fixture, 10);
@@ -221,7 +221,7 @@ test('one person who comes and goes takes one place', () =>
     { policies: small },
   ));
 
-test('an archive that fails and is tried again counts once', () =>
+test('an archive that fails and is retried counts once', () =>
   withFixture(
     async (fixture) => {
       const ids = await crowd(fixture, 10);
@@ -237,7 +237,7 @@ test('an archive that fails and is tried again counts once', () =>
     { policies: small },
   ));
 
-test('somebody who was approved, came back and leaves again is asked about anew', () =>
+test('a user who was approved, returned and leaves again is held anew', () =>
   withThreeHeld(async (fixture, _ids, [ada = '']) => {
     await decide(fixture, [ada], 'approved');
     await fixture.patch(ada, { active: true });
@@ -267,7 +267,7 @@ test('with deprovision "delete", deletions are held, those of archived travelers
     { policies: { ...small, deprovision: 'delete' } },
   ));
 
-test('a deactivation and the deletion that follows it take one place', () =>
+test('a deactivation and the deletion that follows it count once', () =>
   withFixture(
     async (fixture) => {
       const ids = await crowd(fixture, 10);
@@ -279,7 +279,7 @@ test('a deactivation and the deletion that follows it take one place', () =>
     { policies: { ...small, deprovision: 'delete' } },
   ));
 
-test('somebody who is held and then deleted stays held, and an approval archives', () =>
+test('a held user who is then deleted stays held, and an approval archives', () =>
   withThreeHeld(async (fixture, _ids, [ada = '']) => {
     await fixture.bridge.users.remove(users, ada);
     await expect(fixture.bridge.users.read(users, ada)).rejects.toMatchObject({ kind: 'notFound' });
@@ -288,7 +288,7 @@ test('somebody who is held and then deleted stays held, and an approval archives
     expect(await fixture.traveler(ada)).toMatchObject({ archived: true });
   }));
 
-test('somebody who is held, deleted and created again keeps the traveler, and nothing is held any more', () =>
+test('a held user who is deleted and created again keeps the traveler, and the hold ends', () =>
   withThreeHeld(async (fixture, ids, held) => {
     const [ada = ''] = held;
     const name = `P${ids.indexOf(ada)}`;
@@ -302,7 +302,7 @@ test('somebody who is held, deleted and created again keeps the traveler, and no
     expect(archived(fixture)).toBe(BOUND);
   }));
 
-test('without a valve everybody may leave', () =>
+test('without a safety valve no archive is held', () =>
   withFixture(
     async (fixture) => {
       await deactivate(fixture, (await crowd(fixture, 12)).slice(0, 9));
@@ -311,14 +311,14 @@ test('without a valve everybody may leave', () =>
     { policies: { safetyValve: undefined } },
   ));
 
-test('other fields of somebody who is held go on', () =>
+test('other fields of a held user are still updated', () =>
   withThreeHeld(async (fixture, _ids, [ada = '']) => {
     await fixture.patch(ada, { name: { givenName: 'Nina', familyName: 'Smith' } });
     expect(await fixture.traveler(ada)).toMatchObject({ firstName: 'Nina', archived: false });
     expect(await heldIds(fixture)).toContain(ada);
   }));
 
-test('by default twenty may leave, and a restart forgets none of them', () =>
+test('by default twenty users may leave, and a restart keeps the count', () =>
   withFixture(async (fixture) => {
     const ids = await crowd(fixture, 40);
     await deactivate(fixture, ids.slice(0, 15));
@@ -328,7 +328,7 @@ test('by default twenty may leave, and a restart forgets none of them', () =>
     expect(await heldCount(fixture)).toBe(15);
   }));
 
-test('while the connection pauses, nobody counts as held who was reactivated', () =>
+test('a reactivated user does not count as held while the connection pauses', () =>
   withThreeHeld(async (fixture, _ids, [ada = '']) => {
     const throttled = { kind: 'unavailable', text: '429', isThrottled: true, retryAfterMs: 60_000 } as const;
     fixture.travel.faultFor = () => throttled;

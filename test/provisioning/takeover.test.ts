@@ -14,7 +14,7 @@ function withCustomField(fixture: ProvisioningFixture): void {
   fixture.travel.lookupData = { ...fixture.travel.lookupData, customFields: [customField] };
 }
 
-/** Everything that somebody changed by hand at the leaver's traveler. */
+/** The fields of the leaver's traveler that were changed by hand. */
 const handMade = {
   address: { city: 'Vienna', streetAddress: 'Ring 1' },
   currency: 'EUR',
@@ -24,14 +24,14 @@ const handMade = {
   customFields: [{ customFieldId: 'cf-1', name: 'Badge', values: [{ data: 'secret' }] }],
 };
 
-/** What an IdP sent of the leaver, besides names and address. */
+/** The attributes that the IdP sent for the leaver, besides names and address. */
 const former: ScimResource = {
   preferredLanguage: 'fr',
   phoneNumbers: [{ value: '+43111111', type: 'work' }],
   [urns.travel]: { roles: [{ value: 'organizer' }], gender: 'F', currency: 'USD' },
 };
 
-/** How somebody else under the same userName and address takes the place of a leaver. */
+/** The ways in which another person with the same userName and address takes the place of a leaver. */
 const ways: Record<
   string,
   (fixture: ProvisioningFixture, write: EveryCallContext['write']) => Promise<string>
@@ -75,7 +75,7 @@ const ways: Record<
   },
 };
 
-/** What a PATCH must clear to leave a user with names and address. */
+/** The attributes that a PATCH clears, so that the user has only names and address. */
 const bare = { preferredLanguage: null, phoneNumbers: [], [urns.travel]: null } as unknown as ScimResource;
 
 async function leaver(fixture: ProvisioningFixture): Promise<string> {
@@ -101,8 +101,8 @@ function travelers({ travel }: ProvisioningFixture) {
   return [...travel.travelers.values()].slice(1);
 }
 
-/** A traveler without empty containers, which say nothing. */
-function told(traveler: object | undefined) {
+/** A traveler without empty arrays and objects, which mean the same as no value. */
+function withoutEmptyValues(traveler: object | undefined) {
   return Object.fromEntries(
     Object.entries(traveler ?? {}).filter(
       ([name, value]) =>
@@ -112,21 +112,21 @@ function told(traveler: object | undefined) {
 }
 
 describe.each(Object.keys(ways))('%s under another externalId', (way) => {
-  const takePlace = ways[way];
-  if (!takePlace) throw new Error('there is no such way');
+  const replaceLeaver = ways[way];
+  if (!replaceLeaver) throw new Error('this way does not exist');
 
-  test('leaves nothing of the leaver at the traveler, whichever call fails', async () => {
+  test('removes every value of the leaver from the traveler, whichever call fails', async () => {
     const plays = await failEveryCall({
       run: async (stage) => {
         const { fixture } = stage;
-        const id = await takePlace(fixture, (write) => {
+        const id = await replaceLeaver(fixture, (write) => {
           stage.begin();
           return stage.write(write);
         });
         await stage.rest();
         const [only, ...others] = travelers(fixture);
         expect(others).toEqual([]);
-        expect(told(only)).toEqual({
+        expect(withoutEmptyValues(only)).toEqual({
           ...{ id: only?.id, archived: false, email: addressOf('Ada') },
           ...{ firstName: 'Ada', lastName: 'Smith' },
         });
@@ -140,12 +140,12 @@ describe.each(Object.keys(ways))('%s under another externalId', (way) => {
     expect(plays).toBeGreaterThan(10);
   }, 60_000);
 
-  test('gets a traveler of their own where the policy says so, whichever call fails', async () => {
+  test('creates a new traveler with onReturn: separate, whichever call fails', async () => {
     await failEveryCall({
       options: { policies: { onReturn: 'separate' } },
       run: async (stage) => {
         const { fixture } = stage;
-        const id = await takePlace(fixture, (write) => {
+        const id = await replaceLeaver(fixture, (write) => {
           stage.begin();
           return stage.write(write);
         });
@@ -157,7 +157,7 @@ describe.each(Object.keys(ways))('%s under another externalId', (way) => {
           address: handMade.address,
           email: expect.stringMatching(/^parked-.*@jetbridge\.invalid$/),
         });
-        expect(told(other)).toEqual({
+        expect(withoutEmptyValues(other)).toEqual({
           ...{ id: other?.id, archived: false, email: addressOf('Ada') },
           ...{ firstName: 'Ada', lastName: 'Smith' },
         });
@@ -170,13 +170,13 @@ describe.each(Object.keys(ways))('%s under another externalId', (way) => {
     });
   }, 60_000);
 
-  test('is held where the policy says so, until an approval, whichever call fails', async () => {
+  test('is held with onReturn: hold until an admin approves it, whichever call fails', async () => {
     await failEveryCall({
       options: { policies: { onReturn: 'hold' } },
       run: async (stage) => {
         const { fixture } = stage;
         const { id: connection } = fixture.connection;
-        const id = await takePlace(fixture, (write) => {
+        const id = await replaceLeaver(fixture, (write) => {
           stage.begin();
           return stage.write(write);
         });
@@ -189,7 +189,7 @@ describe.each(Object.keys(ways))('%s under another externalId', (way) => {
         await stage.rest();
         const [only, ...others] = travelers(fixture);
         expect(others).toEqual([]);
-        expect(told(only)).toEqual({
+        expect(withoutEmptyValues(only)).toEqual({
           ...{ id: only?.id, archived: false, email: addressOf('Ada') },
           ...{ firstName: 'Ada', lastName: 'Smith' },
         });
@@ -198,10 +198,10 @@ describe.each(Object.keys(ways))('%s under another externalId', (way) => {
     });
   }, 60_000);
 
-  test('is left without a traveler, who stays archived, by an admin who discards it', () =>
+  test('leaves the traveler archived and the user without one when an admin discards the hold', () =>
     withFixture(
       async (fixture) => {
-        const id = await takePlace(fixture, (write) => write());
+        const id = await replaceLeaver(fixture, (write) => write());
         await fixture.reconcileAfter(0);
         await fixture.store.holds.decide('default', { ids: [id] }, 'discarded', fixture.clock.now());
         for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(60_000);
@@ -213,25 +213,29 @@ describe.each(Object.keys(ways))('%s under another externalId', (way) => {
       { policies: { onReturn: 'hold' } },
     ));
 
-  test.each(['admin', 'authAdmin'])('is held where the traveler is %s, whatever the policy', async (role) => {
-    for (const onReturn of ['revive', 'separate', 'hold'] as const)
-      await withFixture(
-        async (fixture) => {
-          const id = await takePlace(fixture, async (write) => {
-            for (const [key, one] of fixture.travel.travelers)
-              if (key !== 't-1') fixture.travel.travelers.set(key, { ...one, archived: true, roles: [role] });
-            return write();
-          });
-          for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(60_000);
-          expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true, roles: [role] })]);
-          expect((await fixture.identity(id)).state).toBe('held');
-        },
-        { policies: { onReturn } },
-      );
-  });
+  test.each(['admin', 'authAdmin'])(
+    'is held under every policy if the traveler has the role %s',
+    async (role) => {
+      for (const onReturn of ['revive', 'separate', 'hold'] as const)
+        await withFixture(
+          async (fixture) => {
+            const id = await replaceLeaver(fixture, async (write) => {
+              for (const [key, one] of fixture.travel.travelers)
+                if (key !== 't-1')
+                  fixture.travel.travelers.set(key, { ...one, archived: true, roles: [role] });
+              return write();
+            });
+            for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(60_000);
+            expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true, roles: [role] })]);
+            expect((await fixture.identity(id)).state).toBe('held');
+          },
+          { policies: { onReturn } },
+        );
+    },
+  );
 });
 
-test('a mandatory field that the travel API keeps is a finding, and the rest is reset', () =>
+test('a mandatory field that the travel API keeps gives a finding, and the other fields are reset', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;
     const ada = await bridge.users.create('default', person('Ada', { externalId: 'old', ...former }));
@@ -244,7 +248,7 @@ test('a mandatory field that the travel API keeps is a finding, and the rest is 
     const back = await bridge.users.create('default', person('Ada', { externalId: 'new' }));
     await fixture.reconcileAfter(60_000);
     const [only] = travelers(fixture);
-    expect(told(only)).toMatchObject({ archived: false, currency: 'EUR' });
+    expect(withoutEmptyValues(only)).toMatchObject({ archived: false, currency: 'EUR' });
     expect(only).not.toHaveProperty('lang');
     expect(only).not.toHaveProperty('phoneNumber');
     expect(await fixture.findings(back.id)).toEqual(['currency: refusedByTravelApi']);
@@ -254,10 +258,10 @@ test('a mandatory field that the travel API keeps is a finding, and the rest is 
 test.each([
   ['neither has', {}, {}],
   ['only the leaver has', { externalId: 'one' }, {}],
-  ['only the newcomer has', {}, { externalId: 'one' }],
+  ['only the new user has', {}, { externalId: 'one' }],
   ['both have the same', { externalId: 'one' }, { externalId: 'one' }],
 ])(
-  'somebody is the same person where %s an externalId, and keeps what was made by hand',
+  'the returning user counts as the same person and keeps values entered by hand if %s an externalId',
   async (_, old, now) => {
     for (const isDelete of [true, false])
       await withFixture(async (fixture) => {
@@ -283,65 +287,62 @@ test.each([
   },
 );
 
-describe.each([false, true])(
-  'of two live people with one address (the wall clock is set back: %s)',
-  (isSetBack) => {
-    const two = async (fixture: ProvisioningFixture, ids: [ScimResource, ScimResource] = [{}, {}]) => {
-      const { bridge } = fixture;
-      const one = person('Ada', { userName: 'one', ...former, ...ids[0] });
-      const first = await bridge.users.create('default', one);
-      alterByHand(fixture);
-      const other = person('Eve', { userName: 'two', ...emailsOf(addressOf('Ada')), ...ids[1] });
-      const second = await bridge.users.create('default', other);
-      expect(second.travelUserId).toBeUndefined();
-      if (isSetBack) fixture.clock.setWallClock(-3_600_000);
-      await bridge.users.remove('default', first.id);
-      for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(60_000);
-      await fixture.importTravelers();
-      return { first, second };
-    };
+describe.each([false, true])('two active users with one address (wall clock set back: %s)', (isSetBack) => {
+  const two = async (fixture: ProvisioningFixture, ids: [ScimResource, ScimResource] = [{}, {}]) => {
+    const { bridge } = fixture;
+    const one = person('Ada', { userName: 'one', ...former, ...ids[0] });
+    const first = await bridge.users.create('default', one);
+    alterByHand(fixture);
+    const other = person('Eve', { userName: 'two', ...emailsOf(addressOf('Ada')), ...ids[1] });
+    const second = await bridge.users.create('default', other);
+    expect(second.travelUserId).toBeUndefined();
+    if (isSetBack) fixture.clock.setWallClock(-3_600_000);
+    await bridge.users.remove('default', first.id);
+    for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(60_000);
+    await fixture.importTravelers();
+    return { first, second };
+  };
 
-    test.each<[string, ScimResource, ScimResource]>([
-      ['no externalIds', {}, {}],
-      ['two externalIds', { externalId: '1' }, { externalId: '2' }],
-    ])('the second, with %s, never gets the traveler of the first, who leaves', (_, ...ids) =>
-      withFixture(async (fixture) => {
-        const { second } = await two(fixture, ids);
-        expect(await fixture.identity(second.id)).toMatchObject({ state: 'pending', travelId: undefined });
-        expect(await fixture.findings(second.id)).toEqual(['email: emailHeldByLeaver']);
-        expect(travelers(fixture)).toEqual([
-          expect.objectContaining({
-            ...handMade,
-            archived: true,
-            firstName: 'Ada',
-            roles: expect.anything(),
-          }),
-        ]);
-        expect(await fixture.bridge.reconcileDue()).toBe(0);
-      }),
-    );
+  test.each<[string, ScimResource, ScimResource]>([
+    ['no externalIds', {}, {}],
+    ['two externalIds', { externalId: '1' }, { externalId: '2' }],
+  ])('the second one, with %s, never gets the traveler of the first one, who leaves', (_, ...ids) =>
+    withFixture(async (fixture) => {
+      const { second } = await two(fixture, ids);
+      expect(await fixture.identity(second.id)).toMatchObject({ state: 'pending', travelId: undefined });
+      expect(await fixture.findings(second.id)).toEqual(['email: emailHeldByLeaver']);
+      expect(travelers(fixture)).toEqual([
+        expect.objectContaining({
+          ...handMade,
+          archived: true,
+          firstName: 'Ada',
+          roles: expect.anything(),
+        }),
+      ]);
+      expect(await fixture.bridge.reconcileDue()).toBe(0);
+    }),
+  );
 
-    test.each<[string, object]>([
-      ['reclaimEmail', { reclaimEmail: true }],
-      ['onReturn: separate', { onReturn: 'separate' }],
-    ])('the second gets a traveler of their own where the policy is %s', (_, policies) =>
-      withFixture(
-        async (fixture) => {
-          const { second } = await two(fixture);
-          const [old, own, ...others] = travelers(fixture);
-          expect(others).toEqual([]);
-          expect(old).toMatchObject({ archived: true, email: expect.stringMatching(/^parked-/) });
-          expect(told(own)).toEqual({
-            id: own?.id,
-            archived: false,
-            email: addressOf('Ada'),
-            firstName: 'Eve',
-            lastName: 'Smith',
-          });
-          expect((await fixture.identity(second.id)).travelId).toBe(own?.id);
-        },
-        { policies },
-      ),
-    );
-  },
-);
+  test.each<[string, object]>([
+    ['reclaimEmail', { reclaimEmail: true }],
+    ['onReturn: separate', { onReturn: 'separate' }],
+  ])('the second one gets a new traveler with the policy %s', (_, policies) =>
+    withFixture(
+      async (fixture) => {
+        const { second } = await two(fixture);
+        const [old, own, ...others] = travelers(fixture);
+        expect(others).toEqual([]);
+        expect(old).toMatchObject({ archived: true, email: expect.stringMatching(/^parked-/) });
+        expect(withoutEmptyValues(own)).toEqual({
+          id: own?.id,
+          archived: false,
+          email: addressOf('Ada'),
+          firstName: 'Eve',
+          lastName: 'Smith',
+        });
+        expect((await fixture.identity(second.id)).travelId).toBe(own?.id);
+      },
+      { policies },
+    ),
+  );
+});

@@ -14,7 +14,7 @@ const throttled: TravelFailure = {
 const faulty: TravelFailure = { kind: 'unavailable', text: '500' };
 const silent: TravelFailure = { kind: 'unavailable', text: 'ECONNRESET', isUnanswered: true };
 
-/** Lets time pass a second at a time, as the loop would, and answers when calls were made, in seconds, and for whom. */
+/** Lets time pass in steps of a second, like the background loop, and returns the times (in seconds) and travelers of the calls. */
 async function calls(
   fixture: ProvisioningFixture,
   seconds: number,
@@ -31,7 +31,7 @@ async function calls(
 
 const reasons = ({ bridge }: ProvisioningFixture) => bridge.pauses().map(({ reason }) => reason);
 
-test('a travel API that asks to wait for an hour is asked after a minute, then each half minute, leavers first', () =>
+test('with a Retry-After of an hour, a probe follows after a minute, then every half minute, leavers first', () =>
   withFixture(async (fixture) => {
     const leo = await fixture.bridge.users.create(users, person('Leo'));
     const leoId = (await fixture.identity(leo.id)).travelId;
@@ -50,7 +50,7 @@ test('a travel API that asks to wait for an hour is asked after a minute, then e
     expect((await fixture.traveler(leo.id))?.archived).toBe(true);
   }));
 
-test('a write of the IdP resets the back-off of that person, and never ends the pause', () =>
+test('a write of the IdP resets the back-off of its user, and never ends the pause', () =>
   withFixture(async (fixture) => {
     fixture.travel.faultFor = () => throttled;
     const ada = await fixture.bridge.users.create(users, person('Ada'));
@@ -92,7 +92,7 @@ test.each([
   }),
 );
 
-test('500 for everybody stops nobody: each backs off alone', () =>
+test('500 for all calls does not pause the connection: each identity backs off alone', () =>
   withFixture(async (fixture) => {
     fixture.travel.faultFor = () => faulty;
     for (const name of ['Ada', 'Bob', 'Cy', 'Di', 'Ed', 'Flo', 'Gil'])
@@ -118,13 +118,13 @@ test('429 for a page of an import pauses the connection, and an import of a paus
       withGroups: true,
     });
     expect(fixture.travel.calls).toEqual([]);
-    // The people in the queue come first; who has nothing in it is probed for by the import.
+    // The identities in the queue come first; a connection with an empty queue is probed by the import.
     fixture.travel.faultFor = () => undefined;
     await fixture.reconcileAfter(60_000);
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 
-test('an import probes where nobody is in the queue', () =>
+test('an import probes a connection whose queue is empty', () =>
   withFixture(async (fixture) => {
     fixture.travel.faultFor = () => throttled;
     await fixture.bridge.importer.run(fixture.connection);
@@ -134,7 +134,7 @@ test('an import probes where nobody is in the queue', () =>
     expect(reasons(fixture)).toEqual([undefined]);
   }));
 
-test('429 for a reading of the feed pauses the connection', async () => {
+test('429 for a read of the event feed pauses the connection', async () => {
   const feed = fakeFeed();
   await withFixture(
     async (fixture) => {

@@ -6,7 +6,7 @@ const project = { id: 'cf-1', name: 'Project', dataType: 'text', disabled: false
 const toProject = { scimUserMapping: [{ scimAttribute: 'title', customFieldId: 'cf-1' }] };
 const finance = { id: 'cc-1', name: 'Finance', archived: false };
 
-test('what no attribute was ever written for stays as it is in the travel service', () =>
+test('a field whose attributes the IdP never wrote stays as it is in the travel service', () =>
   withFixture(async ({ bridge, travel, traveler, patch }) => {
     travel.addTraveler({ email: 'ada@corp.example', phoneNumber: '+33 1 23 45 67 89', currency: 'EUR' });
     const ada = await bridge.users.create(users, person('Ada'));
@@ -18,7 +18,7 @@ test('what no attribute was ever written for stays as it is in the travel servic
     });
   }));
 
-test('custom fields and roles of others are carried along, read just before', () =>
+test('a PATCH carries along the custom fields and roles of others, which are read just before', () =>
   withFixture(
     async ({ bridge, travel, traveler }) => {
       travel.lookupData.customFields.push(project);
@@ -47,7 +47,7 @@ test('custom fields and roles of others are carried along, read just before', ()
     { mapping: toProject },
   ));
 
-test('a role that goes is taken away, and no other', () =>
+test('only the role that the IdP removes is removed', () =>
   withFixture(async ({ bridge, travel, traveler, patch }) => {
     const roles = (...values: string[]) => ({ [urns.travel]: { roles: values.map((value) => ({ value })) } });
     const ada = await bridge.users.create(users, person('Ada', roles('organizer', 'premium')));
@@ -58,7 +58,7 @@ test('a role that goes is taken away, and no other', () =>
     expect((await traveler(ada.id))?.roles).toEqual(['premium', 'guestCreator']);
   }));
 
-test('a rule that goes releases its field: the value stays and is nobody’s', () =>
+test('a removed rule releases its field: the value stays and is not owned any more', () =>
   withFixture(async ({ bridge, travel, traveler, identity, patch }) => {
     travel.lookupData = {
       ...travel.lookupData,
@@ -77,7 +77,7 @@ test('a rule that goes releases its field: the value stays and is nobody’s', (
     expect((await identity(ada.id)).applied).not.toHaveProperty(['customFields.cf-1']);
   }));
 
-test('a name that is no longer found keeps what was sent, while its source is unchanged', () =>
+test('a name that is no longer found keeps the sent value while its source is unchanged', () =>
   withFixture(async ({ bridge, travel, traveler, patch, findings }) => {
     travel.lookupData = { ...travel.lookupData, costCenters: [finance] };
     const costCenter = (name: string) => ({ [urns.enterprise]: { costCenter: name } });
@@ -90,7 +90,7 @@ test('a name that is no longer found keeps what was sent, while its source is un
     expect(await findings(ada.id)).toEqual(['costCenterId: costCenterUnknown']);
   }));
 
-test('an id sticks to its source value though the name becomes another’s', () =>
+test('a resolved id stays with its source value even if another entry gets the name', () =>
   withFixture(async ({ bridge, travel, traveler, patch }) => {
     travel.lookupData = { ...travel.lookupData, costCenters: [finance] };
     const ada = await bridge.users.create(
@@ -106,7 +106,7 @@ test('an id sticks to its source value though the name becomes another’s', () 
     expect((await traveler(ada.id))?.costCenterId).toBe('cc-1');
   }));
 
-test('what is not found is looked up once more in fresh lookups', () =>
+test('a value that is not found is looked up once more in fresh lookups', () =>
   withFixture(async ({ bridge, travel, traveler }) => {
     travel.beforeRefresh = () => {
       travel.lookupData = { ...travel.lookupData, costCenters: [finance] };
@@ -118,7 +118,7 @@ test('what is not found is looked up once more in fresh lookups', () =>
     expect((await traveler(ada.id))?.costCenterId).toBe('cc-1');
   }));
 
-test('a value that the travel API spells its own way is not sent again, and is no drift', () =>
+test('a value that the travel API spells differently is not sent again, and is no drift', () =>
   withFixture(async ({ bridge, travel, findings, patch }) => {
     const phoneNumbers = [{ value: '+33123456789', type: 'work' }];
     const ada = await bridge.users.create(users, person('Ada', { phoneNumbers }));
@@ -139,7 +139,7 @@ test('a value that the travel API spells its own way is not sent again, and is n
     expect(ada.travelUserId).toBeDefined();
   }));
 
-test('drift is reported, not corrected, and what the IdP changes later is sent', () =>
+test('drift is reported and not corrected, and a later change of the IdP is sent', () =>
   withFixture(async ({ bridge, travel, traveler, findings, importTravelers: imported, patch }) => {
     const ada = await bridge.users.create(users, person('Ada'));
     const now = await traveler(ada.id);
@@ -187,7 +187,7 @@ test('a refused value is tried again when the lookups change', () =>
     expect((await identity(ada.id)).state).toBe('synced');
   }));
 
-test('the trace of the last translation is kept with the outcome', () =>
+test('the trace of the last translation is saved with the outcome', () =>
   withFixture(async ({ bridge, identity }) => {
     const ada = await bridge.users.create(users, person('Ada'));
     const { trace } = await identity(ada.id);

@@ -1,16 +1,16 @@
-import type { ConnectionName } from './idp.ts';
+import type { ConnectionName } from './identity-providers.ts';
 import { type Field, hasRule, type MappedAttribute, type Value, wantedValue } from './traveler-fields.ts';
-import type { Wish } from './wish.ts';
+import type { WantedUser } from './wanted-user.ts';
 
-/** What happened to people and travelers since the last rest, in order. */
-export type Event =
+/** One event since the last check; the events are in order. */
+export type HistoryEvent =
   | {
-      kind: 'wish';
+      kind: 'write';
       person: number;
       connection: ConnectionName;
       verb: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-      wish: Wish | undefined;
-      before: Wish | undefined;
+      wanted: WantedUser | undefined;
+      before: WantedUser | undefined;
       /** The person never wanted this address before. */
       isNewEmail: boolean;
     }
@@ -18,94 +18,94 @@ export type Event =
   | { kind: 'stranger'; traveler: string; person: number; values: Partial<Record<Field, Value>> }
   | { kind: 'vanish'; traveler: string; person: number };
 
-/** A traveler as it was found right at the last rest. */
-export interface Remembered {
+/** A traveler as it was, without violations, at the last check. */
+export interface RememberedTraveler {
   fields: Record<Field, Value>;
   email: string;
   isAdmin: boolean;
-  /** What the IdP wanted then, by field; a field that is not in it is owned by nobody. */
+  /** The values that the IdP wanted, by field. A field without an entry is not owned. */
   wanted: Map<Field, Value>;
-  /** The last person who was linked to it; undefined for one who was made by hand and never linked. */
+  /** The last person linked to the traveler; undefined if it was created by hand and never linked. */
   owner: { person: number; connection: ConnectionName; externalId: string } | undefined;
-  /** True for one who was linked between two rests: nobody knows which fields are owned. */
+  /** True if it was linked and unlinked between two checks, so that its owned fields are unknown. */
   isUncertain: boolean;
-  /** True while somebody has taken a leaver's traveler back into use by hand. */
+  /** True while a leaver's traveler is un-archived by hand. */
   isActiveByHand: boolean;
-  /** Its person had left; whoever gets it back need not be somebody else. */
+  /** True if its person had left. The person who gets it next may be the same one. */
   isLeftBehind: boolean;
 }
 
-/** What the travel service's rules were at the last rest, and what they are. */
+/** The rules of the travel service at the last check, and now. */
 export interface RuleChange {
   before: ReadonlySet<MappedAttribute>;
   now: ReadonlySet<MappedAttribute>;
 }
 
 export interface History {
-  events: readonly Event[];
+  events: readonly HistoryEvent[];
   rules: RuleChange;
   drift: 'report' | 'correct';
-  /** How often each field of each traveler was edited by hand since the beginning. */
+  /** The number of edits by hand since the beginning, by traveler and field. */
   edits: ReadonlyMap<string, number>;
 }
 
-/** Which values a field may have at rest, and what is wanted; `any` where the contract does not decide. */
-export interface Expectation {
+/** The values that a field may have in a settled state, `any` if the contract does not decide, and the wanted one. */
+export interface ExpectedValues {
   allowed: ReadonlySet<Value> | 'any';
-  /** Undefined: nobody owns the field. */
+  /** Undefined if the field is not owned. */
   wanted: { value: Value } | undefined;
 }
 
-/** More corrections of one field in an hour are not made. */
+/** The bridge corrects one field at most this often within an hour. */
 const CORRECTIONS = 3;
 
-interface Track {
-  /** Values of others that may still be there. */
+interface FieldTrack {
+  /** Values written by others that the field may still have. */
   drift: Set<Value>;
-  /** The values set by hand that a new value of the IdP replaces, if that one is ever sent. */
+  /** Values set by hand that a new value of the IdP replaces, if it is ever sent. */
   replaced: Set<Value>;
   owned: boolean;
   wanted: Value;
-  /** Whether the wanted value may be there. */
+  /** True if the field may have the wanted value. */
   isWantedAllowed: boolean;
-  /** Every value that was wanted: a change back to one of them may never reach the travel API. */
+  /** All values that were wanted: a change back to one of them may never reach the travel API. */
   seen: Set<Value>;
   isChanged: boolean;
-  /** The value that a traveler had who was not ours at the beginning. */
+  /** The value that a traveler had before it was linked. */
   foreignStart: { value: Value } | undefined;
   owner: { connection: ConnectionName; externalId: string } | undefined;
   person: number | undefined;
 }
 
-/** A traveler with the person who is linked to it now. */
-export interface Linked {
+/** A traveler with the person that is linked to it now. */
+export interface LinkedTraveler {
   traveler: string;
   person: number;
-  /** What the person is to be; undefined after they left. */
-  wish: Wish | undefined;
-  memory: Remembered | undefined;
+  /** The wanted user; undefined after the person left. */
+  wanted: WantedUser | undefined;
+  memory: RememberedTraveler | undefined;
 }
 
-/** Plays the events over one field of a traveler that is now linked to this person. */
-export function expectationOf(
+/** Applies the events to one field of a linked traveler, and returns the values that it may have. */
+export function expectedValues(
   field: Field,
-  { traveler, person, wish, memory }: Linked,
+  { traveler, person, wanted, memory }: LinkedTraveler,
   history: History,
-): Expectation {
+): ExpectedValues {
   const { rules, events } = history;
   const isRuled = hasRule(field, rules.now);
   if (hasRule(field, rules.before) && !isRuled) return { allowed: 'any', wanted: undefined };
-  const track = begin(field, memory, { isNewRule: isRuled && !hasRule(field, rules.before) });
+  const track = newTrack(field, memory, { isNewRule: isRuled && !hasRule(field, rules.before) });
   for (const event of events) {
-    if (event.kind === 'stranger' && event.traveler === traveler) stranger(track, event.values[field]);
+    if (event.kind === 'stranger' && event.traveler === traveler) applyStranger(track, event.values[field]);
     if (event.kind === 'edit' && event.traveler === traveler && event.field === field)
-      edit(track, event.value, history, (history.edits.get(`${traveler} ${field}`) ?? 0) > CORRECTIONS);
-    if (event.kind === 'wish' && event.person === person) follow(track, field, event, isRuled);
+      applyEdit(track, event.value, history, (history.edits.get(`${traveler} ${field}`) ?? 0) > CORRECTIONS);
+    if (event.kind === 'write' && event.person === person) applyWrite(track, field, event, isRuled);
   }
-  // Whoever came by the traveler without a POST, as their own vanished, may have had it reset, too.
+  // A person who got the traveler without a POST, as the own one had vanished, may have had it reset, too.
   if (track.owner && (track.person !== person || memory?.isLeftBehind))
     Object.assign(track, { owned: true, isWantedAllowed: true });
-  if (isRuled && wish) want(track, wantedValue(field, wish));
+  if (isRuled && wanted) applyWanted(track, wantedValue(field, wanted));
   const allowed = new Set(track.drift);
   if (track.isWantedAllowed) allowed.add(track.wanted);
   const isCertain = memory?.isUncertain !== true;
@@ -115,7 +115,11 @@ export function expectationOf(
   };
 }
 
-function begin(field: Field, memory: Remembered | undefined, { isNewRule }: { isNewRule: boolean }): Track {
+function newTrack(
+  field: Field,
+  memory: RememberedTraveler | undefined,
+  { isNewRule }: { isNewRule: boolean },
+): FieldTrack {
   const value = memory?.fields[field];
   const owned = memory ? memory.wanted.has(field) : true;
   const wanted = memory?.wanted.get(field);
@@ -134,12 +138,12 @@ function begin(field: Field, memory: Remembered | undefined, { isNewRule }: { is
   };
 }
 
-function stranger(track: Track, value: Value): void {
+function applyStranger(track: FieldTrack, value: Value): void {
   Object.assign(track, { drift: new Set([value]), owned: false, wanted: undefined, isWantedAllowed: false });
   Object.assign(track, { isChanged: false, foreignStart: { value }, owner: undefined });
 }
 
-function edit(track: Track, value: Value, { drift }: History, isExhausted: boolean): void {
+function applyEdit(track: FieldTrack, value: Value, { drift }: History, isExhausted: boolean): void {
   track.replaced = new Set();
   if (!track.owned) {
     track.drift = new Set([value]);
@@ -153,44 +157,50 @@ function edit(track: Track, value: Value, { drift }: History, isExhausted: boole
   track.drift = new Set(isSame || !isKept ? [] : [value]);
 }
 
-function follow(track: Track, field: Field, event: Extract<Event, { kind: 'wish' }>, isRuled: boolean): void {
-  const { wish, verb } = event;
-  if (verb === 'POST' && wish) arrive(track, { connection: event.connection, wish, person: event.person });
+function applyWrite(
+  track: FieldTrack,
+  field: Field,
+  event: Extract<HistoryEvent, { kind: 'write' }>,
+  isRuled: boolean,
+): void {
+  const { wanted, verb } = event;
+  if (verb === 'POST' && wanted)
+    applyReturn(track, { connection: event.connection, wanted, person: event.person });
   if (verb === 'DELETE' || verb === 'POST') {
     track.isChanged = true;
     if (track.owned) track.isWantedAllowed = true;
   }
   const { before } = event;
-  const isReactivated = verb !== 'POST' && wish?.active === true && before?.active === false;
-  if (isReactivated && before.externalId !== wish.externalId) {
+  const isReactivated = verb !== 'POST' && wanted?.active === true && before?.active === false;
+  if (isReactivated && before.externalId !== wanted.externalId) {
     track.drift = new Set();
     Object.assign(track, { owned: true, isWantedAllowed: true, isChanged: true });
   }
   if (!isRuled) return;
-  if (!wish) {
-    if (field === 'archived') want(track, 'true');
+  if (!wanted) {
+    if (field === 'archived') applyWanted(track, 'true');
     return;
   }
-  if (track.owner) track.owner = { ...track.owner, externalId: wish.externalId };
-  want(track, wantedValue(field, wish));
+  if (track.owner) track.owner = { ...track.owner, externalId: wanted.externalId };
+  applyWanted(track, wantedValue(field, wanted));
 }
 
-/** A person who comes in another's place, or comes from another connection, may find the traveler reset. */
-function arrive(
-  track: Track,
-  { connection, wish, person }: { connection: ConnectionName; wish: Wish; person: number },
+/** A person who takes another's place, or comes from another connection, may get a traveler that was reset. */
+function applyReturn(
+  track: FieldTrack,
+  { connection, wanted, person }: { connection: ConnectionName; wanted: WantedUser; person: number },
 ): void {
   const { owner } = track;
-  if (owner && (owner.externalId !== wish.externalId || track.person !== person)) {
+  if (owner && (owner.externalId !== wanted.externalId || track.person !== person)) {
     if (owner.connection === connection && track.person === person) track.drift = new Set();
     Object.assign(track, { owned: true, isWantedAllowed: true });
     if (track.person !== person) track.wanted = undefined;
   }
   track.person = person;
-  if (owner) track.owner = { connection, externalId: wish.externalId };
+  if (owner) track.owner = { connection, externalId: wanted.externalId };
 }
 
-function want(track: Track, value: Value): void {
+function applyWanted(track: FieldTrack, value: Value): void {
   if (!track.owned) {
     if (value === undefined) return;
     Object.assign(track, { owned: true, wanted: value, isWantedAllowed: true, isChanged: true });

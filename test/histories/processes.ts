@@ -6,13 +6,13 @@ import { openEmbedded } from '../../src/store/database.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { type FaultyProxy, faultyProxy, type ProxyAction } from '../fixtures/faulty-proxy.ts';
 import { type CrashPoint, type ServerProcess, startServer } from '../fixtures/server-process.ts';
-import { type ConnectionName, connections } from './idp.ts';
-import type { Trouble } from './operations.ts';
+import { type ConnectionName, connections } from './identity-providers.ts';
+import type { CallFault } from './operations.ts';
 import { otherTravelService } from './other-travel-service.ts';
 import { type TravelService, travelService } from './travel-service.ts';
 
-/** The lifetime of what a history runs on: which travel API, and how the bridge is set. */
-export interface Arrangement {
+/** The setup of a history: which travel API, and the settings of the bridge. */
+export interface Setup {
   travel: 'embedded' | 'split' | 'other';
   feed: boolean;
   drift: 'report' | 'correct';
@@ -25,16 +25,16 @@ export const tokens: Record<ConnectionName, string> = {
 };
 const TRAVEL_KEY = 'the-key-of-the-first-administrator';
 
-/** A call that comes late comes within this; `LATE_MS` is what the bridge is told. */
+/** The delay of a late call, and the setting `lateMs` of the bridge, in milliseconds. */
 const LATE_CALL_MS = 200;
 const LATE_MS = 1_000;
-/** So much the clock is set forward at each rest, so that nothing waits for a back-off. */
+/** The clock is set forward by this before each check, so that no identity waits for its back-off. */
 const FORWARD_MS = 600_000;
-/** No call for so long, and nobody dirty: everything is at rest. */
+/** The bridge has settled if no identity is dirty and no call was made for this time, in milliseconds. */
 const QUIET_MS = 400;
 const REST_MS = 90_000;
 
-/** Counted for the figures. */
+/** The counters of a history. */
 export interface Counts {
   calls: number;
   writes: number;
@@ -44,63 +44,66 @@ export interface Counts {
   jumps: number;
 }
 
-/** The processes of a history, and the ways to disturb them. */
-export interface World {
+/** The processes of a history, and the faults that can be applied to them. */
+export interface Processes {
   url(): string;
   travel: TravelService;
   counts: Counts;
-  /** Adds to what becomes of the next calls. */
-  disturb(next: readonly (Trouble | 'pass')[]): void;
-  jump(ms: number): void;
-  arm(doom: CrashPoint): Promise<void>;
+  /** Queues faults for the next calls to the travel API. */
+  addFaults(next: readonly (CallFault | 'pass')[]): void;
+  jumpClock(ms: number): void;
+  killAt(point: CrashPoint): Promise<void>;
   kill(): Promise<void>;
   /** True once the bridge has died. */
   isDead(): boolean;
-  /** True when the bridge is dead within a moment. */
-  diesSoon(): Promise<boolean>;
-  /** Starts the bridge; the one before has ended. */
+  /** Waits up to half a second for the bridge to die; returns whether it is dead. */
+  isDeadSoon(): Promise<boolean>;
+  /** Starts the bridge, after the one before has ended. */
   startBridge(): Promise<void>;
-  /** SIGTERM, which must end the process with 0. */
+  /** Sends SIGTERM and throws unless the process exits with 0. */
   stopBridge(): Promise<void>;
-  /** Lets everything pass, starts the bridge anew with the clock set forward, and waits until nothing is under way. */
-  rest(): Promise<void>;
-  /** Ends the bridge, and answers what its store has about somebody, as text. */
-  identity(connection: ConnectionName, id: string): Promise<string>;
+  /** Ends all faults, restarts the bridge with the clock set forward, and waits until it has settled. */
+  settle(): Promise<void>;
+  /** Stops the bridge and returns the stored identity of a user, as text. */
+  readIdentity(connection: ConnectionName, id: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Builds the processes of a history. */
-export async function openWorld(arrangement: Arrangement, note: (line: string) => void): Promise<World> {
+/** Starts the processes of a history. */
+export async function startProcesses(setup: Setup, note: (line: string) => void): Promise<Processes> {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-history-'));
   const closing: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
   try {
-    return await build({ arrangement, directory, note }, closing);
+    return await startAll({ setup, directory, note }, closing);
   } catch (error) {
     for (const close of closing.reverse()) await close();
     throw error;
   }
 }
 
-interface Plan {
-  arrangement: Arrangement;
+interface ProcessPlan {
+  setup: Setup;
   directory: string;
-  /** Told of each call. */
+  /** Called for each call to the travel API. */
   note: (line: string) => void;
 }
 
-async function build({ arrangement, directory, note }: Plan, closing: (() => unknown)[]): Promise<World> {
-  const clock = clockIn(directory);
+async function startAll(
+  { setup, directory, note }: ProcessPlan,
+  closing: (() => unknown)[],
+): Promise<Processes> {
+  const clock = clockFile(directory);
   const counts: Counts = { calls: 0, writes: 0, failures: 0, kills: 0, restarts: 0, jumps: 0 };
-  const { travel: kind } = arrangement;
+  const { travel: kind } = setup;
   const travel = await (kind === 'other'
     ? otherTravelService(TRAVEL_KEY)
     : travelService(kind, directory, TRAVEL_KEY));
   closing.push(travel.close);
   const proxy = await faultyProxy(travel.url() ?? '');
   closing.push(proxy.close);
-  const traffic = trafficOf(proxy, counts, note);
+  const traffic = watchTraffic(proxy, counts, note);
   const environment = {
-    ...bridgeEnvironment(arrangement, directory, proxy.url),
+    ...bridgeEnvironment(setup, directory, proxy.url),
     SHIFT_FILE: clock.file,
     NODE_OPTIONS: `--import=${join(__dirname, '..', 'fixtures', 'shifting-clock.mjs')}`,
   };
@@ -128,39 +131,39 @@ async function build({ arrangement, directory, note }: Plan, closing: (() => unk
   const stopBridge = async () => {
     running().kill('SIGTERM');
     const { code, signal, stderr } = await running().exited;
-    // SIGKILL: it was armed, and died at its point before it had ended.
+    // SIGKILL: the process died at its crash point before it had ended.
     if (code !== 0 && signal !== 'SIGKILL')
       throw new Error(`SIGTERM: the bridge ended with ${code}: ${stderr}`);
   };
   closing.push(() => (isDead ? undefined : kill()));
   await startBridge();
-  await travel.furnish();
+  await travel.createReferenceData();
   return {
     url: () => running().url,
-    ...{ travel, counts, kill, startBridge, stopBridge, disturb: traffic.disturb },
-    jump: (ms) => {
+    ...{ travel, counts, kill, startBridge, stopBridge, addFaults: traffic.addFaults },
+    jumpClock: (ms) => {
       counts.jumps += 1;
       clock.jump(ms);
     },
-    arm: (doom) =>
+    killAt: (point) =>
       running()
-        .crashAt(doom)
+        .crashAt(point)
         .catch(() => undefined),
     isDead: () => isDead,
-    diesSoon: async () => {
+    isDeadSoon: async () => {
       await Promise.race([running().exited, delay(500)]);
       return isDead;
     },
-    rest: async () => {
-      traffic.calm();
+    settle: async () => {
+      traffic.clearFaults();
       if (!isDead) await stopBridge();
       clock.forward();
       await startBridge();
-      await atRest(running().url, traffic);
+      await waitUntilSettled(running().url, traffic);
     },
-    identity: async (connection, id) => {
+    readIdentity: async (connection, id) => {
       if (!isDead) await stopBridge();
-      return identityIn(join(directory, 'bridge'), connection, id);
+      return readStoredIdentity(join(directory, 'bridge'), connection, id);
     },
     close: async () => {
       for (const close of closing.reverse()) await close();
@@ -168,7 +171,7 @@ async function build({ arrangement, directory, note }: Plan, closing: (() => unk
   };
 }
 
-async function identityIn(data: string, connection: ConnectionName, id: string): Promise<string> {
+async function readStoredIdentity(data: string, connection: ConnectionName, id: string): Promise<string> {
   const database = await openEmbedded(data, false);
   try {
     const identity = await provisioningStore(database).identities.findById(connection, id);
@@ -179,14 +182,14 @@ async function identityIn(data: string, connection: ConnectionName, id: string):
   }
 }
 
-function bridgeEnvironment(arrangement: Arrangement, directory: string, travelUrl: string) {
-  const isEmbedded = arrangement.travel === 'embedded';
+function bridgeEnvironment(setup: Setup, directory: string, travelUrl: string) {
+  const isEmbedded = setup.travel === 'embedded';
   const travelApi = {
     ...(isEmbedded ? {} : { account: 'acme' }),
-    ...{ feed: arrangement.feed ? { everyMs: 200 } : false, timeoutMs: 1_000, perSecond: 1_000 },
+    ...{ feed: setup.feed ? { everyMs: 200 } : false, timeoutMs: 1_000, perSecond: 1_000 },
     lateMs: LATE_MS,
   };
-  const { drift, onReturn } = arrangement;
+  const { drift, onReturn } = setup;
   const policies = { drift, onReturn, safetyValve: false };
   const connection = { mapping: 'mapping.json', travelApi, policies };
   const settings = {
@@ -205,8 +208,8 @@ function bridgeEnvironment(arrangement: Arrangement, directory: string, travelUr
   };
 }
 
-/** The file that the preload of the bridge reads its clock's shift from. */
-function clockIn(directory: string) {
+/** The file from which the bridge reads the shift of its clock. */
+function clockFile(directory: string) {
   const file = join(directory, 'clock');
   let shift = 0;
   let furthest = 0;
@@ -220,17 +223,17 @@ function clockIn(directory: string) {
 }
 
 interface Traffic {
-  disturb(next: readonly (Trouble | 'pass')[]): void;
-  /** From now on everything passes. */
-  calm(): void;
+  addFaults(next: readonly (CallFault | 'pass')[]): void;
+  /** Ends all faults: from now on every call passes. */
+  clearFaults(): void;
   isUnderWay(): boolean;
-  /** When the last call came that is no question for events. */
+  /** The time of the last call other than a read of the event feed. */
   lastCall(): number;
 }
 
-/** What passes the proxy, and what becomes of it. */
-function trafficOf(proxy: FaultyProxy, counts: Counts, note: (line: string) => void): Traffic {
-  let queue: (Trouble | 'pass')[] = [];
+/** Counts the calls that pass the proxy, and applies the queued faults to them. */
+function watchTraffic(proxy: FaultyProxy, counts: Counts, note: (line: string) => void): Traffic {
+  let queue: (CallFault | 'pass')[] = [];
   let last = performance.now();
   proxy.decide(({ method, path, body }) => {
     if (/^\/api\/events/.test(path)) return 'pass';
@@ -240,11 +243,11 @@ function trafficOf(proxy: FaultyProxy, counts: Counts, note: (line: string) => v
     const next = queue.shift() ?? 'pass';
     if (next !== 'pass') counts.failures += 1;
     note(`    ${method} ${path} ${body} ${next}`);
-    return fateOf(next, method);
+    return toProxyAction(next, method);
   });
   return {
-    disturb: (next) => queue.push(...next),
-    calm: () => {
+    addFaults: (next) => queue.push(...next),
+    clearFaults: () => {
       queue = [];
       proxy.release();
     },
@@ -253,7 +256,7 @@ function trafficOf(proxy: FaultyProxy, counts: Counts, note: (line: string) => v
   };
 }
 
-function fateOf(trouble: Trouble | 'pass', method: string): ProxyAction {
+function toProxyAction(trouble: CallFault | 'pass', method: string): ProxyAction {
   switch (trouble) {
     case 'late':
       // A read that is carried out late has no effect.
@@ -269,8 +272,8 @@ function fateOf(trouble: Trouble | 'pass', method: string): ProxyAction {
   }
 }
 
-/** Nobody is dirty, the import of both connections is over, and no call comes any more. */
-async function atRest(url: string, traffic: Traffic): Promise<void> {
+/** Waits until no identity is dirty, both imports are over and no call is made any more. */
+async function waitUntilSettled(url: string, traffic: Traffic): Promise<void> {
   const deadline = performance.now() + REST_MS;
   let quietSince = performance.now();
   for (;;) {
@@ -280,13 +283,13 @@ async function atRest(url: string, traffic: Traffic): Promise<void> {
     if (performance.now() - Math.max(quietSince, traffic.lastCall()) > QUIET_MS) return;
     if (performance.now() > deadline)
       throw new Error(
-        `it does not come to rest: ${dirty.join(', ') || 'nobody is dirty'}, ${imported} imported`,
+        `the bridge does not settle: ${dirty.join(', ') || 'nobody is dirty'}, ${imported} imported`,
       );
     await delay(25);
   }
 }
 
-/** The lines of the metrics that count dirty identities, and how many connections an import has ended for. */
+/** Reads the metrics: the lines that count dirty identities, and the number of connections whose import has ended. */
 async function progressOf(url: string): Promise<{ dirty: string[]; imported: number }> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   const lines = (pattern: RegExp) => [...metrics.matchAll(pattern)].map(([line]) => line);

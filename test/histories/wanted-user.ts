@@ -2,8 +2,8 @@ const CORE = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const TRAVEL = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
 
-/** What the IdP wants a person to be: the SCIM attributes that histories write. */
-export interface Wish {
+/** A user as the IdP wants it: the SCIM attributes that histories write. */
+export interface WantedUser {
   userName: string;
   externalId: string;
   givenName: string;
@@ -12,7 +12,7 @@ export interface Wish {
   phone?: string | undefined;
   department?: string | undefined;
   title?: string | undefined;
-  /** By name. */
+  /** The name of the cost center. */
   costCenter?: string | undefined;
   lang?: string | undefined;
   street?: string | undefined;
@@ -24,14 +24,14 @@ export interface Wish {
 }
 
 /** The SCIM resource of a POST or a PUT. */
-export function toResource(wish: Wish): object {
-  const { userName, externalId, givenName, familyName, email, phone, title, lang, street, city } = wish;
-  const { department, costCenter, manager, roles, active } = wish;
+export function toResource(wanted: WantedUser): object {
+  const { userName, externalId, givenName, familyName, email, phone, title, lang, street, city } = wanted;
+  const { department, costCenter, manager, roles, active } = wanted;
   const enterprise = {
-    ...present({ department, costCenter }),
+    ...withoutUndefined({ department, costCenter }),
     ...(manager ? { manager: { value: manager } } : {}),
   };
-  const address = present({ streetAddress: street, locality: city });
+  const address = withoutUndefined({ streetAddress: street, locality: city });
   return {
     schemas: [CORE, ENTERPRISE, TRAVEL],
     userName,
@@ -39,7 +39,7 @@ export function toResource(wish: Wish): object {
     name: { givenName, familyName },
     emails: [{ type: 'work', primary: true, value: email }],
     ...(phone ? { phoneNumbers: [{ type: 'mobile', value: phone }] } : {}),
-    ...present({ title, preferredLanguage: lang }),
+    ...withoutUndefined({ title, preferredLanguage: lang }),
     ...(Object.keys(address).length > 0 ? { addresses: [{ type: 'work', ...address }] } : {}),
     active,
     ...(Object.keys(enterprise).length > 0 ? { [ENTERPRISE]: enterprise } : {}),
@@ -47,9 +47,9 @@ export function toResource(wish: Wish): object {
   };
 }
 
-/** Reads a SCIM resource back as a wish. */
+/** Converts a SCIM resource back. */
 // biome-ignore lint/suspicious/noExplicitAny: a SCIM answer
-export function toWish(resource: any): Wish {
+export function toWantedUser(resource: any): WantedUser {
   const enterprise = resource[ENTERPRISE] ?? {};
   const address = resource.addresses?.[0] ?? {};
   return {
@@ -71,14 +71,14 @@ export function toWish(resource: any): Wish {
   };
 }
 
-/** The travel user that a SCIM resource is linked to. */
+/** The id of the travel user that a SCIM resource is linked to. */
 // biome-ignore lint/suspicious/noExplicitAny: a SCIM answer
 export function travelIdOf(resource: any): string | undefined {
   return resource[TRAVEL]?.travelUserId;
 }
 
-/** The operations of a PATCH that turns one wish into the other. */
-export function toPatch(before: Wish, after: Wish): object {
+/** The PATCH that changes one wanted user into the other. */
+export function toPatch(before: WantedUser, after: WantedUser): object {
   const operations: object[] = [{ op: 'replace', path: 'active', value: after.active }];
   const set = (path: string, old: unknown, value: unknown, shown: unknown = value) => {
     if (JSON.stringify(old) === JSON.stringify(value)) return;
@@ -106,19 +106,19 @@ export function toPatch(before: Wish, after: Wish): object {
   return { schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'], Operations: operations };
 }
 
-/** True when both ask for the same. */
-export function isSameWish(one: Wish | undefined, other: Wish | undefined): boolean {
-  return shown(one) === shown(other);
+/** True if both have the same values. */
+export function isSameUser(one: WantedUser | undefined, other: WantedUser | undefined): boolean {
+  return toUserLine(one) === toUserLine(other);
 }
 
-/** A wish as one line, with the attributes in one order. */
-export function shown(wish: Wish | undefined): string {
-  if (!wish) return 'gone';
-  const entries = Object.entries(wish).filter(([, value]) => value !== undefined);
+/** Formats a wanted user as one line, with sorted attributes. */
+export function toUserLine(wanted: WantedUser | undefined): string {
+  if (!wanted) return 'gone';
+  const entries = Object.entries(wanted).filter(([, value]) => value !== undefined);
   return JSON.stringify(Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-function present<T>(values: Record<string, T | undefined>): Record<string, T> {
+function withoutUndefined<T>(values: Record<string, T | undefined>): Record<string, T> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
   );

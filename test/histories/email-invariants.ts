@@ -1,0 +1,108 @@
+import type { TravelUser } from '../../src/translator/traveler.ts';
+import type { CurrentUser, Person } from './identity-providers.ts';
+import type { ObservedState } from './invariants.ts';
+
+const PARKING = /@jetbridge\.invalid$/;
+const HAND = /@hand\.example$/;
+/** The bridge corrects one field at most this often within an hour. */
+const CORRECTIONS = 3;
+
+/** Each traveler must have the wanted address, unless another person has it rightfully. */
+export function emailViolations(state: ObservedState): string[] {
+  return state.people.flatMap((person) => {
+    const { current } = person;
+    if (!current) return [];
+    const traveler = travelerOf(person, state);
+    const faults = traveler
+      ? linkedViolations(person, current, traveler, state)
+      : unlinkedEmailViolations(current, state);
+    return faults.map((fault) => `p${person.index}: ${fault}`);
+  });
+}
+
+function linkedViolations(
+  person: Person,
+  current: CurrentUser,
+  traveler: TravelUser,
+  state: ObservedState,
+): string[] {
+  const wanted = key(current.wanted.email);
+  const has = key(traveler.email);
+  if (has === wanted || state.record.guarded.has(traveler.id)) return [];
+  if (HAND.test(has) && isDriftKept(person, traveler, state)) return [];
+  const holder = holderOf(wanted, state);
+  if (!holder) return [`has ${has} and wants ${wanted}, which is free`];
+  const ring = findSwapCycle(person, state);
+  if (ring) return [`has ${has} and wants ${wanted}, in the ring ${ring.map((one) => `p${one}`).join(' ')}`];
+  if (HAND.test(has)) return [];
+  const known = state.record.emails.get(person.index);
+  if (known?.has(has) || has === key(current.wanted.userName) || PARKING.test(has)) return [];
+  return [`has ${has}, which nobody ever wanted for them; ${wanted} is taken`];
+}
+
+/** A person may be without a traveler only while inactive, or while others have the addresses. */
+function unlinkedEmailViolations(current: CurrentUser, state: ObservedState): string[] {
+  const { active, email, userName } = current.wanted;
+  if (!active) return [];
+  return [key(email), ...(userName.includes('@') ? [key(userName)] : [])].flatMap((address) => {
+    const holder = holderOf(address, state);
+    if (!holder) return [`has no traveler, though ${address} is free`];
+    const isLinked = state.people.some(({ index }) => state.links.get(index) === holder.id);
+    const wasLinked = state.record.memory.get(holder.id)?.owner || !state.record.strangers.has(holder.id);
+    if (isLinked || wasLinked || state.record.guarded.has(holder.id) || address !== key(email)) return [];
+    return [`has no traveler, though a stranger has ${address} (${holder.id})`];
+  });
+}
+
+/** The people of one connection who wait for each other's addresses in a cycle with this person. */
+function findSwapCycle(person: Person, state: ObservedState): number[] | undefined {
+  const ring: number[] = [];
+  for (let next: Person | undefined = person; next?.current; ) {
+    if (next.current.connection !== person.current?.connection || ring.length > state.people.length)
+      return undefined;
+    const traveler = travelerOf(next, state);
+    if (!traveler || state.record.guarded.has(traveler.id)) return undefined;
+    if (key(traveler.email) === key(next.current.wanted.email)) return undefined;
+    ring.push(next.index);
+    const holder = holderOf(key(next.current.wanted.email), state);
+    next = state.people.find(({ index }) => holder && state.links.get(index) === holder.id);
+    if (next === person) return ring;
+  }
+  return undefined;
+}
+
+/** An address that was set by hand stays until the IdP writes a new one, or it is corrected. */
+function isDriftKept(
+  { index, current }: Person,
+  { id, email }: TravelUser,
+  { record: { events, drift, edits } }: ObservedState,
+): boolean {
+  if (drift === 'correct') return (edits.get(`${id} email`) ?? 0) > CORRECTIONS;
+  const edited = events.findIndex(
+    (event) =>
+      event.kind === 'edit' && event.traveler === id && event.field === 'email' && event.value === email,
+  );
+  const isWritten = events.slice(edited + 1).some(
+    (event) =>
+      event.kind === 'write' &&
+      event.person === index &&
+      // A return inherits what was applied; a change back to an address that was applied may be none.
+      event.before &&
+      event.isNewEmail &&
+      event.wanted?.email === current?.wanted.email,
+  );
+  return !isWritten;
+}
+
+function holderOf(address: string, { travelers }: ObservedState): TravelUser | undefined {
+  return travelers.find(({ email }) => key(email) === address);
+}
+
+function travelerOf({ index }: Person, { links, travelers }: ObservedState): TravelUser | undefined {
+  return travelers.find(({ id }) => id === links.get(index));
+}
+
+/** Addresses are compared as NFC in lower case. */
+function key(address: string): string {
+  return address.normalize('NFC').toLowerCase();
+}

@@ -1,0 +1,60 @@
+import type { TravelUser } from '../../src/translator/traveler.ts';
+import type { Person } from './identity-providers.ts';
+import type { ObservedState } from './invariants.ts';
+
+/** Each traveler must have the manager that the user refers to. A link that would close a cycle may be left out. */
+export function managerViolations(state: ObservedState): string[] {
+  return [...state.people.flatMap((person) => referenceViolations(person, state)), ...cycleViolations(state)];
+}
+
+function referenceViolations(person: Person, state: ObservedState): string[] {
+  const traveler = travelerOf(person, state);
+  if (!person.current || !traveler || state.record.guarded.has(traveler.id)) return [];
+  const manager = managerOf(person, state);
+  const has = traveler.managerId;
+  const wanted = manager && manager !== person ? state.links.get(manager.index) : undefined;
+  if (has === wanted) return [];
+  if (has === undefined && isInCycle(person, state)) return [];
+  // While the manager has no traveler, the traveler keeps the former manager as long as the reference is the same.
+  if (manager && manager !== person && wanted === undefined) return [];
+  const raw = person.current.wanted.manager ?? 'nobody';
+  // The id that a person had before a return still refers to the traveler.
+  if (!manager && isId.test(raw) && [...state.links.values()].includes(has ?? '')) return [];
+  return [`p${person.index}: has the manager ${has ?? 'nobody'}, not ${wanted ?? 'nobody'} (${raw})`];
+}
+
+const isId = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
+
+function managerOf({ current }: Person, { people }: ObservedState): Person | undefined {
+  const raw = current?.wanted.manager?.toLowerCase();
+  if (!current || raw === undefined) return undefined;
+  const inConnection = people.filter((one) => one.current?.connection === current.connection);
+  return inConnection.find((one) => one.current?.id === raw || one.current?.wanted.userName === raw);
+}
+
+function isInCycle(person: Person, state: ObservedState): boolean {
+  const seen = new Set<Person>();
+  let next = managerOf(person, state);
+  while (next && next !== person && !seen.has(next)) {
+    seen.add(next);
+    next = managerOf(next, state);
+  }
+  return next === person;
+}
+
+function cycleViolations({ travelers }: ObservedState): string[] {
+  const managers = new Map(travelers.map(({ id, managerId }) => [id, managerId]));
+  return travelers.flatMap(({ id }) => {
+    const seen = new Set<string>();
+    let next = managers.get(id);
+    while (next !== undefined && next !== id && !seen.has(next)) {
+      seen.add(next);
+      next = managers.get(next);
+    }
+    return next === id ? [`traveler ${id} is in a cycle of managers`] : [];
+  });
+}
+
+function travelerOf({ index }: Person, { links, travelers }: ObservedState): TravelUser | undefined {
+  return travelers.find(({ id }) => id === links.get(index));
+}
