@@ -36,7 +36,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** Each kind of call that writes, by the user before it (undefined: there is none) and after it. */
+/** Each kind of write call, with the user before it (undefined: no user) and after it. */
 const kinds: Record<string, { from: ScimResource | undefined; to: DesiredUser }> = {
   'a create': { from: undefined, to: fullUser },
   'a plain field': { from: fullUser, to: { ...fullUser, preferredLanguage: 'fr' } },
@@ -62,7 +62,7 @@ const kinds: Record<string, { from: ScimResource | undefined; to: DesiredUser }>
   'a DELETE': { from: fullUser, to: null },
 };
 
-/** What the identity provider does next. */
+/** The writes of the IdP that may follow. */
 const events: Record<string, (story: SyncedUser) => Promise<void>> = {
   nothing: async () => {},
   'the former values': async (story) => edit(story, (_, from) => from ?? minimalUser(fullUser)),
@@ -86,18 +86,18 @@ const events: Record<string, (story: SyncedUser) => Promise<void>> = {
   },
 };
 
-/** The user from which a story began, for those who go back to it. */
+/** The user before the call, for writes that revert it. */
 const origins = new WeakMap<SyncedUser, ScimResource | undefined>();
 
 async function edit(
   story: SyncedUser,
   change: (user: ScimResource, from: ScimResource | undefined) => ScimResource,
 ): Promise<void> {
-  // Nobody edits a user who was deleted.
+  // A deleted user is not changed any more.
   if (story.desired !== null) await sendUser(story, change(story.desired, origins.get(story)));
 }
 
-/** Steps in the order in which they happen: the next attempt, the event, the late call. */
+/** The orders in which the next attempt, the event and the late call can happen. */
 const orders = [
   ['late', 'attempt', 'event'],
   ['late', 'event', 'attempt'],
@@ -155,17 +155,20 @@ async function faultsIn(given: Case): Promise<string[]> {
   return faults;
 }
 
-test.each(kindNames)('%s that is carried out late does no harm, whatever comes next', async (kind) => {
-  const failures: string[] = [];
-  for (const event of eventNames) {
-    for (const order of orders) {
-      for (const isKilled of [false, true]) {
-        const given = { kind, event, order, isKilled, isRestarted: isKilled };
-        const faults = await faultsIn(given).catch((error) => [String(error)]);
-        if (faults.length > 0)
-          failures.push(`${event}; ${order.join(', ')}${isKilled ? ', killed' : ''}: ${faults.join('; ')}`);
+test.each(kindNames)(
+  '%s that is carried out late leaves the wanted state, whatever follows',
+  async (kind) => {
+    const failures: string[] = [];
+    for (const event of eventNames) {
+      for (const order of orders) {
+        for (const isKilled of [false, true]) {
+          const given = { kind, event, order, isKilled, isRestarted: isKilled };
+          const faults = await faultsIn(given).catch((error) => [String(error)]);
+          if (faults.length > 0)
+            failures.push(`${event}; ${order.join(', ')}${isKilled ? ', killed' : ''}: ${faults.join('; ')}`);
+        }
       }
     }
-  }
-  expect(failures).toEqual([]);
-});
+    expect(failures).toEqual([]);
+  },
+);
