@@ -31,7 +31,7 @@ import type { RequestLogWriter } from './request-log-writer.ts';
 import type { Operation, Resource } from './resource.ts';
 import { user } from './resources/user.ts';
 
-/** Everything that the travel service is composed of. */
+/** Dependencies of the travel service. */
 export interface TravelAppDeps extends TravelDeps {
   authenticator: Authenticator;
   log: Log;

@@ -94,8 +94,8 @@ export function joinWithSpaces(notes: Markup[]): Markup[] {
 }
 
 function codeList(values: Json[]): Markup[] {
-  const told = values.filter((value) => value !== null);
-  return told.map((value, position) => html`${position > 0 && ', '}<code>${String(value)}</code>`);
+  const shown = values.filter((value) => value !== null);
+  return shown.map((value, position) => html`${position > 0 && ', '}<code>${String(value)}</code>`);
 }
 
 function isAmong(list: Json | undefined, name: string): boolean {

@@ -82,8 +82,8 @@ export function envelope(data: JsonObject, meta?: JsonObject): JsonObject {
 
 /** A JSON body with its examples. */
 export function jsonContent(schema: JsonObject, examples: Record<string, JsonObject>): JsonObject {
-  const told = Object.entries(examples).map(([name, value]) => [name, { value }]);
-  return { 'application/json': { schema, examples: Object.fromEntries(told) } };
+  const entries = Object.entries(examples).map(([name, value]) => [name, { value }]);
+  return { 'application/json': { schema, examples: Object.fromEntries(entries) } };
 }
 
 /** A reference to the schema of this name. */
@@ -179,9 +179,12 @@ export function failureRefs(failures: Failure[]): JsonObject {
 
 /** All failure responses, by name. */
 export function failureResponses(): JsonObject {
-  const told = exampleErrors.map(([status, error]) => [failureNames[status], failureResponse(status, error)]);
+  const responses = exampleErrors.map(([status, error]) => [
+    failureNames[status],
+    failureResponse(status, error),
+  ]);
   return {
-    ...Object.fromEntries(told),
+    ...Object.fromEntries(responses),
     [failureNames[401]]: {
       description: 'There is no valid credential; the body is empty.',
       headers: { 'WWW-Authenticate': { schema: { type: 'string', const: 'Bearer' } } },
