@@ -8,19 +8,19 @@ import type { ListTask } from './task.ts';
 /** Goes along an index and looks at the other columns of each row; to the end, or until the page is full. */
 export async function comb<Field extends string, By extends string, Row>(
   task: ListTask<Field, By, Row>,
-  { legs, fits }: { legs: Segment[]; fits: ScanPlan['fits'] },
+  { segments, fits }: { segments: Segment[]; fits: ScanPlan['fits'] },
   { into, toTheEnd }: { into: Gather<FoundRow<Row>>; toTheEnd: boolean },
 ): Promise<void> {
   const { scope, scan } = task;
-  for (const { course, ...whole } of legs) {
+  for (const { range, ...whole } of segments) {
     let { after } = whole;
     do {
       if (isFull(into) && !toTheEnd) return;
       await scan.yieldBetweenSteps();
-      const end = await edge(scope, course, { ...whole, after });
-      const leg = { course, after, until: end ?? whole.until };
-      const fitting = end && !fits ? STEP : await countRows(scope, course, { ...leg, fits });
-      if (!isFull(into) && fitting > into.skip) await take(task, { leg, fits }, into);
+      const end = await edge(scope, range, { ...whole, after });
+      const segment = { range, after, until: end ?? whole.until };
+      const fitting = end && !fits ? STEP : await countRows(scope, range, { ...segment, fits });
+      if (!isFull(into) && fitting > into.skip) await take(task, { segment, fits }, into);
       into.skip = Math.max(0, into.skip - fitting);
       into.total += fitting;
       after = end;
@@ -30,16 +30,16 @@ export async function comb<Field extends string, By extends string, Row>(
 
 async function take<Field extends string, By extends string, Row>(
   { scope }: ListTask<Field, By, Row>,
-  { leg, fits }: { leg: Segment; fits: ScanPlan['fits'] },
+  { segment, fits }: { segment: Segment; fits: ScanPlan['fits'] },
   into: Gather<FoundRow<Row>>,
 ): Promise<void> {
-  const { course } = leg;
+  const { range } = segment;
   const keys = await readKeys(scope, {
-    table: course.table,
-    where: rowsIn(course, leg),
-    order: orderOf(course),
-    descending: course.descending,
-    value: sortValue(course),
+    table: range.table,
+    where: rowsIn(range, segment),
+    order: orderOf(range),
+    descending: range.descending,
+    value: sortValue(range),
     fits,
     skip: into.skip,
     take: into.wanted - into.found.length,

@@ -40,10 +40,10 @@ function byKey(descending: boolean) {
   return (left: { key: SortKey }, right: { key: SortKey }) => compare(left.key, right.key);
 }
 
-/** The rows that a lead leads to: along the course of an index, here or in the table that has the values. */
+/** The rows that a lead leads to: along the range of an index, here or in the table that has the values. */
 interface Source {
-  course: IndexRange;
-  within(stretch: RangePart): Sql;
+  range: IndexRange;
+  within(part: RangePart): Sql;
   /** What the rows must meet besides. */
   fits: Sql;
 }
@@ -58,9 +58,9 @@ function sourceOf<Field extends string, By extends string>(
   if (isOwned(column))
     return { ...ownedSource(definition, scope, { column, value: comparisons[0]?.value ?? '' }), fits };
   const of = { ...column, nullable: false };
-  const [course] = indexRangesOf(definition, scope, { of, base: comparisons, descending: false });
-  if (!course) throw new Error('An order has no course.');
-  return { course, within: (stretch) => rowsIn(course, stretch), fits };
+  const [range] = indexRangesOf(definition, scope, { of, base: comparisons, descending: false });
+  if (!range) throw new Error('An order has no range.');
+  return { range, within: (part) => rowsIn(range, part), fits };
 }
 
 /** In front of the rows stand those of the other table, as each of them tells which row is meant. */
@@ -71,7 +71,7 @@ function ownedSource<Field extends string>(
 ): Omit<Source, 'fits'> {
   const { owned, key } = column;
   const owner = sql.ref(owned.owner);
-  const course: IndexRange = {
+  const range: IndexRange = {
     table: sql.table(owned.table),
     base: sql`connection_id = ${connection} and ${sql.ref(column.column)} = ${key(value)}`,
     bounds: [],
@@ -81,10 +81,10 @@ function ownedSource<Field extends string>(
     descending: false,
   };
   return {
-    course,
-    within: (stretch) =>
+    range,
+    within: (part) =>
       sql`connection_id = ${connection} and ${live} and id in (
-        select ${owner} from ${course.table} where ${rowsIn(course, stretch)})`,
+        select ${owner} from ${range.table} where ${rowsIn(range, part)})`,
   };
 }
 
@@ -144,11 +144,11 @@ async function readAllKeys<Field extends string, By extends string, Row>(
   const { scope, scan } = task;
   const found = new Map<number, FoundRow<Row>>();
   let passed = 0;
-  for (const { course, within, fits } of sources) {
+  for (const { range, within, fits } of sources) {
     let after: SortKey | undefined;
     do {
       await scan.yieldBetweenSteps();
-      const until: SortKey | undefined = await edge(scope, course, { after, until: undefined });
+      const until: SortKey | undefined = await edge(scope, range, { after, until: undefined });
       passed += until ? STEP : 0;
       if (Math.max(passed, found.size) > MOST) return undefined;
       const reading = { ...readingOf(task), where: within({ after, until }), fits, take: STEP };

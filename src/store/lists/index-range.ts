@@ -27,7 +27,7 @@ interface Bound {
   checked: Sql;
 }
 
-/** A part of a course: after one key, up to and including another. */
+/** A part of a range: after one key, up to and including another. */
 export interface RangePart {
   after: SortKey | undefined;
   until: SortKey | undefined;
@@ -40,7 +40,7 @@ interface Ordered<Field extends string> {
   descending: boolean;
 }
 
-/** The courses that make up an order, in their order (RFC 7644 §3.4.2.3: without a value last, descending first). */
+/** The ranges that make up an order, in their order (RFC 7644 §3.4.2.3: without a value last, descending first). */
 export function indexRangesOf<Field extends string>(
   definition: Pick<ListDefinition<Field, string, unknown>, 'table' | 'live' | 'fields'>,
   { connection }: ListScope,
@@ -70,34 +70,31 @@ export function indexRangesOf<Field extends string>(
   return descending ? [rest, valued] : [valued, rest];
 }
 
-/** A course, or what of it comes after a key, or up to and including it. */
+/** A range, or what of it comes after a key, or up to and including it. */
 export interface Segment extends RangePart {
-  course: IndexRange;
+  range: IndexRange;
 }
 
-/** The courses, whole. */
-export function segmentsOf(courses: IndexRange[]): Segment[] {
-  return courses.map((course) => ({ course, after: undefined, until: undefined }));
+/** The ranges, whole. */
+export function segmentsOf(ranges: IndexRange[]): Segment[] {
+  return ranges.map((range) => ({ range, after: undefined, until: undefined }));
 }
 
-/** What of the courses comes up to and including a row that has this key, and what comes after it. */
-export function segmentsAround(
-  courses: IndexRange[],
-  key: SortKey,
-): { before: Segment[]; behind: Segment[] } {
-  const at = courses.findIndex((course) => hasKey(course, key));
-  const cut = (leg: Segment, index: number, end: Partial<RangePart>) =>
-    index === at ? { ...leg, ...end } : leg;
-  const legs = segmentsOf(courses);
+/** What of the ranges comes up to and including a row that has this key, and what comes after it. */
+export function segmentsAround(ranges: IndexRange[], key: SortKey): { before: Segment[]; behind: Segment[] } {
+  const at = ranges.findIndex((range) => hasKey(range, key));
+  const cut = (segment: Segment, index: number, end: Partial<RangePart>) =>
+    index === at ? { ...segment, ...end } : segment;
+  const segments = segmentsOf(ranges);
   return {
-    before: legs.map((leg, index) => cut(leg, index, { until: key })).slice(0, at + 1),
-    behind: legs.map((leg, index) => cut(leg, index, { after: key })).slice(at),
+    before: segments.map((segment, index) => cut(segment, index, { until: key })).slice(0, at + 1),
+    behind: segments.map((segment, index) => cut(segment, index, { after: key })).slice(at),
   };
 }
 
-/** The legs of a single course, from behind a key on. */
-export function segmentsAfter(legs: Segment[], after: SortKey): Segment[] {
-  return legs.map((leg) => ({ ...leg, after }));
+/** The segments of a single range, from behind a key on. */
+export function segmentsAfter(segments: Segment[], after: SortKey): Segment[] {
+  return segments.map((segment) => ({ ...segment, after }));
 }
 
 function hasKey({ rows }: IndexRange, key: SortKey): boolean {
@@ -118,22 +115,22 @@ function boundOf<Field extends string>(
   };
 }
 
-/** The rows of a part of a course, as a condition. */
-export function rowsIn(course: IndexRange, { after, until }: RangePart): Sql {
-  const { descending } = course;
+/** The rows of a part of a range, as a condition. */
+export function rowsIn(range: IndexRange, { after, until }: RangePart): Sql {
+  const { descending } = range;
   const [later, before] = descending ? ['<', '>='] : ['>', '<='];
   const [lower, upper] = descending ? [until, after] : [after, until];
   const parts = [
-    course.base,
+    range.base,
     // A key is the nearer bound; by the other one an index would begin each step at the beginning.
-    ...course.bounds.map(({ isLower, condition, checked }) =>
+    ...range.bounds.map(({ isLower, condition, checked }) =>
       (isLower ? lower : upper) ? checked : condition,
     ),
-    ...(after ? [compared(course, later, after)] : []),
-    ...(until ? [compared(course, before, until)] : []),
+    ...(after ? [compared(range, later, after)] : []),
+    ...(until ? [compared(range, before, until)] : []),
     // A key says as much; said twice, an index might begin at this.
-    ...(course.rows === 'valued' && course.value !== undefined && !after && !until
-      ? [sql`${sql.ref(course.value)} is not null`]
+    ...(range.rows === 'valued' && range.value !== undefined && !after && !until
+      ? [sql`${sql.ref(range.value)} is not null`]
       : []),
   ];
   return sql.join(parts, sql` and `);
@@ -146,7 +143,7 @@ function compared({ value, hasTies }: IndexRange, relation: string | undefined, 
   return sql`(${sql.ref(value)}, position) ${by} (${key.value}, ${key.position})`;
 }
 
-/** The order of a course, as a statement has it. */
+/** The order of a range, as a statement has it. */
 export function orderOf({ value, hasTies, descending }: IndexRange): Sql {
   const direction = sql.raw(descending ? 'desc' : 'asc');
   if (value === undefined) return sql`position ${direction}`;

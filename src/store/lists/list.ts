@@ -17,10 +17,10 @@ export async function listRows<Field extends string, By extends string, Row>(
 ): Promise<ListPage<Row>> {
   const few = await findFew(task);
   if (few) return fromFew(task, few);
-  const route = planScan(task);
-  if (task.scan.residual) return sifted(task, route);
+  const plan = planScan(task);
+  if (task.scan.residual) return sifted(task, plan);
   const total = await quickTotal(task);
-  return total === undefined || route.fits ? combed(task, route, total) : glided(task, route, total);
+  return total === undefined || plan.fits ? combed(task, plan, total) : glided(task, plan, total);
 }
 
 async function glided<Field extends string, By extends string, Row>(
@@ -37,14 +37,14 @@ async function glided<Field extends string, By extends string, Row>(
 /** In the stable order whole blocks are passed over by their counts. */
 async function nearer<Field extends string, By extends string, Row>(
   { definition, scope, query }: ListTask<Field, By, Row>,
-  legs: Segment[],
+  segments: Segment[],
   into: Gather<KeyedRow<Row>>,
 ): Promise<Segment[]> {
   const { by, descending } = query.order;
-  if (by !== 'position' || descending || into.skip < STEP) return legs;
+  if (by !== 'position' || descending || into.skip < STEP) return segments;
   const { position, skip } = await definition.jump(scope, query.where, into.skip);
   into.skip = skip;
-  return segmentsAfter(legs, { value: null, position: position - 1 });
+  return segmentsAfter(segments, { value: null, position: position - 1 });
 }
 
 async function combed<Field extends string, By extends string, Row>(
@@ -54,9 +54,9 @@ async function combed<Field extends string, By extends string, Row>(
 ): Promise<ListPage<Row>> {
   const toTheEnd = total === undefined;
   const ahead = gathering<FoundRow<Row>>(0, 0);
-  if (toTheEnd) await comb(task, { legs: before, fits }, { into: ahead, toTheEnd });
+  if (toTheEnd) await comb(task, { segments: before, fits }, { into: ahead, toTheEnd });
   const into = pageFor<Field, By, Row, FoundRow<Row>>(task);
-  await comb(task, { legs: from, fits }, { into, toTheEnd });
+  await comb(task, { segments: from, fits }, { into, toTheEnd });
   const { items, next } = pageOf(into);
   const rows = await loaded(task, items);
   return { total: total ?? ahead.total + into.total, ...toRowsAndKeys(rows), next };
@@ -67,9 +67,9 @@ async function sifted<Field extends string, By extends string, Row>(
   { before, from, fits }: ScanPlan,
 ): Promise<ListPage<Row>> {
   const ahead = gathering<KeyedRow<Row>>(0, 0);
-  await sift(task, { legs: before, fits }, ahead);
+  await sift(task, { segments: before, fits }, ahead);
   const into = pageFor<Field, By, Row, KeyedRow<Row>>(task);
-  await sift(task, { legs: from, fits }, into);
+  await sift(task, { segments: from, fits }, into);
   const { items, next } = pageOf(into);
   return { total: ahead.total + into.total, ...toRowsAndKeys(items), next };
 }

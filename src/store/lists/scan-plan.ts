@@ -23,12 +23,12 @@ export function planScan<Field extends string, By extends string, Row>({
   const comparisons = conjunctsOf(where);
   const base = comparisons?.filter(({ field }) => field === of.field) ?? [];
   const others = comparisons?.filter(({ field }) => field !== of.field);
-  const courses: IndexRange[] = indexRangesOf(definition, scope, { of, base, descending: order.descending });
+  const ranges: IndexRange[] = indexRangesOf(definition, scope, { of, base, descending: order.descending });
   const fits =
     others?.length === 0
       ? undefined
       : conditionOf(definition, scope.connection, others ? { all: others } : where);
-  if ('offset' in start) return { before: [], from: segmentsOf(courses), fits };
-  const { before, behind } = segmentsAround(courses, start.after);
+  if ('offset' in start) return { before: [], from: segmentsOf(ranges), fits };
+  const { before, behind } = segmentsAround(ranges, start.after);
   return { before, from: behind, fits };
 }

@@ -8,21 +8,21 @@ import { BATCH, type ListTask } from './task.ts';
 /** Goes along an index and looks into each row for what no column answers; a batch at a time is held. */
 export async function sift<Field extends string, By extends string, Row>(
   task: ListTask<Field, By, Row>,
-  { legs, fits }: { legs: Segment[]; fits: ScanPlan['fits'] },
+  { segments, fits }: { segments: Segment[]; fits: ScanPlan['fits'] },
   into: Gather<KeyedRow<Row>>,
 ): Promise<void> {
   const { scope, definition, scan } = task;
-  for (const { course, ...whole } of legs) {
+  for (const { range, ...whole } of segments) {
     let { after } = whole;
     do {
       await scan.yieldBetweenSteps();
-      const end = await edge(scope, course, { ...whole, after });
+      const end = await edge(scope, range, { ...whole, after });
       const candidates = await readKeys(scope, {
-        table: course.table,
-        where: rowsIn(course, { after, until: end ?? whole.until }),
-        order: orderOf(course),
-        descending: course.descending,
-        value: sortValue(course),
+        table: range.table,
+        where: rowsIn(range, { after, until: end ?? whole.until }),
+        order: orderOf(range),
+        descending: range.descending,
+        value: sortValue(range),
         fits,
         take: STEP,
       });

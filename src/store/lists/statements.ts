@@ -20,27 +20,27 @@ export function toRowsAndKeys<Row>(kept: KeyedRow<Row>[]): { rows: Row[]; keys: 
 /** The key of the last row of the next `STEP`; undefined: there are fewer. */
 export async function edge(
   { db }: ListScope,
-  course: IndexRange,
-  stretch: RangePart,
+  range: IndexRange,
+  part: RangePart,
 ): Promise<SortKey | undefined> {
-  const position = course.hasTies || course.value === undefined ? sql`position` : sql`0`;
+  const position = range.hasTies || range.value === undefined ? sql`position` : sql`0`;
   const { rows } = await sql<RawKey>`
-    select ${sortValue(course)} as key_value, ${position} as key_position
-    from ${course.table} where ${rowsIn(course, stretch)}
-    order by ${orderOf(course)} limit 1 offset ${STEP - 1}`.execute(db);
+    select ${sortValue(range)} as key_value, ${position} as key_position
+    from ${range.table} where ${rowsIn(range, part)}
+    order by ${orderOf(range)} limit 1 offset ${STEP - 1}`.execute(db);
   return rows[0] && keyOf(rows[0]);
 }
 
-/** How many rows of a stretch fit. */
+/** How many rows of a part fit. */
 export async function countRows(
   { db }: ListScope,
-  course: IndexRange,
-  { fits, ...stretch }: RangePart & { fits: Sql | undefined },
+  range: IndexRange,
+  { fits, ...part }: RangePart & { fits: Sql | undefined },
 ): Promise<number> {
-  // Outside of the condition, lest a planner go by another index than that of the course.
+  // Outside of the condition, lest a planner go by another index than that of the range.
   const fitting = fits ? sql`case when ${fits} then 1 end` : sql`*`;
   const { rows } = await sql<{ count: number }>`
-    select count(${fitting}) as count from ${course.table} where ${rowsIn(course, stretch)}`.execute(db);
+    select count(${fitting}) as count from ${range.table} where ${rowsIn(range, part)}`.execute(db);
   return Number(rows[0]?.count ?? 0);
 }
 
@@ -74,7 +74,7 @@ export async function readKeys(
 ): Promise<SortKey[]> {
   const direction = sql.raw(reading.descending ? 'desc' : 'asc');
   const { rows } = await sql<RawKey>`
-    select key_value, key_position from (${reads({ ...reading, take: STEP }, sql``)}) as stretch
+    select key_value, key_position from (${reads({ ...reading, take: STEP }, sql``)}) as part
     where fits = 1 order by key_value ${direction}, key_position ${direction} limit ${take} offset ${skip}`.execute(
     db,
   );

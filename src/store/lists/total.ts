@@ -12,11 +12,11 @@ export async function quickTotal<Field extends string, By extends string, Row>(
   const { definition, scope, query } = task;
   const known = await definition.total(scope, query.where);
   if (known !== undefined) return known;
-  const course = courseOf(task, conjunctsOf(query.where) ?? []);
-  return course && countAlong(task, course);
+  const range = rangeFor(task, conjunctsOf(query.where) ?? []);
+  return range && countAlong(task, range);
 }
 
-function courseOf<Field extends string, By extends string, Row>(
+function rangeFor<Field extends string, By extends string, Row>(
   { definition, scope }: ListTask<Field, By, Row>,
   comparisons: Comparison<Field>[],
 ): IndexRange | undefined {
@@ -28,15 +28,15 @@ function courseOf<Field extends string, By extends string, Row>(
 
 async function countAlong<Field extends string, By extends string, Row>(
   { scope, scan }: ListTask<Field, By, Row>,
-  course: IndexRange,
+  range: IndexRange,
 ): Promise<number> {
   let total = 0;
-  let stretch: Parameters<typeof edge>[2] = { after: undefined, until: undefined };
+  let part: Parameters<typeof edge>[2] = { after: undefined, until: undefined };
   for (;;) {
     await scan.yieldBetweenSteps();
-    const end = await edge(scope, course, stretch);
-    if (!end) return total + (await countRows(scope, course, { ...stretch, fits: undefined }));
+    const end = await edge(scope, range, part);
+    if (!end) return total + (await countRows(scope, range, { ...part, fits: undefined }));
     total += STEP;
-    stretch = { after: end, until: undefined };
+    part = { after: end, until: undefined };
   }
 }
