@@ -222,7 +222,7 @@ function statusWithBody({ status, body }: RawReply): unknown {
 export type Variables = Record<string, unknown>;
 
 const placeholder = /\{\{(\w+)\}\}/g;
-/** The variable with an absolute URL, which is not percent-encoded. */
+/** The value of this variable is an absolute URL, so a path takes it without percent-encoding. */
 const urlVariable = 'tokenEndpoint';
 
 /** Substitutes variables in a text. An unknown one, whose capture failed, becomes `missing-<name>`. */

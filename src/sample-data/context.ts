@@ -29,7 +29,7 @@ export interface SimulationContext {
   examples: Examples;
 }
 
-/** Resources that the command line offers to look at afterwards. */
+/** Examples of resources, for the requests to try that the command line prints. */
 export interface Examples {
   tripProjectId?: string;
   invoiceId?: string;

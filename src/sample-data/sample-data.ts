@@ -24,7 +24,7 @@ import { scheduleTrips } from './trips.ts';
 /** The store that receives the sample data, and the callbacks while it is written. */
 export interface SampleDataDeps {
   store: TravelStore;
-  /** Called before each transaction. It may wait, so that a server can write; it returns how many writes the transaction may have. */
+  /** Called before each transaction. It can wait to let a server write. It returns the number of writes of the next transaction. */
   pause(): Promise<number>;
   /** Called once for each person who is hired and each trip that is searched. */
   progress(): void;
