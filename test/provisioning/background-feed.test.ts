@@ -35,7 +35,7 @@ async function pass(ms: number): Promise<void> {
   await settled();
 }
 
-const imports = () => fixture.travel.calls.filter(({ verb }) => verb === 'page').length;
+const imports = () => fixture.travel.calls.filter(({ verb }) => verb === 'readPage').length;
 
 /** Creates a traveler by hand. */
 function made(email: string): string {
@@ -51,7 +51,7 @@ async function isKnown(travelId: string): Promise<boolean> {
 test('the feed position is taken before the first import, so that no change is missed between them', async () => {
   let asked = 0;
   fixture.travel.faultFor = ({ verb }) => {
-    if (verb === 'page') asked ||= feed.requests.length;
+    if (verb === 'readPage') asked ||= feed.requests.length;
     return undefined;
   };
   await start();

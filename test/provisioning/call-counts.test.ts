@@ -14,7 +14,7 @@ import {
 async function callsOf(fixture: ProvisioningFixture, work: () => Promise<unknown>): Promise<string[]> {
   fixture.travel.calls.length = 0;
   await work();
-  return fixture.travel.calls.map(({ verb }) => verb).filter((verb) => verb !== 'page');
+  return fixture.travel.calls.map(({ verb }) => verb).filter((verb) => verb !== 'readPage');
 }
 
 function without(name: string): ScimResource {

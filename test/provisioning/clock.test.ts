@@ -38,7 +38,7 @@ describe.each([DAY_MS, -DAY_MS])('when the wall clock is set by %d ms', (byMs) =
       const { travelId = '' } = await fixture.identity(ada.id);
       fixture.clock.advance(1_000);
       fixture.travel.faultFor = async ({ verb }) => {
-        if (verb !== 'page') return undefined;
+        if (verb !== 'readPage') return undefined;
         // The page is older than the write.
         fixture.clock.setWallClock(byMs);
         fixture.clock.advance(1_000);

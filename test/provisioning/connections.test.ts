@@ -110,7 +110,7 @@ test.each([
   (_, trouble) =>
     withFixture(
       async ({ bridge, travel, reconcileAfter: pass, identity }) => {
-        travel.faultFor = ({ verb }) => (verb === 'create' || verb === 'byEmail' ? trouble : undefined);
+        travel.faultFor = ({ verb }) => (verb === 'create' || verb === 'findByEmails' ? trouble : undefined);
         const ada = await bridge.users.create('default', person('Ada'));
         await bridge.users.remove('default', ada.id);
         const moved = await bridge.users.create('other', person('Ada', { externalId: 'elsewhere' }));

@@ -83,7 +83,7 @@ describe('a traveler that cannot be read', () => {
       await importLater(fixture);
       expect(await shown(fixture)).toBe(before);
       expect(await fixture.identity(ada.id)).toMatchObject({ travelId: ada.travelUserId, state: 'synced' });
-      expect(fixture.travel.calls.map(({ verb }) => verb)).toEqual(['page']);
+      expect(fixture.travel.calls.map(({ verb }) => verb)).toEqual(['readPage']);
     }));
 
   test('does not hide the travelers on the pages behind it', () =>
@@ -292,7 +292,7 @@ test('imports that list travelers in a different order each time change nothing'
       expect(imported).toEqual({ read: 252, complete: true });
     }
     expect(await fixture.store.identities.findPage(users, 0, 1_000)).toEqual(before);
-    expect(new Set(fixture.travel.calls.map(({ verb }) => verb))).toEqual(new Set(['page']));
+    expect(new Set(fixture.travel.calls.map(({ verb }) => verb))).toEqual(new Set(['readPage']));
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 

@@ -143,7 +143,7 @@ test('an import without changes reads its pages and sends no other call', () =>
     await fixture.importTravelers();
     fixture.travel.calls.length = 0;
     await fixture.importTravelers();
-    expect(fixture.travel.calls.map(({ verb }) => verb)).toEqual(['page']);
+    expect(fixture.travel.calls.map(({ verb }) => verb)).toEqual(['readPage']);
   }));
 
 test('an identity that could not follow its traveler because its userName was taken follows once it is free', () =>
@@ -201,7 +201,7 @@ test('a filter that finds nothing searches the travel API once, and finds the pe
     const byEmail = { field: 'email', operator: 'eq', value: addressOf('Ada') } as const;
     const again = await fixture.bridge.users.list(users, usersWhere(byEmail));
     expect(again.rows).toHaveLength(1);
-    expect(fixture.travel.calls.map(({ verb }) => verb)).toEqual(['byEmail']);
+    expect(fixture.travel.calls.map(({ verb }) => verb)).toEqual(['findByEmails']);
   }));
 
 test('a search without result is remembered for ten seconds, and a failure counts as one', () =>

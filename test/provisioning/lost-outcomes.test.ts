@@ -37,7 +37,7 @@ const changes: [string, ScimResource | undefined, ScimResource][] = [
   ['a role more', fullUser, { ...fullUser, ...rolesOf('organizer', 'guest') }],
 ];
 
-const verbs = ['read', 'byEmail', 'patch', 'create'] as const;
+const verbs = ['read', 'findByEmails', 'patch', 'create'] as const;
 
 const cases = changes.flatMap(([name, from, to]) =>
   [true, false].flatMap((isDone) =>

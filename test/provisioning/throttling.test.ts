@@ -103,7 +103,7 @@ test('500 for all calls does not pause the connection: each identity backs off a
 
 test('429 for a page of an import pauses the connection, and an import of a paused one makes no call', () =>
   withFixture(async (fixture) => {
-    fixture.travel.faultFor = ({ verb }) => (verb === 'page' ? throttled : undefined);
+    fixture.travel.faultFor = ({ verb }) => (verb === 'readPage' ? throttled : undefined);
     await fixture.bridge.importer.run(fixture.connection);
     expect(reasons(fixture)).toEqual(['throttled']);
     fixture.travel.calls.length = 0;

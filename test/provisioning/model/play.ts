@@ -80,7 +80,7 @@ function troubleOf({ verb }: Call, weather: Weather = 'fine'): TravelFault {
     case 'hang':
     case 'die':
       // An import waits for its pages, and nobody for the import.
-      return verb === 'page' ? undefined : weather;
+      return verb === 'readPage' ? undefined : weather;
   }
 }
 
