@@ -57,7 +57,7 @@ export const phoneNumber = checked(
   (value) => PHONE.test(value),
 ).meta({
   pattern: PHONE.source,
-  description: 'International, with a space after the region code',
+  description: 'In international format, with a space after the country calling code',
   examples: ['+33 612345678'],
 });
 

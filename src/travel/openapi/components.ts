@@ -97,24 +97,30 @@ export type ListFeatures = Pick<Resource, 'sortBy' | 'filters'> & { cursor: bool
 /** The query parameters of a list (specification, "Pagination, sorting and filters for collections"). */
 export function listParameters({ cursor, sortBy, filters }: ListFeatures): JsonObject[] {
   return [
-    queryParameter('pageKind', pageKindSchema(cursor), 'How the pages are told apart.'),
-    queryParameter('limit', integerSchema({ minimum: 1, maximum: 100, default: 10 }), 'How many to a page.'),
+    queryParameter('pageKind', pageKindSchema(cursor), 'The kind of pagination.'),
+    queryParameter('limit', integerSchema({ minimum: 1, maximum: 100, default: 10 }), 'The size of a page.'),
     queryParameter(
       'offset',
       integerSchema({ minimum: 0, default: 0 }),
-      'How many to pass over; with offset pages only.',
+      'The number of items to skip; only with offset pages.',
     ),
     ...(cursor ? cursorParameters : []),
     queryParameter('order', enumSchema(['asc', 'desc'], 'asc'), 'Ascending or descending.'),
     ...(sortBy.length > 0
-      ? [queryParameter('sortBy', enumSchema(['createdAt', ...sortBy], 'createdAt'), 'What to sort by.')]
+      ? [
+          queryParameter(
+            'sortBy',
+            enumSchema(['createdAt', ...sortBy], 'createdAt'),
+            'The field that the list is sorted by.',
+          ),
+        ]
       : []),
     ...(filters.includes('archived')
       ? [
           queryParameter(
             'archived',
             enumSchema(['true', 'false']),
-            'Only those that are archived, or only the others.',
+            'Only archived resources, or only others.',
           ),
         ]
       : []),
@@ -128,7 +134,7 @@ export function listParameters({ cursor, sortBy, filters }: ListFeatures): JsonO
         ]
       : []),
     ...(filters.includes('status')
-      ? [queryParameter('status', enumSchema([...deliveryStatuses]), 'Only those in this state.')]
+      ? [queryParameter('status', enumSchema([...deliveryStatuses]), 'Only deliveries in this state.')]
       : []),
   ];
 }
@@ -197,7 +203,7 @@ export const errorSchema: JsonObject = {
   type: 'object',
   properties: {
     code: { type: 'string', enum: Object.keys(statuses) },
-    message: { type: 'string', description: 'What is wrong, for a human reader' },
+    message: { type: 'string', description: 'A message for people' },
     invalid: {
       type: 'array',
       description:
@@ -212,8 +218,8 @@ export const errorSchema: JsonObject = {
 export const invalidSchema: JsonObject = {
   type: 'object',
   properties: {
-    field: { type: 'string', description: 'Its name; nested fields use dots' },
-    value: { type: ['string', 'number'], description: 'The value as received, if there was one' },
+    field: { type: 'string', description: 'The name of the field; nested fields use dots' },
+    value: { type: ['string', 'number'], description: 'The received value, if there was one' },
     code: { type: 'string', examples: ['required'] },
     message: { type: 'string' },
   },
@@ -235,14 +241,14 @@ const failureNames = {
 
 const descriptions = {
   400: 'The request cannot be read, or a query parameter is not valid.',
-  403: 'The service does not do this, for anybody or for the user of the credential.',
+  403: 'The operation is not allowed, in general or for the user of the credential.',
   404: 'There is no such resource.',
   409: 'Another resource has the same unique value, or refers to this one.',
   413: 'The body is larger than 1 MB.',
   415: 'The body is not JSON, or of an encoding that is not supported.',
   422: 'The resource would not be valid.',
   500: 'The service failed.',
-  503: 'Nothing can be stored at the moment, as on a full disk. The request was not carried out, and may be sent again.',
+  503: 'Nothing can be stored at the moment, for example because the disk is full. The request had no effect and can be repeated.',
 } satisfies Record<Exclude<Failure, 401>, string>;
 
 const exampleParameterFault = {

@@ -51,7 +51,7 @@ export function buildOpenApi(catalog: Resource[], url = '/'): JsonObject {
 const ACCOUNT = 'Account';
 
 const INTRODUCTION = [
-  'Every call is made on behalf of the admin user to whom the credential is attached.',
+  'Every call acts on behalf of the admin user who owns the credential.',
   'Bodies are `{"data": …}`. A field without a value is left out; null is never sent.',
   'A method that a path does not support is answered with 403 `forbidden`.',
 ].join('\n');
@@ -99,7 +99,7 @@ function webhookRequest(kind: string, examples: Json[]): JsonObject {
       ),
     },
     responses: {
-      '2XX': { description: 'Received' },
+      '2XX': { description: 'The event was received' },
       default: { description: 'Delivered again later; 410 disables the webhook' },
     },
   };

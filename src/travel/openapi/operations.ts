@@ -107,7 +107,7 @@ export const metaSchemas: JsonObject = {
       pageKind: { type: 'string', const: 'offset' },
       limit: { type: 'integer' },
       offset: { type: 'integer' },
-      total: { type: 'integer', description: 'How many there are in all' },
+      total: { type: 'integer', description: 'The number of all items' },
       order: { type: 'string', enum: ['asc', 'desc'] },
       sortBy: { type: 'string' },
     },
@@ -122,14 +122,17 @@ export const metaSchemas: JsonObject = {
       before: { type: 'string' },
       nextAfter: {
         type: 'string',
-        description: 'What to give as `after` for the next items, if there are any',
+        description: 'The value of `after` for the next page, if there is one',
       },
       prevBefore: {
         type: 'string',
-        description: 'What to give as `before` for the previous items, if there are any',
+        description: 'The value of `before` for the previous page, if there is one',
       },
       order: { type: 'string', enum: ['asc', 'desc'] },
-      sortBy: { type: 'string', description: 'Where the list can be sorted' },
+      sortBy: {
+        type: 'string',
+        description: 'The field that the list is sorted by; only if the list can be sorted',
+      },
     },
     required: ['pageKind', 'limit', 'order'],
   },
@@ -166,7 +169,7 @@ const itemOperations = {
         ...(parameters.length > 0 ? { parameters } : {}),
         requestBody: requestBody(schemaNames(resource).written, example),
         responses: {
-          201: secretResponse(documented, 'What was created'),
+          201: secretResponse(documented, 'The created resource'),
           ...failureRefs([...failures, ...ruleFailures(resource, 'create'), 413, 415, 422, 500, 503]),
         },
       },
@@ -185,7 +188,7 @@ const itemOperations = {
     itemOperation(documented, {
       method: 'put',
       verb: 'replace',
-      says: 'Fields that the body leaves out are removed, but `archived`, which stays.',
+      says: 'Fields that the body leaves out are removed, except `archived`, which keeps its value.',
       body: requestBody(schemaNames(documented.resource).written, documented.resource.example),
       failures: [404, ...ruleFailures(documented.resource, 'replace'), 413, 415, 422],
     }),
@@ -193,7 +196,7 @@ const itemOperations = {
     itemOperation(documented, {
       method: 'delete',
       verb: 'delete',
-      says: 'The answer is the resource as it was.',
+      says: 'Returns the resource as it was before.',
       // Any resource can turn out to be referenced, so every DELETE can answer 409.
       failures: [404, 409, ...ruleFailures(documented.resource, 'delete')],
     }),
@@ -267,7 +270,8 @@ function replaceSecretOperation(webhook: DocumentedResource): OperationEntry {
     operation: {
       operationId: 'replaceWebhookSecret',
       summary: 'Make a new secret for a webhook',
-      description: 'For 24 hours both secrets sign, so that the receiver can be changed without a gap.',
+      description:
+        'For 24 hours both secrets sign, so that the receiver can be changed without an interruption.',
       tags: [tagOf(webhook.resource)],
       parameters: [webhookId],
       responses: {
@@ -287,14 +291,14 @@ function testWebhookOperation(webhook: DocumentedResource): OperationEntry {
       operationId: 'testWebhook',
       summary: 'Send a test event to a webhook',
       description: [
-        'An event of the kind `webhook.updated` by which nothing changed. It is sent now, once, even while the webhook',
+        'An event of the kind `webhook.updated` without changes. It is sent once, immediately, even if the webhook',
         'is disabled, and is neither in the list of events nor in that of deliveries.',
       ].join('\n'),
       tags: [tagOf(webhook.resource)],
       parameters: [webhookId],
       responses: {
         200: {
-          description: 'What came back; it arrived if there is no `error`',
+          description: 'The result of the attempt; without `error` the event was received',
           content: jsonContent(envelope(schemaRef('WebhookAttempt')), { example }),
         },
         ...failureResponseRefs(),
@@ -310,7 +314,7 @@ function redeliverOperation(delivery: DocumentedResource): OperationEntry {
     operation: {
       operationId: 'redeliver',
       summary: 'Deliver the event of a delivery again',
-      description: 'A new delivery, at once, which does not wait for others.',
+      description: 'Creates a new delivery, which is sent immediately and does not wait for others.',
       tags: [tagOf(delivery.resource)],
       parameters: [webhookId, deliveryId],
       responses: { 201: resourceResponse(delivery, 'The new delivery'), ...failureResponseRefs([409]) },

@@ -47,7 +47,7 @@ export function idSchema(form: 'A' | 'B'): JsonObject {
 }
 
 function secretField({ field, example }: DeclaredSecret): JsonObject {
-  const member = { type: 'string', description: 'Told in this answer and in no other', examples: [example] };
+  const member = { type: 'string', description: 'Only in this response', examples: [example] };
   return { properties: { [field]: member }, required: [field] };
 }
 

@@ -28,7 +28,7 @@ const invoiceSchema = z
     status: oneOf(invoiceStatuses),
     url: text.meta({ format: 'uri' }).optional(),
   })
-  .meta({ description: 'One or several purchases and refunds that are paid together' });
+  .meta({ description: 'Purchases and refunds that are paid together' });
 
 /** The document of an invoice. */
 export type Invoice = z.infer<typeof invoiceSchema>;
@@ -147,7 +147,7 @@ const refundSchema = z
     reference: text.optional(),
     status: oneOf(refundStatuses),
   })
-  .meta({ description: 'A transfer of money back, for what was invoiced already' });
+  .meta({ description: 'A transfer of money back to the customer, after the invoice was emitted' });
 
 /** The document of a refund. */
 export type Refund = z.infer<typeof refundSchema>;

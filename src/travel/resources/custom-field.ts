@@ -24,7 +24,7 @@ export const customField = defineResource({
       resourceType: oneOf(['tripProject', 'user']),
       validationRegexp: checked('pattern', 'must be an RE2 expression', isExpression).optional(),
     })
-    .meta({ description: "A field of the customer's own on users or trip projects" }),
+    .meta({ description: 'A custom field of users or trip projects, defined by the customer' }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   sortBy: [],
   filters: [],
@@ -38,7 +38,7 @@ export const customField = defineResource({
   },
   example: {
     dataType: 'text',
-    description: 'As on the payroll',
+    description: 'The id in the payroll system',
     disabled: false,
     name: 'Employee number',
     resourceType: 'user',

@@ -13,7 +13,7 @@ export const costCenter = defineResource({
       name: label,
       travelPolicyId: text.optional(),
     })
-    .meta({ description: 'What travel is booked on' }),
+    .meta({ description: 'A cost center, to which travel is charged' }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   events: ['created', 'updated', 'deleted'],
   sortBy: ['name'],
@@ -47,7 +47,7 @@ export const billingProfile = defineResource({
       taxId: text.optional(),
       travelPolicyId: text.optional(),
     })
-    .meta({ description: 'Who is billed, and where' }),
+    .meta({ description: 'The legal entity and the address for invoices' }),
   readOnly: z.strictObject({ paymentMethodSummary: text.optional() }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   events: ['created', 'updated', 'deleted'],

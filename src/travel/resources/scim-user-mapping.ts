@@ -33,7 +33,7 @@ export const scimUserMapping = defineResource({
       scimAttribute: oneOf(scimAttributes),
       userAttribute: oneOf(['dateOfBirth', 'email', 'firstName', 'lastName', 'phoneNumber']).optional(),
     })
-    .meta({ description: 'Which SCIM attribute fills which user attribute or custom field' }),
+    .meta({ description: 'A mapping of a SCIM attribute to a user attribute or a custom field' }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   sortBy: [],
   filters: [],

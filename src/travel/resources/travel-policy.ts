@@ -83,7 +83,7 @@ export const travelPolicy = defineResource({
       smartSettings: smartSettings.optional(),
       transportBudget,
     })
-    .meta({ description: 'What may be booked, and who must agree' }),
+    .meta({ description: 'Rules for bookings, and the approvals that they need' }),
   operations: ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'],
   events: ['created', 'updated', 'deleted'],
   sortBy: ['name'],

@@ -48,7 +48,7 @@ export const webhook = defineResource({
           params: { code: 'required' },
         })
         .optional()
-        .meta({ minItems: 1, description: 'The kinds that are delivered; left out: every kind' }),
+        .meta({ minItems: 1, description: 'The kinds of events to deliver; if left out, every kind' }),
       url,
     })
     .meta({ description: 'An endpoint of an application, to which events are delivered' }),
@@ -100,8 +100,8 @@ export const attempt = z
   .strictObject({
     at: dateTime,
     error: text.optional().meta({ description: 'Why the event does not count as delivered' }),
-    latencyMs: z.int().meta({ description: 'Until the answer was there, or the attempt failed' }),
-    status: z.int().optional().meta({ description: 'Of the answer, if there was one' }),
+    latencyMs: z.int().meta({ description: 'Milliseconds until the response, or until the attempt failed' }),
+    status: z.int().optional().meta({ description: 'The HTTP status of the response, if there was one' }),
   })
   .meta({ id: 'WebhookAttempt' });
 
@@ -112,13 +112,13 @@ export const webhookDelivery = defineResource({
   idForm: 'A',
   schema: z
     .strictObject({
-      attempts: z.array(attempt).meta({ description: 'The oldest first' }),
+      attempts: z.array(attempt).meta({ description: 'The attempts, the oldest first' }),
       eventId: text,
       kind: oneOf(eventKinds),
       nextAttemptAt: dateTime.optional(),
       status: oneOf(deliveryStatuses),
     })
-    .meta({ description: 'The way of an event to a webhook' }),
+    .meta({ description: 'The delivery of an event to a webhook' }),
   operations: ['list', 'retrieve'],
   cursor: true,
   sortBy: [],
