@@ -1,5 +1,5 @@
-// Imports all travelers into a data folder as `jetbridge import` does, as often as asked, and tells how long each took:
-// node importing.mjs TIMES. The settings are those of the environment.
+// Imports all travelers into a data folder like `jetbridge import`, and reports the duration of each import:
+// node importing.mjs TIMES. The settings come from the environment.
 import { readSettings } from '../../dist/config/settings.js';
 import { start } from '../../dist/server/start.js';
 import { home } from './program.mjs';

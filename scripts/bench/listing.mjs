@@ -1,10 +1,10 @@
-// A travel service's long lists, filled and then paged when asked: node listing.mjs FOLDER SIZE. Through the service's own code,
-// all but HTTP, which would hide what is looked for: what a page costs that is far in.
+// Fills long lists of a travel service, and reads pages of them on request: node listing.mjs FOLDER SIZE. It calls the service's
+// code without HTTP, whose cost would hide the differences between pages.
 import { randomBytes } from 'node:crypto';
 import { openEmbedded } from '../../dist/store/database.js';
 import { travelStore } from '../../dist/store/travel-writes.js';
-import { list, listUnder } from '../../dist/travel/collection.js';
-import { keysOf } from '../../dist/travel/resource.js';
+import { list, listSubCollection } from '../../dist/travel/collection.js';
+import { indexKeys } from '../../dist/travel/resource.js';
 import { billingOperation } from '../../dist/travel/resources/billing.js';
 import { event } from '../../dist/travel/resources/event.js';
 import { user } from '../../dist/travel/resources/user.js';
@@ -24,9 +24,9 @@ const invoice = {
   createdAt: START,
   doc: { status: 'open' },
 };
-const [sub] = billingOperation.under;
+const [sub] = billingOperation.subCollections;
 await fill();
-const pages = Object.fromEntries(LISTS.map(({ name, ...asked }) => [name, () => page(asked)]));
+const pages = Object.fromEntries(LISTS.map(({ name, ...list }) => [name, () => page(list)]));
 process.on('message', async ({ page: name, times }) => {
   if (name === undefined) return;
   const before = process.cpuUsage();
@@ -46,7 +46,7 @@ async function fill() {
   for (const [resource, make] of [
     [user, traveler],
     [billingOperation, operation],
-    [event, happening],
+    [event, userCreated],
   ]) {
     const { total } = await store.page({
       type: resource.type,
@@ -63,8 +63,8 @@ async function fill() {
             ...{ type: resource.type, id: randomBytes(12).toString('hex'), parentId: '' },
             ...{ createdAt: START + n, doc: make(n) },
           };
-          // What they refer to is not there: it plays no part in a page.
-          await within.insert(made, { ...keysOf(resource, made), references: [] });
+          // The referenced resources do not exist; a page does not read them.
+          await within.insert(made, { ...indexKeys(resource, made), references: [] });
         }
       });
       process.send({ seeded: end });
@@ -86,7 +86,7 @@ function operation(n) {
   };
 }
 
-function happening(n) {
+function userCreated(n) {
   const data = {
     id: `u${n}`,
     type: 'user',
@@ -97,19 +97,19 @@ function happening(n) {
   return { kind: 'user.created', data };
 }
 
-/** Each number below the size once, in no order. */
+/** Returns each number below the size once, in mixed order. */
 function shuffled(n) {
   return (n * 7_919) % size;
 }
 
-/** A page, and for one by cursor the cursor that the page before it named. */
+/** Reads a page; a cursor page starts at the cursor of the page before it. */
 async function page({ of, under, depth, offset, query = {} }) {
   const resource = { users: user, operations: billingOperation, events: event }[of];
-  const collection = { resource, runtime: { store } };
-  const ask = (asked) =>
+  const collection = { resource, deps: { store } };
+  const ask = (parameters) =>
     under
-      ? listUnder(collection, sub, { parentId: invoice.id, id: '', caller: '' }, asked)
-      : list(collection, { parentId: '', id: '', caller: '' }, asked);
+      ? listSubCollection(collection, sub, { parentId: invoice.id, id: '', caller: '' }, parameters)
+      : list(collection, { parentId: '', id: '', caller: '' }, parameters);
   if (depth === undefined) {
     const last = size - Number(query.limit ?? 10);
     return ask({ ...query, offset: String(Math.max(0, Math.min(offset, last))) });
@@ -121,7 +121,7 @@ async function page({ of, under, depth, offset, query = {} }) {
 
 const cursors = new Map();
 
-/** The cursor that a client has after walking as far: every one names its place, so that the walk can be cut short. */
+/** Builds the cursor of a client that has read up to the depth, without reading the pages before. */
 async function cursorAt(ask, { depth, query }) {
   const { meta } = await ask({ ...query, pageKind: 'cursor', limit: '1' });
   const [listName] = JSON.parse(Buffer.from(meta.nextAfter, 'base64url').toString());
@@ -129,7 +129,7 @@ async function cursorAt(ask, { depth, query }) {
   const n = Math.floor(size * (query.order === 'desc' ? 1 - depth : depth));
   const time = START + (sortBy === 'date' ? 1000 * n : n);
   const created = listName.includes('invoiceId') ? new Date(time).toISOString() : time;
-  // What is sorted by is folded.
+  // The sort key is case-folded.
   const value = sortBy === 'date' ? new Date(time).toISOString().toLowerCase() : created;
   return Buffer.from(JSON.stringify([listName, value, n + 1])).toString('base64url');
 }

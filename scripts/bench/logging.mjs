@@ -1,22 +1,26 @@
-// One travel service twice, with its request log and without, in one process and on one database: node logging.mjs FOLDER.
-// Mounted as in production; tells where the two are, and somebody to ask for.
+// Serves two travel services, one with the request log and one without, in one process on one database: node logging.mjs FOLDER.
+// They are mounted as in production. The message has their URLs and the id of a user.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { httpApp } from '../../dist/http/app.js';
-import { newLog } from '../../dist/http/log.js';
+import { createLog } from '../../dist/http/log.js';
 import { httpMetrics } from '../../dist/http/monitoring.js';
 import { createEmbeddedTravel } from '../../dist/server/embedded.js';
-import { realSurroundings } from '../../dist/server/runtime.js';
+import { systemRuntime } from '../../dist/server/runtime.js';
 import { openEmbedded } from '../../dist/store/database.js';
 import { requestLog } from '../../dist/store/request-log.js';
-import { keeper } from '../../dist/travel/request-log-writer.js';
+import { createRequestLogWriter } from '../../dist/travel/request-log-writer.js';
 import { travelKey } from './data.mjs';
 
 const database = await openEmbedded(process.argv[2], true);
-const log = newLog('silent');
-const keeping = keeper({ requests: requestLog(database), clock: realSurroundings(log), log });
-const bases = [await serve(undefined), await serve(keeping)];
-const somebody = {
+const log = createLog('silent');
+const requestLogWriter = createRequestLogWriter({
+  requests: requestLog(database),
+  clock: systemRuntime(log),
+  log,
+});
+const bases = [await serve(undefined), await serve(requestLogWriter)];
+const traveler = {
   email: 'ada.lovelace@example.com',
   firstName: 'Ada',
   lastName: 'Lovelace',
@@ -27,18 +31,18 @@ const somebody = {
 const answer = await fetch(`${bases[0]}/users`, {
   method: 'POST',
   headers: { authorization: `Bearer ${travelKey}`, 'content-type': 'application/json' },
-  body: JSON.stringify({ data: somebody }),
+  body: JSON.stringify({ data: traveler }),
 });
 const { data } = await answer.json();
 process.send({ logging: { bases, id: data.id } });
 
-async function serve(kept) {
-  const known = { chosenKey: travelKey, encryptionKey: new Uint8Array(32) };
+async function serve(writer) {
+  const secrets = { chosenKey: travelKey, encryptionKey: new Uint8Array(32) };
   const travel = await createEmbeddedTravel({
-    ...known,
+    ...secrets,
     database,
     log,
-    requestLogWriter: kept,
+    requestLogWriter: writer,
     onChange: () => {},
   });
   const deps = { log, metrics: httpMetrics(), newId: randomUUID, now: () => performance.now() };

@@ -1,12 +1,12 @@
-// Fills the travel service of a data folder with travelers: node seed.mjs FOLDER COUNT. Through the service's own code, many in
-// one transaction; only HTTP is left out.
+// Fills the travel service of a data folder with travelers: node seed.mjs FOLDER COUNT. It calls the service's code without HTTP,
+// with many travelers in one transaction.
 import { randomUUID } from 'node:crypto';
 import { openEmbedded } from '../../dist/store/database.js';
 import { travelStore } from '../../dist/store/travel-writes.js';
 import { ensureFirstAdmin } from '../../dist/travel/api-keys.js';
-import { keysOf } from '../../dist/travel/resource.js';
+import { indexKeys } from '../../dist/travel/resource.js';
 import { user } from '../../dist/travel/resources/user.js';
-import { validated } from '../../dist/travel/validation.js';
+import { parseDocument } from '../../dist/travel/validation.js';
 
 const IN_ONE_TRANSACTION = 5_000;
 
@@ -21,7 +21,7 @@ for (let first = 0; first < count; first += IN_ONE_TRANSACTION) {
   await store.write([user.type], async (within) => {
     for (let n = first; n < end; n += 1) {
       const made = traveler(n);
-      await within.insert(made, keysOf(user, made));
+      await within.insert(made, indexKeys(user, made));
     }
   });
   process.send({ seeded: end });
@@ -29,9 +29,9 @@ for (let first = 0; first < count; first += IN_ONE_TRANSACTION) {
 await database.close();
 process.send({ done: true });
 
-/** All are made at different milliseconds of the past, so that their order is one. */
+/** Each traveler has another creation time in the past, so that their order is unique. */
 function traveler(n) {
-  const doc = validated(user, {
+  const doc = parseDocument(user, {
     address: { city: 'Paris', countryCode: 'FR', postalCode: '75002', streetAddress: `${n} rue de la Paix` },
     email: `traveler${n}@example.com`,
     firstName: `Ada${n}`,
