@@ -118,12 +118,12 @@ function logForbidden(
   if (wasRead)
     log.error(
       fields,
-      'the travel API no longer allows to read this (403): its last reading serves; check what the travel credential may do',
+      'the travel API no longer allows reading a collection (403); keeping its last values: check the permissions of the travel credential',
     );
   else
     log.warn(
       fields,
-      'the travel API does not allow to read this (403): it counts as empty; check what the travel credential may do',
+      'the travel API does not allow reading a collection (403); treating it as empty: check the permissions of the travel credential',
     );
 }
 

@@ -171,7 +171,7 @@ function mappingFaultLines({ mappingFaults = [] }: MappingPreview): string[] {
   const lines = mappingFaults.map(({ path, problem, remedy }) =>
     escapeLine(`  ${path}: ${problem}. ${remedy}`),
   );
-  return [['The mapping is at fault; what it concerns stays as it is:', ...lines].join('\n')];
+  return [['The mapping has faults; affected fields keep their last value:', ...lines].join('\n')];
 }
 
 function summaryText({ people, changed, created, pending }: MappingPreview): string {

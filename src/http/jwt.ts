@@ -75,7 +75,7 @@ export class KeysUnavailable extends Error {
  * quote the token.
  */
 export function verificationFaultText(error: unknown): string {
-  if (error instanceof KeysUnavailable) return 'its keys cannot be had';
+  if (error instanceof KeysUnavailable) return 'its keys could not be fetched';
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired)
     return `its claim ${error.claim} is missing or wrong`;
   return error instanceof errors.JOSEError ? error.code : 'it cannot be verified';
@@ -163,7 +163,7 @@ function keySource(addressOf: () => Promise<string>, now: () => number): KeySour
       // The provider may have moved: look the URL up again next time.
       address = undefined;
       failedAt = now();
-      throw new KeysUnavailable('the keys cannot be had', { cause: error });
+      throw new KeysUnavailable('the keys could not be fetched', { cause: error });
     } finally {
       pending = undefined;
     }

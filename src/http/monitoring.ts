@@ -21,7 +21,7 @@ export function healthRoutes({ isReady, writes }: HealthDeps): Router {
     })
     .get('/readyz', async (request, response) => {
       const canRead = await isReady().catch((error: unknown) => {
-        requestScopeOf(response).log.error({ err: error }, 'the check for readiness failed');
+        requestScopeOf(response).log.error({ err: error }, 'the readiness check failed');
         return false;
       });
       const isRequired = [request.query['require']].flat().includes('writes');

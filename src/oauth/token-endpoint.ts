@@ -168,7 +168,7 @@ const sendOAuthError: ErrorRequestHandler = (error, _request, response, next) =>
   if (response.headersSent) return next(error);
   const oauthError = toOAuthError(error);
   if (oauthError.status >= 500)
-    requestScopeOf(response).log.error({ err: error }, 'no access token could be made');
+    requestScopeOf(response).log.error({ err: error }, 'an access token could not be created');
   // "… MUST … include the WWW-Authenticate response header field matching the authentication scheme used by the
   // client."
   if (oauthError.status === 401) response.set('WWW-Authenticate', 'Basic realm="oauth"');
@@ -299,7 +299,10 @@ export function createAssertionCheck({ assertions, audience, now, log }: Asserti
     const { claims } = await verified.catch((error: unknown) => {
       // A KeysUnavailable without a cause was logged some seconds ago.
       if (error instanceof KeysUnavailable && error.cause)
-        log.warn({ err: error, client: client.id }, 'the keys of an OAuth client cannot be had');
+        log.warn(
+          { err: error, client: client.id },
+          'the public keys of an OAuth client could not be fetched',
+        );
       throw refusedAssertion(verificationFaultText(error), error);
     });
     const { exp = 0, jti } = claims;

@@ -110,7 +110,7 @@ async function repeat(
       faults = 0;
     } catch (error) {
       if (!(error instanceof StoreUnwritable))
-        runtime.log.error({ err: error }, 'a background task failed; it is tried again');
+        runtime.log.error({ err: error }, 'a background task failed; retrying');
       await runtime.wait(Math.min(MAX_FAULT_MS, FAULT_MS * 2 ** Math.min(faults, 10)), signal);
       faults += 1;
     }
@@ -255,7 +255,7 @@ async function importTravelers(deps: BackgroundDeps, connection: Connection): Pr
   if ('kind' in imported) {
     log.warn(
       { connection: connection.id, failure: imported.kind },
-      'the import failed; it is tried again in a minute',
+      'the import failed; retrying in a minute',
     );
     return IMPORT_RETRY_MS;
   }
@@ -274,7 +274,7 @@ async function retentionTurn(
     while ((await expireTombstones(deps, connection)) === EXPIRE_BATCH && !signal.aborted)
       await wait(RETENTION_PAUSE_MS, signal);
   } catch (error) {
-    log.error({ err: error }, 'old tombstones could not be ended; it is tried again in a minute');
+    log.error({ err: error }, 'expired tombstones could not be deleted; retrying in a minute');
     await wait(RETENTION_RETRY_MS, signal);
     return;
   }
@@ -288,7 +288,8 @@ async function expireTombstones(
   const before = runtime.wallClock() - tombstoneDays * DAY_MS;
   const bounds = { before, now: runtime.now(), limit: EXPIRE_BATCH };
   const expired = await retention.expireTombstones(id, bounds);
-  if (expired > 0) runtime.log.info({ connection: id, tombstones: expired }, 'old tombstones ended');
+  if (expired > 0)
+    runtime.log.info({ connection: id, tombstones: expired }, 'expired tombstones were deleted');
   return expired;
 }
 

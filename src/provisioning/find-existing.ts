@@ -41,7 +41,7 @@ export function existingUserFinder(deps: FindExistingDeps): ExistingUserFinder {
       if ((searches.get(key) ?? 0) > now) return false;
       const isFound = await saveMatches(deps, connection, address).catch((error: unknown) => {
         // A full disk must not make reads fail.
-        runtime.log.error({ err: error }, 'a traveler that was found could not be saved');
+        runtime.log.error({ err: error }, 'a traveler found by email could not be saved');
         return false;
       });
       // Remembered in both cases: a saved traveler is found in the store next time, and one that must stay hidden is not

@@ -66,7 +66,7 @@ async function watch(
       reportChanges(deps, reported, await holds.countHolds());
       isFailing = false;
     } catch (error) {
-      if (!isFailing) runtime.log.error({ err: error }, 'what is held could not be counted');
+      if (!isFailing) runtime.log.error({ err: error }, 'the held changes could not be counted; retrying');
       isFailing = true;
     }
     await runtime.wait(isFailing ? FAULT_MS : CHECK_MS, signal);
@@ -102,7 +102,7 @@ function reportChanges(deps: HoldAlarmsDeps, reported: Map<string, ReportedHold>
 const messages = {
   'hold.opened': 'changes are held until an admin decides: see "jetbridge holds list"',
   'hold.grew': 'more changes are held until an admin decides: see "jetbridge holds list"',
-  'hold.cleared': 'nothing is held for this cause any more',
+  'hold.cleared': 'no changes are held for this cause any more',
 } satisfies Record<HoldAlert['type'], string>;
 
 function raiseAlarm({ alerts, runtime }: HoldAlarmsDeps, type: HoldAlert['type'], hold: HoldCount): void {

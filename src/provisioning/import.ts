@@ -200,13 +200,13 @@ function warnOfUnreadable(
     .slice(0, MAX_LOGGED_IDS);
   runtime.log.warn(
     { connection: id, count: unreadable.length, travelUserIds: named },
-    'travelers that cannot be read were passed over: they have no email, or it is not a text',
+    'unreadable travelers were skipped: their email is missing or not a string',
   );
 }
 
 function logIncomplete({ runtime }: ImportDeps, { id }: Connection, share: SeenShare): void {
   runtime.log.error(
     { connection: id, ...share },
-    'the import saw too few of the known travelers, and takes nobody for gone: check the travel API, or run jetbridge import --accept-missing',
+    'the import listed too few of the known travelers; treating none as deleted: check the travel API, or run jetbridge import --accept-missing',
   );
 }

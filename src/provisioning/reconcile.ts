@@ -120,7 +120,7 @@ async function reconcileOnce(
   try {
     return await reconcileUnderLease(deps, connection, { identity, token });
   } catch (error) {
-    deps.runtime.log.error({ err: error, connection: connection.id, id }, 'reconciling failed');
+    deps.runtime.log.error({ err: error, connection: connection.id, id }, 'reconciliation failed');
     return await backOff(deps, { identity, token }, String(error));
   }
 }
@@ -360,13 +360,13 @@ function logResult(
   if (failure.kind === 'unauthorized') {
     log.error(
       where,
-      'the travel API refuses the credential of the bridge (401): check TRAVEL_API_KEY; nothing is lost, everything is retried',
+      'the travel API refuses the credential of the bridge (401): check TRAVEL_API_KEY; retrying',
     );
   } else {
     const text = failure.kind === 'unavailable' ? failure.text : failure.kind;
     log.warn(
       { ...where, failure: text, attempts: attempts + 1 },
-      'the call to the travel API failed; it is retried',
+      'a call to the travel API failed; retrying',
     );
   }
 }
@@ -399,7 +399,7 @@ async function backOff(
     };
     await deps.leases.finish(identity.connection, identity.id, token, identity.revision, outcome);
   } catch (error) {
-    log.error({ err: error }, 'the outcome could not be saved; saving is retried until the lease ends');
+    log.error({ err: error }, 'the outcome could not be saved; retrying until the lease ends');
     deps.unsaved.set(token, { leased, reason });
     return 'unsaved';
   }

@@ -70,11 +70,11 @@ function logChanges(
     const { path, problem, remedy } = fault;
     log?.warn(
       { connection, path, problem, remedy },
-      'the mapping is at fault; what it concerns stays as it is',
+      'the mapping has a fault; affected fields keep their last value',
     );
   }
   for (const { path, problem } of before.filter((item) => !isIn(now)(item)))
-    log?.info({ connection, path, problem }, 'a fault of the mapping is gone');
+    log?.info({ connection, path, problem }, 'a fault of the mapping is fixed');
 }
 
 /** Creates the snapshot of a mapping and lookups. The order of the lookups does not change its version. */

@@ -162,9 +162,12 @@ function newState(connection: Connection, { now, log }: Runtime): ConnectionStat
   const { id } = connection;
   const breaker = circuitBreaker({
     opened: (reason, ms) => {
-      log.warn({ connection: id, reason, ms }, 'calls to the travel API pause; nothing is lost');
+      log.warn(
+        { connection: id, reason, ms },
+        'calls to the travel API are paused; changes wait in the queue',
+      );
     },
-    closed: (reason) => log.info({ connection: id, reason }, 'calls to the travel API go on'),
+    closed: (reason) => log.info({ connection: id, reason }, 'calls to the travel API are resumed'),
   });
   return {
     connection,

@@ -72,5 +72,5 @@ const loggableNames = new Set(
 export function logDroppedAttributes({ scope }: ScimContext, dropped: string[]): void {
   if (dropped.length === 0) return;
   const names = [...new Set(dropped.map((name) => (loggableNames.has(name) ? name : '*')))];
-  scope.log.info({ dropped: names, count: dropped.length }, 'attributes that no schema knows were left out');
+  scope.log.info({ dropped: names, count: dropped.length }, 'attributes that no schema defines were ignored');
 }

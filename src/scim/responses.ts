@@ -58,7 +58,7 @@ async function sendLong(response: Response, { pieces, release }: StreamedText): 
   } catch (error) {
     // The status is sent already. A closed connection tells the client that the response is incomplete (RFC 9112 §8).
     requestScopeOf(response).notes.cut = 'fault';
-    requestScopeOf(response).log.error({ err: error }, 'an answer broke off');
+    requestScopeOf(response).log.error({ err: error }, 'a response was aborted by an error');
     response.destroy();
   }
 }

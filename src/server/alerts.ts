@@ -65,10 +65,10 @@ async function deliver(
     const failure = await post(settings.webhookUrl, { headers, body, signal });
     if (failure === undefined || signal.aborted) return;
     if (waitMs === undefined) {
-      log.error({ type: alert.type, failure }, 'an alert could not be delivered, and is given up');
+      log.error({ type: alert.type, failure }, 'an alert could not be delivered; giving up');
       return;
     }
-    log.warn({ type: alert.type, failure }, 'an alert could not be delivered; it is tried again');
+    log.warn({ type: alert.type, failure }, 'an alert could not be delivered; retrying');
     await clock.wait(waitMs, signal);
     if (signal.aborted) return;
   }

@@ -35,7 +35,10 @@ export async function reencryptSecrets(
       'secrets of webhooks were encrypted with another key than JETBRIDGE_KEY or jetbridge.key: set JETBRIDGE_KEY_PREVIOUS to it, or make new secrets',
     );
   if (previousKey)
-    log.info({ secrets: resealed }, 'secrets were encrypted anew; JETBRIDGE_KEY_PREVIOUS can be unset');
+    log.info(
+      { secrets: resealed },
+      'secrets were encrypted with the new key; JETBRIDGE_KEY_PREVIOUS can be unset',
+    );
 }
 
 function previousKeyFault(count: number): SettingsFault {

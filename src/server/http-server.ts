@@ -61,7 +61,10 @@ export function createHttpServer(
     const faults: Fault[] = [];
     const renewed = readCertificate(tls.files, faults);
     if (!renewed) {
-      log.error({ err: new SettingsFault(faults) }, 'the certificate was not renewed; the old one is served');
+      log.error(
+        { err: new SettingsFault(faults) },
+        'the certificate could not be reloaded; keeping the old one',
+      );
       return;
     }
     // A new context inherits no options from the old one.

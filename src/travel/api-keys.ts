@@ -55,7 +55,7 @@ export function apiKeyAuthenticator({
   const noted = new Map<string, number>();
   const note = (id: string, at: number) => {
     keys.recordUse(id, at).catch((error: unknown) => {
-      log.error({ err: error }, 'the use of an API key was not noted');
+      log.error({ err: error }, 'the last use of an API key could not be saved');
     });
   };
   return async (token) => {

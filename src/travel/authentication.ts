@@ -157,7 +157,10 @@ export function openidAuthenticator({ reader, now, log, ...provider }: OpenidDep
       // An error without a cause repeats one that was logged seconds ago. Refused tokens are not logged here: only
       // their sender can mend them.
       if (error instanceof KeysUnavailable && error.cause)
-        log.warn({ err: error }, 'the keys of the OpenID provider cannot be had; its tokens are refused');
+        log.warn(
+          { err: error },
+          'the public keys of the OpenID provider could not be fetched; refusing its tokens',
+        );
       return undefined;
     }
   };

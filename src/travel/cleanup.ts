@@ -51,7 +51,7 @@ export function runCleanupJobs(
       try {
         while ((await run()) && !end.signal.aborted) await wait(PAUSE_MS, end.signal);
       } catch (error) {
-        log.error({ err: error, job: name }, 'a job in the background failed; it is tried again');
+        log.error({ err: error, job: name }, 'a cleanup job failed; retrying');
       }
       await wait(everyMs, end.signal);
     }

@@ -137,7 +137,7 @@ async function deleteOldRequests(
         await clock.wait(PAUSE_MS, signal);
       }
     } catch (error) {
-      log.error({ err: error }, 'the request log could not be swept; it is tried again');
+      log.error({ err: error }, 'old entries of the request log could not be deleted; retrying');
     }
   }
 }

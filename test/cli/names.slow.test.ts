@@ -209,7 +209,7 @@ describe('preview, while a server runs', () => {
     const ran = await runJetbridge(['preview', '--people', '--mapping', other], having({}));
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain(
-      'The mapping is at fault; what it concerns stays as it is:\n  defaults.costCenter.name: the travel service has no such cost center: "Markting". Did you mean "Marketing"?',
+      'The mapping has faults; affected fields keep their last value:\n  defaults.costCenter.name: the travel service has no such cost center: "Markting". Did you mean "Marketing"?',
     );
   });
 });

@@ -157,6 +157,14 @@ describe('docs/operations.md', () => {
     expect(states).toEqual(['synced', 'dirty', 'pending', 'refused', 'held']);
   });
 
+  it('explains only log lines that the source writes', () => {
+    const source = filesBelow('src').map(readDocument).join('\n');
+    const shown = tableRowsUnder(operations, 'Logs').flatMap(([line = '']) => codesIn(line));
+    expect(shown.length).toBeGreaterThan(20);
+    const parts = shown.flatMap((line) => line.split('…').map((part) => part.trim()));
+    expect(parts.filter((part) => !source.includes(part))).toEqual([]);
+  });
+
   it('says of every table of the database what is kept there, and for how long', async () => {
     const place = temporaryFolder();
     const { db, close } = await openEmbedded(place.path, false);

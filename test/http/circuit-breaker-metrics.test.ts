@@ -65,7 +65,7 @@ test('an open circuit breaker is in the metrics while it is open, and in the log
     expect(await gauges()).toEqual(calm);
   });
   expect(told()).toEqual([
-    'calls to the travel API pause; nothing is lost: throttled',
-    'calls to the travel API go on: throttled',
+    'calls to the travel API are paused; changes wait in the queue: throttled',
+    'calls to the travel API are resumed: throttled',
   ]);
 });

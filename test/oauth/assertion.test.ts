@@ -197,7 +197,7 @@ describe('keys at a URL', () => {
     expect(await statusOf(await signed(claimsOf(id)))).toBe('401 invalid_client');
     expect(await statusOf(await signed(claimsOf(id)))).toBe('401 invalid_client');
     expect(asked).toBe(1);
-    expect(fixture.lines).toEqual([{ msg: 'the keys of an OAuth client cannot be had' }]);
+    expect(fixture.lines).toEqual([{ msg: 'the public keys of an OAuth client could not be fetched' }]);
     answer = good;
     fixture.pass(5_000);
     expect(await statusOf(await signed(claimsOf(id)))).toBe(200);

@@ -57,7 +57,7 @@ test('working off what is due ends with a fault, not with the next attempt, whil
   const id = await waiting('Ada');
   const before = fixture.travel.calls.length;
   await forbidWrites();
-  await expect(fixture.bridge.reconcileDue()).rejects.toThrow('leases or outcomes could not be kept');
+  await expect(fixture.bridge.reconcileDue()).rejects.toThrow('leases or outcomes could not be saved');
   expect(fixture.travel.calls).toHaveLength(before);
   await allowWrites();
   await fixture.bridge.reconcileDue();
@@ -95,9 +95,9 @@ test('an attempt whose outcome could not be kept is taken up as soon as it can, 
     if (verb === 'create') await forbidWrites();
     return undefined;
   };
-  await expect(fixture.bridge.reconcileDue()).rejects.toThrow('leases or outcomes could not be kept');
+  await expect(fixture.bridge.reconcileDue()).rejects.toThrow('leases or outcomes could not be saved');
   expect(fixture.travel.writes()).toHaveLength(before + 1);
-  await expect(fixture.bridge.reconcileDue()).rejects.toThrow('outcomes could not be kept');
+  await expect(fixture.bridge.reconcileDue()).rejects.toThrow('outcomes could not be saved');
   await allowWrites();
   fixture.travel.faultFor = () => undefined;
   // Far less than its lease.

@@ -108,7 +108,7 @@ test('the end of a hold is reported once, and not during a reconciliation of a h
 test('a failing store is logged once, and the alarms continue when it recovers', async () => {
   failure = new Error('the disk is gone');
   await pass(MINUTE_MS);
-  expect(logged.map(({ message }) => message)).toEqual(['what is held could not be counted']);
+  expect(logged.map(({ message }) => message)).toEqual(['the held changes could not be counted; retrying']);
   failure = undefined;
   counts = [held(1)];
   await pass(5 * SECOND_MS);

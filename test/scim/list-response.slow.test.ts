@@ -167,7 +167,7 @@ describe('a long page', () => {
     // The last chunk of a whole answer is empty (RFC 9112 §7.1).
     expect(text.endsWith('\r\n0\r\n\r\n')).toBe(false);
     const lines = () =>
-      fixture.lines.filter(({ cut, msg }) => cut === 'fault' || msg === 'an answer broke off');
+      fixture.lines.filter(({ cut, msg }) => cut === 'fault' || msg === 'a response was aborted by an error');
     await eventually(async () => expect(lines()).toHaveLength(2));
     expect(lines()).toMatchObject([
       { err: { message: 'The disk is on fire.' } },
@@ -184,7 +184,9 @@ describe('a long page', () => {
     const { bytes } = read;
     for (let others = 0; others < 20; others += 1) await fixture.send('GET', '/Users?count=0');
     expect(read.bytes).toBe(bytes);
-    expect(fixture.lines.slice(before).filter(({ msg }) => msg === 'an answer broke off')).toEqual([]);
+    expect(
+      fixture.lines.slice(before).filter(({ msg }) => msg === 'a response was aborted by an error'),
+    ).toEqual([]);
   });
 });
 

@@ -105,7 +105,7 @@ describe('the time of the last use of a key', () => {
     const log = { error: (_fields: object, message: string) => logged.push(message) };
     const admission = await apiKeyAuthenticator({ keys: failing, now: () => NOON, log })(fixture.key);
     admission?.onResponseClosed?.();
-    await eventually(async () => expect(logged).toEqual(['the use of an API key was not noted']));
+    await eventually(async () => expect(logged).toEqual(['the last use of an API key could not be saved']));
     expect(admission).toMatchObject({
       userId: fixture.admin,
       credential: expect.stringMatching(/^apiKey:[\w-]+$/),

@@ -337,7 +337,9 @@ describe('a provider that is not there', () => {
       provider.answerWith(answer);
       expect(await admit(token)).toBeUndefined();
       expect(await admit(token)).toBeUndefined();
-      expect(warned).toEqual(['the keys of the OpenID provider cannot be had; its tokens are refused']);
+      expect(warned).toEqual([
+        'the public keys of the OpenID provider could not be fetched; refusing its tokens',
+      ]);
       expect(provider.requestedPaths).toHaveLength(1);
       provider.answerWith(undefined);
       expect(await admit(token)).toBeUndefined();

@@ -51,7 +51,7 @@ export async function attemptDelivery(
 function missingSecretReply({ log }: AttemptDeps, { webhookId }: DeliveryTarget): Reply {
   log.error(
     { webhook: webhookId },
-    'the secret of a webhook cannot be read: JETBRIDGE_KEY or jetbridge.key is not the one it was made with',
+    'the secret of a webhook cannot be read: JETBRIDGE_KEY or jetbridge.key is not the key that encrypted it',
   );
   return { error: 'the secret cannot be read: make a new one' };
 }

@@ -144,7 +144,7 @@ async function serveWebhook(state: DispatcherState, webhookId: string): Promise<
 
 /** Waits after logging, so that a persistent failure does not cause a busy loop. */
 async function logAndWait({ deps, stopping }: DispatcherState, error: unknown): Promise<void> {
-  deps.log.error({ err: error }, 'delivering to webhooks failed; it is tried again');
+  deps.log.error({ err: error }, 'delivering webhooks failed; retrying');
   await deps.clock.wait(RETRY_MS, stopping.signal);
 }
 
