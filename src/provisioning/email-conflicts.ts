@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
 import { isAdministrator, isGuarded } from './guard.ts';
 import type { Identity } from './identity.ts';
+import { isInactive } from './identity.ts';
 import {
   type OutcomeDraft,
   type ReconcileContext,
@@ -252,11 +253,6 @@ export function newParkingAddress(
     before?.basis === context.rulesSnapshot.version &&
     isParkingAddress(context.connection, String(before.value));
   return parkingDomain === undefined || isRefused ? undefined : `parked-${context.newId()}@${parkingDomain}`;
-}
-
-/** True for a user that the IdP has deactivated or deleted. */
-export function isInactive({ desired, deletedAt }: Pick<Identity, 'desired' | 'deletedAt'>): boolean {
-  return desired.active === false || deletedAt !== undefined;
 }
 
 /** The parking address for a deactivated user whose address goes to another identity; undefined if it keeps its address. */

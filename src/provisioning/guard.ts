@@ -3,6 +3,7 @@ import type { TravelUser } from '../translator/traveler.ts';
 import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
 import type { Identity } from './identity.ts';
+import { isInactive } from './identity.ts';
 import {
   endInFailure,
   endInState,
@@ -150,4 +151,10 @@ export async function isHeldByRulesChange(
   if (identity.hold && identity.hold.cause !== 'rules' && isApproved(identity, identity.hold.cause))
     return false;
   return progress.settledVersion === version && !(await rulesChanges.mayReconcile(connection, rulesSnapshot));
+}
+
+/** True for an archived administrator that comes from another connection: an admin must approve the reactivation. */
+export function isMovedAdmin({ identity }: ReconcileContext, { applied, observed }: OutcomeDraft): boolean {
+  const isBack = identity.origin.movedFrom !== undefined && !isInactive(identity);
+  return isBack && observed?.archived === true && isGuarded(observed, applied);
 }

@@ -186,3 +186,8 @@ export type Outcome = Pick<
   | 'attempts'
   | 'nextAttemptAt'
 >;
+
+/** True for a user that the IdP has deactivated or deleted. */
+export function isInactive({ desired, deletedAt }: Pick<Identity, 'desired' | 'deletedAt'>): boolean {
+  return desired.active === false || deletedAt !== undefined;
+}

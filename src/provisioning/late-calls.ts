@@ -8,7 +8,7 @@ import {
 import type { AppliedFields } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { addressKey } from './email-conflicts.ts';
-import type { LateCalls, Reservation } from './identity.ts';
+import type { LateCalls, Progress, Reservation } from './identity.ts';
 import type { OutcomeDraft, ReconcileContext } from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
@@ -164,3 +164,13 @@ export function withoutLateCalls(draft: OutcomeDraft): OutcomeDraft {
   const { late: _, ...progress } = draft.progress;
   return { ...draft, progress };
 }
+
+/** Postpones a check for late calls that is due but could not be made because the identity is held. */
+export function withNextLateCheck(progress: Progress, now: number): Progress {
+  const { late } = progress;
+  if (!late || late.checkAt > now) return progress;
+  return { ...progress, late: { ...late, checkAt: now + LATE_CHECK_MS } };
+}
+
+/** The interval between two checks for late calls while the identity is held for an admin. */
+const LATE_CHECK_MS = 60_000;

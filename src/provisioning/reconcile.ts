@@ -2,11 +2,11 @@ import { archiveTraveler } from './archive-traveler.ts';
 import { backoff } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import { linkOrCreateTraveler } from './create-traveler.ts';
-import { isInactive } from './email-conflicts.ts';
 import { findings } from './findings.ts';
 import { isHeldByRulesChange, withRulesHold } from './guard.ts';
 import type { Identity, Outcome, Progress } from './identity.ts';
-import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
+import { isInactive } from './identity.ts';
+import { isLateCheckDue, removeLateTravelers, withNextLateCheck, withoutLateCalls } from './late-calls.ts';
 import { notifyDependents, notifyLeftOutOfCycle, notifySuccessor } from './notify-dependents.ts';
 import { isReturnHeld } from './ownership.ts';
 import {
@@ -33,9 +33,6 @@ import { updateTraveler } from './update-traveler.ts';
  * call that it sent has arrived when the lease ends.
  */
 const LEASE_MS = 120_000;
-/** The interval between two checks for late calls while the identity is held for an admin. */
-const LATE_CHECK_MS = 60_000;
-
 /**
  * The result of one attempt. `reconciled`: the outcome is saved. `refused`: the travel API or a guard refuses the change.
  * `busy`: another attempt holds the lease. `moved`: the outcome is saved, but the identity changed meanwhile and stays dirty.
@@ -337,13 +334,6 @@ function toOutcome(
 /** An unclaimed identity has no settled version, so that the first write of an IdP reads the traveler. */
 function withSettledVersion({ claimed, version }: Identity, progress: Progress): Progress {
   return claimed ? { ...progress, settledVersion: version } : progress;
-}
-
-/** Postpones a check for late calls that is due but could not be made because the identity is held. */
-function withNextLateCheck(progress: Progress, now: number): Progress {
-  const { late } = progress;
-  if (!late || late.checkAt > now) return progress;
-  return { ...progress, late: { ...late, checkAt: now + LATE_CHECK_MS } };
 }
 
 function logResult(

@@ -7,14 +7,19 @@ import type { CustomFieldValue } from '../translator/traveler.ts';
 import {
   addressKey,
   findIdentityAmong,
-  isInactive,
   isParkingAddress,
   resolveEmailConflict,
   withEmailWait,
   withoutHeldEmail,
 } from './email-conflicts.ts';
 import { findings } from './findings.ts';
-import { isAdministrator, isGuarded, isTakeoverApproved, refuseOwnUser, withGuardsApplied } from './guard.ts';
+import {
+  isAdministrator,
+  isMovedAdmin,
+  isTakeoverApproved,
+  refuseOwnUser,
+  withGuardsApplied,
+} from './guard.ts';
 import { isLateCheckDue, removeLateTravelers, withLateCallsDoubted, withoutLateCalls } from './late-calls.ts';
 import {
   appliedForReset,
@@ -162,12 +167,6 @@ function withArchiveDoubted(draft: OutcomeDraft): OutcomeDraft {
   const { archived } = draft.applied;
   if (!archived || draft.progress.settledVersion !== undefined) return draft;
   return { ...draft, applied: { ...draft.applied, archived: { ...archived, unsure: true } } };
-}
-
-/** True for an archived administrator that comes from another connection: an admin must approve the reactivation. */
-function isMovedAdmin({ identity }: ReconcileContext, { applied, observed }: OutcomeDraft): boolean {
-  const isBack = identity.origin.movedFrom !== undefined && !isInactive(identity);
-  return isBack && observed?.archived === true && isGuarded(observed, applied);
 }
 
 async function sendUntilDone(

@@ -1,9 +1,9 @@
 import type { ScimResource } from '../schema/resource.ts';
 import type { Connection } from './connection.ts';
 import { withNextVersion } from './create-user.ts';
-import { isInactive } from './email-conflicts.ts';
 import { isAdministrator } from './guard.ts';
 import type { Identity, Origin } from './identity.ts';
+import { isInactive } from './identity.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { IdentityChange } from './store-ports.ts';
 import { leaverExternalId } from './takeover.ts';
