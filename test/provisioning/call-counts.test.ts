@@ -10,33 +10,33 @@ import {
   titleMapping,
 } from '../fixtures/unknown-calls.ts';
 
-/** The calls that a write makes, without the reading of pages. */
+/** Returns the verbs of the calls during `work`, except for reads of pages. */
 async function callsOf(fixture: ProvisioningFixture, work: () => Promise<unknown>): Promise<string[]> {
   fixture.travel.calls.length = 0;
   await work();
   return fixture.travel.calls.map(({ verb }) => verb).filter((verb) => verb !== 'readPage');
 }
 
-function without(name: string): ScimResource {
+function fullUserWithout(name: string): ScimResource {
   return Object.fromEntries(Object.entries(fullUser).filter(([key]) => key !== name));
 }
 
 const inactive = { ...fullUser, active: false };
 
 const changes: [string, ScimResource, ScimResource | null, string[]][] = [
-  ['nothing', fullUser, { ...fullUser }, []],
-  ['what no rule reads', fullUser, { ...fullUser, nickName: 'P' }, []],
+  ['a PUT without a change', fullUser, { ...fullUser }, []],
+  ['an attribute that no rule reads', fullUser, { ...fullUser, nickName: 'P' }, []],
   ['a name', fullUser, { ...fullUser, name: { givenName: 'P', familyName: 'Q' } }, ['patch']],
   ['a language', fullUser, { ...fullUser, preferredLanguage: 'fr' }, ['patch']],
-  ['the removal of a language', fullUser, without('preferredLanguage'), ['patch']],
-  ['the removal of a phone number', fullUser, without('phoneNumbers'), ['patch']],
+  ['the removal of a language', fullUser, fullUserWithout('preferredLanguage'), ['patch']],
+  ['the removal of a phone number', fullUser, fullUserWithout('phoneNumbers'), ['patch']],
   ['a city', fullUser, { ...fullUser, ...cityOf('Nice') }, ['patch']],
-  ['the removal of a city', fullUser, without('addresses'), ['read', 'patch']],
+  ['the removal of a city', fullUser, fullUserWithout('addresses'), ['read', 'patch']],
   ['an email', fullUser, { ...fullUser, ...emailsOf('p@corp.example') }, ['read', 'patch']],
   ['a role', fullUser, { ...fullUser, ...rolesOf('guest') }, ['read', 'patch']],
   ['the removal of a role', fullUser, { ...fullUser, ...rolesOf() }, ['read', 'patch']],
   ['a custom field', fullUser, { ...fullUser, title: 'Looms' }, ['read', 'patch']],
-  ['the removal of a custom field', fullUser, without('title'), ['read', 'patch']],
+  ['the removal of a custom field', fullUser, fullUserWithout('title'), ['read', 'patch']],
   ['the removal of everything', fullUser, minimalUser(fullUser), ['read', 'patch']],
   ['an archive', fullUser, inactive, ['read', 'patch']],
   ['an un-archive', inactive, fullUser, ['read', 'patch']],
@@ -44,23 +44,23 @@ const changes: [string, ScimResource, ScimResource | null, string[]][] = [
   ['a DELETE of a leaver', inactive, null, ['read']],
 ];
 
-test.each(changes)('%s makes exactly the calls that it must', (_, from, to, calls) =>
+test.each(changes)('%s causes only the expected calls', (_, from, to, calls) =>
   withFixture(
     async (fixture) => {
-      const story = await startSyncedUser(fixture, from);
-      expect(await callsOf(fixture, () => sendUser(story, to))).toEqual(calls);
+      const syncedUser = await startSyncedUser(fixture, from);
+      expect(await callsOf(fixture, () => sendUser(syncedUser, to))).toEqual(calls);
       expect(await callsOf(fixture, () => fixture.reconcileAfter(120_000))).toEqual([]);
     },
     { mapping: titleMapping },
   ),
 );
 
-const hand: [string, object][] = [
+const manualEdits: [string, object][] = [
   ['archived', { archived: true }],
   ['renamed', { firstName: 'Hand', lastName: 'Made' }],
 ];
 
-test.each(hand)('a traveler %s by hand after the import is read at the first claim', (_, edit) =>
+test.each(manualEdits)('a traveler %s by hand after the import is read when a user claims it', (_, edit) =>
   withFixture(
     async (fixture) => {
       const pia = fixture.travel.addTraveler({
@@ -70,8 +70,11 @@ test.each(hand)('a traveler %s by hand after the import is read at the first cla
       });
       await fixture.importTravelers();
       fixture.travel.travelers.set(pia.id, { ...pia, ...edit });
-      const story = { fixture, id: '', desired: null };
-      expect(await callsOf(fixture, () => sendUser(story, minimalUser(fullUser)))).toEqual(['read', 'patch']);
+      const syncedUser = { fixture, id: '', desired: null };
+      expect(await callsOf(fixture, () => sendUser(syncedUser, minimalUser(fullUser)))).toEqual([
+        'read',
+        'patch',
+      ]);
       expect(fixture.travel.travelers.get(pia.id)).toMatchObject({
         archived: false,
         firstName: 'Pia',
@@ -82,25 +85,25 @@ test.each(hand)('a traveler %s by hand after the import is read at the first cla
   ),
 );
 
-test('parts of an address that were added by hand stay when the city goes', () =>
+test('parts of an address that were added by hand stay when the city is removed', () =>
   withFixture(
     async (fixture) => {
-      const story = await startSyncedUser(fixture, fullUser);
-      await sendUser(story, without('addresses'));
-      expect((await fixture.traveler(story.id))?.address).toEqual({ region: 'Quebec' });
+      const syncedUser = await startSyncedUser(fixture, fullUser);
+      await sendUser(syncedUser, fullUserWithout('addresses'));
+      expect((await fixture.traveler(syncedUser.id))?.address).toEqual({ region: 'Quebec' });
       expect(fixture.travel.writes().at(-1)?.body).toEqual({ address: { city: null } });
     },
     { mapping: titleMapping },
   ));
 
-test('an address of which nothing is left goes as a whole, also where a part was removed by hand', () =>
+test('an address without remaining parts is removed as a whole, also if a part was removed by hand', () =>
   withFixture(
     async (fixture) => {
-      const story = await startSyncedUser(fixture, fullUser);
-      const now = await fixture.traveler(story.id);
-      if (!now) throw new Error('no traveler');
-      fixture.travel.travelers.set(now.id, { ...now, address: { city: 'Lyon' } });
-      await sendUser(story, without('addresses'));
+      const syncedUser = await startSyncedUser(fixture, fullUser);
+      const traveler = await fixture.traveler(syncedUser.id);
+      if (!traveler) throw new Error('no traveler');
+      fixture.travel.travelers.set(traveler.id, { ...traveler, address: { city: 'Lyon' } });
+      await sendUser(syncedUser, fullUserWithout('addresses'));
       expect(fixture.travel.writes().at(-1)?.body).toEqual({ address: null });
     },
     { mapping: titleMapping },

@@ -4,7 +4,7 @@ const users = 'default';
 const DAY_MS = 24 * 60 * 60_000;
 
 describe.each([DAY_MS, -DAY_MS])('when the wall clock is set by %d ms', (byMs) => {
-  test('what an IdP reads follows it: users and groups that are made, changed and deleted', () =>
+  test('the times of created, changed and deleted users and groups follow the wall clock', () =>
     withFixture(async (fixture) => {
       const { bridge, clock } = fixture;
       const ada = await bridge.users.create(users, person('Ada'));
@@ -22,7 +22,7 @@ describe.each([DAY_MS, -DAY_MS])('when the wall clock is set by %d ms', (byMs) =
       expect((await fixture.identity(ada.id)).deletedAt).toBe(time);
     }));
 
-  test('a person who backs off is tried again in seconds', () =>
+  test('an identity that backs off is retried within a second', () =>
     withFixture(async (fixture) => {
       fixture.travel.faultFor = () => ({ kind: 'unavailable', text: '500' });
       const ada = await fixture.bridge.users.create(users, person('Ada'));
@@ -32,14 +32,14 @@ describe.each([DAY_MS, -DAY_MS])('when the wall clock is set by %d ms', (byMs) =
       expect((await fixture.identity(ada.id)).state).toBe('synced');
     }));
 
-  test('during an import, a person who is written meanwhile is not missed', () =>
+  test('a user who is written during an import is not treated as deleted', () =>
     withFixture(async (fixture) => {
       const ada = await fixture.bridge.users.create(users, person('Ada'));
       const { travelId = '' } = await fixture.identity(ada.id);
       fixture.clock.advance(1_000);
       fixture.travel.faultFor = async ({ verb }) => {
         if (verb !== 'readPage') return undefined;
-        // The page is older than the write.
+        // The import began before this write, so a traveler that is missing from the page must not count as deleted.
         fixture.clock.setWallClock(byMs);
         fixture.clock.advance(1_000);
         await fixture.patch(ada.id, { nickName: 'A' });

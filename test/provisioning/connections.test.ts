@@ -11,7 +11,7 @@ import {
 
 const conflict = { kind: 'conflict' };
 
-test('nothing of one connection is seen in another', () =>
+test('a user of one connection cannot be read, listed, changed or deleted through another', () =>
   withFixture(
     async ({ bridge }) => {
       const ada = await bridge.users.create('default', person('Ada', { externalId: '1' }));
@@ -26,20 +26,20 @@ test('nothing of one connection is seen in another', () =>
     { more: ['other'] },
   ));
 
-test('somebody of another connection of the account is a conflict that names nobody', () =>
+test('creating a user whose address belongs to another connection of the account is a conflict that names neither user nor connection', () =>
   withFixture(
     async ({ bridge, travel }) => {
       await bridge.users.create('default', person('Ada'));
-      const calls = travel.writes().length;
-      const again = bridge.users.create('other', person('Ada', { userName: 'ada' }));
-      await expect(again).rejects.toMatchObject(conflict);
-      await expect(again).rejects.not.toThrow(/ada|default/i);
-      expect(travel.writes()).toHaveLength(calls);
+      const writesBefore = travel.writes().length;
+      const second = bridge.users.create('other', person('Ada', { userName: 'ada' }));
+      await expect(second).rejects.toMatchObject(conflict);
+      await expect(second).rejects.not.toThrow(/ada|default/i);
+      expect(travel.writes()).toHaveLength(writesBefore);
     },
     { more: ['other'] },
   ));
 
-test('one userName may be in two connections', () =>
+test('two connections may have users with the same userName', () =>
   withFixture(
     async ({ bridge }) => {
       const ada = await bridge.users.create('default', person('Ada', { userName: 'ada' }));
@@ -52,51 +52,51 @@ test('one userName may be in two connections', () =>
     { more: ['other'] },
   ));
 
-test('people of another connection are not imported, and whoever is claimed there is shown no more', () =>
+test('an import skips travelers linked by another connection, and a traveler claimed there later is no longer listed', () =>
   withFixture(
-    async ({ bridge, travel, importTravelers: imported, connectionOf }) => {
+    async ({ bridge, travel, importTravelers, connectionOf }) => {
       await bridge.users.create('default', person('Ada'));
       travel.addTraveler({ email: addressOf('Bob') });
-      await imported(connectionOf('other'));
-      await imported(connectionOf('default'));
-      const names = async () =>
+      await importTravelers(connectionOf('other'));
+      await importTravelers(connectionOf('default'));
+      const listUserNames = async () =>
         (await bridge.users.list('other', allUsers())).rows.map((user) => desiredOf(user).userName);
-      expect(await names()).toEqual(['bridge@travel.example', addressOf('Bob')]);
+      expect(await listUserNames()).toEqual(['bridge@travel.example', addressOf('Bob')]);
       await bridge.users.create('default', person('Bob'));
-      expect(await names()).toEqual(['bridge@travel.example']);
-      await imported(connectionOf('other'));
-      expect(await names()).toEqual(['bridge@travel.example']);
+      expect(await listUserNames()).toEqual(['bridge@travel.example']);
+      await importTravelers(connectionOf('other'));
+      expect(await listUserNames()).toEqual(['bridge@travel.example']);
     },
     { more: ['other'] },
   ));
 
-test('who waits for an address of another connection gets it when that is free', () =>
+test('a user who waits for an email address of another connection gets it when it becomes free', () =>
   withFixture(
-    async ({ bridge, patch, reconcileAfter: pass, traveler, findings }) => {
+    async ({ bridge, patch, reconcileAfter, traveler, findings }) => {
       const ada = await bridge.users.create('default', person('Ada'));
       const bob = await bridge.users.create('other', person('Bob'));
       await patch(bob.id, emailsOf(addressOf('Ada')), 'other');
       expect(await findings(bob.id, 'other')).toEqual(['email: emailTaken']);
       await patch(ada.id, emailsOf('new@corp.example'));
-      await pass(0);
+      await reconcileAfter(0);
       expect((await traveler(bob.id, 'other'))?.email).toBe(addressOf('Ada'));
     },
     { more: ['other'] },
   ));
 
-test('of two who join under one address in the same moment, from two connections, one is created and one refused', () =>
+test('if two connections create users with the same address at the same time, one is created and the other refused', () =>
   withFixture(
-    async ({ bridge, travel, reconcileAfter: pass }) => {
+    async ({ bridge, travel, reconcileAfter }) => {
       const answers = await Promise.allSettled([
         bridge.users.create('default', person('Ada', { userName: 'ada' })),
         bridge.users.create('other', person('Eve', { userName: 'eve', ...emailsOf(addressOf('Ada')) })),
       ]);
-      await pass(5_000);
+      await reconcileAfter(5_000);
       expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
       const refused = answers.find(({ status }) => status === 'rejected');
       expect(refused).toMatchObject({ reason: { kind: 'conflict' } });
-      const [, made, ...others] = [...travel.travelers.values()];
-      expect(made?.firstName).toBe(answers[0]?.status === 'fulfilled' ? 'Ada' : 'Eve');
+      const [, created, ...others] = [...travel.travelers.values()];
+      expect(created?.firstName).toBe(answers[0]?.status === 'fulfilled' ? 'Ada' : 'Eve');
       expect(others).toEqual([]);
     },
     { more: ['other'] },
@@ -106,43 +106,43 @@ test.each([
   ['was never sent', { kind: 'unavailable', text: 'down' }],
   ['was carried out without an answer', 'lose'],
 ] as const)(
-  'somebody moves to another connection while their create %s, and has one traveler',
-  (_, trouble) =>
+  'a person who moves to another connection while the create of the first one %s ends with one traveler',
+  (_, fault) =>
     withFixture(
-      async ({ bridge, travel, reconcileAfter: pass, identity }) => {
-        travel.faultFor = ({ verb }) => (verb === 'create' || verb === 'findByEmails' ? trouble : undefined);
+      async ({ bridge, travel, reconcileAfter, identity }) => {
+        travel.faultFor = ({ verb }) => (verb === 'create' || verb === 'findByEmails' ? fault : undefined);
         const ada = await bridge.users.create('default', person('Ada'));
         await bridge.users.remove('default', ada.id);
         const moved = await bridge.users.create('other', person('Ada', { externalId: 'elsewhere' }));
         travel.faultFor = () => undefined;
-        for (let turn = 0; turn < 4; turn += 1) await pass(60_000);
+        for (let round = 0; round < 4; round += 1) await reconcileAfter(60_000);
         expect([...travel.travelers.values()].slice(1)).toEqual([
           expect.objectContaining({ email: addressOf('Ada'), archived: false }),
         ]);
-        const [, traveler] = [...travel.travelers.keys()];
-        expect(await identity(moved.id, 'other')).toMatchObject({ state: 'synced', travelId: traveler });
+        const [, travelId] = [...travel.travelers.keys()];
+        expect(await identity(moved.id, 'other')).toMatchObject({ state: 'synced', travelId });
         expect(await identity(ada.id)).toMatchObject({ state: 'synced', travelId: undefined });
       },
       { more: ['other'] },
     ),
 );
 
-test('two accounts have nothing to do with each other', () => {
-  const elsewhere = fakeTravel();
+test('a change of a user in one travel account does not reach the user with the same address in another', () => {
+  const otherTravel = fakeTravel();
   return withFixture(
     async ({ bridge, travel, patch }) => {
       const ada = await bridge.users.create('default', person('Ada'));
       const other = await bridge.users.create('far', person('Ada'));
       await patch(other.id, { preferredLanguage: 'fr' }, 'far');
       expect(travel.travelers.get(ada.travelUserId ?? '')).not.toHaveProperty('lang');
-      expect(elsewhere.travelers.get(other.travelUserId ?? '')).toMatchObject({ lang: 'fr' });
+      expect(otherTravel.travelers.get(other.travelUserId ?? '')).toMatchObject({ lang: 'fr' });
     },
-    { more: [{ id: 'far', account: 'far', travel: elsewhere }] },
+    { more: [{ id: 'far', account: 'far', travel: otherTravel }] },
   );
 });
 
-test('one connection that pauses does not stop another', () => {
-  const elsewhere = fakeTravel();
+test('an open circuit breaker of one connection does not stop another', () => {
+  const otherTravel = fakeTravel();
   return withFixture(
     async ({ bridge, travel }) => {
       travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
@@ -150,6 +150,6 @@ test('one connection that pauses does not stop another', () => {
       const ada = await bridge.users.create('far', person('Ada'));
       expect(ada.travelUserId).toBeDefined();
     },
-    { more: [{ id: 'far', account: 'far', travel: elsewhere }] },
+    { more: [{ id: 'far', account: 'far', travel: otherTravel }] },
   );
 });

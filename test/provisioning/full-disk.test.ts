@@ -25,7 +25,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** From now on every write fails, as on a full disk, and reads go on. */
+/** Makes every write fail, as on a full disk; reads still work. */
 async function forbidWrites(): Promise<void> {
   await sql`pragma query_only = on`.execute(database.db);
 }
@@ -36,8 +36,8 @@ async function allowWrites(): Promise<void> {
 
 const down = () => ({ kind: 'unavailable', text: 'down' }) as const;
 
-/** A person who is written, and not yet at the travel service, as that does not answer. */
-async function waiting(name: string): Promise<string> {
+/** Creates a user while the travel API is down, so that the traveler is still to be created. Returns the SCIM id. */
+async function createPendingUser(name: string): Promise<string> {
   fixture.travel.faultFor = down;
   const { id } = await fixture.bridge.users.create('default', person(name));
   fixture.travel.faultFor = () => undefined;
@@ -45,7 +45,7 @@ async function waiting(name: string): Promise<string> {
   return id;
 }
 
-test('a write is refused as unavailable, and nothing of it is kept', async () => {
+test('a write is refused as unavailable, and nothing of it is stored', async () => {
   await forbidWrites();
   await expect(fixture.bridge.users.create('default', person('Ada'))).rejects.toThrow(StoreUnavailable);
   await allowWrites();
@@ -53,61 +53,61 @@ test('a write is refused as unavailable, and nothing of it is kept', async () =>
   expect(fixture.travel.writes()).toEqual([]);
 });
 
-test('working off what is due ends with a fault, not with the next attempt, while leases cannot be kept', async () => {
-  const id = await waiting('Ada');
-  const before = fixture.travel.calls.length;
+test('while leases cannot be saved, reconciling due identities ends with an error and makes no call', async () => {
+  const id = await createPendingUser('Ada');
+  const callsBefore = fixture.travel.calls.length;
   await forbidWrites();
   await expect(fixture.bridge.reconcileDue()).rejects.toThrow('leases or outcomes could not be saved');
-  expect(fixture.travel.calls).toHaveLength(before);
+  expect(fixture.travel.calls).toHaveLength(callsBefore);
   await allowWrites();
   await fixture.bridge.reconcileDue();
   expect(await fixture.traveler(id)).toMatchObject({ email: addressOf('Ada') });
 });
 
-test('the background waits longer and longer, and goes on when writes work again', async () => {
-  const id = await waiting('Ada');
+test('the background tasks wait longer after each failed write, and continue when writes work again', async () => {
+  const id = await createPendingUser('Ada');
   await forbidWrites();
-  let refused = 0;
+  let refusedWrites = 0;
   database.onUnavailable(() => {
-    refused += 1;
+    refusedWrites += 1;
   });
   const background = fixture.bridge.startBackground();
-  const pass = async (seconds: number) => {
+  const advanceBySeconds = async (seconds: number) => {
     for (let second = 0; second < seconds; second += 1) {
       fixture.clock.advance(1_000);
       for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
     }
   };
-  await pass(60);
-  // The loop of what is due, and that of the import: after 1, 2, 4, 8, and then each 10 seconds.
-  expect(refused).toBeGreaterThan(4);
-  expect(refused).toBeLessThan(30);
+  await advanceBySeconds(60);
+  // The loops of due identities and of the import retry after 1, 2, 4, 8 and then every 10 seconds.
+  expect(refusedWrites).toBeGreaterThan(4);
+  expect(refusedWrites).toBeLessThan(30);
   await allowWrites();
-  await pass(11);
+  await advanceBySeconds(11);
   expect(await fixture.traveler(id)).toMatchObject({ email: addressOf('Ada') });
   await background.stop();
 });
 
-test('an attempt whose outcome could not be kept is taken up as soon as it can, and makes nobody twice', async () => {
-  const id = await waiting('Ada');
-  const before = fixture.travel.writes().length;
+test('an attempt whose outcome could not be saved is repeated once writes work again, without a second traveler', async () => {
+  const id = await createPendingUser('Ada');
+  const writesBefore = fixture.travel.writes().length;
   fixture.travel.faultFor = async ({ verb }) => {
     if (verb === 'create') await forbidWrites();
     return undefined;
   };
   await expect(fixture.bridge.reconcileDue()).rejects.toThrow('leases or outcomes could not be saved');
-  expect(fixture.travel.writes()).toHaveLength(before + 1);
+  expect(fixture.travel.writes()).toHaveLength(writesBefore + 1);
   await expect(fixture.bridge.reconcileDue()).rejects.toThrow('outcomes could not be saved');
   await allowWrites();
   fixture.travel.faultFor = () => undefined;
-  // Far less than its lease.
+  // Far less than the duration of the lease.
   await fixture.reconcileAfter(10_000);
   expect(await fixture.identity(id)).toMatchObject({ state: 'synced' });
   expect(fixture.travel.travelers.size).toBe(2);
-  expect(fixture.travel.writes()).toHaveLength(before + 1);
+  expect(fixture.travel.writes()).toHaveLength(writesBefore + 1);
 });
 
-test('a search that finds somebody new at the travel service is a miss while they cannot be kept', async () => {
+test('a search for a traveler that the store does not know finds nothing while writes fail', async () => {
   fixture.travel.addTraveler({ email: addressOf('Ada') });
   const byEmail = { field: 'userName', operator: 'eq', value: addressOf('Ada') } as const;
   await forbidWrites();

@@ -5,7 +5,7 @@ const users = 'default';
 const title = { id: 'cf-1', name: 'Job title', dataType: 'text', disabled: false, options: [] };
 const badge = { ...title, id: 'cf-2', name: 'Badge' };
 
-test('a mandatory custom field without a value keeps the traveler from being made, and is told by its own name', () =>
+test('without a value for a mandatory custom field the traveler is not created, and the finding names the field', () =>
   withFixture(async (fixture) => {
     const { travel, connection } = fixture;
     travel.lookupData = { ...travel.lookupData, customFields: [title, badge] };

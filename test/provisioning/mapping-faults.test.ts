@@ -5,7 +5,7 @@ import { mappingOf } from '../fixtures/translator.ts';
 
 const users = 'default';
 const travelUrn = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
-const known: Partial<Lookups> = {
+const knownLookups: Partial<Lookups> = {
   billingProfiles: [
     { id: 'bp-1', name: 'Headquarters', archived: false },
     { id: 'bp-2', name: 'Branch', archived: false },
@@ -14,10 +14,10 @@ const known: Partial<Lookups> = {
   customFields: [{ id: 'cf-1', name: 'Job title', dataType: 'text', disabled: false, options: [] }],
 };
 
-const headquarters = { defaults: { billingProfile: { name: 'Headquarters' } } };
-const headquaters = { defaults: { billingProfile: { name: 'Headquaters' } } };
+const correctMapping = { defaults: { billingProfile: { name: 'Headquarters' } } };
+const misspelledMapping = { defaults: { billingProfile: { name: 'Headquaters' } } };
 
-/** Starts anew with another mapping, and works off what that makes due. */
+/** Restarts the service with another mapping, and reconciles the identities that this makes due. */
 async function restartWith(fixture: ProvisioningFixture, mapping: Json): Promise<void> {
   fixture.connection.mapping = mappingOf(mapping);
   await fixture.restart();
@@ -26,25 +26,28 @@ async function restartWith(fixture: ProvisioningFixture, mapping: Json): Promise
   await fixture.waitForLeases();
 }
 
-function inKnownFixture(mapping: Json, test: (fixture: ProvisioningFixture) => Promise<void>): Promise<void> {
+function withKnownLookups(
+  mapping: Json,
+  test: (fixture: ProvisioningFixture) => Promise<void>,
+): Promise<void> {
   return withFixture(
     async (fixture) => {
-      fixture.travel.lookupData = { ...fixture.travel.lookupData, ...known };
+      fixture.travel.lookupData = { ...fixture.travel.lookupData, ...knownLookups };
       await test(fixture);
     },
     { mapping },
   );
 }
 
-it('a default with a misspelled name takes the billing profile from nobody', () =>
-  inKnownFixture(headquarters, async (fixture) => {
+it('a default with a misspelled name removes the billing profile from no traveler, and becomes a finding', () =>
+  withKnownLookups(correctMapping, async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     const bob = await fixture.bridge.users.create(
       users,
       person('Bob', { [travelUrn]: { billingProfile: { name: 'Branch' } } }),
     );
     fixture.travel.calls.length = 0;
-    await restartWith(fixture, headquaters);
+    await restartWith(fixture, misspelledMapping);
     expect(fixture.travel.writes()).toEqual([]);
     expect((await fixture.traveler(ada.id))?.billingProfileId).toBe('bp-1');
     const { findings } = await fixture.identity(ada.id);
@@ -63,15 +66,15 @@ it('a default with a misspelled name takes the billing profile from nobody', () 
     expect(fixture.bridge.mappingFaults()).toEqual([{ connection: users, count: 1 }]);
   }));
 
-it('nor does it when the IdP takes its own value back meanwhile; once mended, all is as the rules say', () =>
-  inKnownFixture(headquarters, async (fixture) => {
+it('if the IdP removes its own value while a default is misspelled, the field keeps its value until the mapping is corrected', () =>
+  withKnownLookups(correctMapping, async (fixture) => {
     const branch = { [travelUrn]: { billingProfile: { name: 'Branch' } } };
     const { id } = await fixture.bridge.users.create(users, person('Ada', branch));
-    await restartWith(fixture, headquaters);
+    await restartWith(fixture, misspelledMapping);
     await fixture.patch(id, { [travelUrn]: {} });
     await fixture.bridge.reconcileDue();
     expect((await fixture.traveler(id))?.billingProfileId).toBe('bp-2');
-    await restartWith(fixture, headquarters);
+    await restartWith(fixture, correctMapping);
     expect((await fixture.traveler(id))?.billingProfileId).toBe('bp-1');
     expect(await fixture.findings(id)).toEqual([]);
     expect(fixture.bridge.mappingFaults()).toEqual([{ connection: users, count: 0 }]);
@@ -79,8 +82,8 @@ it('nor does it when the IdP takes its own value back meanwhile; once mended, al
     expect((await fixture.traveler(id))?.billingProfileId).toBeUndefined();
   }));
 
-it('a value of the IdP that changes and does not resolve is still taken away', () =>
-  inKnownFixture({}, async (fixture) => {
+it('a changed value of the IdP that does not resolve removes the field', () =>
+  withKnownLookups({}, async (fixture) => {
     const { id } = await fixture.bridge.users.create(
       users,
       person('Ada', { [travelUrn]: { billingProfile: { name: 'Branch' } } }),
@@ -90,8 +93,8 @@ it('a value of the IdP that changes and does not resolve is still taken away', (
     expect(await fixture.findings(id)).toEqual(['billingProfileId: billingProfileUnknown']);
   }));
 
-it('a custom field with a misspelled name keeps its value and its owner until the name is mended', () =>
-  inKnownFixture(
+it('a custom field with a misspelled name keeps its value and stays owned until the name is corrected', () =>
+  withKnownLookups(
     { scimUserMapping: [{ scimAttribute: 'title', customField: 'Job title' }] },
     async (fixture) => {
       const { id } = await fixture.bridge.users.create(users, person('Ada', { title: 'Buyer' }));
@@ -105,7 +108,7 @@ it('a custom field with a misspelled name keeps its value and its owner until th
     },
   ));
 
-it('a result of map with a misspelled name keeps the cost center, of those who change their job as well', () => {
+it('a misspelled result of `map` keeps the cost center, also if the source value changes to the one with that result', () => {
   const ruleWith = (name: string) => ({
     scimUserMapping: [
       {
@@ -115,7 +118,7 @@ it('a result of map with a misspelled name keeps the cost center, of those who c
       },
     ],
   });
-  return inKnownFixture(ruleWith('Marketing'), async (fixture) => {
+  return withKnownLookups(ruleWith('Marketing'), async (fixture) => {
     const { id } = await fixture.bridge.users.create(users, person('Ada', { title: 'Buyer' }));
     await restartWith(fixture, ruleWith('Marketting'));
     await fixture.patch(id, { title: 'Seller' });
@@ -125,8 +128,8 @@ it('a result of map with a misspelled name keeps the cost center, of those who c
   });
 });
 
-it('a row of the collection that becomes unusable takes nothing away', () =>
-  inKnownFixture({}, async (fixture) => {
+it('a row of the scimUserMapping collection that becomes unusable removes no value', () =>
+  withKnownLookups({}, async (fixture) => {
     const row = (scimAttribute: string) => {
       const scimUserMappings = [{ scimAttribute, userAttribute: 'costCenterId' }];
       fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings };

@@ -16,14 +16,14 @@ const name = fc.constantFrom('Sales', 'sales', 'Twins');
 const paths = ['title', 'nickName', 'userType', 'displayName', 'name.middleName', ']['];
 const targets = ['firstName', 'lastName', 'shoeSize'];
 
-const row: fc.Arbitrary<ScimUserMapping> = fc.oneof(
+const mappingRow: fc.Arbitrary<ScimUserMapping> = fc.oneof(
   fc.record({ scimAttribute: fc.constantFrom(...paths), userAttribute: fc.constantFrom(...targets) }),
   fc.record({ scimAttribute: fc.constantFrom(...paths), customFieldId: fc.constantFrom('f0', 'f1', 'f9') }),
 );
 
 const options = fc
   .array(fc.record({ data: name, disabled: fc.boolean() }), { maxLength: 4 })
-  .map((all) => all.map((one, index) => ({ id: `o${index}`, ...one })));
+  .map((all) => all.map((option, index) => ({ id: `o${index}`, ...option })));
 
 const customFields: fc.Arbitrary<CustomField[]> = fc
   .array(
@@ -35,18 +35,18 @@ const customFields: fc.Arbitrary<CustomField[]> = fc
     }),
     { maxLength: 3 },
   )
-  .map((all) => all.map((one, index) => ({ id: `f${index}`, ...one })));
+  .map((all) => all.map((field, index) => ({ id: `f${index}`, ...field })));
 
-const named: fc.Arbitrary<NamedResource[]> = fc
+const namedResources: fc.Arbitrary<NamedResource[]> = fc
   .array(fc.record({ name, archived: fc.boolean() }), { maxLength: 4 })
-  .map((all) => all.map((one, index) => ({ id: `n${index}`, ...one })));
+  .map((all) => all.map((resource, index) => ({ id: `n${index}`, ...resource })));
 
 const anyLookups: fc.Arbitrary<Lookups> = fc.record({
   customFields,
-  costCenters: named,
-  billingProfiles: named,
-  travelPolicies: named,
-  scimUserMappings: fc.array(row, { maxLength: 5 }),
+  costCenters: namedResources,
+  billingProfiles: namedResources,
+  travelPolicies: namedResources,
+  scimUserMappings: fc.array(mappingRow, { maxLength: 5 }),
 });
 
 const mapping = (() => {
@@ -75,60 +75,59 @@ const traveler = {
   customFields: [{ customFieldId: 'f0', values: [{ data: 'Sales' }] }],
 };
 
-function turned<T>(items: T[], seed: number): T[] {
+function shuffle<T>(items: T[], seed: number): T[] {
   const rest = [...items];
-  const out: T[] = [];
-  for (let step = seed; rest.length > 0; step += 7) out.push(...rest.splice(step % rest.length, 1));
-  return out;
+  const shuffled: T[] = [];
+  for (let step = seed; rest.length > 0; step += 7) shuffled.push(...rest.splice(step % rest.length, 1));
+  return shuffled;
 }
 
-function shuffled(lookups: Lookups, seed: number): Lookups {
+function shuffleLookups(lookups: Lookups, seed: number): Lookups {
   return {
-    customFields: turned(lookups.customFields, seed).map((field) => ({
+    customFields: shuffle(lookups.customFields, seed).map((field) => ({
       ...field,
-      options: turned(field.options, seed),
+      options: shuffle(field.options, seed),
     })),
-    costCenters: turned(lookups.costCenters, seed),
-    billingProfiles: turned(lookups.billingProfiles, seed + 1),
-    travelPolicies: turned(lookups.travelPolicies, seed + 2),
-    scimUserMappings: turned(lookups.scimUserMappings, seed),
+    costCenters: shuffle(lookups.costCenters, seed),
+    billingProfiles: shuffle(lookups.billingProfiles, seed + 1),
+    travelPolicies: shuffle(lookups.travelPolicies, seed + 2),
+    scimUserMappings: shuffle(lookups.scimUserMappings, seed),
   };
 }
 
-function made(lookups: Lookups) {
-  const basis = toRulesSnapshot({ mapping }, lookups);
-  const { rules } = basis;
-  const snapshot = { lookups: basis.lookups, references: new Map() };
+/** Translates the user and the traveler with these lookups. */
+function translateBoth(given: Lookups) {
+  const { version, rules, lookups } = toRulesSnapshot({ mapping }, given);
   return {
-    version: basis.version,
-    traveler: toTravel(rules, user, snapshot),
-    user: toScim(rules, traveler, { lookups: basis.lookups }),
+    version,
+    traveler: toTravel(rules, user, { lookups, references: new Map() }),
+    user: toScim(rules, traveler, { lookups }),
   };
 }
 
-test('the order in which rules and lookups are listed changes neither the version nor anybody', () => {
+test('the order of rules and lookups changes neither the version nor any translation', () => {
   fc.assert(
     fc.property(anyLookups, fc.nat({ max: 1_000 }), (lookups, seed) => {
-      expect(made(shuffled(lookups, seed))).toEqual(made(lookups));
+      expect(translateBoth(shuffleLookups(lookups, seed))).toEqual(translateBoth(lookups));
     }),
     { numRuns: 500 },
   );
 });
 
-test('nor does the order change what an option or a rule is chosen from, where nothing has put it in order', () => {
+test('rules that are compiled from unsorted lookups, and their translations, do not depend on the order of the lookups', () => {
   fc.assert(
     fc.property(anyLookups, fc.nat({ max: 1_000 }), (lookups, seed) => {
-      const translated = (given: Lookups) => {
+      const translate = (given: Lookups) => {
         const rules = compileRules(mapping, given.scimUserMappings);
         return [rules.version, toTravel(rules, user, { lookups: given, references: new Map() })];
       };
-      expect(translated(shuffled(lookups, seed))).toEqual(translated(lookups));
+      expect(translate(shuffleLookups(lookups, seed))).toEqual(translate(lookups));
     }),
     { numRuns: 300 },
   );
 });
 
-test('the order of rules in a mapping file is no other version, unless they may set one custom field', () => {
+test('the order of rules in a mapping file changes the version only if several rules may set one custom field', () => {
   const versionOf = (scimUserMapping: object[]) => {
     const parsed = parseMapping({ scimUserMapping });
     return 'mapping' in parsed ? compileRules(parsed.mapping, []).version : parsed.faults;
@@ -141,17 +140,17 @@ test('the order of rules in a mapping file is no other version, unless they may 
   expect(versionOf([first, last, byId, byName])).not.toBe(versionOf([first, last, byName, byId]));
 });
 
-test('another content is another version', () => {
+test('versions of rules are equal exactly if the sorted lookups are equal', () => {
   fc.assert(
-    fc.property(anyLookups, anyLookups, (one, other) => {
-      const isSame = made(one).version === made(other).version;
-      const text = (lookups: Lookups) => JSON.stringify(toRulesSnapshot({ mapping }, lookups).lookups);
-      expect(isSame).toBe(text(one) === text(other));
+    fc.property(anyLookups, anyLookups, (first, second) => {
+      const isSame = translateBoth(first).version === translateBoth(second).version;
+      const textOf = (lookups: Lookups) => JSON.stringify(toRulesSnapshot({ mapping }, lookups).lookups);
+      expect(isSame).toBe(textOf(first) === textOf(second));
     }),
   );
 });
 
-test('rules that are listed in another order make nobody dirty', () =>
+test('a new order of the scimUserMapping rows changes neither the next write of a user nor the rules version of the identity', () =>
   withFixture(async (fixture) => {
     fixture.travel.lookupData.scimUserMappings = [
       { scimAttribute: 'title', userAttribute: 'lastName' },
@@ -160,8 +159,9 @@ test('rules that are listed in another order make nobody dirty', () =>
     ];
     const ada = await fixture.bridge.users.create('default', person('Ada', { title: 'x', nickName: 'y' }));
     const { rulesVersion } = await fixture.identity(ada.id);
-    const { lookupData: known } = fixture.travel;
-    fixture.travel.lookupData = { ...known, scimUserMappings: known.scimUserMappings.toReversed() };
+    const { lookupData } = fixture.travel;
+    const scimUserMappings = lookupData.scimUserMappings.toReversed();
+    fixture.travel.lookupData = { ...lookupData, scimUserMappings };
     fixture.travel.calls.length = 0;
     await fixture.patch(ada.id, { preferredLanguage: 'fr' });
     expect(fixture.travel.writes().map(({ body }) => body)).toEqual([{ lang: 'fr' }]);

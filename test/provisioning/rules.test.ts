@@ -3,13 +3,13 @@ import { type ProvisioningFixture, person, withFixture } from '../fixtures/provi
 const users = 'default';
 const project = { id: 'cf-1', name: 'Project', dataType: 'text', disabled: false, options: [] };
 
-/** Runs the background until it has followed the rules and worked off what that made due. */
-async function followed(fixture: ProvisioningFixture): Promise<void> {
+/** Runs the background tasks until they have applied the current rules, and reconciles the identities that became due. */
+async function applyRules(fixture: ProvisioningFixture): Promise<void> {
   await fixture.bridge.startBackground().stop();
   await fixture.bridge.reconcileDue();
 }
 
-test('a changed scimUserMapping collection is followed by everybody whom it concerns', () =>
+test('a change of the scimUserMapping collection updates the travelers whose values it changes, and no others', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;
     travel.lookupData = { ...travel.lookupData, customFields: [project] };
@@ -20,7 +20,7 @@ test('a changed scimUserMapping collection is followed by everybody whom it conc
       ...travel.lookupData,
       scimUserMappings: [{ scimAttribute: 'title', customFieldId: 'cf-1' }],
     };
-    await followed(fixture);
+    await applyRules(fixture);
     expect(travel.writes().map(({ id }) => id)).toEqual([ada.travelUserId]);
     expect((await fixture.traveler(ada.id))?.customFields).toEqual([
       { customFieldId: 'cf-1', values: [{ data: 'Engines' }] },
@@ -33,15 +33,15 @@ test('a changed scimUserMapping collection is followed by everybody whom it conc
     expect((await bridge.users.read(users, ada.id)).version).toBe(1);
   }));
 
-test('rules that did not change touch nobody', () =>
+test('rules that did not change write no identity', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     const { revision } = await fixture.identity(ada.id);
-    await followed(fixture);
+    await applyRules(fixture);
     expect((await fixture.identity(ada.id)).revision).toBe(revision);
   }));
 
-test('a cost center that appears is followed by whoever named it', () =>
+test('a new cost center is set on the travelers whose users name it', () =>
   withFixture(async (fixture) => {
     const urn = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
     const ada = await fixture.bridge.users.create(users, person('Ada', { [urn]: { costCenter: 'Finance' } }));
@@ -50,12 +50,12 @@ test('a cost center that appears is followed by whoever named it', () =>
       ...fixture.travel.lookupData,
       costCenters: [{ id: 'cc-1', name: 'Finance', archived: false }],
     };
-    await followed(fixture);
+    await applyRules(fixture);
     expect((await fixture.traveler(ada.id))?.costCenterId).toBe('cc-1');
     expect(await fixture.findings(ada.id)).toEqual([]);
   }));
 
-test('new writes use the new rules at once', () =>
+test('a write uses changed rules at once', () =>
   withFixture(async (fixture) => {
     const { travel } = fixture;
     await fixture.bridge.users.create(users, person('Ada'));
