@@ -64,7 +64,7 @@ async function archiveLinkedTraveler(
     : withLateCallsDoubted(context, draft);
   if (current === 'gone') return endInState(withoutLink(draft), 'synced');
   if ('end' in current) return current;
-  // Forget the late calls only now: the traveler just read was compared with them.
+  // Remove the late calls only after the traveler was read and compared with them.
   const checked = isLateCheckDue(context, current) ? withoutLateCalls(current) : current;
   const next = withDriftMarked(context, checked);
   return isArchivedForDeletion(context, next)
@@ -72,14 +72,20 @@ async function archiveLinkedTraveler(
     : archiveIfAllowed(context, next, travelId);
 }
 
-/** True until the traveler was archived for this deletion. From then on, the event feed and imports report its changes. */
+/**
+ * True if the traveler must be read before it is archived. Once the bridge has archived it for this deletion, a read is
+ * not needed: the event feed and imports report later changes.
+ */
 function mustReadBeforeArchive(context: ReconcileContext, draft: OutcomeDraft): boolean {
   const { observed, progress } = draft;
   const isKnown = observed !== undefined && progress.announced === undefined;
   return !isKnown || !isArchivedForDeletion(context, draft) || isLateCheckDue(context, draft);
 }
 
-/** True if the traveler was archived for this deletion. A later reactivation in the travel service is drift. */
+/**
+ * True if the bridge has already archived the traveler because of this deletion. If the travel service reactivates it
+ * afterwards, that is drift.
+ */
 function isArchivedForDeletion(
   { identity, connection }: ReconcileContext,
   { progress, applied: { archived } }: OutcomeDraft,
@@ -105,7 +111,7 @@ async function archiveIfAllowed(
   travelId: string,
 ): Promise<ReconcileResult> {
   const { observed, applied } = draft;
-  // An archived traveler has no access any more, so only a deletion needs an approval.
+  // An archived traveler no longer has access, so archiving it again needs no approval. Deleting it does.
   const isLeaving = observed?.archived === false || context.connection.policies.deprovision === 'delete';
   if (!isLeaving) return archiveAndGiveUpEmail(context, draft, travelId);
   if (observed && isGuarded(observed, applied) && !isApproved(context.identity, 'guarded'))
@@ -146,7 +152,8 @@ async function findUnconfirmedTraveler(
       { ...withoutAnnouncedCall(next), travelId: found.value.id },
       found.value,
     );
-  // The traveler may appear until the last check, and a user who returns must find the announced create.
+  // Keep the announced create until the last check for late calls: its traveler may still appear, and a user who
+  // returns in the meantime needs the record.
   return context.now() < late.checkAt ? endInState(next, 'synced') : withoutAnnouncedCall(next);
 }
 
@@ -178,7 +185,10 @@ async function archiveOrDelete(
   }
 }
 
-/** Remembers the deletion as a late call, so that a user who returns meanwhile is checked once more. */
+/**
+ * Records the deletion as a late call. If the user returns before the travel API has carried it out, the traveler is
+ * read once more.
+ */
 function withRemovalAsLateCall({ now, connection }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
   const late = { creates: [], sent: {}, ...draft.progress.late, checkAt: now() + connection.lateMs };
   return { ...draft, progress: { ...draft.progress, late } };
@@ -206,14 +216,17 @@ async function sendArchive(
   );
 }
 
-/** Gives an archived leaver a parking address if another identity needs the address. An administrator keeps the address. */
+/**
+ * Gives the archived traveler a parking address if another identity needs its address. An administrator keeps the
+ * address.
+ */
 async function giveEmailUp(
   context: ReconcileContext,
   { draft: before, end }: ReconcileResult,
   { travelId, isFresh }: { travelId: string; isFresh: boolean },
 ): Promise<ReconcileResult> {
   if (!before.observed || !(await mustGiveUpEmailOf(context, before.observed))) return { draft: before, end };
-  // The travel service may have made the traveler an administrator.
+  // The traveler may have become an administrator in the travel service.
   const draft = isFresh ? before : await readTraveler(context, before, travelId);
   if (draft === 'gone') return endInState(withoutLink(before), 'synced');
   if ('end' in draft) return draft;
@@ -240,7 +253,10 @@ async function mustGiveUpEmailOf(
   return !isAdministrator({ ...others, archived, email }) && mustGiveEmailUp(context, email);
 }
 
-/** Ends the reconciliation of a tombstone after a failed PATCH; `refused` decides the end if the travel API refuses it. */
+/**
+ * Ends the reconciliation of a tombstone after a failed PATCH. If the travel API refuses the values, the callback
+ * `refused` returns the result.
+ */
 function handlePatchFailure(
   { draft, failure }: { draft: OutcomeDraft; failure: TravelFailure },
   refused: (draft: OutcomeDraft) => ReconcileResult,

@@ -14,7 +14,10 @@ const BATCH = 64;
 const IDLE_MS = 1_000;
 /** Interval of reading rules and lookups; identities translated with older ones are marked dirty in batches. */
 const RULES_MS = 60_000;
-/** Pause after a reading, in milliseconds: changes that arrive together share the next reading. */
+/**
+ * Delay after rules and lookups were read, in milliseconds: changes that arrive within it are covered by one further
+ * reading.
+ */
 const RULES_DELAY_MS = 250;
 const STALE_BATCH = 500;
 const IMPORT_MS = 60 * 60_000;
@@ -27,11 +30,14 @@ const RETENTION_PAUSE_MS = 50;
 const DAY_MS = 24 * 60 * 60_000;
 /** Delay after a failed import. */
 const IMPORT_RETRY_MS = 60_000;
-/** Interval of asking a travel API without a feed for one. */
+/** Interval at which a travel API that has no event feed is asked whether it has one by now. */
 const FEED_RECHECK_MS = 60 * 60_000;
 /** The longest interval between two feed requests while the travel API does not answer. */
 const MAX_FEED_DELAY_MS = 60_000;
-/** Delay after an error of our own, such as a database that cannot be written: it doubles up to the maximum. */
+/**
+ * First and longest delay after an internal error, such as a database that cannot be written. The delay doubles with
+ * each error.
+ */
 const FAULT_MS = 1_000;
 const MAX_FAULT_MS = 10_000;
 
@@ -117,7 +123,9 @@ async function repeat(
   }
 }
 
-/** Reconciles what is due, or waits until the connection is woken or the idle time is over. */
+/**
+ * Reconciles all due identities. If none is due, waits until the connection is woken or the idle interval has passed.
+ */
 async function reconcileTurn(
   deps: BackgroundDeps,
   connection: Connection,
@@ -130,11 +138,11 @@ async function reconcileTurn(
   idle.abort();
 }
 
-/** The store could not save leases or outcomes. The reconciler has logged the cause. */
+/** Thrown when the store cannot save leases or outcomes. The reconciler has already logged the cause. */
 class StoreUnwritable extends Error {}
 
 /**
- * Reconciles what is due at a connection, several identities at a time; returns the number of attempts. Rejects if the
+ * Reconciles the due identities of a connection, several at a time, and returns the number of attempts. Rejects if the
  * store cannot be written.
  */
 export async function reconcileDue(
@@ -151,7 +159,8 @@ export async function reconcileDue(
   let unsaved = 0;
   const worker = async (): Promise<void> => {
     for (let id = queue.shift(); id !== undefined && !signal?.aborted; id = queue.shift()) {
-      // A few may fail for their own reasons, such as a broken row; only as many failures as workers stop the run.
+      // A few identities may fail for reasons of their own, such as a broken row. Stop only after as many failures as
+      // there are workers.
       if (unsaved >= CONCURRENCY || !breaker.admit(now())) return;
       attempts += 1;
       const isProbe = breaker.pauseReason() !== undefined;

@@ -1,12 +1,18 @@
 import type { Connection } from './connection.ts';
 import type { TravelAnswer, TravelFailure, TravelFeed, TravelUsers } from './travel-ports.ts';
 
-/** The breaker opens after failures of calls for so many different people in a row: no answer, or only 401. */
+/**
+ * The breaker opens after this many consecutive failures that concern different people: calls without an answer, or
+ * only 401.
+ */
 const MAX_FAILED_SUBJECTS = 5;
 const FIRST_PAUSE_MS = 1_000;
-/** The longest time between two probes, and the time limit for the result of one, in milliseconds. */
+/** The longest time between two probes, in milliseconds, and the time limit of each probe. */
 const PROBE_MS = 30_000;
-/** Imports and the feed leave a due probe to the reconcile queue for this long, since leavers come first there. */
+/**
+ * When a probe is due, imports and the event feed wait this long, in milliseconds, so that the reconcile queue can send
+ * it. The queue begins with people who must lose access.
+ */
 export const GIVE_WAY_MS = 2_000;
 
 /**
@@ -17,35 +23,38 @@ export const pauseReasons = ['throttled', 'unanswered', 'unauthorized'] as const
 
 export type PauseReason = (typeof pauseReasons)[number];
 
-/** A call in flight. Its result counts for the open period in which it began. */
+/**
+ * A call in flight. Its result affects the breaker only if the breaker has not opened or closed since the call began.
+ */
 interface TrackedCall {
-  /** The travel API answered, whatever the answer says about the person. */
+  /** Records that the travel API answered, even if the answer is an error that concerns one person. */
   recordAnswer(): void;
   /**
-   * `subject` identifies the person or list that the call was about: failures for one subject alone never open the
-   * breaker.
+   * Records a failure. `subject` is the person or list of the call: failures that all concern one subject never open
+   * the breaker.
    */
   recordFailure(failure: TravelFailure, now: number, subject: unknown): void;
 }
 
 /**
- * The circuit breaker of a connection. It opens for as long as a throttling travel API asks for, at most a minute, and for
- * a second if the travel API does not answer anybody. After that one attempt at a time is a probe, at least each half
- * minute, until one is answered, which closes the breaker. Other failures concern one identity, which backs off alone.
+ * The circuit breaker of a connection. If the travel API throttles, the breaker stays open for the requested time, at
+ * most a minute; if the travel API does not answer at all, for a second. Then it admits one probe at a time, at least
+ * one every 30 s, and closes with the first answer. A failure of any other kind only delays the identity that it
+ * concerns.
  */
 export interface CircuitBreaker {
   /**
-   * Returns true if an attempt may start at `now`. While open, it is true for one caller, the probe, once a probe has
-   * been due for `giveWayMs`.
+   * Returns true if an attempt may start at `now`. While the breaker is open, only one caller gets true: the one that
+   * may send the probe, after a probe has been due for `giveWayMs`.
    */
   admit(now: number, giveWayMs?: number): boolean;
-  /** Returns true if no attempt may start at `now`; does not claim the probe. */
+  /** Returns true if no attempt may start at `now`. Unlike `admit`, it does not reserve the probe for the caller. */
   blocks(now: number, giveWayMs?: number): boolean;
-  /** Returns undefined while the breaker is closed. */
+  /** Returns why the breaker is open; undefined while it is closed. */
   pauseReason(): PauseReason | undefined;
-  /** Registers a call; its result is reported to the returned object. */
+  /** Registers the start of a call. The caller reports the result to the returned object. */
   beginCall(): TrackedCall;
-  /** Ends an admitted attempt. If it made no call, the next attempt is the probe. */
+  /** Ends an attempt that `admit` allowed. If the attempt made no call, the next attempt becomes the probe. */
   endAttempt(now: number): void;
 }
 
@@ -59,7 +68,7 @@ interface Open {
   reason: PauseReason;
   /** No attempt is admitted before this time. */
   until: number;
-  /** The upper limit of `until`, however long the travel API asks to wait. */
+  /** The latest value that `until` may take, even if the travel API asks for a longer wait. */
   latest: number;
   /** The number of failed probes. */
   probes: number;
@@ -68,12 +77,14 @@ interface Open {
 
 interface State {
   open: Open | undefined;
-  /** The subjects of failed calls of one kind since the last answer. */
+  /** The people or lists whose calls failed in the same way since the last answer. */
   streak: { reason: PauseReason; subjects: Set<unknown> } | undefined;
   listener: PauseListener;
 }
 
-/** Creates a closed breaker. It is kept in memory: each replica detects an outage by itself soon enough. */
+/**
+ * Creates a closed breaker. Its state is kept in memory only: every replica soon detects an outage by its own calls.
+ */
 export function circuitBreaker(
   listener: PauseListener = { opened: () => {}, closed: () => {} },
 ): CircuitBreaker {
@@ -118,7 +129,10 @@ function retryAfterOf(failure: TravelFailure): number {
   return failure.kind === 'unavailable' ? (failure.retryAfterMs ?? 0) : 0;
 }
 
-/** Calls that began before the throttling may still succeed, so only a probe closes a throttled breaker. */
+/**
+ * Records an answer. A throttled breaker is closed by a probe only, because calls that began before the throttling may
+ * still succeed.
+ */
 function answered(state: State, isProbe: boolean): void {
   state.streak = undefined;
   const { open, listener } = state;
@@ -151,7 +165,7 @@ function hold(open: Open, { now, retryAfterMs, isProbe }: Failed): void {
     open.until =
       now + Math.min(PROBE_MS, Math.max(FIRST_PAUSE_MS * 2 ** Math.min(open.probes, 20), retryAfterMs));
   } else if (!open.isProbing) {
-    // Calls in flight when the breaker opened fail too: only the wait that they ask for counts.
+    // This call was in flight when the breaker opened. Its failure does not count, but its Retry-After does.
     open.until = Math.max(open.until, Math.min(now + retryAfterMs, open.latest));
   }
 }
@@ -179,8 +193,8 @@ type TravelAccess = Pick<Connection, 'travel' | 'lookups' | 'feed'>;
 type Report = <T>(subject: unknown, call: () => Promise<TravelAnswer<T>>) => Promise<TravelAnswer<T>>;
 
 /**
- * Returns the connection with every answer reported to the breaker. Reconciliations use it; their caller asks `admit`
- * first.
+ * Wraps a connection so that the breaker records the result of every call. For reconciliations, whose caller first asks
+ * `admit`.
  */
 export function withReportedAnswers<C extends TravelAccess>(
   connection: C,
@@ -198,8 +212,8 @@ export function withReportedAnswers<C extends TravelAccess>(
 }
 
 /**
- * Returns the connection as imports, the feed, the rules and the searches of IdPs use it: while the breaker is open, a call
- * fails without being sent, unless a probe is due that no reconciliation has claimed.
+ * Wraps a connection for imports, the event feed, rules and searches of IdPs. While the breaker is open, a call fails
+ * without being sent, unless a probe is due that no reconciliation has reserved.
  */
 export function withCircuitBreaker<C extends TravelAccess>(
   connection: C,
@@ -210,7 +224,7 @@ export function withCircuitBreaker<C extends TravelAccess>(
   const callUnlessOpen: Report = async (_, call) => (breaker.admit(now(), GIVE_WAY_MS) ? call() : paused);
   const inMemory = async <T>(call: () => Promise<TravelAnswer<T>>) =>
     breaker.blocks(now(), GIVE_WAY_MS) ? paused : call();
-  // A search that an IdP waits for has a short time-out, so a missing answer says nothing about the travel API.
+  // A search during a SCIM request has a short time-out, so a missing answer does not show that the travel API is down.
   const search: TravelUsers['findByEmails'] = async (emails, timeoutMs) => {
     if (timeoutMs === undefined) return callUnlessOpen(undefined, () => seen.travel.findByEmails(emails));
     if (breaker.pauseReason() !== undefined) return paused;
@@ -226,7 +240,10 @@ export function withCircuitBreaker<C extends TravelAccess>(
 
 const paused: TravelFailure = { kind: 'unavailable', text: 'the connection pauses' };
 
-/** Lookups come mostly from memory, so a success proves nothing; a failure counts, since every identity needs them. */
+/**
+ * Lookups mostly come from the cache, so a success does not show that the travel API works. A failure counts, because
+ * every identity needs the lookups.
+ */
 async function reportFailures<T>(
   breaker: CircuitBreaker,
   now: () => number,

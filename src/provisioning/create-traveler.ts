@@ -33,14 +33,18 @@ import type { TravelFailure } from './travel-ports.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
-/** The number of creates in one attempt; each one leaves out what the travel API has refused. */
+/** The number of creates in one attempt. Each create omits the fields that the travel API refused in the one before. */
 const ROUNDS = 6;
-/** The number of attempts after a 409 with no traveler at the address, while an earlier create may still appear. */
+/**
+ * The number of attempts after a create got 409 although no traveler has the address: the traveler of an earlier create
+ * may still appear.
+ */
 const MAX_CONFLICT_ATTEMPTS = 5;
 
 /**
- * Links an identity to a traveler: the one that an earlier attempt may have made, the one that has the address already, or a
- * new one. The address is announced before a create is sent, so that a crash never leads to a second traveler.
+ * Links an identity to its traveler: first the traveler that an earlier attempt may have created, then one that already
+ * has the address, else a new one. The create is announced in the store before it is sent, so that a crash never leads
+ * to a second traveler.
  */
 export async function linkOrCreateTraveler(
   context: ReconcileContext,
@@ -54,8 +58,8 @@ export async function linkOrCreateTraveler(
   const [first] = candidateEmails(context);
   const isSameAddress = first !== undefined && addressKey(first) === addressKey(reservation.email);
   const isFree = found.found === 'none';
-  // A create under the same address may be repeated at once, as addresses are unique; under another it would make a
-  // second traveler.
+  // A create with the same address may be repeated at once, because the travel API keeps addresses unique. With another
+  // address, the repetition could create a second traveler.
   const checkAt = found.draft.progress.late?.checkAt ?? 0;
   if (isFree && !isSameAddress && context.now() < checkAt)
     return endInFailure(found.draft, {
@@ -67,7 +71,7 @@ export async function linkOrCreateTraveler(
   return createTraveler(context, next, { rounds: ROUNDS, free: isFree ? reservation.email : undefined });
 }
 
-/** The wanted address, then the userName, which is used if another traveler has the first. */
+/** Returns the addresses to try: the wanted one, then the userName in case another traveler has the wanted one. */
 function candidateEmails(context: ReconcileContext): string[] {
   const email = context.translation.fields.email;
   const first = email?.kind === 'value' && typeof email.value === 'string' ? email.value : undefined;
@@ -78,7 +82,7 @@ function candidateEmails(context: ReconcileContext): string[] {
 
 interface CreateRound {
   rounds: number;
-  /** The address that no traveler had when it was looked up. */
+  /** An address that no traveler had when the travel API was last searched. */
   free: string | undefined;
 }
 
@@ -139,8 +143,8 @@ function withReservation(
 }
 
 /**
- * Announces the create. If another identity is just creating a traveler with this address, saves the wait and tries
- * again.
+ * Announces the create. If another identity is already creating a traveler with this address, saves that this identity
+ * waits for the address and ends the attempt.
  */
 async function announceCreate(
   context: ReconcileContext,
@@ -172,8 +176,9 @@ export async function chooseEmail(
 }
 
 /**
- * Finds the identity that has or needs the address. If this identity waits for no other address yet, it saves the wait and
- * looks again, so that it becomes dirty when the address is freed after the second look.
+ * Finds the identity that has or needs the address. Saves that this identity waits for the address (unless it already
+ * waits for another one) and searches again: an address that is freed after the second search makes this identity
+ * dirty.
  */
 async function findObstacleAndWait(
   context: ReconcileContext,
@@ -186,14 +191,17 @@ async function findObstacleAndWait(
   return findObstacle(context, email);
 }
 
-/** The traveler of a tombstone is no obstacle: the create meets a conflict with it and takes it over. */
+/**
+ * Finds the identity that prevents a create with the address. A tombstone usually does not: the create gets 409, and
+ * the identity then takes the traveler over.
+ */
 async function findObstacle(context: ReconcileContext, email: string): Promise<Identity | undefined> {
   const holder = await findEmailHolder(context, email);
   if (holder && (!canBeTakenOver(holder) || mustWaitForLeaver(context, holder))) return holder;
   return findClaimant(context, context.connection, { email, except: context.identity.id });
 }
 
-/** True if this attempt has already found out that another traveler has the address. */
+/** True if an earlier step of this attempt has found that another traveler has the address. */
 function isKnownTaken(draft: OutcomeDraft, email: string): boolean {
   const codes = ['emailTaken', 'erasedTraveler'];
   return draft.findings.some(({ code, value }) => codes.includes(code) && value === email);
@@ -270,7 +278,10 @@ async function handleCreateFailure(
   }
 }
 
-/** After a 409: links the traveler of an own create whose answer was lost, or one that existed before; else waits. */
+/**
+ * After a 409: links the traveler of an earlier create whose answer was lost, or a traveler that already existed. If
+ * neither is possible, the identity waits for the address.
+ */
 async function handleCreateConflict(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -280,7 +291,7 @@ async function handleCreateConflict(
     const own = await linkOwnCreate(context, draft, create);
     if (own === 'gone' || 'end' in own) return own;
   }
-  // The wait is saved before the lookup, so that an address which is freed from now on makes this identity dirty.
+  // Save the wait before the search: if the address is freed from now on, this identity becomes dirty.
   if (draft.waitingFor === undefined) await context.saveEmailWait(email);
   const linked = await linkExistingTraveler(context, draft, email);
   if (linked === 'erased') {
@@ -290,7 +301,7 @@ async function handleCreateConflict(
   if (linked === 'taken')
     return createTraveler(context, withTakenEmail(draft, email), { rounds: rounds - 1, free: undefined });
   if (linked !== 'none') return linked;
-  // The holder may just have lost the address, or the traveler of an own create may not be visible yet.
+  // The other traveler may have just lost the address, or the traveler of our own create is not visible yet.
   const maxAttempts = unconfirmedCreatesFor(draft, email).length > 0 ? MAX_CONFLICT_ATTEMPTS : 2;
   const isKnown = context.identity.waitingFor === addressKey(email);
   if (!isKnown && context.identity.attempts + 1 < maxAttempts)
@@ -308,7 +319,10 @@ function unconfirmedCreatesFor({ progress }: OutcomeDraft, email: string) {
   return creates.filter(({ reservation }) => addressKey(reservation.email) === addressKey(email));
 }
 
-/** Notes that the address is taken. The identity goes on waiting for its first choice. */
+/**
+ * Records that the address is taken. An identity that already waits for its preferred address keeps waiting for that
+ * one.
+ */
 function withTakenEmail(draft: OutcomeDraft, email: string, finding?: Finding): OutcomeDraft {
   const noted = withEmailWait({ ...draft, waitingFor: undefined }, email, finding);
   return { ...noted, waitingFor: draft.waitingFor ?? noted.waitingFor };

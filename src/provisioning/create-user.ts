@@ -24,9 +24,9 @@ export interface CreatedUser {
 }
 
 /**
- * Computes the identity for a POST: a new user; an imported person, whose unclaimed identity becomes claimed; or a user
- * that returns and gets the traveler of its tombstone. Throws `conflict` if the userName is taken or the email address
- * belongs to a person of another connection.
+ * Computes the identity for a POST. This is a new user, an imported person whose unclaimed identity becomes claimed, or
+ * a returning user who gets the traveler of the tombstone. Throws `conflict` if the userName is taken or the email
+ * address belongs to a person of another connection.
  */
 export async function createUser(
   deps: CreateUserDeps,
@@ -150,7 +150,10 @@ interface ReturningUser {
   desired: ScimResource;
 }
 
-/** The new identity inherits the applied values, so that roles and fields that are no longer wanted are removed. */
+/**
+ * Creates the identity of a returning user. It inherits the applied values of the tombstone, so that roles and fields
+ * that are no longer wanted are removed.
+ */
 function restoreUser(
   deps: CreateUserDeps,
   connection: Connection,
@@ -165,8 +168,8 @@ function restoreUser(
   const isAdmin = tombstone.observed !== undefined && isAdministrator(tombstone.observed);
   if (isDifferent && onReturn === 'separate' && connection.parkingDomain !== undefined && !isAdmin)
     return createSeparateUser(tombstone, fresh);
-  // An archive call that is in flight would undo the return: wait until it has arrived, and read the traveler before the
-  // plan.
+  // An archive call in flight would undo the return. Wait until the call can no longer arrive, then read the traveler
+  // before planning.
   const hasLease = leasedUntil !== undefined && leasedUntil > deps.runtime.now();
   const { announced, reservation } = progress;
   const late = hasLease ? withLateArchive(progress.late, leasedUntil + connection.lateMs) : progress.late;
@@ -194,13 +197,16 @@ function restoreUser(
   return { identity, changes: [release, { kind: 'insert', identity }] };
 }
 
-/** The travel API may carry out an archive call in flight after its time-out. */
+/** Adds an archive call in flight to the late calls: the travel API may still carry it out after its time-out. */
 function withLateArchive(before: LateCalls | undefined, checkAt: number): LateCalls {
   const { sent = {}, creates = [] } = before ?? {};
   return { checkAt, sent: { ...sent, archived: [...(sent.archived ?? []), true] }, creates };
 }
 
-/** A different person gets a traveler of their own, once the old traveler has given up its email address. */
+/**
+ * Creates the identity of a different person with the same email address. It gets a new traveler once the old traveler
+ * has given up the address.
+ */
 function createSeparateUser({ connection, id, observed }: Identity, fresh: Identity): CreatedUser {
   const identity = { ...fresh, waitingFor: observed && addressKey(observed.email) };
   return {
@@ -255,7 +261,7 @@ export function newIdentity(
   };
 }
 
-/** Sets what every write of an IdP sets besides the desired state: the identity is claimed, dirty and due at once. */
+/** Prepares an identity for a write of the IdP: it becomes claimed, dirty and due at once. */
 export function withNextVersion(
   before: Identity,
   { now, wallClock }: Pick<Runtime, 'now' | 'wallClock'>,

@@ -14,15 +14,18 @@ import {
 } from './reconcile-context.ts';
 import type { Identities } from './store-ports.ts';
 
-/** The longest chain of identities that wait for each other's addresses that is followed. */
+/** The search for a cycle of identities that wait for each other's addresses stops after this many identities. */
 const LONGEST_CHAIN = 50;
 
-/** The form in which addresses are compared. Apply it once only: the key of a key may differ from the key. */
+/** Returns the form in which addresses are compared. Do not apply it to its own result, which it may change again. */
 export function addressKey(email: string): string {
   return foldCase(email);
 }
 
-/** True for a parking address, which a traveler has only while addresses are swapped, or after it gave its own up. */
+/**
+ * True for a parking address: a placeholder that a traveler has while addresses are swapped, or after it gave its own
+ * address to another identity.
+ */
 export function isParkingAddress(
   { parkingDomain }: Pick<Connection, 'parkingDomain'>,
   email: string,
@@ -31,10 +34,10 @@ export function isParkingAddress(
 }
 
 /**
- * Replaces a wanted address that another traveler of the account is known to have: the traveler keeps its address, and the
- * identity waits for the new one. In a cycle of identities that wait for each other, one takes its userName for the moment if
- * that is a free address, else a parking address. An archived leaver gives its address up if another identity waits for it and
- * the policy `reclaimEmail` is set.
+ * Replaces the wanted address if another traveler of the account has it: the traveler keeps its current address, and
+ * the identity waits for the wanted one. In a cycle of identities that wait for each other, one of them temporarily
+ * takes its userName (if that is a free address) or a parking address. If the other traveler is archived and the policy
+ * `reclaimEmail` is set, that traveler gives the address up.
  */
 export async function resolveEmailConflict(
   context: ReconcileContext,
@@ -63,13 +66,16 @@ export async function resolveEmailConflict(
   return withoutHeldEmail(context, { draft, fields }, { email: email.value, holder });
 }
 
-/** An address, and the identity whose traveler has it. */
+/** An address, and the identity whose traveler has it at present. */
 interface HeldEmail {
   email: string;
   holder: Identity;
 }
 
-/** Replaces an address that the holder has: by a temporary address in a cycle of waits, else by the current one. */
+/**
+ * Replaces an address that another identity's traveler has: by a temporary address if the identities wait for each
+ * other in a cycle, else by the traveler's current address.
+ */
 export async function withoutHeldEmail(
   context: ReconcileContext,
   { draft, fields }: SendableFields,
@@ -83,7 +89,7 @@ export async function withoutHeldEmail(
   return { draft: temporary.draft, fields: { ...fields, email } };
 }
 
-/** Finds the first other claimed identity that is linked to one of these travelers. */
+/** Finds the first claimed identity, other than this one, that is linked to one of these travelers. */
 export async function findIdentityAmong(
   { connection, identity, identities }: ReconcileContext,
   travelers: TravelUser[],
@@ -95,7 +101,7 @@ export async function findIdentityAmong(
   return undefined;
 }
 
-/** Forgets the address that the traveler had before it was parked, once it has left the parking address. */
+/** Drops the record of the address from before the parking address, once the traveler has left the parking address. */
 function withParkedFromUpdated({ connection }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
   const { observed, progress } = draft;
   if (progress.parkedFrom === undefined || !observed || isParkingAddress(connection, observed.email))
@@ -104,7 +110,10 @@ function withParkedFromUpdated({ connection }: ReconcileContext, draft: OutcomeD
   return { ...draft, progress: others };
 }
 
-/** Chooses the address that the traveler takes while it waits for another one; undefined if it keeps the current one. */
+/**
+ * Chooses a temporary address for the traveler while it waits for another one; undefined if it keeps the current
+ * address.
+ */
 async function chooseTemporaryEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -128,7 +137,10 @@ async function chooseTemporaryEmail(
   return { draft: { ...draft, progress: { ...draft.progress, parkedFrom: observed.email } }, email: parked };
 }
 
-/** Lets another member of the cycle take a temporary address, as an administrator never gets a parking address. */
+/**
+ * Makes another member of the cycle take a temporary address: this traveler is an administrator, which never gets a
+ * parking address.
+ */
 async function letAnotherMemberStepAside(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -140,7 +152,10 @@ async function letAnotherMemberStepAside(
   return draft;
 }
 
-/** The address that the traveler had before it was parked, or its userName; undefined if neither is free. */
+/**
+ * Returns a free address with which the traveler can leave its parking address: the one from before, else its userName.
+ * Undefined if neither is free.
+ */
 async function freeEmailToReturnTo(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -152,7 +167,7 @@ async function freeEmailToReturnTo(
   return undefined;
 }
 
-/** Finds the identity that has the address, or that needs it for a swap that has begun. */
+/** Finds the identity that has the address, or that needs it to complete a swap in progress. */
 async function findEmailObstacle(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -165,7 +180,10 @@ async function findEmailObstacle(
   return claimant && !(await isPartOfSwap(context, draft)) ? claimant : undefined;
 }
 
-/** True if the traveler has a parking address for a swap, or if its own address is needed for a swap that has begun. */
+/**
+ * True if a swap is in progress that involves this traveler: it has a parking address, or another member needs its
+ * address.
+ */
 async function isPartOfSwap(
   { connection, identity, identities }: ReconcileContext,
   { observed, progress }: OutcomeDraft,
@@ -179,8 +197,8 @@ async function isPartOfSwap(
 }
 
 /**
- * Finds the identity for which the address is kept free during a swap: it waits for the address, and either its traveler has a
- * parking address, or its own address is in turn kept free for another member of the swap.
+ * Finds the identity for which the address is reserved during a swap. This identity waits for the address; its traveler
+ * has a parking address, or its own address is reserved for another member of the swap.
  */
 export async function findClaimant(
   deps: { identities: Pick<Identities, 'findWaiters'> },
@@ -205,7 +223,7 @@ function isParked(connection: Connection, { observed, progress }: Identity): boo
   return observed === undefined || emails.some((one) => isParkingAddress(connection, String(one)));
 }
 
-/** Finds the other claimed identity whose traveler has the address, or is just being created with it. */
+/** Finds the claimed identity, other than this one, whose traveler has the address or is being created with it. */
 export async function findEmailHolder(
   context: ReconcileContext,
   email: string,
@@ -218,7 +236,10 @@ export async function findEmailHolder(
   return holders.find((holder) => holder && holder.id !== context.identity.id);
 }
 
-/** Lets the draft wait for an address that another traveler has. The first wait stays. */
+/**
+ * Records in the draft that it waits for an address that another traveler has. If the draft already waits for one, that
+ * wait stays.
+ */
 export function withEmailWait(
   draft: OutcomeDraft,
   email: string,
@@ -228,7 +249,10 @@ export function withEmailWait(
   return { ...withFinding(draft, finding), waitingFor: addressKey(email) };
 }
 
-/** Waits for an address whose holder is known. A leaver gives it up if the policy `reclaimEmail` is set. */
+/**
+ * Records that the identity waits for an address and which identity has it. If that identity is inactive and the policy
+ * `reclaimEmail` is set, it becomes dirty so that it gives the address up.
+ */
 export async function withEmailWaitForHolder(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -255,7 +279,7 @@ export function newParkingAddress(
   return parkingDomain === undefined || isRefused ? undefined : `parked-${context.newId()}@${parkingDomain}`;
 }
 
-/** The parking address for a deactivated user whose address goes to another identity; undefined if it keeps its address. */
+/** Returns the parking address for a deactivated user who must give up the address; undefined if the user keeps it. */
 async function addressForLeaver(context: ReconcileContext, draft: OutcomeDraft): Promise<string | undefined> {
   const { observed } = draft;
   if (!observed || !isInactive(context.identity) || isParkingAddress(context.connection, observed.email))
@@ -263,7 +287,7 @@ async function addressForLeaver(context: ReconcileContext, draft: OutcomeDraft):
   return (await mustGiveEmailUp(context, observed.email)) ? newParkingAddress(context, draft) : undefined;
 }
 
-/** True if a leaver must give its address up to another identity. */
+/** True if an inactive user must give up the address because another identity waits for it. */
 export async function mustGiveEmailUp(
   { connection, identity, identities }: ReconcileContext,
   email: string,
@@ -274,7 +298,7 @@ export async function mustGiveEmailUp(
   );
 }
 
-/** The userName, if it is a free address other than the current one. */
+/** Returns the userName if it is an email address that is free and not the current one. */
 async function freeUserName(context: ReconcileContext, draft: OutcomeDraft): Promise<string | undefined> {
   const userName = context.translation.fallbackEmail;
   if (userName === undefined || isParkingAddress(context.connection, userName)) return undefined;
@@ -282,12 +306,15 @@ async function freeUserName(context: ReconcileContext, draft: OutcomeDraft): Pro
   return isOwn || (await findEmailObstacle(context, draft, userName)) ? undefined : userName;
 }
 
-/** Identities that wait for each other's addresses, from the holder of the address that an identity wants. */
+/**
+ * A chain of identities, each of which waits for the address of the next. It begins with the identity that has the
+ * wanted address.
+ */
 interface WaitChain {
   members: Identity[];
   /**
-   * `cycle`: the last member waits for the address that this identity has, or had before it was parked; `open`: it waits for an
-   * address that is free; `blocked`: it keeps its address.
+   * How the chain ends. `cycle`: its last member waits for the address that this identity has, or had before its
+   * parking address. `open`: its last member waits for a free address. `blocked`: its last member keeps its address.
    */
   end: 'cycle' | 'open' | 'blocked';
 }
@@ -298,7 +325,7 @@ async function followWaitChain(
   holder: Identity,
 ): Promise<WaitChain> {
   const members: Identity[] = [];
-  // Taken from the draft: after a process died during a call, the store does not know the address.
+  // Use the addresses of the draft: if a process died during a call, the store may not have the current address.
   const own =
     observed && [observed.email, progress.parkedFrom].flatMap((one) => (one ? [addressKey(one)] : []));
   let next: Identity | undefined = holder;
@@ -314,7 +341,10 @@ async function followWaitChain(
   return { members, end: next ? 'blocked' : 'open' };
 }
 
-/** False for an identity whose address does not change by itself: a tombstone, a held or a guarded one. */
+/**
+ * False for an identity whose address cannot change without an admin or the IdP: a tombstone, a held identity, or a
+ * guarded traveler.
+ */
 function mayMove({ applied, deletedAt, hold, observed }: Identity): boolean {
   if (deletedAt !== undefined || (hold !== undefined && hold.cause !== 'safetyValve')) return false;
   return observed === undefined || !isGuarded(observed, applied);

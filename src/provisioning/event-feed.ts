@@ -22,13 +22,13 @@ export type FeedResult = 'followed' | 'lost' | 'none' | 'unavailable';
 
 /** Follows the event feed of one connection. */
 export interface FeedFollower {
-  /** Remembers the present end of the feed, unless a position is known. `follow` applies the events after it. */
+  /** Starts at the newest event, unless a position is already known. The next `follow` applies the events after it. */
   begin(): Promise<FeedResult>;
-  /** Applies the events since the last call. Begins again at the present end if the position is lost. */
+  /** Applies the events since the last call. If the position is lost, starts again at the newest event. */
   follow(): Promise<FeedResult>;
 }
 
-/** Creates a follower. Its position is kept in memory only, since every start begins with an import. */
+/** Creates a follower. The position is kept in memory only, because each start of the service begins with an import. */
 export function feedFollower(deps: FeedDeps, connection: Connection, source: TravelFeed): FeedFollower {
   /** The id of the newest applied event; '' if the feed was empty. */
   let known: string | undefined;
@@ -55,7 +55,7 @@ export function feedFollower(deps: FeedDeps, connection: Connection, source: Tra
   };
 }
 
-/** Returns the events after the known one, the newest first. */
+/** Reads the events after the last applied one, newest first. */
 async function readEventsSince(
   source: TravelFeed,
   known: string,
@@ -65,7 +65,7 @@ async function readEventsSince(
   for (let count = 0; count < PAGES; count += 1) {
     const page = pageOrUndefined(await source.readPage(FIRST_PAGES[count] ?? PAGE, from));
     if (page === undefined) return 'unavailable';
-    // A feed that disappears between two pages has dropped the position.
+    // If the feed is missing only from the second page on, the travel API has dropped the position.
     if (page === 'none') return count === 0 ? 'none' : 'lost';
     const { events, next } = page;
     const knownIndex = events.findIndex(({ id }) => id === known);
@@ -90,9 +90,9 @@ export interface FeedDeps extends RecordDeps {
 }
 
 /**
- * Applies events, which are ordered from the newest. Only the newest event of each traveler counts. Events that echo our
- * own writes, which are most of them, match the observed value and change nothing. Returns false if something could not be
- * read, so that the events must be applied again.
+ * Applies events, given newest first. Only the newest event of each traveler counts. Most events report writes of the
+ * bridge itself: they equal the observed value and change nothing. Returns false if something could not be read; the
+ * events must then be applied again.
  */
 export async function applyFeedEvents(
   deps: FeedDeps,
@@ -160,7 +160,7 @@ async function findKnownByTravelId({ imports }: FeedDeps, { id }: Connection, tr
   return new Map(known.map((identity) => [identity.travelId, identity]));
 }
 
-/** Returns by key the email addresses that no traveler of these events has any more. */
+/** Returns the email addresses that these events took away from travelers, by `addressKey`. */
 function freedAddresses(
   events: FeedEvent[],
   newest: Map<string, { traveler: TravelUser; kind: string }>,

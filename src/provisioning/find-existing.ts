@@ -17,8 +17,8 @@ const MAX_ADDRESS_LENGTH = 254;
 export interface ExistingUserFinder {
   /**
    * Searches the travel API for this email address and saves the travelers found as unclaimed identities. Returns true
-   * if at least one was saved. Text that is not an address, a failed search and a recent search for the same address
-   * all return false.
+   * if at least one was saved. Returns false if the text is not an address, the search failed, or the same address was
+   * searched recently.
    */
   find(connection: Connection, address: string): Promise<boolean>;
 }
@@ -44,8 +44,8 @@ export function existingUserFinder(deps: FindExistingDeps): ExistingUserFinder {
         runtime.log.error({ err: error }, 'a traveler found by email could not be saved');
         return false;
       });
-      // Remembered in both cases: a saved traveler is found in the store next time, and one that must stay hidden is not
-      // asked for again.
+      // Remember the search whatever its result: a saved traveler is found in the store next time, and a traveler that
+      // was not saved must not cause another search.
       rememberSearch(searches, key, { now, until: now + REMEMBERED_MS });
       return isFound;
     },

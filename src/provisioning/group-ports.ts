@@ -24,12 +24,18 @@ export interface Member {
   type?: string;
 }
 
-/** A member as read. `names` is the type of the resource with its id, undefined if there is none. */
+/**
+ * A member as read from the store. `names` is the type of the resource that has the member's id; undefined if there is
+ * no such resource.
+ */
 export interface ResolvedMember extends Member {
   names: 'User' | 'Group' | undefined;
 }
 
-/** One change of a group's members. `require` changes nothing: it demands that of each list at least one id is a member. */
+/**
+ * One change of a group's members. `require` changes nothing: at least one id of each list must be a member, else the
+ * whole change fails with `noTarget`.
+ */
 export type MemberChange =
   | { kind: 'require'; lists: string[][] }
   | { kind: 'add'; members: Member[] }

@@ -20,13 +20,13 @@ export interface GroupView {
 }
 
 /**
- * A change of a group. `attributes` is a pure function that may throw to refuse the version; members are changed by steps, so
- * that they need not be read.
+ * A change of a group. `attributes` is a pure function from the current to the new attributes; it may throw, e.g. if
+ * the version does not match. Members are changed without reading all of them.
  */
 export interface GroupChange {
   attributes: (current: ScimResource, version: number) => ScimResource;
   members: MemberChange[];
-  /** Aborted when the client disconnects; a request that still waits for its turn is then dropped. */
+  /** Aborted when the client disconnects. If the request still waits in the queue then, it is dropped. */
   signal?: AbortSignal | undefined;
 }
 
@@ -78,10 +78,13 @@ interface GroupDeps extends GroupServiceDeps {
   queues: WriteQueues;
 }
 
-/** Attempts at a write. In its turn a group changes only when members are deleted at that moment. */
+/**
+ * The number of attempts at a write. Writes of one group are queued, so a conflict occurs only when a deleted user is
+ * removed from the group at the same moment.
+ */
 const MAX_TRIES = 100;
 
-/** Attempts to read a changing group before the reader queues with the writers. */
+/** The number of attempts to read a group that keeps changing. After that, the read waits in the queue of writes. */
 const MAX_READS = 3;
 
 /** Creates the service for the groups of all connections. */
@@ -211,8 +214,8 @@ async function findGroup(deps: GroupDeps, connection: string, id: string): Promi
 }
 
 /**
- * Reads a group with the members of the same version; undefined if it is deleted meanwhile. A group that changes during the
- * reading is read again, the last time in a turn of its own, when no other request writes it.
+ * Reads a group with the members of the same version; undefined if it is deleted meanwhile. If the group changes during
+ * the read, it is read again. The last attempt runs in the queue of writes, so that nothing can change the group.
  */
 async function readConsistentView(
   deps: GroupDeps,
@@ -236,7 +239,7 @@ async function readConsistentView(
   });
 }
 
-/** Reads the members of a group that is not written meanwhile. */
+/** Reads the members of a group. They fit the group's version only if nothing writes the group meanwhile. */
 async function readView(deps: GroupDeps, group: Group, withMembers: boolean): Promise<GroupView> {
   const { id, attributes, createdAt, lastModified, version } = group;
   const view = { id, attributes, createdAt, lastModified, version };
@@ -263,7 +266,7 @@ function busyError(): ProvisioningError {
 
 /** Maximum number of requests that wait for one resource; each holds its body in memory. */
 export const MAX_WAITING = 100;
-/** Longest wait for a turn, in milliseconds: Okta and Entra ID end a request after 60 s. */
+/** Longest wait in the queue, in milliseconds: Okta and Entra ID end a request after 60 s. */
 export const MAX_WAIT_MS = 30_000;
 
 /** Runs the writes to one resource one after the other, in the order of their arrival. */
@@ -302,7 +305,10 @@ export function writeQueues({ wait }: Pick<Runtime, 'wait'>): WriteQueues {
   };
 }
 
-/** Waits for a turn, or leaves the queue. */
+/**
+ * Resolves when the requests before this one have ended. Leaves the queue when the wait takes too long or the client
+ * disconnects.
+ */
 function waitForTurn(
   queue: Set<() => void>,
   { wait, signal }: Pick<Runtime, 'wait'> & { signal: AbortSignal | undefined },
@@ -320,7 +326,7 @@ function waitForTurn(
       resolve();
     };
     const giveUp = (error: ProvisioningError) => {
-      // `delete` returns false if the turn has already come.
+      // Removes the request from the queue. `delete` returns false if the request already runs.
       if (!queue.delete(begin)) return;
       leave();
       reject(error);

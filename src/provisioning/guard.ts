@@ -40,14 +40,17 @@ export function isGuarded({ roles = [] }: TravelUser, applied: OutcomeDraft['app
   return roles.some((role) => administratorRoles.includes(role) && !(`roles.${role}` in applied));
 }
 
-/** True if an admin has approved that this identity takes over an administrator's or a leaver's traveler. */
+/**
+ * True if an admin has approved that this identity takes over the traveler of an administrator or of another person who
+ * left.
+ */
 export function isTakeoverApproved(identity: Identity): boolean {
   return isApproved(identity, 'guarded') || isApproved(identity, 'return');
 }
 
 /**
- * Ends the reconciliation as `refused` if the linked traveler is the one whose credential the bridge uses: the bridge never
- * changes it. Returns undefined for every other traveler.
+ * Ends the reconciliation as `refused` if the linked traveler owns the credential that the bridge uses: the bridge
+ * never changes that traveler. Returns undefined for every other traveler.
  */
 export async function refuseOwnUser(
   context: ReconcileContext,
@@ -60,8 +63,9 @@ export async function refuseOwnUser(
 }
 
 /**
- * Keeps the fields that must not be sent without an admin: email and roles of a guarded traveler, and `archived` where the
- * guard or the safety valve holds the departure. The traveler must have been read under the lease.
+ * Sets the fields that need an admin's approval to `kept`, so that they are not sent: email and roles of an
+ * administrator, and `archived` if the guard or the safety valve holds the deactivation. The traveler must have been
+ * read while the lease was held.
  */
 export async function withGuardsApplied(
   context: ReconcileContext,
@@ -78,9 +82,9 @@ export async function withGuardsApplied(
 }
 
 /**
- * Counts the departure of this identity; returns false if the safety valve does not let it pass. An admin's approval of this
- * identity, for the safety valve or for the guard, lets it pass. An identity that was held stays held until an admin decides
- * or the IdP writes again, even if the valve's window would have room by now.
+ * Counts the deactivation or deletion of this identity against the safety valve. Returns false if it must be held. It
+ * passes if an admin has approved it. Once held, it stays held until an admin decides or the IdP writes again, even if
+ * fewer people have left since.
  */
 export async function admitDeparture({
   connection,
@@ -129,8 +133,7 @@ function isFieldChanging(
 }
 
 /**
- * Holds the draft because of a change of rules. An identity that is already held for another cause stays held for that
- * one.
+ * Holds the draft because of a change of rules. If the identity is already held for another cause, that cause stays.
  */
 export function withRulesHold(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
   const { hold, findings: earlier } = context.identity;
@@ -139,7 +142,9 @@ export function withRulesHold(context: ReconcileContext, draft: OutcomeDraft): O
   return withFinding({ ...draft, hold, findings: others }, findings.heldRules());
 }
 
-/** True if the identity is dirty only because the rules changed, and that change waits for an admin. */
+/**
+ * True if the only reason to reconcile the identity is a change of rules, and an admin has not approved that change.
+ */
 export async function isHeldByRulesChange(
   rulesChanges: { mayReconcile(connection: Connection, rulesSnapshot: RulesSnapshot): Promise<boolean> },
   connection: Connection,
@@ -147,13 +152,16 @@ export async function isHeldByRulesChange(
 ): Promise<boolean> {
   const { rulesVersion, version, progress } = identity;
   if (rulesVersion === undefined || rulesVersion === rulesSnapshot.version) return false;
-  // The approval of another hold takes effect at once, like a write of the IdP.
+  // If an admin has approved a hold for another cause, reconcile at once, as after a write of the IdP.
   if (identity.hold && identity.hold.cause !== 'rules' && isApproved(identity, identity.hold.cause))
     return false;
   return progress.settledVersion === version && !(await rulesChanges.mayReconcile(connection, rulesSnapshot));
 }
 
-/** True for an archived administrator that comes from another connection: an admin must approve the reactivation. */
+/**
+ * True for an archived administrator whose traveler comes from another connection: an admin must approve the
+ * reactivation.
+ */
 export function isMovedAdmin({ identity }: ReconcileContext, { applied, observed }: OutcomeDraft): boolean {
   const isBack = identity.origin.movedFrom !== undefined && !isInactive(identity);
   return isBack && observed?.archived === true && isGuarded(observed, applied);

@@ -5,7 +5,10 @@ import type { HoldCount, Holds } from './store-ports.ts';
 const CHECK_MS = 1_000;
 /** A growing count is reported at most this often, in milliseconds. */
 const AGAIN_MS = 10 * 60_000;
-/** A hold is cleared after so many checks without it, since it is absent for a moment during each reconciliation. */
+/**
+ * A hold is reported as cleared only after this many checks in a row without it, because it disappears for a moment
+ * during each reconciliation.
+ */
 const CHECKS_WITHOUT = 3;
 /** Delay after a failure to count, in milliseconds. */
 const FAULT_MS = 5_000;

@@ -40,7 +40,10 @@ export interface Decision {
   version: number;
 }
 
-/** The reservation of an email address before a create, by which a traveler found later is recognised as our own. */
+/**
+ * The reservation of an email address before a create. If the answer to the create is lost, the reservation shows
+ * whether a traveler found later comes from this create.
+ */
 export interface Reservation {
   email: string;
   /** True if a search before the create found no traveler with this address. */
@@ -52,35 +55,38 @@ export interface Reservation {
   reservedAt: number | undefined;
 }
 
-/** Calls without a known outcome, which the travel API may still carry out after their time-out. */
+/** Calls whose outcome is unknown: the travel API may still carry them out after their time-out. */
 export interface LateCalls {
   /** When the traveler is read again to see whether a call arrived, in epoch milliseconds. */
   checkAt: number;
   /** By field, every value that these calls would have set. */
   sent: Record<FieldKey, Json[]>;
-  /** Creates that may still succeed, with the fields that they would have set. */
+  /** Creates that the travel API may still carry out, with the fields of each. */
   creates: { reservation: Reservation; fields: AnnouncedFields }[];
 }
 
 /** What the next reconciliation needs to know besides the applied and observed values. */
 export interface Progress {
   /**
-   * The fields of a call, committed before it is sent and removed with its outcome. Present afterwards: the outcome is
-   * unknown.
+   * The fields of a call, committed before the call is sent and removed with its outcome. If they are still present
+   * later, the outcome is unknown.
    */
   announced?: AnnouncedFields;
-  /** Belongs to `creating`; absent if the address is reserved and no create was sent yet. */
+  /** The reservation of the address in `creating`; absent until the create is about to be sent. */
   reservation?: Reservation;
   late?: LateCalls | undefined;
-  /** True: the traveler belonged to another person, and its unwanted values are still to be removed. */
+  /**
+   * True if the traveler belonged to another person before and the values that are no longer wanted must still be
+   * removed.
+   */
   reset?: true;
-  /** The last `Origin.resetAt` whose reset was carried out. */
+  /** The value of `Origin.resetAt` for which the old values have been removed. */
   resetDone?: number;
-  /** The previous address of a traveler that has a parking address. */
+  /** The address that the traveler had before it got a parking address. */
   parkedFrom?: string;
-  /** By field, the recent times at which its drift was corrected, in epoch milliseconds. */
+  /** For each field, the times at which the bridge recently overwrote drift, in epoch milliseconds. */
   corrections?: Record<FieldKey, number[]>;
-  /** For an identity with a baseline: the fields that the IdP has written since, to which the baseline no longer applies. */
+  /** The fields that the IdP has written since the import. For these fields `Origin.baseline` no longer counts. */
   written?: FieldKey[];
   /** The version at which the last reconciliation reached a state other than `dirty`. */
   settledVersion?: number;
@@ -93,20 +99,26 @@ export interface Membership {
   type?: string;
 }
 
-/** Facts about the origin of an identity, set by writes of the IdP beside the desired state. */
+/**
+ * The history of an identity that the reconciler needs. It is set by writes of the IdP, in the same commit as the
+ * desired state.
+ */
 export interface Origin {
   /** The externalId that the user had when it was deactivated. */
   leftAs?: string;
-  /** The version of the write that gave this traveler to a different person. Unwanted values are removed once for it. */
+  /**
+   * The version of the write that passed the traveler to a different person. The old person's values are removed once
+   * for each such write.
+   */
   resetAt?: number;
-  /** The version of the write that an admin must approve before the traveler is given to a different person. */
+  /** The version of the write that passes the traveler to a different person and first needs an admin's approval. */
   returnAt?: number;
-  /** The connection that the traveler came from or, on a tombstone, moved to. */
+  /** The connection that the traveler came from (`movedFrom`) or, on a tombstone, went to (`movedTo`). */
   movedFrom?: string;
   movedTo?: string;
   /**
-   * The user as imported, if the first write of the IdP was a PATCH. Values that have not changed since do not come from
-   * the IdP, so their fields are not owned.
+   * The user as imported, if the first write of the IdP was a PATCH. A PATCH sets only some attributes: values that are
+   * unchanged since the import do not come from the IdP, so the bridge does not own their fields.
    */
   baseline?: ScimResource;
   /** Set on a tombstone whose traveler gives up its email address because another user needs it. */
@@ -142,7 +154,7 @@ export interface Identity {
   observed: TravelUser | undefined;
   /** The reserved email address of a create whose outcome is not known. */
   creating: string | undefined;
-  /** The key (`addressKey`) of the wanted address, while another traveler has that address. */
+  /** The wanted address as `addressKey` returns it, while another traveler has that address. */
   waitingFor: string | undefined;
   progress: Progress;
   origin: Origin;

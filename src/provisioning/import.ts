@@ -14,7 +14,7 @@ import type { TravelFailure, TravelUserPage } from './travel-ports.ts';
 const PAGE = 100;
 /** An import stops after this many travelers: only a travel API whose list never ends has more. */
 const MAX_TRAVELERS = 10_000_000;
-/** With fewer known travelers no share is too small: a few people may well leave at once. */
+/** If fewer travelers than this were known, any number may be missing: a few people may well leave at once. */
 const MIN_KNOWN = 20;
 /** Number of missing travelers that are read by id at the same time. */
 const CONCURRENCY = 4;
@@ -36,7 +36,7 @@ export interface ImportResult {
   incomplete?: SeenShare;
 }
 
-/** How many of the travelers known before an import it has listed. */
+/** The number of travelers known before an import, and how many of them the import has read. */
 export interface SeenShare {
   known: number;
   seen: number;
@@ -130,7 +130,7 @@ async function readAllPages(
     // A travel API that ignores the offset would return the same page for ever.
     const isRepeated = seen.size === before && idsOf(answer.value).length > 0;
     if (!isLast && !isRepeated) continue;
-    // A traveler listed twice displaced another one, and a different total means that the list has changed.
+    // If a traveler is listed twice, another one was skipped. If the total changed, so did the list.
     const isWhole = isLast && result.read === listed && totals.size === 1;
     return { ...result, complete: isWhole && (!isTotalGiven || total === listed) };
   }
@@ -173,7 +173,7 @@ async function deleteMissing(
   );
 }
 
-/** Marks a missing traveler as listed, unless the travel API answers that it does not exist. */
+/** Reads a missing traveler by id. Marks it as listed, unless the travel API answers that it does not exist. */
 async function confirmMissing(
   deps: ImportDeps,
   context: ObservationContext,

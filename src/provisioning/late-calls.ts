@@ -13,8 +13,8 @@ import type { OutcomeDraft, ReconcileContext } from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 /**
- * Deletes the travelers that late creates have made in addition to the linked one, or archives them where the travel API
- * refuses the deletion. Returns a failure if a call to the travel API failed.
+ * Removes the duplicates of the linked traveler that creates with unknown outcome have made: deletes them, or archives
+ * them if the travel API refuses the deletion. Returns a failure if a call to the travel API failed.
  */
 export async function removeLateTravelers(
   context: ReconcileContext,
@@ -37,8 +37,9 @@ export async function removeLateTravelers(
 }
 
 /**
- * Stricter than the check before a link: the traveler must have every value that was sent, because an admin of the travel
- * service may have made another one under the same address since.
+ * True if a create with unknown outcome has certainly made this traveler: the traveler has every value that was sent.
+ * This is stricter than `isOwnCreate`, because the traveler is about to be deleted, and an admin may have created one
+ * with the same address.
  */
 function isCertainlyOwnCreate(
   context: ReconcileContext,
@@ -84,8 +85,8 @@ export interface UnconfirmedCreate {
 }
 
 /**
- * True if this create made the traveler: the address was free when it was looked up before the create was sent, or the
- * traveler has every value that was sent and is not older than the reservation. In doubt it existed before.
+ * True if this create made the traveler: no traveler had the address right before the create was sent, or the traveler
+ * has every value that was sent and is not older than the reservation. In doubt the result is false.
  */
 export function isOwnCreate(
   context: ReconcileContext,
@@ -102,7 +103,8 @@ export function isOwnCreate(
 }
 
 /**
- * Marks the applied fields that a late call may have changed after the last answer, so that the plan compares them again.
+ * Marks the applied fields that a late call may have changed since the last answer. The plan then compares them with
+ * the traveler again.
  */
 export function withLateCallsDoubted(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
   const { observed, progress } = draft;
@@ -123,7 +125,7 @@ interface LateCall {
   reservation?: Reservation;
 }
 
-/** Adds a call that the travel API may still carry out, and postpones the last check by `lateMs`. */
+/** Adds a call that the travel API may still carry out. The last check moves to `lateMs` milliseconds from now. */
 export function addLateCall(
   { now, connection }: ReconcileContext,
   before: LateCalls | undefined,
@@ -138,8 +140,8 @@ export function addLateCall(
 }
 
 /**
- * A repeated create stays one entry, with the first reservation: the travel API may have carried out any of the
- * repetitions.
+ * Adds a create. A repetition of a create that is already listed only updates that entry: the travel API may have
+ * carried out any of the two.
  */
 function withCreate(creates: UnconfirmedCreate[], create: UnconfirmedCreate): UnconfirmedCreate[] {
   const before = creates.find((one) => isSameCreate(one, create));
@@ -149,28 +151,28 @@ function withCreate(creates: UnconfirmedCreate[], create: UnconfirmedCreate): Un
   return creates.map((one) => (one === before ? merged : one));
 }
 
-/** True if two creates would make the same traveler. */
+/** True if two creates have the same address and fields. */
 export function isSameCreate(one: UnconfirmedCreate, other: UnconfirmedCreate): boolean {
   return one.reservation.email === other.reservation.email && isDeepStrictEqual(one.fields, other.fields);
 }
 
-/** True if the last check for calls that were carried out late is due. */
+/** True if late calls exist and the time of the last check for them has come. */
 export function isLateCheckDue({ now }: ReconcileContext, { progress: { late } }: OutcomeDraft): boolean {
   return late !== undefined && late.checkAt <= now();
 }
 
-/** The draft after the last check for late calls. */
+/** Returns the draft without late calls, for use after the last check for them. */
 export function withoutLateCalls(draft: OutcomeDraft): OutcomeDraft {
   const { late: _, ...progress } = draft.progress;
   return { ...draft, progress };
 }
 
-/** Postpones a check for late calls that is due but could not be made because the identity is held. */
+/** Postpones a due check for late calls that the attempt could not make because the identity is held. */
 export function withNextLateCheck(progress: Progress, now: number): Progress {
   const { late } = progress;
   if (!late || late.checkAt > now) return progress;
   return { ...progress, late: { ...late, checkAt: now + LATE_CHECK_MS } };
 }
 
-/** The interval between two checks for late calls while the identity is held for an admin. */
+/** While an identity is held for an admin, the interval between two checks for late calls, in milliseconds. */
 const LATE_CHECK_MS = 60_000;

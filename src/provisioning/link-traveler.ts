@@ -26,26 +26,29 @@ import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
 /** Whether the identity may be linked to a traveler that has the wanted address. */
 type Availability =
-  /** No live identity has the traveler. A tombstone that has it releases it, with the fields that were applied. */
+  /**
+   * No live identity has the traveler. If a tombstone has it, the tombstone gives it up together with its applied
+   * fields.
+   */
   | { is: 'free'; tombstone: Identity | undefined }
-  /** Another identity of the account is linked to the traveler, or is just creating it. */
+  /** Another identity of the account is linked to the traveler, or is creating it at this moment. */
   | { is: 'linked' }
-  /** The traveler is the one whose credential the bridge uses. */
+  /** The traveler owns the credential that the bridge uses. */
   | { is: 'own' }
   /** The traveler belongs to a person whose data was erased. */
   | { is: 'erased' };
 
 type Release = Extract<IdentityChange, { kind: 'giveUpTraveler' }>;
 
-/** The result of `linkOwnCreate`; `stranger` if only travelers that existed before have the address. */
+/** The result of `linkOwnCreate`. `stranger`: every traveler with the address existed before the create. */
 export type OwnCreateResult =
   | ReconcileResult
   | TravelerGone
   | { found: 'none' | 'stranger'; draft: OutcomeDraft };
 
 /**
- * Searches the travel API for the traveler of a create whose outcome is unknown, and links it. A traveler that this create
- * cannot have made is not linked, even if it has the same address.
+ * Searches the travel API for the traveler of a create whose answer was lost, and links it. A traveler with the same
+ * address that this create cannot have made is not linked.
  */
 export async function linkOwnCreate(
   context: ReconcileContext,
@@ -67,7 +70,7 @@ export async function linkOwnCreate(
   return { found: answer.value.length > 0 ? 'stranger' : 'none', draft: known };
 }
 
-/** Remembers a create that may be carried out late. If it is known already, the time of the last check does not change. */
+/** Adds a create to the late calls. If the create is already listed, the time of the last check does not change. */
 function withLateCreate(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -84,8 +87,9 @@ function withLateCreate(
 }
 
 /**
- * Links the traveler that has the address, if it is available and the policies allow it. Otherwise returns the reason: `none`,
- * no traveler has the address; `taken`, another identity has the traveler; `erased`, its person was erased.
+ * Links the traveler that has the address, if it is available and the policies allow it. Otherwise returns the reason:
+ * `none` if no traveler has the address, `taken` if the traveler belongs to another identity, `erased` if the data of
+ * its person was erased.
  */
 export async function linkExistingTraveler(
   context: ReconcileContext,
@@ -107,7 +111,10 @@ export async function linkExistingTraveler(
   return answer.value.length > 0 ? 'taken' : 'none';
 }
 
-/** Finds the traveler that the unconfirmed create of a deleted identity has made; undefined if there is none yet. */
+/**
+ * Finds the traveler that a deleted identity's create has made although its answer was lost; undefined if there is none
+ * yet.
+ */
 export async function findOwnCreate(
   context: ReconcileContext,
   create: UnconfirmedCreate,
@@ -133,7 +140,7 @@ async function readAvailability(
   const { identities } = context;
   if (await identities.isErased(account, traveler.id)) return { kind: 'ok', value: { is: 'erased' } };
   const maker = await identities.findHolder(account, { creating: traveler.email });
-  // The identity that is just creating this traveler has not saved the link yet.
+  // `maker` is creating this traveler at this moment and has not saved the link yet.
   if (maker && maker.id !== context.identity.id && !canBeTakenOver(maker))
     return { kind: 'ok', value: { is: 'linked' } };
   const holder = await identities.findHolder(account, { travelId: traveler.id });
@@ -161,7 +168,10 @@ async function linkIfAllowed(
   return takeOverTraveler(context, draft, { traveler, tombstone });
 }
 
-/** Links the traveler of a tombstone with the fields that were applied to it, unless it stays with the leaver. */
+/**
+ * Links the traveler of a tombstone and inherits the fields that were applied to it. If the tombstone's user competed
+ * for the address, the traveler stays with the tombstone and this identity waits for the address.
+ */
 async function takeOverTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -194,13 +204,13 @@ async function takeOverTraveler(
   });
 }
 
-/** Forgets the values of the identity's own late creates: they were never sent to this traveler, which existed before. */
+/** Removes the values of this identity's own late creates: this traveler existed before and never received them. */
 function withoutLateValues(draft: OutcomeDraft): OutcomeDraft {
   const { late } = draft.progress;
   return late ? { ...draft, progress: { ...draft.progress, late: { ...late, sent: {} } } } : draft;
 }
 
-/** Lets the tombstone's traveler give its address up; this identity waits for the address. */
+/** Makes the tombstone's traveler give up its address. This identity waits for the address. */
 async function waitForLeaverEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -229,7 +239,9 @@ async function announceLink(
   return updateTraveler(context, linked, { isFresh: true });
 }
 
-/** Adds the late calls of the tombstone, which the travel API may still carry out, to those of the identity. */
+/**
+ * Copies the tombstone's late calls to the identity, because the travel API may still carry them out on this traveler.
+ */
 function withLateCallsOf(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -243,7 +255,10 @@ function withLateCallsOf(
   return { ...draft, progress: { ...draft.progress, late: all } };
 }
 
-/** Undefined while a reconciliation of the tombstone runs, as its calls would arrive after those of this identity. */
+/**
+ * Returns the change that takes the traveler away from the tombstone. Undefined while the tombstone is being
+ * reconciled, because that reconciliation could still change the traveler.
+ */
 function releaseOf(context: ReconcileContext, tombstone: Identity): Release | undefined {
   const { connection, id, leasedUntil, applied, origin } = tombstone;
   if (leasedUntil !== undefined && leasedUntil > context.now()) return undefined;

@@ -29,7 +29,7 @@ export interface UserQuery extends ListQuery<UserField, UserOrder> {
 
 type YieldBetweenSteps = ListScan<unknown>['yieldBetweenSteps'];
 
-/** What deps of users are made with. */
+/** The dependencies for listing users. */
 export interface ListUsersDeps {
   identities: Pick<Identities, 'find' | 'list' | 'findView'>;
   groups: Pick<Groups, 'groupsOf'>;
@@ -95,7 +95,10 @@ function residualFilter(
   };
 }
 
-/** Returns true if the filter asks for one person by userName or address, and the travel API has that unknown person. */
+/**
+ * If the filter asks for one person by userName or address and the store does not have that person, searches the travel
+ * API. Returns true if the person was found there.
+ */
 async function findsExistingUser(
   { identities, existingUserFinder }: ListUsersDeps,
   connection: Connection,
@@ -106,13 +109,13 @@ async function findsExistingUser(
   const isWholeFilter = comparison === where;
   const value = String(comparison.value);
   const by = comparison.field === 'email' ? 'email' : 'userName';
-  // A stored user that the rest of the filter excludes need not be searched for.
+  // If the store has the user and only the rest of the filter excludes it, a search of the travel API is pointless.
   const known = isWholeFilter ? [] : await identities.find(connection.id, { by, value });
   if (known.some(({ deletedAt }) => deletedAt === undefined)) return false;
   return existingUserFinder.find(connection, value);
 }
 
-/** The comparison of the filter that names one person, if there is one. */
+/** Returns the part of the filter that compares the userName or the email address; undefined if there is none. */
 function comparisonWithPerson(where: Where<UserField>): Comparison<UserField> | undefined {
   if ('any' in where) return undefined;
   if ('all' in where) return where.all.map(comparisonWithPerson).find((sought) => sought !== undefined);
@@ -157,7 +160,7 @@ export function scanQueue({ now }: Pick<Runtime, 'now'>): ScanQueue {
   };
 }
 
-/** A place at the end of the queue, taken at the first `begin`. */
+/** Creates the place of one list request in the queue of its connection. The first `begin` takes the place. */
 function createTurn(queues: Map<string, Promise<void>>, connection: string) {
   let begun: Promise<void> | undefined;
   let release = () => {};

@@ -223,8 +223,8 @@ export function comparePreviews(
 }
 
 /**
- * The present state as a preview without changes. An identity whose traveler is about to be created gets it under any
- * rules.
+ * Describes the present state as a preview without changes. If the creation of a traveler is already due, both previews
+ * contain it, because it does not depend on the rules compared.
  */
 function previewOfPresent({ travelId, state, findings }: Identity, to: PreviewedTraveler): PreviewedTraveler {
   const isPending = travelId === undefined && state === 'pending';

@@ -7,7 +7,7 @@ import { managerChain, managerOf, type ReadRows } from './references.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, ReconcileQueue, ReferenceRow, References } from './store-ports.ts';
 
-/** What is needed to find the identities that depend on an outcome and to make them dirty. */
+/** Dependencies for finding the identities that the outcome of a reconciliation affects, and for making them dirty. */
 interface NotifyDeps {
   identities: Pick<Identities, 'find' | 'findHolder'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markEmailWaitersDirty'>;
@@ -17,8 +17,9 @@ interface NotifyDeps {
 }
 
 /**
- * Makes the identities dirty that depend on what this outcome changed: those that wait for an address which is free now, of a
- * traveler or of an announced create that made none, and those that refer to the traveler as their manager.
+ * Makes the identities dirty that the outcome of a reconciliation affects: those that wait for an address which is now
+ * free, and those whose manager is the traveler. An address becomes free when a traveler loses it, or when an announced
+ * create made no traveler.
  */
 export async function notifyDependents(
   deps: NotifyDeps,
@@ -26,7 +27,7 @@ export async function notifyDependents(
   { before, after, announced }: { before: Identity; after: Outcome; announced: string[] },
 ): Promise<void> {
   const now = deps.runtime.now();
-  // An address that the identity waits for itself is not free.
+  // An address that this identity itself waits for does not count as free.
   const { observed, creating, waitingFor } = after;
   const current = [observed?.email, creating].filter((one) => one !== undefined).map(addressKey);
   if (waitingFor !== undefined) current.push(waitingFor);
@@ -38,7 +39,7 @@ export async function notifyDependents(
   const former = [before.observed?.email, answered, ...announced, ...sent].filter(
     (one) => typeof one === 'string',
   );
-  // By key, so that two spellings of an address count once.
+  // Compare by key, so that two spellings of an address count once.
   const freed = new Map(former.map((email) => [addressKey(email), email]));
   for (const key of current) freed.delete(key);
   for (const email of freed.values()) {
@@ -54,12 +55,14 @@ export async function notifyDependents(
 }
 
 /**
- * The addresses whose waiters must look again because this identity no longer takes part in a swap: it stopped waiting or is
- * newly held for an admin, or its traveler has become an administrator and keeps the address.
+ * Returns the addresses that this identity no longer takes part in swapping: it stopped waiting, is newly held for an
+ * admin, or its traveler has become an administrator and keeps the address. The identities that wait for these
+ * addresses must be reconciled again.
  */
 function emailsNoLongerAwaited(before: Identity, { hold, observed, waitingFor }: Outcome): string[] {
   const isAdmin = (one: Outcome['observed']) => one !== undefined && isAdministrator(one);
-  // Only changes count: the identity is itself among those that wait for the address, and would become dirty for ever.
+  // Only a change counts: this identity waits for the address too, and would otherwise make itself dirty again and
+  // again.
   const isNewlyHeld = hold !== undefined && hold.cause !== before.hold?.cause;
   const isStopped = before.waitingFor !== undefined && (waitingFor === undefined || isNewlyHeld);
   const isKept = before.origin.givesEmailUp === true && isAdmin(observed) && !isAdmin(before.observed);
@@ -70,7 +73,7 @@ function emailsNoLongerAwaited(before: Identity, { hold, observed, waitingFor }:
   return addresses.filter((one) => one !== undefined);
 }
 
-/** The references of an identity before a reconciliation, and the outcome. */
+/** The references of an identity before a reconciliation, and the outcome of the reconciliation. */
 interface ReferenceChange {
   identity: Identity;
   before: ReferenceRow[];
@@ -78,9 +81,9 @@ interface ReferenceChange {
 }
 
 /**
- * Makes identities dirty whose manager was left out because of a cycle, and who may have that manager now. A cycle opens when
- * a member gets another manager or none. The identity that was left out has no manager, so it is the last in the chain of
- * managers that begins with the member's former manager.
+ * Makes identities dirty whose manager was omitted because of a cycle and can now be set. A cycle ends when one of its
+ * members gets another manager or none. The identity without its manager is the last one in the chain of managers that
+ * begins with the former manager of that member.
  */
 export async function notifyLeftOutOfCycle(deps: NotifyDeps, relinked: ReferenceChange): Promise<void> {
   const { connection } = relinked.identity;
@@ -94,7 +97,10 @@ export async function notifyLeftOutOfCycle(deps: NotifyDeps, relinked: Reference
   await markDirty(deps, connection, [...leftOut]);
 }
 
-/** Compares the references and the applied fields: an attempt that died may have saved the new references already. */
+/**
+ * Returns the former managers, from the references and from the applied fields: an interrupted attempt may have saved
+ * the new references already.
+ */
 async function formerManagers(
   deps: NotifyDeps,
   { identity, before, after }: ReferenceChange,
@@ -112,7 +118,10 @@ async function formerManagers(
   return former;
 }
 
-/** True if a manager of the identity was left out, and the chain of that manager does not lead back to it any more. */
+/**
+ * True if a manager of the identity was omitted because of a cycle, and the chain of that manager no longer leads back
+ * to the identity.
+ */
 async function canFollowAgain(readRows: ReadRows, id: string): Promise<boolean> {
   for (const { target, travelId } of await readRows(id)) {
     const isLeftOut = target !== undefined && target !== id && travelId === undefined;
@@ -130,12 +139,12 @@ async function notifyReferrers(
     (value) => value !== undefined,
   );
   const all = await deps.references.findReferrers(before.connection, before.id, values);
-  // An identity that refers to itself has just been reconciled.
+  // Leave out a reference of the identity to itself: it has just been reconciled.
   const referrers = all.filter((id) => id !== before.id);
   await markDirty(deps, before.connection, referrers);
 }
 
-/** Makes the identity dirty that took the traveler over while this attempt ran: it waits until the attempt has ended. */
+/** Makes the identity dirty that took over this traveler during the attempt: it has waited for the attempt to end. */
 export async function notifySuccessor(
   deps: NotifyDeps,
   connection: Connection,

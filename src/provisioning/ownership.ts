@@ -23,9 +23,9 @@ import {
 import type { TravelFailure } from './travel-ports.ts';
 
 /**
- * Limits the wanted fields of an imported user to those that the IdP has written since, where its first write was a PATCH. A
- * field that still translates to the same value as at the import is kept; a field that no longer has a value is removed, as if
- * the bridge had sent it.
+ * Limits the wanted fields of an imported user whose first write was a PATCH: the bridge sets only fields that the IdP
+ * has changed since the import. A field whose value is the same as at the import is kept; a field that no longer has a
+ * value is removed.
  */
 export function withoutUnownedFields(
   { translation, baseline }: ReconcileContext,
@@ -38,7 +38,8 @@ export function withoutUnownedFields(
     if (key in applied || draft.progress.written?.includes(key)) continue;
     const [before, now] = [baseline[key], fields[key]];
     if (isSameWanted(before, now)) fields[key] = { kind: 'kept' };
-    // The mapping did not give an imported administrator the role, so the IdP must not take it away.
+    // An imported administrator got the role in the travel service and not from the mapping, so the IdP must not remove
+    // it.
     else if (
       before?.kind === 'value' &&
       now?.kind !== 'value' &&
@@ -50,7 +51,7 @@ export function withoutUnownedFields(
   return { draft: { ...draft, applied }, fields };
 }
 
-/** Remembers, once nothing is left to send, the fields that the IdP has written since the import. */
+/** After the last call of a reconciliation, records which fields the IdP has changed since the import. */
 export function withWrittenFields(
   { translation: { fields }, baseline }: ReconcileContext,
   draft: OutcomeDraft,
@@ -74,13 +75,13 @@ function toComparable(wanted: WantedField | undefined): Json {
   return wanted?.kind === 'unresolved' ? wanted.source : null;
 }
 
-/** True while an admin must approve that the identity gets the traveler of another person who left. */
+/** True while an admin must approve that the identity gets the traveler of another person, who left. */
 export function isReturnHeld(identity: Identity): boolean {
   const { returnAt = 0 } = identity.origin;
   return returnAt > (identity.progress.resetDone ?? 0) && !isApproved(identity, 'return');
 }
 
-/** True while the values that the traveler had for another person must still be removed. */
+/** True while the traveler may still have values of the person to whom it belonged before. */
 export function isResetPending(
   { origin }: Pick<Identity, 'origin'>,
   { progress }: Pick<OutcomeDraft, 'progress'>,
@@ -88,7 +89,7 @@ export function isResetPending(
   return progress.reset === true || lastResetVersion(origin) > (progress.resetDone ?? 0);
 }
 
-/** Notes that the reset of the traveler is carried out. */
+/** Records that the values of the previous person have been removed from the traveler. */
 export function withResetDone({ origin }: Pick<Identity, 'origin'>, draft: OutcomeDraft): OutcomeDraft {
   if (!isResetPending({ origin }, draft)) return draft;
   const { reset: _, ...progress } = draft.progress;
@@ -96,8 +97,8 @@ export function withResetDone({ origin }: Pick<Identity, 'origin'>, draft: Outco
 }
 
 /**
- * Treats every value of the traveler as sent by the bridge, so that the plan removes all of them that are not wanted, including
- * those that were entered in the travel service.
+ * Returns all values of the traveler as if the bridge had sent them. The plan then removes every value that is not
+ * wanted, even those that were entered in the travel service.
  */
 export function appliedForReset({ applied, observed }: OutcomeDraft): AppliedFields {
   if (!observed) return applied;
@@ -115,9 +116,10 @@ function lastResetVersion({ resetAt = 0, returnAt = 0 }: Identity['origin']): nu
 }
 
 /**
- * Finds the custom field values that the travel API refuses because the field or option is disabled. A PATCH of `customFields`
- * must carry them along, as JSON merge patch replaces an array whole (RFC 7396). The next request leaves them out, and they are
- * lost. Returns these values, and the failure reduced to its other fields; undefined if there are none.
+ * Finds the custom field values that the travel API refuses because their field or option is disabled. A PATCH of one
+ * custom field repeats all others, because a JSON merge patch replaces an array whole (RFC 7396); the next PATCH omits
+ * the refused values, so the traveler loses them. Returns these values and the failure without them; undefined if there
+ * are none.
  */
 export async function findLostValues(
   context: ReconcileContext,
@@ -144,7 +146,9 @@ export async function findLostValues(
   return { lost: values, failure: fields.length > 0 ? { ...failure, fields } : undefined };
 }
 
-/** Reads the custom fields again before it decides: one may have been disabled a moment ago. */
+/**
+ * Reads the custom fields again, because one may just have been disabled, and returns the values that cannot be sent.
+ */
 async function unsendableByFreshLookups(
   { connection: { lookups } }: ReconcileContext,
   refused: Omit<RefusedPatch, 'customFields'>,
@@ -158,8 +162,8 @@ async function unsendableByFreshLookups(
 }
 
 /**
- * Notes values that an accepted PATCH has left out: adds a finding for each, and removes it from the applied and the wanted
- * fields. The next translation decides anew, with the custom fields as they are then.
+ * Records the values that an accepted PATCH omitted: adds a finding for each, and removes them from the applied and
+ * wanted fields. The next translation may want them again.
  */
 export function withLostValues(
   { draft, fields }: SendableFields,
@@ -178,7 +182,10 @@ function omitKeys<T>(all: Record<string, T>, keys: string[]): Record<string, T> 
   return Object.fromEntries(Object.entries(all).filter(([key]) => !keys.includes(key)));
 }
 
-/** The findings about values lost before. Each stays until the traveler has a value in that field again. */
+/**
+ * Returns the findings about values that an earlier PATCH lost. A finding stays until the traveler has a value in that
+ * field again.
+ */
 export function earlierLostValueFindings({ identity }: ReconcileContext, draft: OutcomeDraft): Finding[] {
   return identity.findings.filter(({ code, field }) => {
     const hasValue = draft.observed?.customFields?.some(

@@ -1,17 +1,17 @@
-/** What the settings of a connection decide about its travelers, apart from the mapping of their fields. */
+/** The settings of a connection that decide what happens to its travelers, apart from the mapping of fields. */
 export interface Policies {
   /** A new user whose email address belongs to an unlinked traveler: link the two, or refuse to create the user. */
   onExistingUser: 'link' | 'refuse';
   /**
-   * A user returns under another externalId than the one that left: reuse the traveler after removing what is not wanted,
-   * create a separate traveler, or hold the return for an admin.
+   * A user returns with another externalId than the one that left: reuse the traveler and remove the old person's
+   * values, create a separate traveler, or hold the return for an admin.
    */
   onReturn: 'revive' | 'separate' | 'hold';
   /** What a SCIM DELETE does to the traveler. A deactivation always archives, so that it can be undone. */
   deprovision: 'archive' | 'delete';
   /** A change made to an owned field in the travel service: report it as a finding, or overwrite it. */
   drift: 'report' | 'correct';
-  /** True: an archived traveler gives up its email address when another user needs it. */
+  /** If true, an archived traveler gives up its email address when another user needs it. */
   reclaimEmail: boolean;
   /** Limits how many people may leave within a time window; undefined means no limit. */
   safetyValve: SafetyValve | undefined;

@@ -41,9 +41,10 @@ interface MappingPreviewDeps extends PreviewDeps {
 }
 
 /**
- * Creates the previewer. A preview counts how many people of a connection would change, in which fields and how. It writes
- * nothing, reads only lookups from the travel API, and works in batches, in bounded memory, yielding to other requests.
- * Each person is computed alone: with the email addresses and managers that the others have now.
+ * Creates the previewer. A preview counts the people of a connection whom a mapping would change, and in which fields.
+ * It writes nothing, reads only lookups from the travel API, and works in batches with bounded memory, so that other
+ * requests are served meanwhile. Each person is computed independently, with the present email addresses and managers
+ * of all others.
  */
 export function mappingPreviewer(deps: MappingPreviewDeps): MappingPreviewer {
   return {
@@ -98,7 +99,10 @@ async function differenceFor(
   return comparePreviews(identity, from && (await preview(from)), await preview(to));
 }
 
-/** Returns a function that yields to the event loop if 5 ms have passed: reads from the embedded database never do. */
+/**
+ * Returns a function that yields to the event loop if 5 ms have passed, because reads from the embedded database are
+ * synchronous.
+ */
 export function yieldBetweenBatches(now: () => number): () => Promise<void> {
   let since = now();
   return async () => {

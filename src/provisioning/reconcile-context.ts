@@ -14,21 +14,24 @@ import type { Checkpoint } from './runtime-ports.ts';
 import type { Announcement, Holds, Identities, Leases } from './store-ports.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
-/** One identity while the reconciler holds its lease, with everything that the steps of its reconciliation use. */
+/**
+ * The state and dependencies of one attempt to reconcile an identity. The reconciler holds the identity's lease during
+ * the attempt.
+ */
 export interface ReconcileContext {
   connection: Connection;
   identity: Identity;
   rulesSnapshot: RulesSnapshot;
   translation: Translation;
-  /** The translation of `Origin.baseline`, for an identity that has one. */
+  /** The fields that `Origin.baseline` translates to; undefined if the identity has no baseline. */
   baseline: WantedFields | undefined;
   identities: Pick<Identities, 'find' | 'findHolder' | 'commit' | 'isErased' | 'isWaitedFor' | 'findWaiters'>;
   holds: Pick<Holds, 'admitDeparture'>;
-  /** Commits what the next call to the travel API is about to write, under the lease (`Leases.announce`). */
+  /** Commits the next call to the travel API before it is sent (`Leases.announce`). */
   announce(announcement: Announcement): ReturnType<Leases['announce']>;
-  /** Commits that the identity waits for the address: from then on, an identity that frees it makes this one dirty. */
+  /** Saves at once that this identity waits for the address: from then on, freeing the address makes it dirty. */
   saveEmailWait(email: string): Promise<void>;
-  /** Makes another identity dirty, in its own connection. */
+  /** Makes an identity of any connection dirty. */
   enqueue(identity: Pick<Identity, 'connection' | 'id'>): Promise<void>;
   now(): number;
   newId(): string;
@@ -49,16 +52,19 @@ export interface ReconcileResult {
   end: ReconcileEnd;
 }
 
-/** The wanted value of each field. Steps of the reconciliation replace fields that must not be sent by `kept`. */
+/** The wanted value of each field. The steps of a reconciliation set a field to `kept` if it must not be sent. */
 export type WantedFields = Record<FieldKey, WantedField>;
 
-/** A draft with the fields that may be sent for it. */
+/** A draft, and the wanted fields without those that must not be sent. */
 export interface SendableFields {
   draft: OutcomeDraft;
   fields: WantedFields;
 }
 
-/** The draft at the beginning of a reconciliation: the identity's state, with the findings of the translation alone. */
+/**
+ * Returns the draft with which a reconciliation begins: the stored state of the identity, and the findings of the new
+ * translation in place of the stored ones.
+ */
 export function newDraft(identity: Identity, translation: Translation): OutcomeDraft {
   const { travelId, applied, refused, observed, creating, progress } = identity;
   return {
@@ -79,7 +85,9 @@ export function endInState(draft: OutcomeDraft, state: Exclude<IdentityState, 'd
   return { draft, end: { kind: 'state', state } };
 }
 
-/** Ends a reconciliation in a failure: the draft is saved, and the identity stays dirty. */
+/**
+ * Ends a reconciliation with a failure: the draft is saved, and the identity stays dirty, so that it is tried again.
+ */
 export function endInFailure(draft: OutcomeDraft, failure: TravelFailure): ReconcileResult {
   return { draft, end: { kind: 'failed', failure } };
 }
@@ -88,7 +96,7 @@ export function withFinding(draft: OutcomeDraft, finding: Finding): OutcomeDraft
   return { ...draft, findings: [...draft.findings, finding] };
 }
 
-/** Holds the draft for an admin. `since` stays as it was while the cause is the same. */
+/** Marks the draft as held for an admin. If it was held for the same cause before, the time since when stays. */
 export function withHold(
   { identity, now }: ReconcileContext,
   draft: OutcomeDraft,
@@ -108,13 +116,16 @@ export function wasHeldFor({ hold, progress, version }: Identity, cause: HoldCau
   return hold?.cause === cause && progress.settledVersion === version;
 }
 
-/** The draft after a call whose outcome is known, which needs no announcement any more. */
+/** Returns the draft without the announced call, once the outcome of the call is known. */
 export function withoutAnnouncedCall(draft: OutcomeDraft): OutcomeDraft {
   const { announced: _announced, reservation: _reservation, ...progress } = draft.progress;
   return { ...draft, progress };
 }
 
-/** The draft of an identity that was just linked to a traveler, with the fields that are applied to it. */
+/**
+ * Returns the draft of an identity that was just linked to a traveler, with the fields that were already applied to
+ * that traveler.
+ */
 export function withLinkedTraveler(
   draft: OutcomeDraft,
   traveler: TravelUser,
@@ -130,7 +141,10 @@ export function isOutcomeUnknown(failure: TravelFailure): boolean {
   return !failure.isThrottled || failure.isDoubtful === true;
 }
 
-/** Remembers refused fields with the value and the version of the rules under which the travel API refused them. */
+/**
+ * Records the fields that the travel API refused, with their values and the version of the rules. The same value is not
+ * sent again under the same rules.
+ */
 export function withRefusals(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -139,7 +153,7 @@ export function withRefusals(
   const added: RefusedFields = {};
   for (const { key, reason, wanted } of refusals) {
     const field = wanted[key];
-    // Null stands for a refused removal.
+    // Null means that the removal of the value was refused.
     const value = field?.kind === 'value' ? field.value : null;
     added[key] = { value, basis: context.rulesSnapshot.version, reason };
   }

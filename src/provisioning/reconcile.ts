@@ -29,15 +29,15 @@ import type { TravelFailure } from './travel-ports.ts';
 import { updateTraveler } from './update-traveler.ts';
 
 /**
- * Longer than all travel calls of one reconciliation can take together. If a process dies while it holds the lease, every
- * call that it sent has arrived when the lease ends.
+ * The duration of a lease in milliseconds, longer than all travel calls of a reconciliation together. If a process
+ * dies, all its calls have arrived before another attempt begins.
  */
 const LEASE_MS = 120_000;
 /**
- * The result of one attempt. `reconciled`: the outcome is saved. `refused`: the travel API or a guard refuses the change.
- * `busy`: another attempt holds the lease. `moved`: the outcome is saved, but the identity changed meanwhile and stays dirty.
- * `failed`: the identity backs off and is tried again. `unsaved`: the store could save neither a lease nor an outcome, so the
- * identity is still due at once, and the caller must wait before it tries again.
+ * The result of one attempt. `reconciled`: the outcome is saved. `refused`: the travel API or a guard refuses the
+ * change. `busy`: another attempt holds the lease. `moved`: saved, but the identity changed meanwhile and stays dirty.
+ * `failed`: the next attempt follows after a back-off. `unsaved`: the store could not save the lease or the outcome;
+ * the identity is still due, so the caller must wait before the next attempt.
  */
 export type AttemptResult = 'reconciled' | 'refused' | 'busy' | 'moved' | 'failed' | 'unsaved';
 
@@ -65,7 +65,7 @@ export interface ReconcileDeps {
   holds: Pick<Holds, 'admitDeparture'>;
   rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
   rulesSnapshots: RulesSnapshots;
-  /** Wakes the loop that works off dirty identities. */
+  /** Wakes the background loop that reconciles dirty identities. */
   wake(): void;
   runtime: Runtime;
 }
@@ -123,8 +123,8 @@ async function reconcileOnce(
 }
 
 /**
- * The IdP's write is already committed, so a lease that cannot be saved (for example on a full disk) only fails the
- * attempt.
+ * Acquires the lease. If the store cannot save it (e.g. on a full disk), only the attempt fails: the IdP's write is
+ * already committed.
  */
 async function acquireLease(
   deps: ReconcileDeps,
@@ -153,10 +153,9 @@ async function reconcileUnderLease(
   const translated = await translateIdentity(deps, { connection, identity });
   const { result, rulesVersion, announced } = await decideResult(deps, connection, { leased, translated });
   const { end } = result;
-  // A failed attempt saves no references: the next one must still see that a target is gone, until the traveler has
-  // followed.
+  // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
   if (!('kind' in translated) && end.kind === 'state') {
-    // A refused DELETE becomes a deactivation, and the user keeps the references.
+    // A deleted user has no references. If the DELETE is refused, the user is only deactivated and keeps them.
     const isLeaving = identity.deletedAt !== undefined && !isRefusal(result);
     const rows = isLeaving ? [] : translated.resolved.rows;
     await deps.references.save(connection.id, identity.id, rows);
@@ -184,11 +183,11 @@ interface Decision {
   result: ReconcileResult;
   /** The version of the rules that the result follows. */
   rulesVersion: string | undefined;
-  /** The email addresses under which a create was announced, in this attempt or before. */
+  /** The email addresses of all creates that this or an earlier attempt has announced. */
   announced: string[];
 }
 
-/** Reconciles the traveler, unless the rules cannot be read or a change of the rules is held. */
+/** Reconciles the traveler, unless the rules cannot be read or the change of rules waits for an admin. */
 async function decideResult(
   deps: ReconcileDeps,
   connection: Connection,
@@ -286,7 +285,7 @@ async function reconcileTraveler(context: ReconcileContext): Promise<ReconcileRe
   });
 }
 
-/** Links or creates a traveler. An inactive user whose traveler is gone does not get another one. */
+/** Links or creates a traveler. For an inactive user whose traveler was deleted, no new one is created. */
 async function linkUnlessInactive(
   context: ReconcileContext,
   initial: OutcomeDraft,
@@ -322,7 +321,7 @@ function toOutcome(
   const nextAttemptAt = now() + backoff(end.failure, identity.attempts, random());
   return {
     ...common,
-    // A failed attempt does not end the wait for an address: other identities read it to find a cycle of waits.
+    // After a failed attempt the identity still waits for the address: other identities use this to find cycles.
     waitingFor: draft.waitingFor ?? identity.waitingFor,
     hold: draft.hold ?? identity.hold,
     state: 'dirty',
@@ -361,14 +360,14 @@ function logResult(
   }
 }
 
-/** True for an end that makes the IdP's deactivation or DELETE fail with 403. */
+/** True if the result makes the IdP's deactivation or DELETE fail with 403. */
 function isRefusal({ draft, end }: ReconcileResult): boolean {
   if (end.kind !== 'state') return false;
   return end.state === 'refused' || (end.state === 'held' && draft.hold?.cause === 'guarded');
 }
 
 /**
- * Ends an attempt without an outcome, after an unexpected error or when another identity won the link: tries again later.
+ * Ends an attempt without an outcome, after an unexpected error or if another identity was linked first; retries later.
  */
 async function backOff(
   deps: ReconcilerState,

@@ -18,7 +18,7 @@ export interface RecordDeps {
   runtime: Runtime;
 }
 
-/** The connection and the rules of an import or a look into the feed, and the time when it began. */
+/** The connection and rules of an import or a poll of the event feed, and the time when it began. */
 export interface ObservationContext {
   connection: Connection;
   rulesSnapshot: RulesSnapshot;
@@ -34,8 +34,9 @@ export interface RecordedTravelers {
 }
 
 /**
- * Saves travelers as they were read: claimed identities get a new observed state, all others become or stay unclaimed
- * identities that follow the travel service. Safe to run in parallel with everything else, any number of times.
+ * Saves travelers that were read from the travel API. A claimed identity gets a new observed state; for every other
+ * traveler an unclaimed identity is inserted or updated. Can run concurrently with every other operation, and
+ * repeatedly.
  */
 export async function recordTravelers(
   deps: RecordDeps,
@@ -51,7 +52,7 @@ export async function recordTravelers(
     connection,
     travelers.filter((traveler) => !isClaimed(traveler)),
   );
-  // Most travelers do not change between imports. With the same rules, they are not translated again.
+  // Most travelers do not change between two imports. If the rules are the same too, skip the translation.
   const isUnchanged = (traveler: TravelUser) => {
     const before = known.get(traveler.id);
     return before?.rulesVersion === rulesSnapshot.version && isDeepStrictEqual(before.observed, traveler);
@@ -76,8 +77,8 @@ export async function recordTravelers(
 }
 
 /**
- * Notes that travelers exist which could not be read. Their identities stay unchanged. Returns the ids of those that have a
- * live identity in the connection.
+ * Records that these travelers exist although they cannot be parsed, so that they do not count as deleted. Returns the
+ * ids of those that have a live identity in the connection.
  */
 export async function recordPresent(
   { imports }: RecordDeps,
@@ -100,8 +101,8 @@ function travelIdsOfLive(identities: KnownTraveler[]): string[] {
 }
 
 /**
- * Saves the observed state of claimed identities. A traveler that differs is read again, as the page may be older than the
- * bridge's last PATCH. Returns false if one could not be read.
+ * Saves the observed state of claimed identities. If a traveler differs from the stored state, it is read again,
+ * because the page may be older than the last PATCH of the bridge. Returns false if one could not be read.
  */
 async function recordClaimed(
   deps: RecordDeps,
@@ -113,7 +114,8 @@ async function recordClaimed(
   for (const { traveler, identity } of pairs) {
     if (!identity) continue;
     if (identity.observed === undefined) {
-      // A call of unknown outcome was made, and the reconciler must read the traveler itself to judge it: save nothing here.
+      // The outcome of a call is unknown. The reconciler must read the traveler itself to determine it, so save nothing
+      // here.
       seen.push(identity.id);
       await deps.reconcileQueue.markDirty(connection.id, [identity.id], deps.runtime.now());
       continue;
@@ -142,7 +144,7 @@ async function recordClaimed(
   return areAllRead;
 }
 
-/** Makes the identities dirty that wait for an address which was changed in the travel service. */
+/** Makes the identities dirty that wait for an address which a traveler lost by a change in the travel service. */
 async function notifyIfAddressFreed(
   deps: RecordDeps,
   connection: Connection,
@@ -154,7 +156,7 @@ async function notifyIfAddressFreed(
   deps.wake();
 }
 
-/** Forgets the observed state of linked identities, so that the next reconciliation reads their travelers. */
+/** Removes the observed state of linked identities, so that the next reconciliation reads their travelers. */
 export async function markStale(deps: RecordDeps, connection: Connection, ids: string[]): Promise<void> {
   const now = deps.runtime.now();
   await deps.imports.saveObserved(

@@ -9,17 +9,17 @@ interface ReferenceDeps {
   references: Pick<References, 'findRows' | 'save' | 'update'>;
 }
 
-/** The resolved references of an identity: by raw value for the translator, and as rows for the store. */
+/** The resolved references of an identity, in two forms: by raw value for the translator, and as rows for the store. */
 export interface ResolvedReferences {
   references: Map<string, Reference>;
   rows: ReferenceRow[];
-  /** The rows that the store had before. */
+  /** The rows that were stored before. */
   before: ReferenceRow[];
 }
 
 /**
- * Resolves the references of an identity within its connection. A raw value stays resolved to its target until the target is
- * gone, so that a new user with the same name changes no manager.
+ * Resolves the references of an identity within its connection. A raw value, once resolved, keeps its target until the
+ * target is deleted: a new user with the same name changes nobody's manager.
  */
 export async function resolveReferences(
   deps: ReferenceDeps,
@@ -32,7 +32,8 @@ export async function resolveReferences(
   const raws = findManagerReferences(rules, identity.desired);
   // The references of an unclaimed identity are never sent, so they are not saved.
   const mustSave = identity.claimed;
-  // New references are saved before the lookup, so that a target which appears afterwards finds this identity as a referrer.
+  // Save new references before the lookup: a target that is created afterwards then finds this identity among its
+  // referrers.
   const isNew = !raws.every((raw) => earlier.has(raw));
   if (isNew && mustSave) await deps.references.save(connection, id, raws.map(toRow(earlier)));
   const found: FoundTarget[] = [];
@@ -66,11 +67,11 @@ interface RawReference {
   earlier: ReferenceRow | undefined;
 }
 
-/** The result of the lookup of one reference. */
+/** The result of resolving one reference. */
 interface FoundTarget {
   raw: string;
   target: Identity | undefined;
-  /** The travel user that the reference led to before, if the target or its traveler is gone. */
+  /** The travel user to which the reference resolved before, if that traveler or its identity no longer exists. */
   lost: string | undefined;
 }
 
@@ -78,7 +79,10 @@ function toRow(rows: Map<string, ReferenceRow>): (raw: string) => ReferenceRow {
   return (raw) => rows.get(raw) ?? { raw, target: undefined, travelId: undefined };
 }
 
-/** The row keeps the travel user of a lost target until the traveler has followed, so that each attempt reports the loss. */
+/**
+ * Converts a resolved reference to a row. If the target no longer exists, the row keeps its travel user until the
+ * traveler has been updated, so that each attempt reports the loss.
+ */
 function toLinkedRow(identity: Identity): (found: FoundTarget) => ReferenceRow {
   return ({ raw, target, lost }) => {
     const travelId = target?.id === identity.id ? undefined : (target?.travelId ?? lost);
@@ -98,7 +102,10 @@ async function resolveTarget(
   return { raw, target, lost: target?.travelId === undefined ? (earlier?.travelId ?? sent) : undefined };
 }
 
-/** The travel user that was sent for the value. A user who returns inherits the sent fields, but no reference rows. */
+/**
+ * Returns the manager's travel id that was sent for the value. A returning user inherits the applied fields of the
+ * tombstone, but no reference rows.
+ */
 function sentTravelIdFor({ applied: { managerId } }: Identity, raw: string): string | undefined {
   const isFromRaw = managerId !== undefined && toText(managerId.source) === raw;
   return isFromRaw && typeof managerId.sent === 'string' ? managerId.sent : undefined;
@@ -133,7 +140,8 @@ async function findTarget(
   ];
   for (const match of matches) {
     const found = (await deps.identities.find(connection, match)).filter(isLive);
-    // Several users with one address: the oldest, so that the result does not change when another one comes.
+    // If several users have the address, take the oldest, so that the result does not change when another one is
+    // created.
     const oldest = found.at(-1);
     if (oldest) return oldest;
   }
@@ -151,7 +159,7 @@ function toReference(
   return row?.travelId === undefined ? { unresolved: 'circle' } : { travelId: target.travelId };
 }
 
-/** Drops the links that would close a cycle of managers. */
+/** Removes the links that would close a cycle of managers. */
 async function withoutCycles(
   readRows: ReadRows,
   id: string,
@@ -177,7 +185,7 @@ const LONGEST_CHAIN = 1_000;
 /** Reads the reference rows of one identity. */
 export type ReadRows = (id: string) => Promise<ReferenceRow[]>;
 
-/** The id of the manager: the target of the first reference that leads to a traveler. */
+/** Returns the id of the manager's identity: the target of the first reference that is resolved to a traveler. */
 export function managerOf(rows: ReferenceRow[]): string | undefined {
   return rows.find(({ travelId }) => travelId !== undefined)?.target;
 }

@@ -6,17 +6,20 @@ import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Holds } from './store-ports.ts';
 
-/** A change of rules or lookups that affects more people than this is held for an admin. */
+/** A change of rules or lookups that affects more people than this waits for an admin's approval. */
 const MAX_PEOPLE = 100;
-/** Changes within this time are counted together, in milliseconds: a list of lookups may also shrink entry by entry. */
+/**
+ * Changes within this time are counted together, in milliseconds: a list of lookups may also lose its entries one at a
+ * time.
+ */
 const COMBINED_MS = 10 * 60_000;
 const BATCH = 100;
 /** Number of approved versions of rules and lookups that are remembered for each connection. */
 const REMEMBERED = 10;
-/** How long a count may continue after the service began to stop, in milliseconds. */
+/** How long a count may continue after the service was asked to stop, in milliseconds. */
 const GRACE_MS = 1_000;
 
-/** Checks changes of rules and lookups before identities are reconciled with them. */
+/** Decides whether changed rules and lookups may be applied to identities, or first need an admin's approval. */
 export interface RulesChanges {
   /**
    * Returns true if identities may be reconciled with this snapshot. A snapshot that would change too many people is held,
@@ -24,8 +27,8 @@ export interface RulesChanges {
    */
   mayFollow(connection: Connection, snapshot: RulesSnapshot, signal?: AbortSignal): Promise<boolean>;
   /**
-   * The same for one identity whose reconciliation has begun with this snapshot. An approved snapshot is not checked again,
-   * even if another one has replaced it meanwhile.
+   * Like `mayFollow`, for one identity whose reconciliation has begun with this snapshot. An approved snapshot is not
+   * checked again, even if another snapshot has replaced it meanwhile.
    */
   mayReconcile(connection: Connection, snapshot: RulesSnapshot): Promise<boolean>;
 }
@@ -35,7 +38,7 @@ interface RulesChangesDeps extends PreviewDeps {
   runtime: Pick<Runtime, 'now'>;
 }
 
-/** The ids of people that rules changed, with the time of the change. */
+/** The ids of the people whom changes of rules affected, each with the time of the change. */
 type Changed = Map<string, number>;
 
 /** Creates the checks. The people affected by recent changes are kept in memory only. */
@@ -85,7 +88,7 @@ async function checkChange(
   const now = deps.runtime.now();
   const people = changed.size;
   if (people > MAX_PEOPLE) {
-    // While one change is held, another one belongs to the same decision of the admin.
+    // If another change already waits for an admin, one decision covers both, so keep the time of the first.
     const since = last && last.answer === undefined ? last.since : now;
     await deps.holds.saveHeldRules({ connection: id, version, people, since, answer: undefined });
     return false;
@@ -100,8 +103,8 @@ function recentChanges(changed: Changed = new Map(), now: number): Changed {
 }
 
 /**
- * Returns the people affected by recent changes and by this one, counted until the limit is passed; undefined if the
- * service stops meanwhile.
+ * Returns the people affected by this change and by recent ones; the count stops at the limit. Undefined if the service
+ * stops meanwhile.
  */
 async function changedPeople(
   deps: RulesChangesDeps,
@@ -129,7 +132,7 @@ async function changedPeople(
   }
 }
 
-/** Returns true if the snapshot changes a field that was in agreement with the IdP's last write. */
+/** Returns true if the snapshot changes a field that the bridge has already set as the IdP wanted. */
 async function isChanged(
   deps: RulesChangesDeps,
   connection: Connection,
@@ -138,11 +141,15 @@ async function isChanged(
   if (hasPendingWrite(identity)) return false;
   const preview = await travelerPreviewer(deps, { connection, identity })(snapshot);
   const { outcome, changes } = comparePreviews(identity, undefined, preview);
-  // A deactivation comes from the IdP, and a refused value is sent again after any change of rules: neither counts.
+  // Two changes do not count: a deactivation, because the IdP requested it, and a refused value, because it is sent
+  // again after every change of rules.
   return outcome === 'changed' && changes.some(({ field, isAgain }) => field !== 'archived' && !isAgain);
 }
 
-/** True if a write of the IdP is still to be sent, or is held: its changes do not come from the rules. */
+/**
+ * True if a write of the IdP has not been sent yet or is held. What would be sent for this identity then does not come
+ * from the rules.
+ */
 function hasPendingWrite({ state, hold, progress, version }: Identity): boolean {
   if (state === 'dirty') return progress.settledVersion !== version;
   return state === 'held' && hold?.cause !== 'rules';

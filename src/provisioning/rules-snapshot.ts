@@ -11,7 +11,10 @@ import type { TravelFailure } from './travel-ports.ts';
 export interface RulesSnapshot {
   rules: Rules;
   lookups: Lookups;
-  /** Changes with the rules and with any lookup. A value that was refused or not found is then tried again. */
+  /**
+   * A version that changes with the rules and with any lookup. Under a new version, values that were refused or not
+   * found are tried again.
+   */
   version: string;
 }
 
@@ -19,9 +22,12 @@ export interface RulesSnapshot {
 export interface RulesSnapshots {
   /** Returns the recent snapshot; a failure only if the lookups were never read. */
   current(connection: Connection): Promise<RulesSnapshot | TravelFailure>;
-  /** Reads the lookups again, because a value was not found in the present snapshot. */
+  /** Reads the lookups again because a value is missing from them, and returns the new snapshot. */
   refresh(connection: Connection): Promise<RulesSnapshot | TravelFailure>;
-  /** Returns the last snapshot without a call; before the first reading, that of the mapping file alone. */
+  /**
+   * Returns the last snapshot without a call to the travel API; before the first reading, a snapshot of the mapping
+   * file alone.
+   */
   lastKnown(connection: Connection): RulesSnapshot;
   /** The number of faulty places in each connection's mapping, as of its last compilation. */
   mappingFaults(): { connection: string; count: number }[];

@@ -1,11 +1,11 @@
-/** Moments at which a crash matters; tests kill the process there. */
+/** Named points in the code at which a crash could lose or repeat work; tests kill the process there. */
 export type Checkpoint = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterSend' | 'beforeOutcome';
 
-/** Time, randomness, the log and the crash points: everything that a process has and a pure function must be given. */
+/** Time, randomness, the log and the crash points. Tests replace them. */
 export interface Runtime {
   /**
-   * Epoch milliseconds by a clock that starts at the wall clock's time and never jumps. Used for everything that waits,
-   * expires or is compared.
+   * Epoch milliseconds by a clock that starts at the wall clock's time and never jumps. Use it for waits, expiry and
+   * comparisons.
    */
   now(): number;
   /** Epoch milliseconds by the wall clock, which may jump either way. Used only for times that people or IdPs read. */

@@ -102,7 +102,10 @@ export function provisioningService(options: ServiceOptions): ProvisioningServic
 
 type StateOf = (connection: { id: string }) => ConnectionState;
 
-/** Each part takes what it needs of one object. Travel calls go through the connection that fits the part. */
+/**
+ * Each part takes the dependencies that it needs from one object. A part that calls the travel API gets a connection
+ * with the circuit breaker that suits it.
+ */
 function createDeps({ store, connections, runtime }: ServiceOptions, stateOf: StateOf) {
   const shared = {
     ...store,
@@ -136,10 +139,13 @@ function createDeps({ store, connections, runtime }: ServiceOptions, stateOf: St
   };
 }
 
-/** What one process keeps in memory for one connection. */
+/** The state that a process keeps in memory for one connection. */
 interface ConnectionState {
   connection: Connection;
-  /** Reports the answer of every call to the circuit breaker; used by reconciliations, which ask the breaker themselves. */
+  /**
+   * Reports the result of every call to the circuit breaker. Used by reconciliations, which ask the breaker before they
+   * begin.
+   */
   reportingConnection: Connection;
   /** Fails every call while the circuit breaker is open; used by imports, the event feed, rules and searches. */
   protectedConnection: Connection;

@@ -8,32 +8,36 @@ import type { SafetyValve } from './policies.ts';
 export type IdentityChange =
   | { kind: 'insert'; identity: Identity }
   /**
-   * Writes the parts that an IdP decides (desired, claimed, deletedAt, lastModified, version, state, attempts,
-   * nextAttemptAt, origin), and `applied` if an unclaimed identity becomes claimed; raises the revision. Applies only if
-   * the stored version is `expected`.
+   * Writes the columns that an IdP decides (desired, claimed, deletedAt, lastModified, version, state, attempts,
+   * nextAttemptAt, origin), and `applied` if an unclaimed identity becomes claimed. Raises the revision. Applies only
+   * if the stored version is `expected`.
    */
   | { kind: 'update'; identity: Identity; expected: number }
   /**
-   * Removes the traveler from a tombstone: its link, applied values and reservation, and its pending work. Applies only
-   * if lease and `applied` are as read, since work that began or ended meanwhile changes what is inherited.
+   * Takes the traveler away from a tombstone: its link, applied values and reservation, and its pending work. Applies
+   * only if the lease and `applied` are unchanged since they were read, because otherwise the new identity would
+   * inherit outdated values.
    */
   | {
       kind: 'giveUpTraveler';
       connection: string;
       id: string;
       leasedUntil: number | undefined;
-      /** The applied values that the new identity inherits. */
+      /** The applied values of the tombstone, which the new identity inherits. */
       applied: AppliedFields;
       origin: Origin;
     }
-  /** Marks a tombstone dirty, and its traveler to give up its email address. */
+  /** Marks a tombstone dirty, so that its traveler gives up its email address. */
   | { kind: 'giveEmailUp'; connection: string; id: string }
-  /** Removes the traveler from a live identity, and ends its lease. */
+  /** Takes the traveler away from a live identity, and ends the identity's lease. */
   | { kind: 'unlink'; id: string }
-  /** Deletes an unclaimed identity that an IdP's user replaces. */
+  /** Deletes an unclaimed identity because a user of the IdP takes its place. */
   | { kind: 'deleteUnclaimed'; id: string };
 
-/** An equality that an index answers. userName and email addresses are compared without case, the others exactly. */
+/**
+ * A condition `column = value` with an index. userName and email addresses are compared without case, the others
+ * exactly.
+ */
 export type IdentityMatch =
   | { by: 'id'; value: string }
   | { by: 'userName'; value: string }
@@ -92,8 +96,8 @@ export interface Identities {
    */
   commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'stale' | 'duplicate'>;
   /**
-   * Returns the claimed identity, of any connection of the account, that is linked to this traveler or is creating it. A
-   * `travelEmailKey` is the key of an address (`addressKey`), as in `waitingFor`.
+   * Returns the claimed identity, in any connection of the account, that is linked to this traveler or is creating it.
+   * `travelEmailKey` is an address as `addressKey` returns it.
    */
   findHolder(
     account: string,
@@ -108,10 +112,9 @@ export interface Identities {
 }
 
 /**
- * A call to the travel API that is about to be sent: a create, whose email address it reserves (undefined ends the
- * reservation) and which removes the link; a new link to a traveler, perhaps taken from a tombstone, which ends a
- * reservation; or an update of the linked traveler. `progress` tells the next attempt what was sent if this one never
- * saves an outcome.
+ * A call to the travel API that is about to be sent. A create reserves its email address and removes the link (an
+ * undefined address ends the reservation). A new link, possibly to the traveler of a tombstone, ends a reservation. An
+ * update changes the linked traveler. If the process dies, the next attempt finds in `progress` what was sent.
  */
 export type Announcement = (
   | { creating: string | undefined }
@@ -125,11 +128,15 @@ export type Announcement = (
   progress?: Progress;
 };
 
-/** Leases: at most one reconciler at a time works on an identity, and saves its outcome under the token of its lease. */
+/**
+ * The store of leases: only the reconciler that holds an identity's lease works on the identity. It saves the outcome
+ * with the token of the lease.
+ */
 export interface Leases {
   /**
-   * Acquires the lease if it is free or has ended at `now`. Returns undefined if it is taken or the identity is gone.
-   * `observed` is undefined after a lease that ended without an outcome: its process died, and what it sent is unknown.
+   * Acquires the lease if no one holds it at `now`. Returns undefined if it is held or the identity does not exist. If
+   * the last lease ended without an outcome, its process died, so the state of the traveler is unknown and `observed`
+   * is undefined.
    */
   acquire(
     connection: string,
@@ -137,8 +144,8 @@ export interface Leases {
     lease: { token: string; until: number; now: number },
   ): Promise<Identity | undefined>;
   /**
-   * Commits an announcement before its call is sent. `lost`: the lease has ended; `taken`: another identity of the account
-   * has reserved the address or is linked to the traveler, or the tombstone `from` has changed since it was read.
+   * Commits a call before it is sent. `lost`: the lease has ended. `taken`: another identity of the account has
+   * reserved the address or is linked to the traveler, or the tombstone `from` has changed since it was read.
    */
   announce(
     connection: string,
@@ -146,7 +153,7 @@ export interface Leases {
     token: string,
     announcement: Announcement,
   ): Promise<'done' | 'lost' | 'taken'>;
-  /** Saves the address that the identity waits for: it becomes dirty as soon as that address is free. */
+  /** Saves the address that the identity waits for. The identity becomes dirty as soon as that address is free. */
   waitFor(connection: string, id: string, token: string, email: string): Promise<void>;
   /**
    * Saves the outcome and ends the lease. `moved`: saved, but the revision was raised meanwhile, so the identity stays
@@ -160,46 +167,50 @@ export interface Leases {
     revision: number,
     outcome: Outcome,
   ): Promise<'kept' | 'moved' | 'lost' | 'taken'>;
-  /** Ends the lease and changes nothing else. */
+  /** Ends the lease without saving an outcome. */
   release(connection: string, id: string, token: string): Promise<void>;
-  /** Ends all leases as if their time were over. Used at start with an embedded database, which has one process only. */
+  /**
+   * Ends all leases. Used at start with an embedded database: only one process uses it, so all leases belong to
+   * processes that died.
+   */
   releaseAll(): Promise<void>;
 }
 
 /** The queue of dirty identities. Marking an identity dirty raises its revision, not its version. */
 export interface ReconcileQueue {
   /**
-   * Returns identities without a lease whose next attempt, or check for a late call, is due: first those that must be
-   * archived or deleted, then the longest waiting. Each identity is returned once.
+   * Returns identities without a lease that are due for an attempt or for a check for late calls. Identities whose
+   * traveler must be archived or deleted come first, then those that have waited longest. Each identity is returned
+   * once.
    */
   findDue(now: number, limit: number, connections: string[]): Promise<{ connection: string; id: string }[]>;
   markDirty(connection: string, ids: string[], now: number): Promise<void>;
   /**
-   * Marks identities of the account dirty that wait for this address, or that wait for another one, have no traveler and
-   * could take this one because it is their userName.
+   * Marks identities of the account dirty that wait for this address, and those without a traveler that wait for
+   * another address but could take this one because it is their userName.
    */
   markEmailWaitersDirty(account: string, email: string, now: number): Promise<void>;
   /**
-   * Marks identities dirty that wait for an address or have a reference whose target is missing or has changed. This
-   * catches what a process that died did not mark.
+   * Marks identities dirty that wait for an address, or whose reference has a missing or changed target. This repairs
+   * marks that a process could not save before it died.
    */
   markUnresolvedDirty(connection: string, now: number): Promise<void>;
   /**
-   * Marks claimed identities, tombstones included, dirty that were translated with other rules; returns their number, at
-   * most `limit`.
+   * Marks at most `limit` claimed identities dirty that were translated with other rules, tombstones included. Returns
+   * how many.
    */
   markStaleDirty(connection: string, rulesVersion: string, limit: number, now: number): Promise<number>;
   /** Counts the identities in each state, for the metrics. */
   countByState(): Promise<{ connection: string; state: string; count: number }[]>;
 }
 
-/** A reference from one identity to the traveler of another one, e.g. to its manager. */
+/** A value that names another user, e.g. a manager, and the identity and traveler that it resolves to. */
 export interface ReferenceRow {
   /** The value as the IdP sent it. */
   raw: string;
-  /** The id of the identity that it resolves to. */
+  /** The id of the identity that `raw` resolves to; undefined if there is none. */
   target: string | undefined;
-  /** The id of the traveler that it resolves to. */
+  /** The id of the traveler that `raw` resolves to; undefined if there is none. */
   travelId: string | undefined;
 }
 
@@ -208,37 +219,40 @@ export interface References {
   findRows(connection: string, id: string): Promise<ReferenceRow[]>;
   save(connection: string, id: string, rows: ReferenceRow[]): Promise<void>;
   /**
-   * Saves and returns the rows that `compute` returns. No other reference of the connection is written between what
-   * `compute` reads with `findRows` and the save.
+   * Saves and returns the rows that `compute` returns. Until they are saved, no other reference of the connection is
+   * written, so the rows that `compute` reads with `findRows` stay valid.
    */
   update(
     connection: string,
     id: string,
     compute: (findRows: (id: string) => Promise<ReferenceRow[]>) => Promise<ReferenceRow[]>,
   ): Promise<ReferenceRow[]>;
-  /** Returns the ids of the identities that refer to the target or to one of the values, compared without case. */
+  /**
+   * Returns the ids of the identities that have a reference to the target, or one of the values as a raw reference.
+   * Values are compared without case.
+   */
   findReferrers(connection: string, target: string, values: string[]): Promise<string[]>;
 }
 
-/** The parts of an identity from which an import sees whether its traveler has changed. */
+/** The stored state of a traveler's identity, for an import to detect whether the traveler has changed. */
 export type KnownTraveler = Pick<
   Identity,
   'id' | 'travelId' | 'claimed' | 'observed' | 'rulesVersion' | 'deletedAt'
 >;
 
-/** An identity whose traveler was missing in an import. */
+/** An identity whose traveler an import did not find in the list. */
 export interface MissingTraveler {
   id: string;
   travelId: string;
   claimed: boolean;
 }
 
-/** The traveler of an identity as an import or the event feed has read it. */
+/** An identity, and its traveler as an import or the event feed has read it. */
 export interface SeenTraveler {
   id: string;
-  /** Undefined: the traveler must be read before the next plan. */
+  /** Undefined if the state is not certain: the traveler must then be read before the next plan. */
   observed: TravelUser | undefined;
-  /** The observed value before this reading; if it has changed meanwhile, this reading is not saved. */
+  /** The observed value when the reading began. If it has changed since, the reading is not saved. */
   before?: TravelUser;
 }
 
@@ -258,8 +272,8 @@ export interface Imports {
    */
   saveUnclaimed(identities: Identity[], seenAt: number): Promise<void>;
   /**
-   * Saves what was read of the travelers of claimed identities. An identity that has a lease, or whose observed value
-   * differs from `before`, gets no observed value at all, so that the next reconciliation reads the traveler.
+   * Saves the observed travelers of claimed identities. If an identity has a lease, or its observed value differs from
+   * `before`, the observed value is cleared instead, so that the next reconciliation reads the traveler.
    */
   saveObserved(connection: string, seen: SeenTraveler[], seenAt: number): Promise<void>;
   /** Saves only that the travelers of these identities were listed at this time. */
@@ -273,7 +287,7 @@ export interface Imports {
   deleteStale(connection: string, since: number): Promise<string[]>;
 }
 
-/** Deletes what is kept for a limited time. */
+/** Deletes records whose retention has ended. */
 export interface Retention {
   /**
    * Deletes at most `limit` tombstones that are older than `before` (wall clock) and have no pending work, and returns
@@ -354,7 +368,7 @@ export interface Holds {
   saveHeldRules(held: HeldRules): Promise<void>;
   /**
    * Returns claimed live identities that were last translated with another version of the rules, in the order of their
-   * ids, beginning after `place.after`.
+   * ids. The page begins after the id `place.after`.
    */
   findTranslatedOtherwise(
     connection: string,

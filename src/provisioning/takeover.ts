@@ -4,9 +4,9 @@ import type { Identity } from './identity.ts';
 import type { ReconcileContext } from './reconcile-context.ts';
 
 /**
- * True if a user is not the person whose user the tombstone was. Two externalIds of one connection decide; without them, two
- * users that existed at the same time are two people. `isNew` says that the user is just being created, so that a wall clock
- * that was set back does not matter.
+ * True if a user is not the person of the tombstone. Within a connection, two different externalIds mean two people.
+ * Without externalIds, two users that existed at the same time are two people. `isNew` means that the user is being
+ * created now; the wall clock, which may have been set back, is then not compared.
  */
 export function isDifferentPerson(
   tombstone: Tombstone,
@@ -17,22 +17,25 @@ export function isDifferentPerson(
 }
 
 /**
- * True for a tombstone whose traveler another identity may take over. A traveler that is to give its address up stays with its
- * tombstone, unless it is an administrator, which never gets a parking address.
+ * True for a tombstone whose traveler another identity may take over. If the traveler is about to give up its address,
+ * it stays with the tombstone, unless it is an administrator, which never gets a parking address.
  */
 export function canBeTakenOver({ deletedAt, observed, origin }: Identity): boolean {
   if (deletedAt === undefined) return false;
   return !origin.givesEmailUp || (observed !== undefined && isAdministrator(observed));
 }
 
-/** True if the identity must wait until the leaver's traveler gives the address up, as the two competed for it. */
+/**
+ * True if the identity must wait until the tombstone's traveler gives up the address, because both users wanted it at
+ * the same time.
+ */
 export function mustWaitForLeaver(context: ReconcileContext, tombstone: Identity): boolean {
   if (givesNewTraveler(context) || isTakeoverApproved(context.identity)) return false;
   return areRivalsForEmail(tombstone, context.identity);
 }
 
 /**
- * True for two people who wanted one address at the same time. The second one never takes over the traveler of the first.
+ * True for two people who wanted one address at the same time. The second person never gets the traveler of the first.
  */
 export function areRivalsForEmail(tombstone: Tombstone, person: Person): boolean {
   return haveDifferentExternalIds(tombstone, person) !== false && wereActiveTogether(tombstone, person);
@@ -47,7 +50,10 @@ export function leaverExternalId({
   return typeof desired.externalId === 'string' ? desired.externalId : undefined;
 }
 
-/** Undefined if an externalId is missing, or if the two come from different IdPs and cannot be compared. */
+/**
+ * True if both externalIds are known and differ. Undefined if one is missing, or if the two come from different IdPs
+ * and cannot be compared.
+ */
 function haveDifferentExternalIds(
   tombstone: Tombstone,
   { connection, desired }: Person,
@@ -57,7 +63,10 @@ function haveDifferentExternalIds(
   return leaverId === undefined || typeof externalId !== 'string' ? undefined : leaverId !== externalId;
 }
 
-/** Compares wall-clock times. A user that waits for the leaver's address existed before, even if the clock was set back. */
+/**
+ * Compares wall-clock times. A user that waits for the address of the tombstone's traveler existed before the deletion,
+ * even if the clock was set back.
+ */
 function wereActiveTogether(
   { deletedAt = 0, observed }: Tombstone,
   { createdAt, waitingFor }: Person,
@@ -66,7 +75,10 @@ function wereActiveTogether(
   return hasWaited || createdAt < deletedAt;
 }
 
-/** True if `onReturn: separate` applies: another person gets a new traveler, and the leaver's gets a parking address. */
+/**
+ * True if the policy `onReturn: separate` applies: another person gets a new traveler, and the old traveler gets a
+ * parking address.
+ */
 export function givesNewTraveler({ connection: { policies, parkingDomain } }: ReconcileContext): boolean {
   return policies.onReturn === 'separate' && parkingDomain !== undefined;
 }

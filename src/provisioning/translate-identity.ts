@@ -19,14 +19,14 @@ export interface TranslatedIdentity {
   rulesSnapshot: RulesSnapshot;
   resolved: ResolvedReferences;
   translation: Translation;
-  /** The translation of `Origin.baseline`, for an identity that has one. */
+  /** The fields that `Origin.baseline` translates to; undefined if the identity has no baseline. */
   baseline: WantedFields | undefined;
 }
 
 /**
  * Translates the desired state of an identity to travel fields, with the current rules and lookups of its connection.
- * Where a value is missing from the lookups, reads them anew and translates once more. Returns a failure if the travel API
- * has never been readable.
+ * If a value is missing from the lookups, reads the lookups again and translates once more. Returns a failure if the
+ * lookups could never be read.
  */
 export async function translateIdentity(
   deps: TranslateDeps & { rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'> },

@@ -22,23 +22,26 @@ export type TravelFailure =
   | { kind: 'unauthorized' }
   /**
    * 429, 5xx, a time-out, a connection error or an unreadable answer. The call may have been carried out. `text` is for
-   * the log; `isThrottled`: 429, or 503 with Retry-After, which concern the whole connection; `isUnanswered`: no complete
-   * answer arrived; `isUnsupported`: 501; `isRejected`: the request as such is refused (400 without a field, 413, 415),
-   * which says nothing about its values, so the call is tried again and the circuit breaker stays closed.
+   * the log. `isThrottled`: 429, or 503 with Retry-After, which concern the whole connection. `isUnanswered`: no
+   * complete answer arrived. `isUnsupported`: 501. `isRejected`: the request itself is refused (400 without a field,
+   * 413, 415), which says nothing about its values, so the call is repeated later and the circuit breaker stays closed.
    */
   | {
       kind: 'unavailable';
       text: string;
       retryAfterMs?: number;
       isThrottled?: true;
-      /** With `isThrottled`: the call may have been carried out nevertheless (503). */
+      /** If `isThrottled` is set, the call may have been carried out nevertheless (503). */
       isDoubtful?: true;
       isUnanswered?: true;
       isUnsupported?: true;
       isRejected?: true;
     };
 
-/** An answer of the travel API: a value or a failure. Failures are values because the reconciler decides about each kind. */
+/**
+ * An answer of the travel API: a value or a failure. Failures are values and not exceptions, because the reconciler
+ * handles each kind differently.
+ */
 export type TravelAnswer<T> = { kind: 'ok'; value: T } | TravelFailure;
 
 /** Calls to the travel API about travelers. Each is tried once; retries are left to the reconciler. */
@@ -75,13 +78,15 @@ export interface TravelUserPage {
 /** The collections of the travel API that rules and values refer to: custom fields, cost centers, mappings and so on. */
 export interface TravelLookups {
   /**
-   * Returns the last reading, after a new one if it is missing or too old. If the new one fails, the last one is
-   * returned.
+   * Returns the cached lookups, after reading them again if they are missing or too old. If that fails, returns the
+   * older ones.
    */
   current(): Promise<TravelAnswer<Lookups>>;
-  /** Reads again, unless the last reading is only moments old, and returns the result. */
+  /** Reads the lookups again, unless that was done moments ago, and returns them. */
   refresh(): Promise<TravelAnswer<Lookups>>;
-  /** Marks the last reading as outdated: the next access reads again, however recent it is. */
+  /**
+   * Marks the cached lookups as outdated: the next call of `current` or `refresh` reads again, however recent they are.
+   */
   expire(): void;
   /** Returns the travel user to whom the credential of the bridge belongs. */
   readOwnUser(): Promise<TravelAnswer<TravelUser>>;

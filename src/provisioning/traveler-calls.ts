@@ -12,15 +12,16 @@ import {
 } from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
-/** The failure of a call that was not made because the lease ended: another attempt may have begun. */
+/** The failure that stands for a call which was not sent because the lease ended: another attempt may have begun. */
 export const leaseLostFailure: TravelFailure = {
   kind: 'unavailable',
   text: 'the lease ended before the next call',
 };
 
 /**
- * Commits the call that the draft announces, before it is made. The same commit links a traveler that was found in this
- * attempt. Returns false if the call must not be made, because the lease ended or another identity is linked to the traveler.
+ * Commits the announced call of the draft before it is sent. If this attempt has found a traveler, the same commit
+ * links it. Returns false if the call must not be sent, because the lease ended or another identity is linked to the
+ * traveler.
  */
 export async function announceCall(
   { identity, announce }: ReconcileContext,
@@ -34,11 +35,14 @@ export async function announceCall(
 interface Patch {
   travelId: string;
   plan: Plan;
-  /** Values of custom fields that are left out of the request. */
+  /** Custom field values that the request omits. */
   omit?: readonly CustomFieldValue[];
 }
 
-/** The draft after a PATCH: with the answer, or still with the announcement of a call that failed. */
+/**
+ * The draft after a PATCH. After a success it contains the answer; after a failure it still contains the announced
+ * call.
+ */
 export type PatchResult =
   | { draft: OutcomeDraft }
   | { draft: OutcomeDraft; failure: TravelFailure; body: JsonObject };
@@ -73,8 +77,8 @@ export async function readTraveler(
 }
 
 /**
- * Puts a traveler that was just read into the draft. If the outcome of the last call is unknown, the traveler shows which of
- * the announced fields have arrived.
+ * Stores a traveler that was just read in the draft. If the outcome of the last call is unknown, determines from the
+ * traveler which of the announced fields were set.
  */
 export function withObservedTraveler(
   context: ReconcileContext,

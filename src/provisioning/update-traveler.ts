@@ -49,15 +49,15 @@ import {
 import type { TravelFailure } from './travel-ports.ts';
 import { patchTraveler, readTraveler } from './traveler-calls.ts';
 
-/** The number of requests in one attempt. Each sends what the one before left over; usually one or two are enough. */
+/** The number of requests in one attempt; usually one or two are enough. */
 const ROUNDS = 6;
 
 /** The traveler of a linked identity does not exist any more. */
 export type TravelerGone = 'gone';
 
 /**
- * Updates the linked traveler to the wanted fields: one PATCH for a change, no call for none. Remembers the fields that the
- * travel API refuses, and sends the rest. `isFresh` says that the traveler in the draft was read in this attempt.
+ * Sets the linked traveler to the wanted fields, by one PATCH if they differ. Records the fields that the travel API
+ * refuses, and sends the others again. `isFresh` means that the traveler in the draft was read in this attempt.
  */
 export async function updateTraveler(
   context: ReconcileContext,
@@ -68,7 +68,7 @@ export async function updateTraveler(
   if (travelId === undefined) return 'gone';
   const own = await refuseOwnUser(context, draft);
   if (own) return own;
-  // The last attempt failed with a PATCH that also archived: this time the deactivation is sent alone, first.
+  // After a failed PATCH that also archived the traveler, send the deactivation alone first.
   const isAlone = draft.progress.announced?.archived?.value === true;
   const mustRead = !isFresh && mustReadFirst(context, draft);
   const current = mustRead
@@ -85,8 +85,8 @@ export async function updateTraveler(
 }
 
 /**
- * True if the observed traveler may be out of date: after a first claim, a link or a return, or a call of unknown
- * outcome.
+ * True if the observed traveler may be outdated: after the identity was claimed or linked, after a return, or after a
+ * call with unknown outcome.
  */
 function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean {
   const { observed, progress } = draft;
@@ -108,19 +108,19 @@ async function finishLateCheck(
 }
 
 interface UpdateRound extends SendableFields {
-  /** True if the traveler was read in this attempt and the guards were applied. */
+  /** True if this attempt has read the traveler and applied the guards to it. */
   isFresh: boolean;
-  /** True if a deactivation is sent alone, before the other fields. */
+  /** True if the next request sends only the deactivation, before all other fields. */
   isAlone: boolean;
-  /** Values of disabled custom fields, which the request leaves out as the travel API refuses them. */
+  /** Custom field values that are omitted because the travel API refuses their disabled field or option. */
   omit: readonly CustomFieldValue[];
-  /** True if the address was sent once more, as no traveler had it when it was looked up after a 409. */
+  /** True if the address was sent a second time: after a 409, no traveler with it was found. */
   isEmailSentAgain: boolean;
 }
 
 /**
- * Decides the fields of the first request: owned fields only, a free address, nothing that a guard keeps. May end in a
- * hold.
+ * Chooses the fields of the first request: owned fields with a free address, without those that need an admin's
+ * approval. May hold the identity.
  */
 async function prepareUpdate(
   context: ReconcileContext,
@@ -143,8 +143,8 @@ async function prepareUpdate(
 }
 
 /**
- * Keeps the email if the identity waits for the address and the travel API still finds another traveler with it. The store does
- * not know that traveler, or does not know its current address because an attempt died.
+ * Sets the email to `kept` while the travel API finds another traveler with the awaited address. The store may not know
+ * that traveler, or not its current address if a process died.
  */
 async function withoutUnknownHoldersEmail(
   context: ReconcileContext,
@@ -162,7 +162,7 @@ async function withoutUnknownHoldersEmail(
   return { draft: withEmailWait(draft, wanted), fields: { ...fields, email: { kind: 'kept' } } };
 }
 
-/** Sends `archived` again for a user who returns, whatever was sent for the tombstone. */
+/** Marks `archived` as unsure for a returning user: it is sent again even if the tombstone sent the same value. */
 function withArchiveDoubted(draft: OutcomeDraft): OutcomeDraft {
   const { archived } = draft.applied;
   if (!archived || draft.progress.settledVersion !== undefined) return draft;
@@ -191,7 +191,7 @@ async function sendUntilDone(
   return rest === 'gone' || 'end' in rest ? rest : sendUntilDone(context, rest, rounds - 1);
 }
 
-/** Sends one PATCH and returns the next round. */
+/** Sends one PATCH and returns the state for the next request of this attempt. */
 async function sendPatch(
   context: ReconcileContext,
   sending: UpdateRound,
@@ -200,10 +200,10 @@ async function sendPatch(
   const { draft, fields, omit } = sending;
   const sent = await patchTraveler(context, draft, { travelId, plan: next, omit });
   if (!('failure' in sent)) {
-    // The answer is the whole traveler, so it also shows changes that were made in the travel service meanwhile.
+    // The answer is the whole traveler, so it also shows changes made in the travel service meanwhile.
     const answered = withDriftMarked(context, sent.draft);
     const done = withLostValues({ draft: answered, fields }, omit);
-    // The guards have not been applied to fields that drifted.
+    // If the answer shows drift, the guards must be applied to those fields before they are sent.
     const isFresh = isDeepStrictEqual(answered.progress, sent.draft.progress);
     return { ...done, isFresh, isAlone: false, omit: [], isEmailSentAgain: false };
   }
@@ -220,7 +220,7 @@ async function sendPatch(
 /** The codes of the findings about email conflicts. */
 const addressCodes = ['emailTaken', 'emailHeldByLeaver', 'emailSwapBlocked'];
 
-/** Drops what was noted about the address, as the conflict is decided anew with the traveler just read. */
+/** Removes the findings and the wait about the address, because the email conflict is evaluated again. */
 function withoutEmailFindings(draft: OutcomeDraft): OutcomeDraft {
   const findings = draft.findings.filter(({ code }) => !addressCodes.includes(code));
   return { ...draft, waitingFor: undefined, findings };
@@ -242,7 +242,7 @@ function onlyDeactivation(whole: Plan): Plan {
   return { set: { archived }, adopt: {}, remove: [], released: [], needsFreshRead: true };
 }
 
-/** After a failed PATCH: ends the reconciliation, or returns a round with what is left to send. */
+/** Handles a failed PATCH: ends the reconciliation, or returns the next request with the fields left. */
 async function handlePatchFailure(
   context: ReconcileContext,
   sending: UpdateRound,
@@ -284,8 +284,8 @@ async function handlePatchFailure(
 }
 
 /**
- * Returns a round without the address that another traveler has. The wait is saved before the lookup: an address that was
- * freed before is sent once more, and one that is freed afterwards makes this identity dirty.
+ * Returns the next request without the taken address. The wait is saved before the lookup: an address that was freed
+ * before is sent again, and one that is freed later makes this identity dirty.
  */
 async function handleTakenEmail(
   context: ReconcileContext,
@@ -318,7 +318,7 @@ interface Refusal {
   reason: string;
 }
 
-/** A refusal of each named field, or of every field that was sent if the travel API named none. */
+/** Returns a refusal of each field that the answer names, or of every sent field if it names none. */
 function refusalsOf(tried: Plan, keys: FieldKey[], reason: string): Refusal[] {
   return (keys.length > 0 ? keys : [...Object.keys(tried.set), ...tried.remove]).map((key) => ({
     key,
@@ -361,7 +361,7 @@ function endWithoutCall(
       : []),
     ...earlierLostValueFindings(context, draft),
   ];
-  // A refused `archived` is not remembered, so that each repeated deactivation tries again.
+  // A refused `archived` is not recorded, so that a repeated deactivation sends it again.
   const { archived: _, ...remembered } = refused;
   const done = withWrittenFields(context, {
     ...draft,
@@ -374,7 +374,7 @@ function endWithoutCall(
   );
 }
 
-/** True for drift of an email that differs only because one of the two is a parking address. */
+/** True if an email only seems to have drifted because the observed or sent one is a parking address. */
 function isParkingDrift(
   { connection }: ReconcileContext,
   { field, value }: Finding,
@@ -384,14 +384,14 @@ function isParkingDrift(
   return field === 'email' && emails.some((one) => isParkingAddress(connection, String(one)));
 }
 
-/** True while the refused value, or the refused removal, is still wanted. */
+/** True if the refused value, or the refused removal, is still wanted. */
 function isRefusalCurrent(
   context: ReconcileContext,
   { draft, fields }: SendableFields,
   key: FieldKey,
 ): boolean {
   const refused = draft.refused[key]?.value;
-  // As long as the refusal is remembered, no other parking address is tried.
+  // Try no other parking address while this refusal is recorded.
   if (key === 'email' && isParkingAddress(context.connection, String(refused)))
     return draft.waitingFor !== undefined;
   const field = fields[key];

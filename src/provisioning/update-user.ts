@@ -22,9 +22,9 @@ export interface UpdatedUser {
 }
 
 /**
- * Computes the identity with the new desired state, claimed and dirty. A user reactivated under another externalId is a
- * different person: by the policy `onReturn` that person gets the traveler without its unwanted values, gets another
- * traveler, or is held for an admin.
+ * Computes the claimed, dirty identity with the new desired state. A user who is reactivated with another externalId is
+ * a different person: depending on the policy `onReturn`, that person gets this traveler without the old values, gets
+ * another traveler, or waits for an admin.
  */
 export function updateUser(
   runtime: Pick<Runtime, 'now' | 'newId' | 'wallClock'>,
@@ -48,7 +48,7 @@ export function updateUser(
     const identity = { ...next, origin: { ...origin, resetAt: next.version } };
     return { identity, changes: [update(identity)] };
   }
-  // The traveler of an administrator never gets a parking address, so it cannot be separated.
+  // An administrator never gets a parking address, so the new person cannot get a separate traveler: hold the return.
   const isAdmin = before.observed !== undefined && isAdministrator(before.observed);
   if (onReturn === 'hold' || connection.parkingDomain === undefined || isAdmin) {
     const identity = { ...next, origin: { ...origin, returnAt: next.version } };
@@ -83,7 +83,7 @@ function createTombstone(
     },
     waitingFor: undefined,
     origin: { ...origin, givesEmailUp: true },
-    // A call for the live user may still be in flight.
+    // A call that was sent for the live user may still be in flight.
     progress: { ...progress, late: { creates: [], ...progress.late, sent, checkAt: now() + lateMs } },
   };
 }

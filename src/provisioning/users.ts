@@ -59,7 +59,7 @@ export interface UserServiceDeps {
   runtime: Runtime;
 }
 
-/** Attempts at a write while other writers commit first. */
+/** The number of attempts at a write when other writers keep committing first. */
 const MAX_TRIES = 20;
 
 /** Creates the service for the users of all connections. */
@@ -90,7 +90,8 @@ async function create(
     if (outcome === 'stale') continue;
     deps.runtime.checkpoint('afterCommit');
     if (identity.travelId !== undefined) await markReferrersDirty(deps, identity, identity);
-    // With a next attempt set, the identity waits for a call in flight; the background loop reconciles it then.
+    // If a next attempt is scheduled, the identity must wait for a call in flight; the background loop reconciles it
+    // then.
     if (identity.nextAttemptAt === undefined)
       await deps.reconcileWithinBudget.reconcile(connection, identity.id);
     return readView(deps, connection.id, identity.id);
@@ -132,7 +133,8 @@ async function updateDesired(
 }
 
 /**
- * IdPs repeat writes that change nothing. They are answered from the columns of the response, without the whole identity.
+ * Answers a write that changes nothing, which IdPs often repeat. Reads only the columns of the response instead of the
+ * whole identity.
  */
 async function viewIfUnchanged(
   deps: UserServiceDeps,
@@ -224,13 +226,13 @@ async function undoDelete(deps: UserServiceDeps, connection: Connection, id: str
     state: tombstone.state,
     origin,
   };
-  // The groups come first: if the process dies before the commit, the tombstone still names them.
+  // Restore the groups first: if the process dies before the commit, the tombstone still lists them.
   await changeGroups(deps, connection.id, {
     memberships,
     change: ({ group: _, ...member }) => ({ kind: 'add', members: [{ value: id, ...member }] }),
   });
   const change = { kind: 'update', identity, expected: tombstone.version } as const;
-  // Another user may have taken the userName: then the user stays deleted.
+  // If another user has taken the userName meanwhile, the user stays deleted.
   if ((await deps.identities.commit(connection.id, [change])) === 'duplicate') {
     await changeGroups(deps, connection.id, {
       memberships,
@@ -331,13 +333,17 @@ interface ReconcileWithinBudgetDeps {
   runtime: Pick<Runtime, 'wait'>;
 }
 
-/** Creates the function that writes use to reconcile; whatever it leaves undone is left to the background loop. */
+/**
+ * Creates the function with which writes reconcile their user. If the attempt does not finish in time, the background
+ * loop completes it.
+ */
 export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps): ReconcileWithinBudget {
   const { reconciler, budgetMs, circuitBreakerOf, wake, runtime } = deps;
   return {
     reconcile: async (connection, id) => {
       if (circuitBreakerOf(connection).pauseReason() !== undefined) {
-        // A write is never the probe of an open breaker: probes come from the queue, which takes leavers first.
+        // A write never sends the probe of an open breaker. Probes come from the queue, which begins with people who
+        // must lose access.
         wake();
         return 'later';
       }
@@ -350,7 +356,7 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps): Reconcil
       try {
         return await Promise.race([attempt, late]);
       } finally {
-        // A reason of our own saves the creation of an Error with a stack on every write.
+        // A string as the reason avoids an AbortError, whose stack trace would be created on every write.
         timer.abort('over');
       }
     },
