@@ -54,9 +54,9 @@ interface RequestHandling {
 }
 
 /**
- * Authenticates a request, finds its route and reads its body in one handler, since every further layer of express slows
- * each request. The bearer token alone selects the connection (docs/architecture.md, Connections). The body is read also
- * before a 501, so that the TCP connection stays usable.
+ * Authenticates a request, finds its route and reads its body. One handler does all three, because every additional
+ * layer of express slows each request. The bearer token alone selects the connection (docs/architecture.md,
+ * Connections). The body is read even if the response is 501, so that the TCP connection can be reused.
  */
 function handleRequest({ deps, contexts, routes }: RequestHandling): RequestHandler {
   return async (request, response, next) => {
@@ -74,12 +74,15 @@ function handleRequest({ deps, contexts, routes }: RequestHandling): RequestHand
   };
 }
 
-/** The kinds of routes: /Users and /Groups by SCIMMYRouters, discovery and search by our own, and endpoints that are 501. */
+/**
+ * The kinds of routes: `resource` is served by SCIMMYRouters, `discoveryOrSearch` by our own handlers, and `notOffered`
+ * is answered with 501.
+ */
 type Route = 'resource' | 'discoveryOrSearch' | 'notOffered';
 
 const readMethods = ['GET', 'HEAD'];
 
-/** The endpoints of RFC 7644 §3.2 that this service offers, with their methods. The first match counts. */
+/** The endpoints of RFC 7644 §3.2 that this service offers, with their methods. The first match is used. */
 const endpoints: [RegExp, Exclude<Route, 'notOffered'>, string[]][] = [
   [/^\/((Users|Groups)\/)?\.search\/?$/i, 'discoveryOrSearch', ['POST']],
   [/^\/(Users|Groups)\/[^/]+\/?$/i, 'resource', [...readMethods, 'PUT', 'PATCH', 'DELETE']],
@@ -114,7 +117,10 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** The connection that a token gives access to, and the credential, `token:<id>` or `oauth:<client>`, for the log. */
+/**
+ * The connection that a token gives access to, and the name of the credential in the log: `token:<id>` or
+ * `oauth:<client>`.
+ */
 export interface Access {
   connection: string;
   credential: string;
@@ -129,9 +135,9 @@ interface AuthenticationDeps {
 }
 
 /**
- * Finds the connection of a request by its bearer token. Throws 401 without a valid token (RFC 7644 §2, RFC 6750 §3), and
- * 429 after too many of these from one address. A valid token always works, as identity providers share addresses. A token
- * in the query string is ignored.
+ * Finds the connection of a request by its bearer token. Throws 401 for a missing or invalid token (RFC 7644 §2, RFC
+ * 6750 §3), and 429 after too many of them from one address. A valid token is always accepted, because many customers
+ * of an identity provider share its addresses. A token in the query string is ignored.
  */
 async function authenticateConnection(
   request: Request,
@@ -168,7 +174,7 @@ const MAX_BODY_BYTES = 1_048_576;
 
 const writeMethods = ['POST', 'PUT', 'PATCH'];
 
-/** Not strict, so that `null` and `"x"` get another error than malformed JSON. */
+/** `strict: false` also parses `null` and `"x"`, so that they get another error message than malformed JSON. */
 const parseJson = express.json({ limit: MAX_BODY_BYTES, type: () => true, strict: false, verify: checkUtf8 });
 
 /** Some clients send a body with GET or DELETE. It is ignored, but must be read before the next request. */

@@ -12,7 +12,10 @@ import { sendScim } from './responses.ts';
 const types = [userType, groupType];
 const schemas = [...types.flatMap(({ schema, extensions }) => [schema, ...extensions]), ...discoverySchemas];
 
-/** Makes the routes of the discovery endpoints (RFC 7644 §4). They describe the same tables that requests are served by. */
+/**
+ * Makes the routes of the discovery endpoints (RFC 7644 §4). They are generated from the tables by which requests are
+ * validated.
+ */
 export function discoveryRoutes(contextOf: (request: Request) => ScimContext): Router {
   const answer =
     (send: (response: Response, base: string, id: string) => void) =>

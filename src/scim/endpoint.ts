@@ -9,10 +9,13 @@ import type { Preconditions } from './etags.ts';
 import type { Page } from './list-response.ts';
 import type { JsonText } from './responses.ts';
 
-/** The HTTP methods of one resource type. `id` comes from the path, `query` from the URL or the body of a search. */
+/** The operations of one resource type. `id` comes from the path, `query` from the URL or from the body of a search. */
 export interface Endpoint {
   read(context: ScimContext, id: string, query: Query): Promise<ResourceResponse>;
-  /** `searchedTypes`: all types that one search covers; by default only that of the endpoint. */
+  /**
+   * Lists resources. `searchedTypes` are all types of a search that covers several; by default only the type of this
+   * endpoint.
+   */
   list(context: ScimContext, query: Query, searchedTypes?: readonly ResourceType[]): Promise<Page>;
   create(context: ScimContext, body: JsonObject, query: Query): Promise<ResourceResponse>;
   replace(context: ScimContext, id: string, request: ResourceRequest): Promise<ResourceResponse>;
@@ -20,7 +23,10 @@ export interface Endpoint {
   remove(context: ScimContext, id: string): Promise<void>;
 }
 
-/** The state of one request. SCIMMY's resource classes are shared by the whole process and hold no request. */
+/**
+ * The context of one request. It is passed as a parameter, because SCIMMY's resource classes are shared by all requests
+ * of the process.
+ */
 export interface ScimContext {
   /** The connection that the bearer token belongs to. */
   connection: string;
@@ -38,18 +44,18 @@ export interface ScimContext {
 /** Query parameters before validation; a parameter that is given twice is an array. */
 export type Query = Record<string, unknown>;
 
-/** The parts of a PUT or PATCH besides the id. */
+/** The body, query and conditions of a PUT or PATCH. */
 export interface ResourceRequest {
   body: JsonObject;
   query: Query;
 }
 
-/** The response with one resource. */
+/** A response that contains one resource. */
 export interface ResourceResponse {
   /** The URL of the resource, as in `meta.location`. */
   location: string;
   version: number;
-  /** Undefined stands for 204. */
+  /** Undefined if the response is 204, without a body. */
   json: JsonText | undefined;
 }
 
@@ -61,7 +67,10 @@ export function closeSignal(response: Response): AbortSignal {
   return controller.signal;
 }
 
-/** Names that the log may show. Other names come from clients and may contain personal data, so they are only counted. */
+/**
+ * Attribute names that may appear in the log. All other names are only counted, because clients may put personal data
+ * into them.
+ */
 const loggableNames = new Set(
   [userSchema, groupSchema, enterpriseSchema, travelSchema].flatMap(({ attributes }) =>
     attributes.map(({ name }) => name),

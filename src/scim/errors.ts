@@ -9,10 +9,12 @@ import { SchemaFault } from '../schema/resource.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { MEDIA_TYPE, sendScim } from './responses.ts';
 
-/** Converts an error to the one that the client receives. The cause of a server error goes to the log only. */
+/**
+ * Converts an error to the SCIM error that the client receives. The cause of a server error is logged and never sent.
+ */
 export function toLoggedScimError(error: unknown, log: Log): ScimError {
   const scimError = toScimError(error);
-  // An error of SCIMMY was made from a ScimError, which is in the log already.
+  // SCIMMY wraps a ScimError that is already in the log.
   const isLogged = scimError === error || error instanceof SCIMMY.Types.Error;
   if (!isLogged && scimError.status >= 500) log.error({ err: error }, scimError.message);
   return scimError;
@@ -21,7 +23,8 @@ export function toLoggedScimError(error: unknown, log: Log): ScimError {
 /** The error handler behind all SCIM routes: every error becomes a SCIM error message (RFC 7644 §3.12). */
 export const scimErrorHandler: ErrorRequestHandler = (error, _request, response, next) => {
   const scimError = toLoggedScimError(error, requestScopeOf(response).log);
-  // The status is sent already, so the client learns of the error only by the connection, which express closes.
+  // The status has been sent already. Express closes the connection, which tells the client that the response is
+  // incomplete.
   if (response.headersSent) next(error);
   else sendError(response, scimError);
 };
@@ -39,7 +42,7 @@ function toScimError(error: unknown): ScimError {
   if (error instanceof SchemaFault) return fromSchema(error);
   if (error instanceof ProvisioningError) return fromProvisioning(error);
   if (error instanceof StoreUnavailable) return fromStore(error);
-  // SCIMMYRouters wraps what a resource class throws in an error of SCIMMY; it is in the log already.
+  // SCIMMYRouters wraps the errors of a resource class; they are already in the log.
   if (error instanceof SCIMMY.Types.Error) return fromScimmy(error);
   return fromExpress(error) ?? new ScimError(500, undefined, 'Something went wrong here.', { cause: error });
 }
@@ -66,7 +69,7 @@ function fromProvisioning(error: ProvisioningError): ScimError {
     case 'noTarget':
       return new ScimError(400, 'noTarget', error.message, { cause: error });
     case 'abandoned':
-      // The client has closed the connection, so nothing reads the response.
+      // The client has closed the connection, so no one receives this status.
       return new ScimError(408, undefined, error.message, { cause: error });
     case 'unavailable':
       return new ScimError(503, undefined, error.message, { cause: error });
@@ -78,12 +81,15 @@ function fromStore(cause: StoreUnavailable): ScimError {
   return new ScimError(503, undefined, 'Nothing can be stored at the moment; try again.', { headers, cause });
 }
 
-/** The fields of SCIMMY's error are those of the ScimError that it was made from; its types are wider. */
+/**
+ * Converts an error of SCIMMY back to the ScimError that it wraps. The casts are safe, because SCIMMY copies the
+ * fields.
+ */
 function fromScimmy({ status, scimType, message }: InstanceType<typeof SCIMMY.Types.Error>): ScimError {
   return new ScimError(Number(status), scimType as ScimType | undefined, message);
 }
 
-/** Errors of express and of its body parser carry a status. Returns undefined for other errors. */
+/** Converts an error of express or of its body parser, which has a status. Returns undefined for other errors. */
 function fromExpress(error: unknown): ScimError | undefined {
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
   if (status === 413) return new ScimError(413, undefined, 'The body is larger than 1 MB.', { cause: error });
@@ -96,7 +102,10 @@ function fromExpress(error: unknown): ScimError | undefined {
     : undefined;
 }
 
-/** The detail error keywords of RFC 7644 §3.12 and of cursors (RFC 9865 §2.1), without `expiredCursor`: cursors never expire. */
+/**
+ * The detail error keywords of RFC 7644 §3.12 and RFC 9865 §2.1. `expiredCursor` is missing, because cursors never
+ * expire.
+ */
 export type ScimType =
   | 'invalidFilter'
   | 'tooMany'
@@ -116,7 +125,7 @@ export class ScimError extends Error {
   readonly status: number;
   readonly scimType: ScimType | undefined;
   readonly headers: Record<string, string>;
-  /** SCIMMYRouters recognizes a SCIM error by this property, and passes it to the error handler with its status. */
+  /** SCIMMYRouters recognizes a SCIM error by this property, and passes such an error on to the error handler. */
   readonly schemas = [errorUrn];
 
   constructor(
@@ -147,7 +156,7 @@ export function badRequest(scimType: ScimType, detail: string): ScimError {
   return new ScimError(400, scimType, detail);
 }
 
-/** The part of a socket that answering needs. */
+/** The members of a socket that are needed to respond. */
 interface ClientSocket {
   readonly writable: boolean;
   end(text: string): unknown;
@@ -168,14 +177,14 @@ const parserFaults = new Map([
 const unreadableRequest = badRequest('invalidSyntax', 'The request cannot be read.');
 
 /**
- * Answers a request that is not readable as HTTP with a SCIM error, since identity providers show only JSON to their admins
- * (RFC 7644 §3.12). Then it closes the connection, as the beginning of the next request cannot be found.
+ * Answers a request that cannot be parsed as HTTP with a SCIM error, because identity providers show only JSON errors
+ * to their admins (RFC 7644 §3.12). Then it closes the connection, because the start of the next request is unknown.
  */
 export function answerUnreadableRequest(
   now: () => Date,
 ): (error: NodeJS.ErrnoException, socket: ClientSocket) => void {
   return ({ code = '' }, socket) => {
-    // The client is gone, or the socket has a response already.
+    // The client has disconnected, or the socket already has a response.
     if (!socket.writable) {
       socket.destroy();
       return;
@@ -197,7 +206,7 @@ export function refusePipelinedRequest(request: IncomingMessage, response: Serve
 
 /** Answers 417 to an unknown `Expect` header (RFC 9110 §10.1.1). */
 export function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
-  // The body has no meaning, but must be read before the next request on the connection.
+  // The body is ignored, but must be read so that the next request on the connection can be parsed.
   request.resume();
   const body = errorBody(
     new ScimError(417, undefined, 'The only expectation that can be met is 100-continue.'),

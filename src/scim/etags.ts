@@ -1,17 +1,23 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ScimError } from './errors.ts';
 
-/** The conditions that a request makes on the version of a resource (RFC 7644 §3.14, RFC 9110 §13.1). */
+/** The `If-Match` and `If-None-Match` headers of a request (RFC 7644 §3.14, RFC 9110 §13.1). */
 export interface Preconditions {
-  /** Throws 412 unless `If-Match` names this version, or if `If-None-Match` names it. A missing header demands nothing. */
+  /**
+   * Throws 412 if `If-Match` does not contain this version, or if `If-None-Match` contains it. A missing header is
+   * ignored.
+   */
   check(version: number): void;
-  /** Whether `If-None-Match` names this version, so that a read is answered with 304. `If-Match` throws 412 as in `check`. */
+  /**
+   * Returns true if `If-None-Match` contains this version, so that the response is 304. Throws 412 if `If-Match` does
+   * not contain it.
+   */
   isCached(version: number): boolean;
 }
 
 /**
- * The ETag of a version, which is also its `meta.version`. Tags are weak: read-only attributes such as `groups` may change
- * under the same version.
+ * Returns the ETag of a version, which is also its `meta.version`. The ETag is weak, because read-only attributes such
+ * as `groups` may change without a new version.
  */
 export function etagOf(version: number): string {
   return `W/"${version}"`;
@@ -38,7 +44,7 @@ export function parsePreconditions({
 /** A list of entity tags (RFC 9110 §8.8.3); empty elements and missing commas are tolerated. */
 const tagList = /^(?:[\s,]*(?:W\/)?"[^"]*")+[\s,]*$/;
 
-/** Any header value other than `*` and a list of tags includes no version. */
+/** Returns true if the header is `*` or lists the version. A malformed header matches no version. */
 function includesVersion(header: string, version: number): boolean {
   if (header.trim() === '*') return true;
   if (!tagList.test(header)) return false;

@@ -70,13 +70,19 @@ function checkSubAttributes({ filter, sub }: AttributePath, attribute: Attribute
   if (filter) checkFilter(filter, (inner) => findAttribute(attribute?.subAttributes, inner.attribute ?? ''));
 }
 
-/** The attribute whose values are compared: of a complex attribute without a sub-attribute, its `value`. */
+/**
+ * Returns the attribute whose values are compared. For a complex attribute without a sub-attribute, this is its
+ * sub-attribute `value`.
+ */
 function comparedAttribute(attribute: Attribute | undefined, sub: string | undefined): Attribute | undefined {
   if (sub !== undefined) return findAttribute(attribute?.subAttributes, sub);
   return attribute?.type === 'complex' ? findAttribute(attribute.subAttributes, 'value') : attribute;
 }
 
-/** "Boolean and Binary attributes SHALL cause a failed response (HTTP status code 400) with "scimType" of "invalidFilter"" when ordered (RFC 7644 §3.4.2.2). */
+/**
+ * Throws 400 invalidFilter if a boolean or binary attribute is compared by order: "Boolean and Binary attributes SHALL
+ * cause a failed response (HTTP status code 400) with "scimType" of "invalidFilter"" (RFC 7644 §3.4.2.2).
+ */
 function checkComparison(
   attribute: Attribute | undefined,
   { op, value }: { op: string; value: Operand },
@@ -109,23 +115,23 @@ function invalidFilter(detail: string): ScimError {
 }
 
 /**
- * A filter, split for the store: `where` is a condition on columns, and `residual` is evaluated on every resource that meets
- * it. Without a residual, the columns give the exact result.
+ * A filter in two parts: `where` is a condition on database columns, and `residual` is the part of the filter that is
+ * evaluated on each resource that meets `where`. Without a residual, `where` alone is exact.
  */
 export interface FilterQuery<Field extends string> {
   where: Where<Field>;
   residual: Filter | undefined;
 }
 
-/** The columns of a resource type, by the attributes whose values they hold. */
+/** The database columns of a resource type, by the SCIM attributes whose values they hold. */
 interface Columns<Field extends string> {
   type: ResourceType;
-  /** Compared by `eq`. */
+  /** Attributes that a column can only compare by `eq`. */
   texts: Partial<Record<string, Field>>;
   booleans: Partial<Record<string, Field>>;
-  /** Sub-attributes of `meta`. */
+  /** Sub-attributes of `meta` with a column of times. */
   dateTimes: Partial<Record<string, Field>>;
-  /** Attributes that every resource has. */
+  /** Attributes that every resource has, so that `pr` is always true. */
   always: readonly string[];
 }
 
@@ -172,7 +178,7 @@ export function toFilterQuery<Field extends string>(
   return countComparisons(query.where) > MAX_COMPARISONS ? unindexed : query;
 }
 
-/** Undefined if no column narrows the filter down. */
+/** Converts a filter to a condition on columns and a residual. Undefined if no column excludes any resource. */
 function convertFilter<Field extends string>(
   columns: Columns<Field>,
   filter: Filter,
@@ -195,7 +201,7 @@ function convertFilter<Field extends string>(
   }
 }
 
-/** Any operand that has a column narrows the result down; the others are the residual. */
+/** Converts the operands of `and`: those that have a column become the condition, all others the residual. */
 function convertAnd<Field extends string>(columns: Columns<Field>, operands: Filter[]): FilterQuery<Field> {
   const parts = operands.map(
     (operand) => convertFilter(columns, operand) ?? { where: everything, residual: operand },
@@ -210,7 +216,9 @@ function convertAnd<Field extends string>(columns: Columns<Field>, operands: Fil
   };
 }
 
-/** Every operand needs a column: an operand without one could hold for any resource. */
+/**
+ * Converts the operands of `or`. Every operand needs a column, because an operand without one could match any resource.
+ */
 function convertOr<Field extends string>(
   columns: Columns<Field>,
   filter: Filter & { op: 'and' | 'or' },
@@ -226,8 +234,8 @@ function convertOr<Field extends string>(
 }
 
 /**
- * An attribute that only another searched type has: "treat the attribute as if there is no attribute value" (RFC 7644
- * §3.4.2.1). Undefined if this type has the attribute.
+ * Converts a comparison with an attribute that only another searched type has: "treat the attribute as if there is no
+ * attribute value" (RFC 7644 §3.4.2.1). Undefined if this type has the attribute.
  */
 function convertMissingAttribute<Field extends string>(
   { type }: Columns<Field>,
@@ -240,7 +248,10 @@ function convertMissingAttribute<Field extends string>(
   return { where: holds ? everything : nothing, residual: undefined };
 }
 
-/** Attributes that every resource has, and value filters such as `emails[type eq "work" and value eq "x"]`. */
+/**
+ * Converts `pr` for attributes that every resource has, and value filters such as `emails[type eq "work" and value eq
+ * "x"]`.
+ */
 function convertPresence<Field extends string>(
   columns: Columns<Field>,
   filter: Filter & { op: 'pr' },
@@ -263,9 +274,12 @@ function convertPresence<Field extends string>(
   return { where: first.where, residual: isComplete ? undefined : filter };
 }
 
-/** Whether a column decides the comparison alone. A path with a value filter demands more than its value. */
+/**
+ * Returns true if the column alone decides the comparison. A value filter in the path has further conditions than the
+ * column.
+ */
 function isExact({ filter }: AttributePath, value: Operand): boolean {
-  // Columns store lone surrogates as U+FFFD, so several values share one key.
+  // Columns store every lone surrogate as U+FFFD, so different values have the same key.
   return filter === undefined && !/[\ufffd\p{Surrogate}]/u.test(String(value));
 }
 

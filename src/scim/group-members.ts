@@ -15,7 +15,7 @@ export function splitMembers(body: JsonObject): { members: Json | undefined; res
     const name = parseAttributeName(key);
     return name?.sub === undefined && isMembers(name);
   };
-  // If the body has the name in several spellings, the first one counts.
+  // If the name occurs in several spellings, the first one is used.
   const members = entries.find(isMembersEntry)?.[1];
   return { members, rest: Object.fromEntries(entries.filter((entry) => !isMembersEntry(entry))) };
 }
@@ -29,8 +29,8 @@ export function parseMembers(value: Json | undefined): Member[] {
 }
 
 /**
- * Separates the operations of a group's PATCH (RFC 7644 §3.5.2) into those on attributes and the changes of its members,
- * which are stored as rows.
+ * Separates the operations of a group's PATCH (RFC 7644 §3.5.2) into those on attributes, and changes of the members,
+ * which are stored as rows of their own.
  */
 export function splitGroupPatch(operations: PatchOperation[]): {
   operations: PatchOperation[];
@@ -53,13 +53,13 @@ function isMembers(name: Name | undefined): boolean {
   return name !== undefined && resolveAttribute(groupType, name).attribute?.name === 'members';
 }
 
-/** Whether a name is the URN of the core schema alone, which stands for the whole group. */
+/** Returns true if a name is the URN of the core schema without an attribute, which means the whole group. */
 function isCoreUrn(name: Name | undefined): boolean {
   if (name?.urn === undefined || name.attribute !== undefined) return false;
   return resolveAttribute(groupType, name).urn === undefined;
 }
 
-/** The attributes of a body, including those in an object under the URN of the core schema. */
+/** Returns the attributes of a body, including those inside of an object whose key is the URN of the core schema. */
 function flatEntries(body: JsonObject): [string, Json][] {
   return Object.entries(body).flatMap(([key, value]) =>
     isObject(value) && isCoreUrn(parseAttributeName(key))
@@ -68,7 +68,10 @@ function flatEntries(body: JsonObject): [string, Json][] {
   );
 }
 
-/** Moves the members in the value of an operation without a path, whose keys are paths, to `steps`; returns the rest. */
+/**
+ * Removes the members from the value of an operation without a path and adds their changes to `steps`. Returns the rest
+ * of the operation.
+ */
 function takeMembers(operation: PatchOperation, steps: MemberPatchStep[]): PatchOperation {
   if (!isObject(operation.value)) return operation;
   const rest: [string, Json][] = [];
@@ -95,7 +98,10 @@ function memberSteps({ filter, sub }: AttributePath, { op, value }: PatchOperati
   }
 }
 
-/** The sub-attributes of a member are immutable (RFC 7643 §8.7.1): members are only added and removed. */
+/**
+ * Returns the error for a change of a member's sub-attribute. These are immutable (RFC 7643 §8.7.1): members are only
+ * added and removed.
+ */
 function subAttributeError(sub: string): Error {
   const members = findAttribute(groupType.schema.attributes, 'members');
   return members && findSubAttribute(members, sub)
@@ -103,7 +109,10 @@ function subAttributeError(sub: string): Error {
     : badRequest('invalidPath', `members has no sub-attribute ${sub}.`);
 }
 
-/** The member that an `add` with a value filter adds. The value may describe it, but not have another id. */
+/**
+ * Returns the member that an `add` on `members[value eq "…"]` adds. The value of the operation may contain other
+ * sub-attributes, but no other id.
+ */
 function addedMember(selected: string, value: Json | undefined): Member {
   const members = value === undefined ? [] : membersWithDefault(value, selected);
   if (members.length > 1 || members.some((member) => member.value !== selected))
@@ -111,7 +120,10 @@ function addedMember(selected: string, value: Json | undefined): Member {
   return members[0] ?? { value: selected };
 }
 
-/** The members that replace those selected by a filter (RFC 7644 §3.5.2.3); none if the operation has no value. */
+/**
+ * Returns the members that replace those which a value filter selects (RFC 7644 §3.5.2.3); none if the operation has no
+ * value.
+ */
 function substitutes(selected: string[], value: Json | undefined): Member[] {
   const [only, ...more] = selected;
   const members = isUnassigned(value)
@@ -121,7 +133,7 @@ function substitutes(selected: string[], value: Json | undefined): Member[] {
   return members;
 }
 
-/** Parses members; an object without an id has the default id. */
+/** Parses members. A member without an id gets `defaultId`. */
 function membersWithDefault(value: Json, defaultId: string | undefined): Member[] {
   const elements = Array.isArray(value) ? value : [value];
   return elements.flatMap((element) => {
@@ -135,12 +147,15 @@ function unfilteredSteps(op: PatchOperation['op'], value: Json | undefined): Mem
   if (op === 'add') return [{ kind: 'add', members: parseMembers(value) }];
   if (op === 'replace' || value === undefined || value === null)
     return [{ kind: 'replace', members: parseMembers(op === 'replace' ? value : undefined) }];
-  // Entra ID lists the members to remove in the value; Salesforce wraps this list into an object.
+  // Entra ID sends the members to remove as the value; Salesforce sends an object that contains this list.
   const listed = isObject(value) ? (ownValue(value, 'members') ?? value) : value;
   return [{ kind: 'remove', values: parseMembers(listed).map((member) => member.value) }];
 }
 
-/** The ids in `members[value eq "a" or value eq "b"]`. Other filters are refused, as they would read all members. */
+/**
+ * Returns the ids in `members[value eq "a" or value eq "b"]`. Any other filter is refused, because all members would
+ * have to be read.
+ */
 function selectedValues(filter: Filter): string[] {
   if (filter.op === 'or') return filter.operands.flatMap(selectedValues);
   const isValue = filter.op === 'eq' && filter.path.attribute?.toLowerCase() === 'value';
@@ -159,7 +174,7 @@ function toMember(member: Json): Member {
   };
 }
 
-/** A number is read as a text, as in every attribute (docs/deviations.md). */
+/** An id that is sent as a number is read as text, as in every attribute (docs/deviations.md). */
 function memberText(member: JsonObject, name: string): string | undefined {
   const value = ownValue(member, name);
   const isText = typeof value === 'number' || (typeof value === 'string' && value !== '');
@@ -167,25 +182,25 @@ function memberText(member: JsonObject, name: string): string | undefined {
 }
 
 /**
- * One change of members by an operation of a PATCH. `substitute` replaces the members with these values; at least one of
- * them must be a member (RFC 7644 §3.5.2.3).
+ * A change of members by one operation of a PATCH. `substitute` replaces the members with these ids by others; at least
+ * one of the ids must be a member (RFC 7644 §3.5.2.3).
  */
 export type MemberPatchStep =
   | Exclude<MemberChange, { kind: 'require' }>
   | { kind: 'substitute'; values: string[]; members: Member[] };
 
-/** The sum of several steps: `removed` are removed first, then `added` are added, in their order. */
+/** The combined effect of several changes: first `removed` are removed, then `added` are added in their order. */
 interface NetChange {
-  /** Lists of values; at least one value of each list must be a member before the PATCH. */
+  /** Lists of ids. At least one id of each list must be a member before the PATCH. */
   required: string[][];
-  /** Whether all members that the group has before the PATCH are removed. */
+  /** True if the PATCH removes all members that the group had before. */
   removesAll: boolean;
   removed: Set<string>;
   added: Map<string, Member>;
 }
 
 /**
- * Combines steps on members into at most three changes with the same outcome. Some clients send an operation for every
+ * Combines the changes of one PATCH into at most three with the same effect. Some clients send one operation for each
  * member, and each change costs the store at least one statement.
  */
 export function netMemberChanges(steps: MemberPatchStep[]): MemberChange[] {
@@ -228,7 +243,10 @@ function applyStep(net: NetChange, step: MemberPatchStep): void {
   }
 }
 
-/** One of the values must be a member at this point. If the steps before do not decide it, the store checks it. */
+/**
+ * Requires that one of the ids is a member after the earlier operations of the PATCH. If these operations do not decide
+ * it, the store checks it.
+ */
 function requireOneOf(net: NetChange, values: string[]): void {
   if (values.some((value) => net.added.has(value))) return;
   const undecided = net.removesAll ? [] : values.filter((value) => !net.removed.has(value));

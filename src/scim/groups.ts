@@ -91,7 +91,7 @@ function isLoaded(group: ListedGroupView, withMembers: boolean): group is Listed
   return group.attributes !== undefined && (group.members !== undefined || !withMembers);
 }
 
-/** The test of the store's rows for the part of a filter that no column answers. */
+/** Returns the test that the store applies to each row, for the part of a filter that no column answers. */
 function toGroupResidual(filter: Filter, base: string): GroupQuery['residual'] {
   const condition = prepareFilter(filter);
   return {

@@ -9,31 +9,31 @@ import { applyPatch, parsePatch } from './patch.ts';
 import { changeValue } from './patch-values.ts';
 import { serializeGroup, serializeUser } from './serialize.ts';
 
-/** One thing that an identity provider sends or expects against the letter of the RFCs, and how Jetbridge treats it. */
+/** One way in which an identity provider deviates from the RFCs, and how Jetbridge handles it. */
 export interface IdpQuirk {
   name: string;
   sentBy: readonly string[];
   /** The rule of the RFC, with its section. */
   rfc: string;
-  /** The behaviour of Jetbridge. */
+  /** How Jetbridge behaves. */
   here: string;
-  /** Further reasons and clients; undefined: the example says it all. */
+  /** Further reasons, and further clients that do the same; undefined if the example is sufficient. */
   why?: string;
   example: QuirkExample;
-  /** A file of test/idp/scenarios that contains such requests. */
+  /** A file of test/idp/scenarios in which the identity provider sends such a request. */
   recording: string;
-  /** The exported function that treats it: its name stands in docs/deviations.md. */
+  /** The exported function that handles the quirk. Its name appears in docs/deviations.md. */
   handledBy: (...parameters: never[]) => unknown;
 }
 
-/** A request and its outcome. `{id}` in any text stands for the id of the resource in `given`. */
+/** A request with the expected response. `{id}` in any text is replaced by the id of the resource in `given`. */
 export interface QuirkExample {
-  /** Created by POST before the request. */
+  /** A resource that is created before the request. */
   given?: { path: '/Users' | '/Groups'; body: JsonObject };
   request: { method: 'GET' | 'POST' | 'PUT' | 'PATCH'; path: string; body?: JsonObject };
   /**
-   * The status, and a part of the body: of the response, or after a 204 of a GET for the same path. A null stands for an
-   * attribute that the body does not have.
+   * The expected status, and a part of the expected body. After a 204, the body is that of a GET with the same path.
+   * Null means that the body does not contain the attribute.
    */
   response: { status: number; body: JsonObject };
 }
@@ -251,7 +251,10 @@ export const idpQuirks: readonly IdpQuirk[] = [
   },
 ];
 
-/** A PATCH of a user who has only a userName, and attributes of the response. */
+/**
+ * Returns the example of a PATCH: a user who only has a userName, one operation, and attributes that the response must
+ * contain.
+ */
 function patchOfAda(operation: JsonObject, body: JsonObject): QuirkExample {
   return { given: ada, request: patch('/Users/{id}', operation), response: { status: 200, body } };
 }

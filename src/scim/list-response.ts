@@ -2,37 +2,37 @@ import { Buffer } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import type { JsonText, StreamedText } from './responses.ts';
 
-/** A part of a list of resources. */
+/** A page of a list of resources. */
 export interface Page {
   /** The number of all resources that match. */
   total: number;
-  /** Only of a page by index: a page by cursor has none (RFC 9865 §2). */
+  /** Only set on a page by index; a page by cursor has no start index (RFC 9865 §2). */
   startIndex?: number | undefined;
   /** The cursor of the next page; undefined on the last page and on a page by index. */
   nextCursor?: string | undefined;
   resources: PageResource[];
 }
 
-/** A resource on a page, serialized when the response reaches it. */
+/** A resource on a page. It is serialized only when it is about to be sent, to save memory. */
 export interface PageResource {
-  /** Undefined if the resource has been deleted meanwhile; the page then leaves it out. */
+  /** Returns undefined if the resource has been deleted meanwhile; the page then omits it. */
   json(): JsonText | Promise<JsonText | undefined>;
-  /** Frees the memory of the loaded resource; `json` then reads it again. */
+  /** Releases the resource from memory. A later call of `json` reads it again. */
   release(): void;
-  /** The cursor of the resources after this one; undefined if the page must not end here. */
+  /** Returns the cursor of a page that begins after this resource; undefined if the page must not end here. */
   cursor: (() => string) | undefined;
 }
 
-/** A text up to this length, in characters, is sent at once, with a Content-Length. */
+/** A response up to this length, in characters, is sent at once and has a Content-Length. */
 const MAX_BUFFERED = 262_144;
 
-/** A page by cursor ends behind the resource with which it exceeds this size, in bytes. */
+/** Size of a page by cursor, in bytes: the page ends after the resource that exceeds it. */
 const MAX_PAGE_BYTES = 4_194_304;
 
-/** After this time the event loop runs other requests between two resources, in milliseconds. */
+/** After this time, in milliseconds, a long response yields to other requests before the next resource. */
 const PAUSE_MS = 5;
 
-/** The members of a ListResponse that are known only after its resources. */
+/** The members of a ListResponse whose values are known only after the last resource was serialized. */
 interface Progress {
   itemsPerPage: number;
   nextCursor: string | undefined;
@@ -69,7 +69,7 @@ export function bufferedListResponse(page: Head, resources: string[]): string {
   return `${head},"Resources":[${resources.join(',')}]}`;
 }
 
-/** Serializes a ListResponse up to its resources, without the closing brace. */
+/** Serializes the members of a ListResponse except its resources, without the closing brace. */
 function serializeHead({ total, startIndex }: Head, progress?: Progress): string {
   const schemas = ['urn:ietf:params:scim:api:messages:2.0:ListResponse'];
   return JSON.stringify({ schemas, totalResults: total, startIndex, ...progress }).slice(0, -1);

@@ -11,17 +11,17 @@ import type { JsonText } from './responses.ts';
 /** The largest page; ServiceProviderConfig publishes it as `filter.maxResults` and `pagination.maxPageSize`. */
 export const MAX_COUNT = 200;
 
-/** The part of a list that a client asks for: `start` and `limit` go to the store as they are. */
+/** The page that a client requests. `start` and `limit` are passed to the store unchanged. */
 export interface PageRequest {
   start: { offset: number } | { after: SortKey };
   limit: number;
-  /** Returned in the response; undefined if the client pages by cursor. */
+  /** The `startIndex` of the response; undefined if the client pages by cursor. */
   startIndex: number | undefined;
-  /** The list that cursors of this page belong to; undefined if the client pages by index. */
+  /** The list for which the cursors of this page are valid; undefined if the client pages by index. */
   cursorScope: CursorScope | undefined;
 }
 
-/** The list that a cursor belongs to: a cursor is valid only in the same list (RFC 9865 §2). */
+/** Identifies a list. A cursor is valid only in the list that it was issued for (RFC 9865 §2). */
 export interface CursorScope {
   connection: string;
   resourceType: string;
@@ -77,15 +77,15 @@ function parseInteger(parameter: unknown): number | undefined {
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
 }
 
-/** The functions that turn the rows of a list into resources. */
+/** The functions that convert the rows of a list to resources. */
 interface RowSerializer<Row, View> {
-  /** Returns the resource if the row holds all of it; undefined if it must be read by `read`. */
+  /** Converts a row that contains the whole resource; undefined if the resource must be read by `read`. */
   viewOf(row: Row): View | undefined;
   read(id: string): Promise<View>;
   serialize(view: View): JsonText;
 }
 
-/** Builds the page of a response from the rows that the store returned. Each resource is serialized when it is sent. */
+/** Converts a page of rows to a page of the response. Each resource is serialized only when it is sent. */
 export function toPage<Row extends { id: string }, View>(
   { total, rows, keys, next }: ListPage<Row>,
   { startIndex, cursorScope }: PageRequest,
@@ -113,13 +113,13 @@ function undefinedIfDeleted(error: unknown): undefined {
 /** Longer than any cursor of this service. */
 const MAX_CURSOR_LENGTH = 8192;
 
-/** Encodes the key of a resource in a list for a URL: a checksum, then the key in base64url. */
+/** Encodes a position in a list as a cursor that is safe in URLs: a checksum, then the position in base64url. */
 export function encodeCursor({ value, position }: SortKey, scope: CursorScope): string {
   const key = JSON.stringify([value, position]);
   return `${checksumOf(key, scope)}${Buffer.from(key).toString('base64url')}`;
 }
 
-/** Returns the key that a cursor encodes, or throws 400 invalidCursor if it is no cursor of this list. */
+/** Returns the position that a cursor encodes. Throws 400 invalidCursor if the cursor was not issued for this list. */
 export function decodeCursor(cursor: string, scope: CursorScope): SortKey {
   if (cursor.length > MAX_CURSOR_LENGTH) throw invalidCursorError();
   const key = parseKey(Buffer.from(cursor.slice(CHECKSUM_LENGTH), 'base64url').toString());
@@ -137,7 +137,10 @@ function parseKey(text: string): SortKey | undefined {
   }
 }
 
-/** Whether a key has the types of that order. The checksum has no secret, so a client can make cursors of any content. */
+/**
+ * Returns true if a position has the types that this order needs. Clients can forge cursors, because the checksum is
+ * not secret.
+ */
 function isKeyOfOrder({ value, position }: SortKey, by: string): boolean {
   if (!Number.isSafeInteger(position)) return false;
   if (by === 'position') return value === null;
@@ -149,8 +152,8 @@ function isKeyOfOrder({ value, position }: SortKey, by: string): boolean {
 const CHECKSUM_LENGTH = 16;
 
 /**
- * Binds a key to its list. It needs no secret: a made-up cursor only selects another position in a list that the client may
- * read anyway.
+ * Returns a checksum of a position and its list. It needs no secret: a forged cursor only selects another position in a
+ * list that the client may read anyway.
  */
 function checksumOf(key: string, { connection, resourceType, filter, order }: CursorScope): string {
   const { by, descending } = order;
@@ -158,13 +161,13 @@ function checksumOf(key: string, { connection, resourceType, filter, order }: Cu
   return createHash('sha256').update(text).digest('base64url').slice(0, CHECKSUM_LENGTH);
 }
 
-/** The 400 for a cursor that is malformed or belongs to another list. */
+/** Returns the 400 error for a cursor that is malformed or belongs to another list. */
 export function invalidCursorError(): ScimError {
   const detail = 'The cursor does not belong to this query; leave it empty to begin with the first page.';
   return badRequest('invalidCursor', detail);
 }
 
-/** The orders of a list, by the path of the attribute in lower case. */
+/** The sort orders of a list, by the attribute path of `sortBy` in lower case. */
 type Orders<By> = Partial<Record<string, By>>;
 
 const commonOrders = {
@@ -182,9 +185,9 @@ export const userOrders: Orders<UserOrder> = { ...commonOrders, username: 'userN
 export const groupOrders: Orders<GroupOrder> = commonOrders;
 
 /**
- * Parses `sortBy` and `sortOrder`. Without `sortBy`, or with one that has no index, the order is that of creation (RFC 7644
- * §3.4.2.3: sorting is optional). "If a value for "sortBy" is provided and no "sortOrder" is specified, "sortOrder" SHALL
- * default to ascending."
+ * Parses `sortBy` and `sortOrder`. Without `sortBy`, or if the attribute has no index, resources are sorted by creation
+ * (RFC 7644 §3.4.2.3: sorting is optional). "If a value for "sortBy" is provided and no "sortOrder" is specified,
+ * "sortOrder" SHALL default to ascending."
  */
 export function parseOrder<By extends string>(
   type: ResourceType,

@@ -13,7 +13,7 @@ import {
 } from '../schema/values.ts';
 import { badRequest } from './errors.ts';
 
-/** A change that a PATCH makes to one attribute. A value of null clears it. */
+/** A change of one attribute by a PATCH. If the value is null, the attribute is removed. */
 export interface ValueChange {
   op: 'add' | 'remove' | 'replace';
   /** The value filter of the path, as in `emails[type eq "work"]`. */
@@ -21,11 +21,11 @@ export interface ValueChange {
   /** The sub-attribute of the path. */
   sub: string | undefined;
   value: Json;
-  /** Folds the case of a text for comparison. It caches the texts of one PATCH. */
+  /** Returns a text in the form for comparison without case. Results are cached during one PATCH. */
   fold(text: string): string;
 }
 
-/** Returns the value of an attribute after a change; undefined if nothing is left. */
+/** Returns the value of an attribute after a change; undefined if the attribute is now unassigned. */
 export function changeValue(
   attribute: Attribute,
   current: Json | undefined,
@@ -34,11 +34,14 @@ export function changeValue(
   const changed = isMultiValued(attribute, current, change)
     ? changeElements(attribute, current, change)
     : changeSingle(attribute, current, change);
-  // The bounds of an undeclared value apply to the whole: small changes could otherwise exceed them step by step.
+  // Check the limits of an undeclared value after each change: many small changes could otherwise exceed them.
   return attribute.type === 'any' && changed !== undefined ? normalizeValue(attribute, changed) : changed;
 }
 
-/** An attribute that no schema declares is multi-valued if its value or its path is that of a list. */
+/**
+ * Returns true if an attribute is multi-valued. One that no schema declares counts as multi-valued if its value is an
+ * array or its path has a value filter.
+ */
 function isMultiValued(
   attribute: Attribute,
   current: Json | undefined,
@@ -83,7 +86,7 @@ function mergeSubAttributes(
   return mergeValues(changesReference ? undefined : current, values);
 }
 
-/** Sets the given values in an object, and removes those that are undefined. */
+/** Sets these members of an object; a member whose value is undefined is removed. */
 function mergeValues(
   current: Json | undefined,
   values: Map<string, Json | undefined>,
@@ -96,7 +99,7 @@ function mergeValues(
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
 
-/** Changes one sub-attribute. An unknown one is 400 invalidPath, so that a misspelt path is noticed. */
+/** Changes one sub-attribute. Throws 400 invalidPath for an unknown one, so that clients notice a misspelt path. */
 function changeSubAttribute(
   attribute: Attribute,
   current: Json | undefined,
@@ -124,12 +127,15 @@ function changeElements(
   if (changed.length > MAX_ELEMENTS)
     throw badRequest('invalidValue', `${attribute.name} has too many values.`);
   const nonEmpty = changed.filter((element) => !isObject(element) || Object.keys(element).length > 0);
-  // Values of undeclared attributes are stored as sent, duplicates included.
+  // An undeclared attribute keeps duplicates, because its value is stored as sent.
   const distinct = attribute.type === 'any' ? nonEmpty : removeDuplicates(nonEmpty);
   return distinct.length > 0 ? distinct : undefined;
 }
 
-/** With a value, removes only the listed elements, as Entra ID means it; RFC 7644 §3.5.2.2 defines no value here. */
+/**
+ * Removes elements. If the operation has a value, only the elements listed in it are removed, as Entra ID expects; RFC
+ * 7644 §3.5.2.2 defines no value for `remove`.
+ */
 function removeElements(attribute: Attribute, elements: Json[], change: ValueChange): Json[] {
   const { filter, sub, value, fold } = change;
   const selected = filter ? matchElements(attribute, filter, { elements, fold }) : elements.map(() => true);
@@ -169,7 +175,7 @@ function changeSelected(
   return keepOnePrimary([...elements, created], new Set([created]));
 }
 
-/** The results of changing one selected element: one element, or none if it is removed. */
+/** Changes one selected element. Returns a list with the changed element, or an empty list if it is removed. */
 function changeElement(
   attribute: Attribute,
   current: Json,
@@ -193,7 +199,10 @@ function changeAll(attribute: Attribute, elements: Json[], { op, sub, value, fol
   return values.reduce<Json[]>((all, added) => addElement(attribute, all, { added, fold }), elements);
 }
 
-/** "If the target location already contains the value specified, no changes SHOULD be made" (RFC 7644 §3.5.2.1). */
+/**
+ * Adds an element unless it is already there: "If the target location already contains the value specified, no changes
+ * SHOULD be made" (RFC 7644 §3.5.2.1).
+ */
 function addElement(
   attribute: Attribute,
   elements: Json[],
@@ -207,7 +216,7 @@ function addElement(
   return keepOnePrimary(elements.with(index, merged), new Set([merged]));
 }
 
-/** Makes the last primary element of `touched` the only primary one (RFC 7644 §3.5.2). */
+/** If `touched` contains primary elements, the last of them becomes the only primary element (RFC 7644 §3.5.2). */
 function keepOnePrimary(elements: Json[], touched: Set<Json>): Json[] {
   const isPrimary = (element: Json) => isObject(element) && element['primary'] === true;
   const primary = elements.findLast((element) => touched.has(element) && isPrimary(element));
@@ -225,7 +234,7 @@ function setSubAttribute(
   return changeSubAttribute(attribute, current, { op: 'replace', sub, value }) ?? {};
 }
 
-/** Removes a sub-attribute of an element, and the element if only its labels are left. */
+/** Removes a sub-attribute of an element. If only labels such as `type` are left, removes the element. */
 function clearSubAttribute(attribute: Attribute, current: Json, sub: string): Json[] {
   const rest = changeSubAttribute(attribute, current, { op: 'remove', sub, value: null }) ?? {};
   return Object.keys(rest).every((name) => ['type', 'primary', 'display'].includes(name)) ? [] : [rest];
@@ -243,9 +252,9 @@ function normalizeElement(attribute: Attribute, value: Json): JsonObject {
 }
 
 /**
- * The element that a value filter describes, if it compares nothing but `type` and `primary`; else undefined. RFC 7644
- * §3.5.2.3 demands "noTarget" when no element matches, but Entra ID and Okta rely on `phoneNumbers[type eq "mobile"].value`
- * creating the number (docs/deviations.md). Any other filter selects present elements only.
+ * Returns the element to create for a value filter that matches none; undefined if the filter compares anything but
+ * `type` and `primary`. RFC 7644 §3.5.2.3 demands "noTarget" here, but Entra ID and Okta rely on `phoneNumbers[type eq
+ * "mobile"].value` creating the number (docs/deviations.md).
  */
 function elementOfFilter(attribute: Attribute, filter: Filter): JsonObject | undefined {
   const element: [string, Json][] = [];
@@ -260,9 +269,9 @@ function elementOfFilter(attribute: Attribute, filter: Filter): JsonObject | und
 }
 
 /**
- * Whether two elements of a multi-valued attribute stand for the same value: they are compared by `value`, and by `type` if
- * `other` has one ("(type, value)" pairs, RFC 7643 §2.4); without a `value`, by all sub-attributes of `other`. `primary` does
- * not count, as it moves between elements.
+ * Returns true if two elements of a multi-valued attribute are the same value: equal `value`, and equal `type` if
+ * `other` has one ("(type, value)" pairs, RFC 7643 §2.4). Without a `value`, all sub-attributes of `other` are compared
+ * except `primary`, which may move between elements.
  */
 function isSameElement(
   attribute: Attribute,

@@ -74,7 +74,7 @@ export function applyPatch(
   operations: PatchOperation[],
 ): ScimResource {
   const draft = copyForChange(resource);
-  // Read once and kept up to date: a PATCH may have hundreds of paths, and a resource hundreds of keys.
+  // Find the URN keys once per PATCH and keep them up to date: a PATCH may have hundreds of paths.
   const keys = Object.keys(draft).filter((key) => key.includes(':'));
   const urnKeys: UrnKeys = new Map(keys.map((key) => [key.toLowerCase(), key]));
   const shared = { chargeWork: createWorkMeter(), fold: createFoldCache(), urnKeys };
@@ -92,19 +92,24 @@ function copyForChange(resource: ScimResource): ScimResource {
   );
 }
 
-/** One operation, or one key of an operation without a path. */
+/** One change of one attribute: an operation with a path, or one key in the value of an operation without a path. */
 interface PatchStep {
   op: PatchOperation['op'];
   path: AttributePath;
   value: Json | undefined;
-  /** Whether the client named the attribute in `path`. Keys of a value without a path are treated more leniently. */
+  /**
+   * True if the client named the attribute in `path`. Errors in the keys of a value without a path are tolerated more
+   * often.
+   */
   isExplicit: boolean;
 }
 
-/** The limit for the weight of one request: far above any recorded client, and applied in milliseconds. */
+/**
+ * The largest `operationWeight` of a request: far more than any recorded client sends, and a matter of milliseconds.
+ */
 const MAX_WEIGHT = 1500;
 
-/** Splits operations into steps, in order. A PATCH that is too large is 400. */
+/** Splits operations into steps, in order. Throws 400 if the PATCH is too large. */
 function toSteps(operations: PatchOperation[]): PatchStep[] {
   const weight = operations.reduce((sum, operation) => sum + operationWeight(operation), 0);
   if (weight > MAX_WEIGHT)
@@ -115,7 +120,10 @@ function toSteps(operations: PatchOperation[]): PatchStep[] {
   });
 }
 
-/** Every value is compared with the present values, and a filter is evaluated on each of them, so values and paths count. */
+/**
+ * Estimates the work of an operation by the number of its values and the length of its path: every value is compared
+ * with the present values, and a value filter is evaluated on each of them.
+ */
 function operationWeight({ path = '', value }: PatchOperation): number {
   const values = isObject(value) ? Object.values(value) : [value ?? null];
   const counts = values.map((inner) =>
@@ -136,7 +144,10 @@ export function parsePatchPath(text: string): AttributePath {
   return path;
 }
 
-/** Keys of a value without a path are paths themselves: `name.givenName`, `urn:…:User:department`, `emails[type eq "work"].value`. */
+/**
+ * Converts the keys in the value of an operation without a path to steps. Each key is a path: `name.givenName`,
+ * `urn:…:User:department`, `emails[type eq "work"].value`.
+ */
 function toStepsOfKeys(op: PatchOperation['op'], value: JsonObject, urn: string | undefined): PatchStep[] {
   return Object.entries(value).flatMap(([key, inner]) => {
     const path = parseKey(key, inner, urn);
@@ -144,7 +155,10 @@ function toStepsOfKeys(op: PatchOperation['op'], value: JsonObject, urn: string 
   });
 }
 
-/** Undefined for a key that cannot name an attribute, such as a URL. A malformed value filter is 400. */
+/**
+ * Parses a key as a path. Undefined if the key cannot name an attribute, e.g. a URL. Throws 400 for a malformed value
+ * filter.
+ */
 function parseKey(key: string, value: Json, urn: string | undefined): AttributePath | undefined {
   const name = parseAttributeName(key);
   if (name) return { ...name, urn: name.urn ?? urn, filter: undefined };
@@ -154,17 +168,17 @@ function parseKey(key: string, value: Json, urn: string | undefined): AttributeP
     const path = parsePatchPath(key);
     return { ...path, urn: path.urn ?? urn };
   }
-  // An extension that no schema declares is stored as sent, whatever the names of its attributes.
+  // An undeclared extension is stored as sent, so its attribute names are not checked.
   const isUndeclared = urn !== undefined && (parseAttributeName(urn)?.readings ?? []).length > 0;
   return isUndeclared
     ? { urn, attribute: checkName(key, urn), filter: undefined, sub: undefined }
     : undefined;
 }
 
-/** The keys of a draft that are URNs, by their lower case. */
+/** The URNs among the keys of a resource, by their form in lower case. */
 type UrnKeys = Map<string, string>;
 
-/** A step with the state that all steps of one PATCH share. */
+/** A step, with the state shared by all steps of the PATCH. */
 interface SharedStep extends PatchStep, Pick<ValueChange, 'fold'> {
   chargeWork: ReturnType<typeof createWorkMeter>;
   urnKeys: UrnKeys;
@@ -183,8 +197,9 @@ function applyStep(type: ResourceType, draft: ScimResource, step: SharedStep): v
 }
 
 /**
- * Divides the path into URN and attribute. The URN of an undeclared extension may contain colons and dots, so the URNs that
- * the resource has decide; without one of these, an object as value makes the whole path a URN.
+ * Divides the path into URN and attribute. The URN of an undeclared extension may contain colons and dots, so the text
+ * alone is ambiguous: the longest URN that the resource already has is used. If there is none and the value is an
+ * object, the whole path is the URN.
  */
 function choosePath({ op, path, value, urnKeys }: SharedStep): AttributePath {
   const chosen = chooseReading(path, (urn) => urnKeys.has(urn.toLowerCase()));
@@ -193,7 +208,10 @@ function choosePath({ op, path, value, urnKeys }: SharedStep): AttributePath {
   return urn === undefined ? path : { urn, attribute: undefined, sub: undefined, filter: undefined };
 }
 
-/** An explicit change of `id` is 400; other attributes that are read-only or secret are ignored (RFC 7643 §2.2). */
+/**
+ * Returns false for a read-only or secret attribute, whose change is ignored (RFC 7643 §2.2). Throws 400 if `path`
+ * names `id`.
+ */
 function isChangeable({ op, isExplicit }: PatchStep, attribute: Attribute): boolean {
   if (isExplicit && attribute.name === 'id') throw badRequest('mutability', 'id is read-only.');
   // "If the target location … is "required" …, an error … "mutability"" (RFC 7644 §3.5.2.2).
@@ -203,7 +221,7 @@ function isChangeable({ op, isExplicit }: PatchStep, attribute: Attribute): bool
   return isWritable(attribute);
 }
 
-/** Changes an extension, or the resource for the URN of the core schema, as a whole. */
+/** Changes all attributes of an extension at once, or all core attributes if the path is the URN of the core schema. */
 function changeWhole(
   type: ResourceType,
   draft: ScimResource,
@@ -232,7 +250,10 @@ function changeExtension(
   setExtension(draft, key, Object.keys(container).length > 0 ? container : undefined, change.urnKeys);
 }
 
-/** The spelling of a URN in the draft; that of the client if the draft does not have it. */
+/**
+ * Returns the key that the resource uses for a URN, in its own spelling; the client's spelling if the resource does not
+ * have it.
+ */
 function extensionKey(draft: ScimResource, urn: string, urnKeys: UrnKeys): string {
   return Object.hasOwn(draft, urn) ? urn : (urnKeys.get(urn.toLowerCase()) ?? urn);
 }
@@ -262,22 +283,22 @@ function setValue(container: JsonObject, key: string, value: Json | undefined): 
   }
 }
 
-/** The limit for one PATCH, in compared characters: a tenth of a second at worst. */
+/** The largest amount of work of one PATCH, in compared characters: 0.1 s in the worst case. */
 const MAX_WORK = 15_000_000;
 
-/** Weighing stops at this depth. Deeper values are refused by the change itself. */
+/** The work estimate ignores values nested deeper than this; they are refused later. */
 const MAX_DEPTH = 20;
 
-/** The cost of finding a name or a value, in characters. */
+/** The cost of finding a name or a value, in compared characters. */
 const LOOKUP_COST = 16;
 
-/** Searching a text within another costs several times as much as comparing the two. */
+/** Searching for a text inside of another costs several times as much as comparing the two. */
 const SEARCH_FACTOR = 4;
 
 /**
- * Returns a function that adds up the work of one PATCH before it is done, and throws 400 if it becomes too much. A small
- * request can cause much work: a filter is evaluated on every present value, and each value to be added or removed is
- * compared with all of them.
+ * Returns a function that counts the work of each step of a PATCH before the step runs, and throws 400 above the limit.
+ * Even a small request can cause much work: a filter is evaluated on every present value, and each value to be added or
+ * removed is compared with all of them.
  */
 function createWorkMeter(): (container: JsonObject, current: Json | undefined, change: ValueChange) => void {
   let left = MAX_WORK;

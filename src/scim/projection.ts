@@ -9,13 +9,13 @@ import { type ResourceType, resolveAttribute } from '../schema/resource-types.ts
 import type { Query } from './endpoint.ts';
 import { badRequest } from './errors.ts';
 
-/** The attributes of a resource that a response contains (RFC 7644 §3.9). */
+/** Selects the attributes of a resource that the response contains (RFC 7644 §3.9). */
 export interface Projection {
   /** Returns the resource with only these attributes. */
   apply(resource: JsonObject): JsonObject;
-  /** Whether the response may contain any part of that core attribute; if not, it need not be read from the store. */
+  /** Returns true if the response may contain any part of this core attribute. If not, the store need not read it. */
   includes(name: string): boolean;
-  /** Whether the client gave `attributes`: the response to a PATCH then contains the resource (RFC 7644 §3.5.2). */
+  /** True if the request has the parameter `attributes`: a PATCH must then return the resource (RFC 7644 §3.5.2). */
   isExplicit: boolean;
 }
 
@@ -26,13 +26,16 @@ export const fullProjection: Projection = {
   isExplicit: false,
 };
 
-/** More than all schemas have. The body of a search has room for a hundred thousand names. */
+/**
+ * The largest number of attribute names in a request. All schemas together have fewer, but the body of a search could
+ * contain a hundred thousand.
+ */
 const MAX_NAMES = 1000;
 
 /** The "minimum set of resource attributes", which no parameter removes (RFC 7643 §7, returned). */
 const alwaysReturned = ['schemas', 'id'];
 
-/** Parses `attributes` and `excludedAttributes`. Unknown names select nothing. */
+/** Parses `attributes` and `excludedAttributes`. Unknown names are ignored. */
 export function parseProjection(type: ResourceType, { attributes, excludedAttributes }: Query): Projection {
   const [included, excluded] = [parseNames(attributes), parseNames(excludedAttributes)];
   // "mutually exclusive" (RFC 7644 §3.9)
@@ -66,16 +69,22 @@ function parseNames(parameter: unknown): string[] | undefined {
   return [...names];
 }
 
-/** Attribute names as a tree, in lower case; true stands for all attributes below. */
+/** Attribute names in lower case, as a tree; `true` selects an attribute with all sub-attributes. */
 type Tree = true | Map<string, Tree>;
 
-/** Parsed names: `tree` has those that mean the same in every resource, `treeIn` all names as they apply to one resource. */
+/**
+ * The selected attributes. `tree` contains only names that mean the same in every resource, `treeIn` all names as they
+ * apply to one resource.
+ */
 interface Selection {
   tree: Tree;
   treeIn(resource: JsonObject): Tree;
 }
 
-/** A name with the URN of an undeclared extension is divided into URN and attribute by the extensions of each resource. */
+/**
+ * Parses attribute names. In the name of an undeclared extension, the URN ends differently depending on the extensions
+ * that a resource has.
+ */
 function toSelection(type: ResourceType, texts: string[]): Selection {
   const names = texts.flatMap((text) => parseAttributeName(text) ?? []);
   const tree = toTree(
@@ -98,7 +107,9 @@ function toSelection(type: ResourceType, texts: string[]): Selection {
   };
 }
 
-/** Caches the last tree: it depends only on the extensions of a resource, which most resources of a page share. */
+/**
+ * Caches the last tree. It depends only on the extensions of a resource, and most resources of a page have the same.
+ */
 function cacheLast(treeIn: Selection['treeIn']): Selection['treeIn'] {
   let last: { urns: string; tree: Tree } | undefined;
   return (resource) => {
@@ -108,7 +119,7 @@ function cacheLast(treeIn: Selection['treeIn']): Selection['treeIn'] {
   };
 }
 
-/** Adds the names to a tree. A name that stands for the whole resource makes it `true`. */
+/** Adds names to a tree. A name that means the whole resource makes the tree `true`. */
 function toTree(type: ResourceType, names: QualifiedName[], root = new Map<string, Tree>()): Tree {
   for (const name of names) {
     const { urn, name: attribute } = resolveAttribute(type, name);

@@ -13,12 +13,12 @@ import { type StreamedText, sendAsScim } from './responses.ts';
 import { scimmySchemas } from './schemas.ts';
 import { usersEndpoint } from './users.ts';
 
-/** Longer than any id, in characters. A longer id is 404 without a look into the store. */
+/** Longer ids, in characters, are answered with 404 without a query: no id of this service is as long. */
 const MAX_ID_LENGTH = 200;
 
 /**
- * Makes the routes of /Users and /Groups by SCIMMYRouters. The resource classes are shared by all services of the process;
- * each method receives the context of its request, which `contextOf` finds.
+ * Makes the routes of /Users and /Groups by SCIMMYRouters. Its resource classes are shared by all services of the
+ * process, so their methods get the context of each request from `contextOf`.
  */
 export function resourceRoutes(contextOf: (request: Request) => ScimContext): RequestHandler {
   declareResources();
@@ -31,8 +31,8 @@ export function resourceRoutes(contextOf: (request: Request) => ScimContext): Re
 }
 
 /**
- * Moves the router layers of the resources to the front, and in them those of the methods. The other layers parse bodies,
- * authenticate and answer discovery, which is done before, and each layer slows every request.
+ * Moves the router layers that serve resources to the front. The other layers parse bodies, authenticate and serve
+ * discovery, which `scim/app.ts` has already done, and each layer slows every request.
  */
 function resourcesFirst(routers: Router): Router {
   // A layer without a path has `slash`, which the types of express do not declare.
@@ -44,14 +44,16 @@ function resourcesFirst(routers: Router): Router {
 
 type Layer = Router['stack'][number];
 
-/** Returns the moved layers. The order among them stays, and among the others. */
+/** Moves layers to the front of a router, keeping their order, and returns them. */
 function moveLayersAhead({ stack }: Router, isMoved: (layer: Layer) => boolean): Layer[] {
   const moved = stack.filter(isMoved);
   stack.splice(0, stack.length, ...moved, ...stack.filter((layer) => !isMoved(layer)));
   return moved;
 }
 
-/** Declares the resource types to SCIMMY, which keeps them for the whole process: the first service does it for all. */
+/**
+ * Declares the resource types to SCIMMY. The declaration is global, so only the first service of a process makes it.
+ */
 function declareResources(): void {
   if (SCIMMY.Resources.declared('User') !== undefined) return;
   const { user, group } = scimmySchemas();
@@ -63,21 +65,28 @@ function declareResource({ name }: ResourceType, resource: ReturnType<typeof res
   SCIMMY.Resources.declare(resource as unknown as typeof SCIMMY.Types.Resource, name);
 }
 
-/** SCIMMY's types require that methods return instances of its schemas. At run time it passes on any value, and far faster. */
+/**
+ * SCIMMY's types require methods to return instances of its schemas. At run time it accepts any value, which is much
+ * faster.
+ */
 const Resource = SCIMMY.Types.Resource as unknown as new () => object;
 
-/** Makes a resource class whose methods call an endpoint. SCIMMY itself parses, filters, pages and patches nothing. */
+/**
+ * Makes a SCIMMY resource class whose methods call an endpoint. Parsing, filters, paging and PATCH are not left to
+ * SCIMMY.
+ */
 function resourceClass(type: ResourceType, endpoint: Endpoint, schema: typeof SCIMMY.Types.Schema) {
   return class extends Resource {
     static readonly endpoint = type.endpoint;
-    // The schema that the class serves. The attribute tables of `type` are generated from it.
+    // The schema that SCIMMY serves for this class; the attribute tables of `type` are generated from it.
     static readonly schema = schema;
-    // SCIMMYRouters sets the base path for the whole process on every request. It is never read: the context has it.
+    // SCIMMYRouters sets the base path on every request, but for the whole process. Ignore it: the request context has
+    // the base URL.
     static basepath = () => undefined;
     readonly #id: string | undefined;
     readonly #query: Query;
 
-    /** SCIMMY's own constructor would parse filter and attributes, in exponential time. */
+    /** Replaces SCIMMY's constructor, which parses filters and attributes in exponential time. */
     constructor(...[id, query]: [id?: string | Query, query?: Query]) {
       super();
       this.#id = typeof id === 'string' ? id : undefined;
@@ -125,7 +134,7 @@ async function answerConditionally(context: ScimContext, answer: ResourceRespons
   return undefined;
 }
 
-/** The body that SCIMMYRouters sends; undefined is 204. */
+/** The response body that SCIMMYRouters sends; undefined makes it send 204. */
 type ResponseBody = string | StreamedText | undefined;
 
 async function toResponseBody(
@@ -144,13 +153,15 @@ async function toResponseBody(
   return body;
 }
 
-/** Converts errors to ScimError. SCIMMYRouters would send the message of any other error to the client. */
+/**
+ * Converts every error to a ScimError, because SCIMMYRouters would send the message of any other error to the client.
+ */
 async function withScimErrors<T>({ scope, response }: ScimContext, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
     const scimError = toLoggedScimError(error, scope.log);
-    // SCIMMYRouters wraps the error in its own, which has no headers.
+    // Set the headers now: SCIMMYRouters wraps the error in one of its own, which has no headers.
     response.set(scimError.headers);
     throw scimError;
   }

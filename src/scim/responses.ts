@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Response } from 'express';
 import { requestScopeOf } from '../http/log.ts';
 
-/** JSON text: whole, or in pieces that are made while the client reads them. */
+/** JSON text: a string, or pieces of text that are produced while the client reads. */
 export type JsonText = string | AsyncIterable<string>;
 
 /** JSON text that is too long to be held in memory. */
@@ -35,8 +35,8 @@ export function sendJsonText(response: Response, json: string | StreamedText | u
 }
 
 /**
- * Replaces `response.send`, which SCIMMYRouters calls, so that it sends SCIM. The `send` of express would add a charset, and
- * compute a type, an ETag and a length that are known.
+ * Replaces `response.send`, which SCIMMYRouters calls, to send SCIM. The `send` of express would add a charset, and
+ * compute a media type, an ETag and a length that are already known.
  */
 export function sendAsScim(response: Response): void {
   response.send = (json?: string | StreamedText) => {
@@ -48,7 +48,10 @@ export function sendAsScim(response: Response): void {
 /** The length of a chunk, in characters. */
 const CHUNK_LENGTH = 65_536;
 
-/** The length is unknown before the end, so the response is chunked, and a response to HEAD has no Content-Length. */
+/**
+ * Sends a long text in chunks. Its length is not known in advance, so there is no Content-Length, not even in the
+ * response to a HEAD.
+ */
 async function sendLong(response: Response, { pieces, release }: StreamedText): Promise<void> {
   response.setHeader('Content-Type', MEDIA_TYPE);
   try {
@@ -56,7 +59,8 @@ async function sendLong(response: Response, { pieces, release }: StreamedText): 
     else await writeAll(response, pieces, release);
     response.end();
   } catch (error) {
-    // The status is sent already. A closed connection tells the client that the response is incomplete (RFC 9112 §8).
+    // The status has been sent already. Closing the connection tells the client that the response is incomplete (RFC
+    // 9112 §8).
     requestScopeOf(response).notes.cut = 'fault';
     requestScopeOf(response).log.error({ err: error }, 'a response was aborted by an error');
     response.destroy();
@@ -77,7 +81,8 @@ async function writeAll(
     const chunk = text;
     text = '';
     response.write(chunk);
-    // The system takes most chunks at once. Memory is released only if it did not take this one.
+    // The operating system accepts most chunks at once. If it does not, free the memory of the remaining resources
+    // while waiting.
     await setImmediate();
     if (!response.writableNeedDrain) continue;
     release();
@@ -87,7 +92,7 @@ async function writeAll(
   response.write(text);
 }
 
-/** Resolves when the client has read the written text, or has closed the connection. */
+/** Resolves when the client has read everything written so far, or has closed the connection. */
 function waitForDrain(response: Response): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

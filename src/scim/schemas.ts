@@ -15,8 +15,8 @@ interface ScimmySchemas {
 }
 
 /**
- * Makes the schemas that the resource classes declare: the definitions of SCIMMY with the overrides below, and the travel
- * extension. Each call makes new definitions; those of SCIMMY belong to the whole process and stay as they are.
+ * Makes the schemas that SCIMMY serves: its own definitions with the overrides below, and the travel extension. Each
+ * call makes copies, because SCIMMY's definitions are shared by the whole process.
  */
 export function scimmySchemas(travelAttributes = travelExtensionAttributes()): ScimmySchemas {
   const { User, Group, EnterpriseUser } = SCIMMY.Schemas;
@@ -24,14 +24,15 @@ export function scimmySchemas(travelAttributes = travelExtensionAttributes()): S
   const user = withOverrides(User.definition, userOverrides)
     .extend(enterprise, false)
     .extend(travelDefinition(travelAttributes), false);
-  // SCIMMY gives every definition an `externalId` that /Schemas does not list; the listed one takes its place.
+  // SCIMMY gives every definition a hidden `externalId`, which /Schemas does not list. The override lists it, so remove
+  // the hidden one.
   const group = withOverrides(Group.definition, groupOverrides).truncate('externalId');
   return { user: schemaClass(user), group: schemaClass(group) };
 }
 
 /**
- * Reads the attribute tables from the definitions: the schema and the extensions of users, and the schema of groups.
- * `npm run schemas` writes them to src/schema/generated-schemas.ts, for the folders that must not import SCIMMY.
+ * Converts SCIMMY's definitions to attribute tables. `npm run schemas` writes them to src/schema/generated-schemas.ts,
+ * because other folders must not import SCIMMY.
  */
 export function attributeTables(travelAttributes = travelExtensionAttributes()): {
   userSchema: Schema;
@@ -39,7 +40,7 @@ export function attributeTables(travelAttributes = travelExtensionAttributes()):
   extensions: Schema[];
 } {
   const { user, group } = scimmySchemas(travelAttributes);
-  // SCIMMY's types hide that a definition keeps its extensions among its attributes.
+  // A definition contains its extensions among its attributes, but SCIMMY's types do not show that.
   const entries: readonly unknown[] = user.definition.attributes;
   const extensions = entries.filter((entry) => entry instanceof SCIMMY.Types.SchemaDefinition);
   return {
@@ -49,17 +50,17 @@ export function attributeTables(travelAttributes = travelExtensionAttributes()):
   };
 }
 
-/** How a schema of this service differs from the definition of SCIMMY. */
+/** The differences between a schema of this service and SCIMMY's definition. */
 interface Overrides {
   description: string;
   /**
-   * The changed characteristics by attribute path. Each attribute needs a description here or in `commonDescriptions`, since
-   * those of SCIMMY describe directories in general.
+   * Changed characteristics by attribute path. Every attribute needs a description here or in `commonDescriptions`,
+   * because SCIMMY's descriptions are written for directories.
    */
   attributes: Record<string, Config>;
-  /** Attributes that SCIMMY lacks, by the path of the attribute that they precede. */
+  /** Attributes that SCIMMY does not have. The key is the path of the attribute before which they are inserted. */
   insertedBefore?: Record<string, ScimmyAttribute>;
-  /** Sub-attributes that follow all others, by path. */
+  /** Paths of sub-attributes that are moved to the end. */
   last?: readonly string[];
 }
 
@@ -100,7 +101,7 @@ const userOverrides: Overrides = {
     // The types that the travel service reads come first.
     'phoneNumbers.type': { canonicalValues: ['work', 'mobile', 'fax', 'home', 'other', 'pager'] },
     ims: { description: 'Instant messaging addresses.' },
-    // The service uses no messaging addresses and pictures, and keeps any type, so it suggests none.
+    // The service stores messaging addresses and pictures of any type but does not use them, so it suggests no types.
     'ims.type': { canonicalValues: false },
     photos: { description: 'Pictures.' },
     'photos.type': { canonicalValues: false },
@@ -120,7 +121,8 @@ const userOverrides: Overrides = {
     'groups.type': { description: 'Whether the user is in the group itself, or in a group that is in it.' },
     entitlements: { description: 'What the user may have.' },
     roles: { description: 'What the user may do.' },
-    // Without canonical types Entra ID derives `roles[primary eq "True"]`. SCIMMY lists none, and would refuse every type.
+    // With canonical types, Entra ID maps roles by type; without, it uses `roles[primary eq "True"]`. SCIMMY's list is
+    // empty, which would refuse every type.
     'roles.type': { canonicalValues: false },
     x509Certificates: { description: 'Certificates.' },
     'x509Certificates.type': { canonicalValues: false },
@@ -177,7 +179,10 @@ function travelDefinition(attributes: readonly Attribute[]): SchemaDefinition {
   );
 }
 
-/** Converts the characteristics in which the attributes of the travel extension differ from the defaults of SCIMMY. */
+/**
+ * Converts an attribute of the travel extension to SCIMMY's form. Only characteristics that differ from SCIMMY's
+ * defaults are set.
+ */
 function toScimmyAttribute({
   type,
   name,
@@ -188,7 +193,7 @@ function toScimmyAttribute({
   subAttributes = [],
 }: Attribute): ScimmyAttribute {
   const config = { description, multiValued, caseExact, mutable: mutability !== 'readOnly' };
-  // A schema has no attribute of type `any`, which SCIMMY does not know.
+  // The cast is safe: only the type `any` is unknown to SCIMMY, and no schema contains it.
   const declared = type as ScimmyAttribute['type'];
   return new SCIMMY.Types.Attribute(declared, name, config, subAttributes.map(toScimmyAttribute));
 }
@@ -198,16 +203,19 @@ function text(name: string, description: string, config: Config = {}): ScimmyAtt
 }
 
 function withOverrides({ name, id, attributes }: SchemaDefinition, overrides: Overrides): SchemaDefinition {
-  // SCIMMY marks the attributes that every definition has (RFC 7643 §3.1) as shadows, and adds them to each new one.
+  // SCIMMY adds the common attributes (RFC 7643 §3.1) to each new definition, as `shadow`. Leave them out of the copy.
   const listed = attributes.filter(({ config }) => !config.shadow);
   const copies = copyAttributes(listed, overrides, '');
   const definition = new SCIMMY.Types.SchemaDefinition(name, id, overrides.description, copies);
-  // Throws for an attribute that an update of SCIMMY renamed or removed.
+  // Throws if an update of SCIMMY has renamed or removed the attribute.
   for (const path of Object.keys(overrides.attributes)) definition.attribute(path);
   return definition;
 }
 
-/** Copies attributes with their overrides. An attribute without a description is a fault: an update of SCIMMY brought it. */
+/**
+ * Copies attributes with their overrides. Throws for an attribute without a description, which means that an update of
+ * SCIMMY has added it.
+ */
 function copyAttributes(
   attributes: ScimmyAttribute[],
   overrides: Overrides,
@@ -232,7 +240,7 @@ function copyAttributes(
   });
 }
 
-/** SCIMMY declares a resource by a class that knows its definition. No instance is ever made of it. */
+/** Wraps a definition in the class by which SCIMMY declares a resource. The class is never instantiated. */
 function schemaClass(definition: SchemaDefinition): ScimmySchema {
   return class extends SCIMMY.Types.Schema {
     static override readonly id = definition.id;
@@ -250,8 +258,8 @@ function toSchema({ id, name, description, attributes }: SchemaDefinition): Sche
 function toAttribute(original: ScimmyAttribute): Attribute {
   const { subAttributes, name, description, ...characteristics } = original.toJSON();
   return {
-    // SCIMMY leaves out the characteristics that have no meaning for a type; they have the defaults of RFC 7643 §2.2.
-    // Its types are wider than the values that it takes, which are those of RFC 7643 §7.
+    // SCIMMY omits characteristics that have no meaning for the type; they then have the defaults of RFC 7643 §2.2. The
+    // cast is safe, because SCIMMY accepts only the values of RFC 7643 §7.
     ...attribute(name, description, characteristics as Partial<Attribute>),
     ...(subAttributes ? { subAttributes: (original.subAttributes ?? []).map(toAttribute) } : {}),
   };

@@ -12,8 +12,8 @@ import { sendJsonText } from './responses.ts';
 import { usersEndpoint } from './users.ts';
 
 /**
- * The routes of searches by POST (RFC 7644 §3.4.3) and at the root (§3.4.2.1). They are mounted before SCIMMYRouters, which
- * parses filters in exponential time.
+ * Makes the routes of searches by POST (RFC 7644 §3.4.3) and at the root (§3.4.2.1). They are mounted before
+ * SCIMMYRouters, which would parse filters in exponential time.
  */
 export function searchRoutes(contextOf: (request: Request) => ScimContext): Router {
   const respondWith =
@@ -35,7 +35,7 @@ export function searchRoutes(contextOf: (request: Request) => ScimContext): Rout
 
 const searchRequestUrn = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
 
-/** The types of members. An integer may also be a string, as in a URL. */
+/** The JSON types of the members of a search. An integer may also be sent as a string, as in a URL. */
 const memberTypes = {
   text: { expected: 'a string', accepts: (value: Json) => typeof value === 'string' },
   integer: {
@@ -60,7 +60,9 @@ const members = {
   cursor: 'text',
 } as const satisfies Record<string, keyof typeof memberTypes>;
 
-/** Converts the body of a search to the query of the same GET. Members that RFC 7644 does not define are ignored. */
+/**
+ * Converts the body of a search to the query of the equivalent GET. Members that RFC 7644 does not define are ignored.
+ */
 export function parseSearchRequest(body: JsonObject): Query {
   // "Query requests MUST be identified using the following URI" (RFC 7644 §3.4.3).
   if (!includesUrn(ownValue(body, 'schemas'), searchRequestUrn))
@@ -77,7 +79,10 @@ export function parseSearchRequest(body: JsonObject): Query {
 
 const searchedTypes = [userType, groupType];
 
-/** Lists users and groups together (RFC 7644 §3.4.2.1): all users, then all groups, each sorted among themselves. */
+/**
+ * Lists users and groups together (RFC 7644 §3.4.2.1): first all users, then all groups; each part is sorted on its
+ * own.
+ */
 function listUsersAndGroups(context: ScimContext, query: Query): Promise<Page> {
   return query['cursor'] === undefined ? listByIndex(context, query) : listByCursor(context, query);
 }
@@ -98,7 +103,7 @@ async function listByIndex(context: ScimContext, query: Query): Promise<Page> {
   };
 }
 
-/** The first characters of a cursor tell whether it continues in the users or in the groups. */
+/** The prefix of a cursor tells whether the next page continues the users or the groups. */
 const userPrefix = 'U.';
 const groupPrefix = 'G.';
 
@@ -116,7 +121,7 @@ async function listByCursor(context: ScimContext, query: Query): Promise<Page> {
   return appendGroups(context, query, users);
 }
 
-/** Fills the last page of users with groups. If that page is full, the groups begin on the next page. */
+/** Fills the last page of users with groups. If that page is full already, the groups begin on the next page. */
 async function appendGroups(context: ScimContext, query: Query, userPage: Page): Promise<Page> {
   const free = parseIndexPage({ count: query['count'] }).count - userPage.resources.length;
   const isFilled = userPage.nextCursor === undefined && free > 0;
@@ -131,12 +136,12 @@ async function appendGroups(context: ScimContext, query: Query, userPage: Page):
   };
 }
 
-/** The query that returns the number of matches and no resource. */
+/** Changes a query so that it returns only the number of matches. */
 function countQuery({ cursor: _, ...query }: Query): Query {
   return { ...query, count: 0 };
 }
 
-/** A page by cursor whose cursors begin with a prefix. */
+/** Adds a prefix to all cursors of a page. */
 function withPrefix(prefix: string, { total, nextCursor, resources }: Page): Page {
   const addPrefix = ({ json, release, cursor }: PageResource) => ({
     json,

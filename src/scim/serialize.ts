@@ -22,8 +22,8 @@ export function groupResponse(view: GroupView, base: string, projection: Project
 }
 
 /**
- * Serializes a user. The store holds JSON text; parsing it only to print it again would cost most of the response, so the
- * attributes that the service adds are inserted into the text.
+ * Serializes a user. The stored resource is already JSON text, and parsing and printing it would take most of the
+ * response time, so the attributes that the service adds are inserted into the text.
  */
 export function serializeUser(view: UserView, base: string, projection: Projection): string {
   const stored = projection === fullProjection ? withTravelUserId(view) : undefined;
@@ -35,12 +35,15 @@ export function serializeUser(view: UserView, base: string, projection: Projecti
 
 const userUrn = JSON.stringify(userType.schema.id);
 const travelUrn = JSON.stringify(urns.travel);
-/** The key of the travel extension in JSON text. It cannot occur within a string, where the quotes would be escaped. */
+/**
+ * The key of the travel extension in the stored text. It cannot occur inside of a string, where its quotes would be
+ * escaped.
+ */
 const travelKey = `${travelUrn}:`;
 
 /**
- * Returns the stored text and its list of extensions with `travelUserId` inserted; undefined if that is not possible without
- * parsing.
+ * Inserts `travelUserId` into the stored text and its list of extensions. Returns undefined if the text would have to
+ * be parsed for that.
  */
 function withTravelUserId({ desired, extensions, travelUserId }: UserView) {
   if (extensions === null) return undefined;
@@ -53,7 +56,7 @@ function withTravelUserId({ desired, extensions, travelUserId }: UserView) {
     };
   }
   const start = desired.indexOf(travelKey) + travelKey.length + 1;
-  // The extension is a key of the user, so a single occurrence is that key.
+  // If the text occurs only once, it is the key of the extension and not a key further inside.
   const isUnique = desired.indexOf(travelKey, start) < 0 && desired[start - 1] === '{';
   if (!isUnique || desired.includes('"travelUserId"')) return undefined;
   const rest = desired.slice(start);
@@ -63,7 +66,7 @@ function withTravelUserId({ desired, extensions, travelUserId }: UserView) {
   };
 }
 
-/** The users of one page share their groups, so each group is serialized once. */
+/** Caches serialized groups: the users of one page share them. */
 const serializedMemberships = new WeakMap<UserView['groups'][number], { base: string; json: string }>();
 
 function serializeMembership(group: UserView['groups'][number], base: string): string {
@@ -74,17 +77,19 @@ function serializeMembership(group: UserView['groups'][number], base: string): s
   return json;
 }
 
-/** Adds a member to the JSON text of an object or list. */
+/** Adds a member at the end of the JSON text of an object or array. */
 function append(json: string, member: string): string {
   return `${json.slice(0, -1)}${json.length > 2 ? ',' : ''}${member}${json.slice(-1)}`;
 }
 
-/** The members in the JSON text of an object or list, each after a comma. */
+/** Returns the members of the JSON text of an object or array, with a comma before each. */
 function membersOf(json: string): string {
   return json.length > 2 ? `,${json.slice(1, -1)}` : '';
 }
 
-/** The same JSON as that of `toMeta`, built as text because it is written for every user of a page. */
+/**
+ * Returns the JSON text of `toMeta`. Building the text directly is faster, and it is needed for every user of a page.
+ */
 function serializeMeta({ id, createdAt, lastModified, version }: UserView, base: string): string {
   const created = new Date(createdAt).toISOString();
   const modified = lastModified === createdAt ? created : new Date(lastModified).toISOString();
@@ -93,9 +98,9 @@ function serializeMeta({ id, createdAt, lastModified, version }: UserView, base:
   return `{"resourceType":"User","created":"${created}","lastModified":"${modified}","location":${location},"version":${tag}}`;
 }
 
-/** Converts a user to a SCIM resource: the values of the IdP, and the attributes that the service adds. */
+/** Converts a stored user to a SCIM resource: the IdP's values, and the attributes that the service adds. */
 export function toUserResource({ desired, ...view }: UserView, base: string): JsonObject {
-  const resource = JSON.parse(desired) as ScimResource; // The store holds nothing else.
+  const resource = JSON.parse(desired) as ScimResource; // The store contains only valid resources.
   const groups = view.groups.map((group) => toMembership(group, base));
   const travel = resource[urns.travel];
   const withTraveler =
@@ -133,7 +138,10 @@ async function* inBatches(members: ResolvedMember[]): AsyncGenerator<ResolvedMem
     yield members.slice(start, start + MEMBERS_AT_ONCE);
 }
 
-/** `toResourceWith` converts the group with only a batch of its members. `members` stands last in the text. */
+/**
+ * Serializes a group batch by batch. `toResourceWith` converts the group with one batch as its members; the text of
+ * each further batch is appended, because `members` is the last attribute.
+ */
 async function* serializeInPieces(
   batches: AsyncIterable<ResolvedMember[]>,
   toResourceWith: (batch: ResolvedMember[]) => JsonObject,
@@ -142,7 +150,7 @@ async function* serializeInPieces(
   let hasMembers = false;
   for await (const batch of batches) {
     const members = batch.length > 0 ? toResourceWith(batch)['members'] : undefined;
-    // The projection has no members, or there are none.
+    // The response does not contain `members`, or the group has none.
     if (members === undefined) break;
     const text = JSON.stringify(members).slice(1, -1);
     yield hasMembers ? `,${text}` : `${withoutMembers.slice(0, -1)},"members":[${text}`;
@@ -152,7 +160,7 @@ async function* serializeInPieces(
   yield hasMembers ? ']}' : withoutMembers;
 }
 
-/** Converts a group to a SCIM resource; without `members` if these were not read. */
+/** Converts a group to a SCIM resource. If its members were not read, the resource has no `members`. */
 function toGroupResource(view: GroupView, base: string): JsonObject {
   const { id, attributes, members, createdAt, lastModified, version } = view;
   const shown = (members ?? []).map((member) => toMemberElement(member, base));
@@ -163,8 +171,8 @@ function toGroupResource(view: GroupView, base: string): JsonObject {
 const memberTypes = { User: userType, Group: groupType };
 
 /**
- * `type` and `$ref` follow from the resource that the id names (RFC 7643 §4.2). A member whose id names no resource has the
- * `type` that the client sent, and no `$ref`.
+ * Converts a member. `type` and `$ref` are derived from the user or group that has the id (RFC 7643 §4.2). If there is
+ * none, the member has the `type` that the client sent, and no `$ref`.
  */
 function toMemberElement(
   { names, value, display, type: sentType }: ResolvedMember,
@@ -178,7 +186,9 @@ function toMemberElement(
   return element;
 }
 
-/** Converts a group to a SCIM resource and awaits `pause` between batches of members, of which there may be any number. */
+/**
+ * Converts a group to a SCIM resource. Awaits `pause` between batches of members, because their number is not limited.
+ */
 export async function toGroupResourceInSteps(
   { members = [], ...view }: GroupView,
   base: string,
@@ -200,7 +210,7 @@ export function resourceUrl(type: ResourceType, id: string, base: string): strin
   return `${base}${type.endpoint}/${encodeURIComponent(id)}`;
 }
 
-/** The data that `id` and `meta` are built from; times are in milliseconds since 1970. */
+/** The data for `id` and `meta`. Times are epoch milliseconds. */
 interface ResourceData {
   id: string;
   version: number;

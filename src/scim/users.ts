@@ -74,10 +74,13 @@ function isLoaded(user: ListedUser): user is ListedUser & UserView {
   return user.desired !== undefined;
 }
 
-/** Attributes that the stored JSON does not have. Adding them costs more than parsing it, so it is done only for these. */
+/**
+ * Attributes that the service adds to the stored JSON. They are added only if a filter needs them, because that takes
+ * longer than parsing the JSON.
+ */
 const addedAttributes = ['id', 'schemas', 'meta', 'groups', urns.travel];
 
-/** The test of the store's rows for the part of a filter that no column answers. */
+/** Returns the test that the store applies to each row, for the part of a filter that no column answers. */
 function toUserResidual(filter: Filter, base: string): UserQuery['residual'] {
   const toResource = mentionsAttributes(userType, filter, addedAttributes)
     ? (view: UserView) => toUserResource(view, base)
