@@ -1,4 +1,4 @@
-// Writes the table of quirks in docs/deviations.md from src/scim/idp-quirks.ts. With --check it only tells whether the page
+// Writes the table of quirks in docs/deviations.md from src/scim/idp-quirks.ts. With --check it only reports whether the page
 // is up to date.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ if (!process.argv.includes('--check')) {
 }
 
 function quirksTable() {
-  const head = ['what', 'sent by', 'the RFC', 'here', 'example', 'recording', 'function'];
+  const head = ['quirk', 'sent by', 'RFC', 'Jetbridge', 'example', 'recording', 'function'];
   const rows = idpQuirks.map(({ name, sentBy, rfc, here, why, example, recording, handledBy }) => [
     name,
     sentBy.join(', '),

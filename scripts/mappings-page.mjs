@@ -1,5 +1,5 @@
 // Writes the tables of docs/mappings.md from the cases that the tests run and from the program's own tables. With
-// --check it only tells whether the page is up to date.
+// --check it only reports whether the page is up to date.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -103,7 +103,7 @@ function ruleText({ scimAttribute, transforms = [], ...target }) {
 function standing(reference) {
   if (reference.travelId) return `is traveler ${code(reference.travelId)}`;
   const standings = {
-    unknown: 'is nobody known',
+    unknown: 'matches no user',
     notLinked: 'has no traveler yet',
     self: 'is the user',
     circle: 'reports to the user',
@@ -133,7 +133,7 @@ function resultLines({ fields, fallbackEmail }) {
   const lines = Object.entries(fields).map(([field, value]) =>
     field.startsWith('roles.') ? fieldText(field) : `${fieldText(field)}: ${valueText(value)}`,
   );
-  return fallbackEmail === undefined ? lines : [...lines, `in reserve: ${code(json(fallbackEmail))}`];
+  return fallbackEmail === undefined ? lines : [...lines, `fallback: ${code(json(fallbackEmail))}`];
 }
 
 function fieldText(field) {
@@ -145,8 +145,8 @@ function fieldText(field) {
 
 function valueText(value) {
   if (value === null) return 'left out';
-  if (value === '?') return 'open';
-  if (value === '!') return 'stays';
+  if (value === '?') return 'unresolved';
+  if (value === '!') return 'unchanged';
   if (!Array.isArray(value)) return code(json(value));
   const texts = value.map(({ customFieldOptionId: id, data }) => data ?? optionText(id));
   return texts.map((text) => code(json(text))).join(', ') || 'other values';
@@ -180,7 +180,7 @@ function lookupsTable() {
       all.map(({ id, name, archived }) => [kind, name, code(id), archived ? 'archived' : '']),
     ),
   ];
-  return table(['what', 'name', 'id', 'of which kind'], rows);
+  return table(['resource', 'name', 'id', 'type or state'], rows);
 }
 
 function fieldKind({ dataType, disabled, validationRegexp, options }) {
@@ -233,7 +233,7 @@ function pathsOf({ id, attributes }) {
 function findingsTable() {
   const all = Object.values(cases).flat();
   const findings = all.flatMap((one) => translated(one).findings);
-  // The last finding of a code is shown; it is rather about a value of the identity provider than about the mapping.
+  // Findings about values of the identity provider come last, so that the table shows one of them if a code has any.
   const sorted = findings.toSorted(
     (one, other) => Number(one.mappingPath === undefined) - Number(other.mappingPath === undefined),
   );
@@ -241,7 +241,7 @@ function findingsTable() {
   const rows = [...told.values()]
     .toSorted((one, other) => (one.code < other.code ? -1 : 1))
     .map(({ code: name, value, reason, remedy }) => [code(name), code(json(value)), reason, remedy]);
-  return table(['code', 'of a value', 'what is told', 'what helps'], rows);
+  return table(['code', 'example value', 'reason', 'remedy'], rows);
 }
 
 function translated({ mapping = {}, collection = [], references = {}, applied = {}, user }) {

@@ -1,5 +1,5 @@
 // Writes docs/specification-coverage.md from the statements beside the tests. Fails when a statement has no test, or a
-// test of a statement is not listed. With --check it only tells whether the page is up to date.
+// test of a statement is not listed. With --check it only reports whether the page is up to date.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -46,29 +46,29 @@ const ada: NonNullable<QuirkExample['given']> = { path: '/Users', body: { userNa
  */
 export const idpQuirks: readonly IdpQuirk[] = [
   {
-    name: 'types of values',
+    name: 'values of another JSON type',
     sentBy: ['Entra ID (older dialect)', 'OneLogin'],
     rfc: 'JSON types are strict (7643 §2.3)',
-    here: '`"False"`, `"true"`, numbers for texts, and one-element lists for single values are read as the type that the schema declares',
+    here: '`"False"`, `"true"`, numbers instead of strings, and one-element lists instead of single values are converted to the type that the schema declares',
     example: patchOfAda({ op: 'Replace', path: 'active', value: 'False' }, { active: false }),
     recording: 'entra-patch-active-string-false.json',
     handledBy: normalizeValue,
   },
   {
-    name: 'case of names',
+    name: 'names in another case',
     sentBy: ['Entra ID'],
     rfc: 'attribute names are case-insensitive (7643 §2.1)',
-    here: 'so are URNs, the paths of endpoints, and `op` in PATCH; core URNs may prefix any attribute',
+    here: 'URNs, endpoint paths, and `op` in PATCH are case-insensitive too; an attribute may be prefixed with the URN of its core schema',
     why: 'Entra ID sends `Add` and `Replace`',
     example: patchOfAda({ op: 'Add', path: 'Title', value: 'Lead' }, { title: 'Lead' }),
     recording: 'entra-patch-legacy-add-single.json',
     handledBy: parsePatch,
   },
   {
-    name: 'empty text for a reference',
+    name: 'an empty string as a reference',
     sentBy: ['Entra ID'],
-    rfc: 'null and `[]` are unassigned (7643 §2.5)',
-    here: 'an empty text unassigns a reference, too',
+    rfc: 'null and `[]` mean unassigned (7643 §2.5)',
+    here: 'an empty string unassigns a reference too',
     example: {
       given: {
         path: '/Users',
@@ -83,8 +83,8 @@ export const idpQuirks: readonly IdpQuirk[] = [
   {
     name: 'the manager as a list, without its URN',
     sentBy: ['Entra ID (older dialect)'],
-    rfc: 'attributes of an extension are named with its URN (7644 §3.10); `manager` is a single object (7643 §4.3)',
-    here: 'the path `manager` names the attribute of the enterprise extension; the first element of the list is the value',
+    rfc: 'extension attributes are prefixed with the URN of the extension (7644 §3.10); `manager` is a single object (7643 §4.3)',
+    here: 'the path `manager` means the attribute of the enterprise extension; the first element of a list is the value',
     example: patchOfAda(
       { op: 'Add', path: 'manager', value: [{ value: 'm-1' }] },
       { [urns.enterprise]: { manager: { value: 'm-1' } } },
@@ -96,8 +96,8 @@ export const idpQuirks: readonly IdpQuirk[] = [
     name: 'unknown core attributes',
     sentBy: ['Okta', 'Entra ID'],
     rfc: 'not defined',
-    here: 'dropped and noted in the log, in POST and PUT; in PATCH such an operation is ignored. Unknown sub-attributes in a PATCH path are 400 `invalidPath`',
-    why: 'both send all that they have',
+    here: 'in POST and PUT the attribute is dropped, and the log names it; in PATCH the operation is ignored. An unknown sub-attribute in a PATCH path is 400 `invalidPath`',
+    why: 'both send every attribute that they have',
     example: {
       request: { method: 'POST', path: '/Users', body: { userName: 'ada', favoriteColor: 'blue' } },
       response: { status: 201, body: { userName: 'ada', favoriteColor: null } },
@@ -122,7 +122,7 @@ export const idpQuirks: readonly IdpQuirk[] = [
     name: 'users without required attributes',
     sentBy: ['Okta', 'Entra ID'],
     rfc: 'attributes that `/Schemas` declares as required must be sent (7643 §7)',
-    here: '`userName`, `name` and `emails` are declared as required; only `userName` must be sent',
+    here: '`userName`, `name` and `emails` are declared as required; but only `userName` is required in a request',
     why: 'both build their mappings from `/Schemas`, and create users without a mailbox',
     example: {
       request: { method: 'POST', path: '/Users', body: { userName: 'ada' } },
@@ -134,9 +134,9 @@ export const idpQuirks: readonly IdpQuirk[] = [
   {
     name: 'PUT without `active`',
     sentBy: ['Okta'],
-    rfc: 'is cleared or set to a default (7644 §3.5.1)',
+    rfc: 'an attribute that is missing in a PUT is cleared or set to a default (7644 §3.5.1)',
     here: '`active` keeps its value',
-    why: "Okta's PUT leaves it out, and must not archive a traveler by that",
+    why: "Okta's PUT omits it, and must not archive the traveler",
     example: {
       given: { path: '/Users', body: { userName: 'ada', active: false } },
       request: { method: 'PUT', path: '/Users/{id}', body: { userName: 'ada', title: 'Lead' } },
@@ -146,11 +146,11 @@ export const idpQuirks: readonly IdpQuirk[] = [
     handledBy: userService,
   },
   {
-    name: 'literal comparison of values',
+    name: 'comparison of returned values',
     sentBy: ['Entra ID', 'Okta'],
-    rfc: 'the server may change the values that it stores',
-    here: 'values are returned as they were sent, also where the travel service holds another value or none',
-    why: 'both compare literally, and would send the same change again for ever',
+    rfc: 'the server may change values before it stores them',
+    here: 'values are returned exactly as they were sent, even if the travel service has another value or none',
+    why: 'both compare the returned value literally, and would otherwise send the same change forever',
     example: patchOfAda(
       { op: 'Replace', path: 'phoneNumbers[type eq "mobile"].value', value: 'tel:+33-6-12-34-56-78' },
       { phoneNumbers: [{ type: 'mobile', value: 'tel:+33-6-12-34-56-78' }] },
@@ -162,8 +162,8 @@ export const idpQuirks: readonly IdpQuirk[] = [
     name: '`manager.displayName`',
     sentBy: ['Entra ID', 'Okta'],
     rfc: 'read-only (7643 §4.3)',
-    here: 'kept as sent',
-    why: 'both compare it with the value that they sent',
+    here: 'stored and returned as it was sent',
+    why: 'both compare the returned value with the one that they sent',
     example: patchOfAda(
       { op: 'replace', path: `${urns.enterprise}:manager`, value: { value: 'm-1', displayName: 'Max' } },
       { [urns.enterprise]: { manager: { value: 'm-1', displayName: 'Max' } } },
@@ -175,7 +175,7 @@ export const idpQuirks: readonly IdpQuirk[] = [
     name: 'PATCH: a value filter that matches nothing',
     sentBy: ['Okta', 'Entra ID'],
     rfc: '`replace`: 400 `noTarget` (7644 §3.5.2.3)',
-    here: 'a filter on only `type` or `primary` creates the element',
+    here: 'if the filter compares only `type` or `primary`, the element is created',
     example: patchOfAda(
       { op: 'Replace', path: 'emails[type eq "work"].value', value: 'ada@corp.example' },
       { emails: [{ type: 'work', value: 'ada@corp.example' }] },
@@ -187,8 +187,8 @@ export const idpQuirks: readonly IdpQuirk[] = [
     name: 'PATCH: `remove` with a value',
     sentBy: ['Entra ID', 'JumpCloud', 'authentik'],
     rfc: 'the value has no meaning (7644 §3.5.2.2)',
-    here: 'removes from `members` and other lists only the listed values',
-    why: 'the reading of the RFC would empty groups',
+    here: 'removes only the given values from `members` and other multi-valued attributes',
+    why: 'ignoring the value, as the RFC says, would empty groups',
     example: {
       given: {
         path: '/Groups',
@@ -204,7 +204,7 @@ export const idpQuirks: readonly IdpQuirk[] = [
     name: 'PATCH: operations without a path',
     sentBy: ['Entra ID (flag `aadOptscim062020`)', 'SCIM validators'],
     rfc: 'the keys of the value are attributes (7644 §3.5.2.1)',
-    here: 'keys may be dotted names, URNs and value filters',
+    here: 'keys may also be dotted names, names with a URN, and value filters',
     example: patchOfAda(
       { op: 'replace', value: { 'name.givenName': 'Ada', [`${urns.enterprise}:department`]: 'Research' } },
       { name: { givenName: 'Ada' }, [urns.enterprise]: { department: 'Research' } },
@@ -215,8 +215,8 @@ export const idpQuirks: readonly IdpQuirk[] = [
   {
     name: '`type` and `$ref` of a member',
     sentBy: ['Entra ID', 'Keycloak'],
-    rfc: 'name the kind of the resource, and its URL (7643 §4.2)',
-    here: 'follow from the resource that `value` names, whatever the client sends. An id that names no user or group of the connection is kept: it has no `$ref`, and the `type` that the client sent',
+    rfc: '`type` is the type of the resource with the id in `value`, `$ref` its URL (7643 §4.2)',
+    here: 'both are derived from that resource, and the values of the client are ignored. An id without a user or group in the connection is stored with the `type` that the client sent, and without `$ref`',
     why: 'clients send members of every kind with `type: "User"` or without a type, and compare `value`',
     example: {
       given: ada,
@@ -231,7 +231,7 @@ export const idpQuirks: readonly IdpQuirk[] = [
     handledBy: serializeGroup,
   },
   {
-    name: 'filters: a sub-attribute behind a value filter',
+    name: 'filters: a sub-attribute after a value filter',
     sentBy: ['Entra ID'],
     rfc: 'not in the grammar of filters (7644 §3.4.2.2)',
     here: '`emails[type eq "work"].value eq "x"` compares the sub-attribute of the selected values',
