@@ -100,7 +100,7 @@ function titleOf({ callee, arguments: [first] }) {
   return type === 'TemplateLiteral' && quasis.length === 1 ? [quasis[0].cooked] : [];
 }
 
-/** Every test of the specification stands on the page. */
+/** Reports tests of the specification that no statement names. */
 function refuseUnlisted(all) {
   const listed = new Set(all.flatMap(({ tests }) => tests.map(({ file, title }) => `${file}: ${title}`)));
   for (const file of filesIn(folder, '.test.ts')) {
@@ -120,6 +120,12 @@ function pageText() {
       `\`${folder}/statements\`. A test fails if a statement has no test, if a test of the specification has no`,
       `statement, or if this page is out of date. For each of the ${open} statements that the specification leaves open`,
       'or that needed a decision, the last column gives the decision and the document that explains it.',
+    ].join('\n'),
+    [
+      '- **not specified**: the specification does not define this.',
+      '- **id form A** is 24 hexadecimal characters, **id form B** at most 50 characters (3.7, 3.8).',
+      '- **the same title**: the title of the test is the statement. **every row**: the test runs for each row of a table.',
+      '- In titles, `%s` and `%j` are the parameters of a parameterized test. A title without a subject continues the name of its group.',
     ].join('\n'),
     ...sections.flatMap(sectionText),
   ].join('\n\n');

@@ -35,7 +35,7 @@ test('code: `badRequest`, `conflict`, `forbidden`, `internalError`, `invalidPara
   expect((await fixture.send('get', '/users')).body.code).toBe('internalError');
 });
 
-test('message: short human-readable summary, always there', async () => {
+test('message: short human-readable summary, always present', async () => {
   for (const { body } of Object.values(await failures())) {
     expect(body.message).toMatch(/^[A-Z].{5,200}\.$/);
   }
@@ -106,7 +106,7 @@ test('server error: 5xx', async () => {
   expect(text).not.toContain('disk');
 });
 
-test('the status that goes with `conflict`: not shown', async () => {
+test('the status that goes with `conflict`: not specified', async () => {
   const { id } = await fixture.make('/cost-centers', { name: 'Research' });
   await fixture.make('/users', { email: 'ada@example.com', costCenterId: id });
   for (const answer of [

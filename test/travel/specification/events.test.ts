@@ -70,7 +70,7 @@ describe('in a year in which everything happens', () => {
     }
   });
 
-  test('2. the payload type of `dispute.*`, `refund.*` and `tripProject.booking.*` events: not shown', async () => {
+  test('2. the payload type of `dispute.*`, `refund.*` and `tripProject.booking.*` events: not specified', async () => {
     const all = await events();
     for (const [start, path] of [
       ['dispute.', '/disputes'],
