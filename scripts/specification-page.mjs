@@ -123,7 +123,7 @@ function pageText() {
     ].join('\n'),
     [
       '- **not specified**: the specification does not define this.',
-      '- **id form A** is 24 hexadecimal characters, **id form B** at most 50 characters (3.7, 3.8).',
+      '- **id form A** is 24 hexadecimal characters, **id form B** at most 50 characters (3.6, 3.7).',
       '- **the same title**: the title of the test is the statement. **every row**: the test runs for each row of a table.',
       '- In titles, `%s` and `%j` are the parameters of a parameterized test. A title without a subject continues the name of its group.',
     ].join('\n'),
