@@ -12,9 +12,6 @@ import {
   toUnreadableFailure,
 } from './answers.ts';
 
-/** The time limit of a call that names none. */
-const TIMEOUT_MS = 10_000;
-const MAX_CONCURRENT_CALLS = 8;
 /** A larger response is refused; a page of 100 travelers is well below 1 MB. */
 const MAX_RESPONSE_BYTES = 8_000_000;
 /** Shorter than the keep-alive time of servers (Node: 5 s), so that requests are seldom sent over a socket that is closing. */
@@ -31,11 +28,14 @@ export interface ClientSettings {
   url: string;
   token: string;
   clock: Pick<Runtime, 'now' | 'wallClock' | 'wait'>;
-  timeoutMs?: number;
-  atOnce?: number;
-  perSecond?: number | undefined;
+  /** The time limit of a call that has none of its own, in milliseconds. */
+  timeoutMs: number;
+  /** The largest number of concurrent calls. */
+  concurrency: number;
+  /** The largest number of calls per second; undefined: no limit. */
+  perSecond: number | undefined;
   /** The media type of the first PATCH; after a 415 the other one is used. */
-  patchMediaType?: PatchMediaType;
+  patchMediaType: PatchMediaType;
 }
 
 /** One request to the travel API. `path` is logged, so it contains ids but no personal data. */
@@ -66,13 +66,13 @@ export interface TravelClient {
  * before the lease under which it is made.
  */
 export function travelClient(settings: ClientSettings): TravelClient {
-  const { atOnce = MAX_CONCURRENT_CALLS, perSecond, clock, timeoutMs = TIMEOUT_MS } = settings;
+  const { concurrency, perSecond, clock, timeoutMs } = settings;
   const agents = {
     httpAgent: new HttpAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS }),
     httpsAgent: new HttpsAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS }),
   };
   const http = axiosFor(settings, agents);
-  const limit = createLimiter({ atOnce, perSecond, clock });
+  const limit = createLimiter({ concurrency, perSecond, clock });
   const exchange = createExchange(settings.patchMediaType);
   let clockOffset: number | undefined;
   return {
@@ -186,7 +186,7 @@ async function sendRequest(
 /** The limits for the use of a travel API. */
 export interface Limits {
   /** The number of concurrent calls. */
-  atOnce: number;
+  concurrency: number;
   /** The number of calls that may start within any second; undefined for no limit. */
   perSecond: number | undefined;
   clock: Pick<Runtime, 'now' | 'wait'>;
@@ -197,7 +197,7 @@ export type Limiter = <T>(signal: AbortSignal, work: () => Promise<T>) => Promis
 
 /** Creates the limiter that all calls of a connection share. */
 export function createLimiter(limits: Limits): Limiter {
-  const slots = createSemaphore(limits.atOnce);
+  const slots = createSemaphore(limits.concurrency);
   const waitForRate = createPacer(limits);
   return async (signal, work) => {
     await slots.acquire(signal);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import Table from 'cli-table3';
 import type { Command } from 'commander';
 import { type Fault, SettingsFault } from '../config/faults.ts';
+import { connectionSchema } from '../config/schema.ts';
 import { readMapping, readSettings, type Settings } from '../config/settings.ts';
 import { newSecret } from '../http/authentication.ts';
 import type { Identity } from '../provisioning/identity.ts';
@@ -147,17 +148,7 @@ function demoSettings(shell: Shell, { data, scimToken, travelKey }: Secrets & { 
         mappingFile,
         scimToken,
         account: 'embedded',
-        travelApi: {
-          url: 'embedded',
-          key: travelKey,
-          paths: {},
-          timeoutMs: 10_000,
-          concurrency: 8,
-          perSecond: 100,
-          lateMs: 30_000,
-          patchMediaType: 'application/json',
-          feed: false,
-        },
+        travelApi: { ...connectionSchema.parse({}).travelApi, url: 'embedded', key: travelKey, feed: false },
         policies: defaultPolicies,
       },
     ],

@@ -101,7 +101,7 @@ interface PatchStep {
    * True if the client named the attribute in `path`. Errors in the keys of a value without a path are tolerated more
    * often.
    */
-  isExplicit: boolean;
+  isNamedInPath: boolean;
 }
 
 /**
@@ -115,7 +115,7 @@ function toSteps(operations: PatchOperation[]): PatchStep[] {
   if (weight > MAX_WEIGHT)
     throw badRequest('invalidValue', 'The PATCH asks for too much at once; send it in parts.');
   return operations.flatMap(({ op, path, value }): PatchStep[] => {
-    if (path !== undefined) return [{ op, path: parsePatchPath(path), value, isExplicit: true }];
+    if (path !== undefined) return [{ op, path: parsePatchPath(path), value, isNamedInPath: true }];
     return isObject(value) ? toStepsOfKeys(op, value, undefined) : [];
   });
 }
@@ -151,7 +151,7 @@ export function parsePatchPath(text: string): AttributePath {
 function toStepsOfKeys(op: PatchOperation['op'], value: JsonObject, urn: string | undefined): PatchStep[] {
   return Object.entries(value).flatMap(([key, inner]) => {
     const path = parseKey(key, inner, urn);
-    return path ? [{ op, path, value: inner, isExplicit: false }] : [];
+    return path ? [{ op, path, value: inner, isNamedInPath: false }] : [];
   });
 }
 
@@ -212,8 +212,8 @@ function choosePath({ op, path, value, urnKeys }: SharedStep): AttributePath {
  * Returns false for a read-only or secret attribute, whose change is ignored (RFC 7643 §2.2). Throws 400 if `path`
  * names `id`.
  */
-function isChangeable({ op, isExplicit }: PatchStep, attribute: Attribute): boolean {
-  if (isExplicit && attribute.name === 'id') throw badRequest('mutability', 'id is read-only.');
+function isChangeable({ op, isNamedInPath }: PatchStep, attribute: Attribute): boolean {
+  if (isNamedInPath && attribute.name === 'id') throw badRequest('mutability', 'id is read-only.');
   // "If the target location … is "required" …, an error … "mutability"" (RFC 7644 §3.5.2.2).
   if (op === 'remove' && attribute.required && attribute.type !== 'complex') {
     throw badRequest('mutability', `${attribute.name} is required.`);

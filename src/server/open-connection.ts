@@ -24,8 +24,8 @@ export interface EmbeddedAddress {
 type CommonSettings = Pick<Settings, 'parkingDomain' | 'minimumShare' | 'tombstoneDays'>;
 
 /**
- * Creates the travel API client of one connection. The embedded service is called over HTTP like any other travel API, with other
- * limits only.
+ * Creates a connection with its client for the travel API. The embedded service is called over HTTP like any other travel API,
+ * only without a rate limit.
  */
 export function openConnection(
   settings: ConnectionSettings,
@@ -41,7 +41,7 @@ export function openConnection(
     token: isEmbedded ? embeddedAddress.key : (travelApi.key ?? ''),
     clock: runtime,
     timeoutMs: travelApi.timeoutMs,
-    atOnce: travelApi.concurrency,
+    concurrency: travelApi.concurrency,
     patchMediaType: travelApi.patchMediaType,
     // The embedded service runs in this process and has no rate limit.
     perSecond: isEmbedded ? undefined : travelApi.perSecond,

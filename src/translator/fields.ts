@@ -45,19 +45,19 @@ export interface Field {
   read: Reader;
   /** The names of the SCIM attribute, and sub-attribute, that shows a traveler's value; of a multi-valued attribute, the work element. */
   path: readonly string[];
-  /** `exact` compares JSON values. `asRead` passes the traveler's value through `read` first, so that spelling is ignored. */
-  comparison: 'exact' | 'asRead';
+  /** `exact` compares JSON values. `normalized` first converts the traveler's value by `read`, so that `fr` equals `FR`. */
+  comparison: 'exact' | 'normalized';
   /** The attributes that the travel extension has for the field. */
   extension: readonly Attribute[];
   /** The collection of the travel API whose resources the field names by id. */
   refersTo?: NamedCollection;
   /** The name of the field in a sentence; the key if left out. */
   noun?: string;
-  /** True if an unusable value causes no finding once another value is used, e.g. German before English. */
+  /** True if an unusable candidate causes no finding when a later one is used, e.g. the language German before English. */
   skipsSilently?: boolean;
 }
 
-/** The fields of a traveler with one value each, in the order of findings and traces. `archived` follows `active` and is not a row. */
+/** The fields of a traveler with one value each, in the order of findings and traces. `archived`, roles and custom fields have rules of their own and no row. */
 export const fields = [
   {
     key: 'email',
@@ -77,7 +77,7 @@ export const fields = [
     sources: firstNames,
     read: readText,
     path: ['name', 'givenName'],
-    comparison: 'asRead',
+    comparison: 'normalized',
     extension: [],
   },
   {
@@ -86,7 +86,7 @@ export const fields = [
     sources: lastNames,
     read: readText,
     path: ['name', 'familyName'],
-    comparison: 'asRead',
+    comparison: 'normalized',
     extension: [],
   },
   {
@@ -97,7 +97,7 @@ export const fields = [
       multiValuedAttribute(user, 'phoneNumbers', { types: ['mobile', 'work'], never: ['fax', 'pager'] }),
     read: readPhone,
     path: ['phoneNumbers', 'value'],
-    comparison: 'asRead',
+    comparison: 'normalized',
     extension: [],
   },
   {
@@ -156,12 +156,12 @@ export const fields = [
   extensionField('gender', {
     description: 'The gender, as in travel documents.',
     read: readGender,
-    comparison: 'asRead',
+    comparison: 'normalized',
   }),
   extensionField('currency', {
     description: 'The currency, by its ISO 4217 code.',
     read: readCurrency,
-    comparison: 'asRead',
+    comparison: 'normalized',
   }),
   extensionField('separateIcsEmails', {
     description: 'Whether calendar files come in emails of their own.',
@@ -210,7 +210,7 @@ function addressField<const Part extends string>(
     sources: (user) => addressAttribute(user, scimName),
     read,
     path: ['addresses', scimName],
-    comparison: 'asRead',
+    comparison: 'normalized',
     extension: [],
   };
 }

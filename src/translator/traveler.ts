@@ -105,7 +105,7 @@ export function hasValue(
   if (isEqualJson(observed, wanted)) return true;
   if (parseFieldKey(key).kind === 'customField') return haveSameOptions(observed, wanted);
   const field = findField(key, rules.fields);
-  if (field?.comparison !== 'asRead') return false;
+  if (field?.comparison !== 'normalized') return false;
   const countries = [traveler.address?.countryCode?.toUpperCase(), rules.mapping.phone?.defaultCountry];
   const phoneCountries = countries.filter((country) => country !== undefined);
   const context = { lookups: noLookups, references: new Map(), applied: {}, phoneCountries };

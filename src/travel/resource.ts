@@ -22,8 +22,8 @@ export type ListFilter = 'archived' | 'emails' | 'status';
 export type ChangeKind = 'created' | 'updated' | 'deleted';
 
 /**
- * A list under an item of another type: the resources whose `field` names that item, or those whose ids the item lists
- * in `idsIn`.
+ * A list at `/<path>/<id of an item of type>/<path of this resource>`. It contains the resources whose `field` is the id of that
+ * item, or, with `idsIn`, the resources whose ids that field of the item lists.
  */
 export type SubCollection = { type: string; path: string } & ({ field: string } | { idsIn: string });
 
@@ -77,7 +77,7 @@ export interface ResourceDeclaration {
   type: string;
   /** The last segment of the collection's path. */
   path: string;
-  /** A: 24 hexadecimal characters. B: a UUID or up to 50 other characters. */
+  /** The forms of ids in the specification. A: 24 hexadecimal characters. B: a UUID or up to 50 other characters. */
   idForm: 'A' | 'B';
   /** The fields that clients can write. */
   schema: z.ZodObject;
@@ -87,10 +87,11 @@ export interface ResourceDeclaration {
    */
   readOnly?: z.ZodObject;
   secret?: DeclaredSecret;
+  /** Reading alone (list, retrieve), or all six: the specification has no resource in between, nor have the conformance tests. */
   operations: Operation[];
   /** If true, the collection also has cursor pages. */
   cursor?: boolean;
-  /** Changes that append an event of the kind `<type>.<change>`. */
+  /** Changes that append an event of the kind `<type>.<change>`, which `eventKinds` in resources/event.ts must list. */
   events?: ChangeKind[];
   /** Required fields that a list can be sorted by, besides `createdAt`. If empty, the list has no parameter `sortBy`. */
   sortBy: string[];

@@ -45,7 +45,7 @@ describe('the client of the travel API', () => {
       open.push(response);
       arrived.open(open.length);
     });
-    const client = server.client({ atOnce: 2 });
+    const client = server.client({ concurrency: 2 });
     const calls = [0, 1, 2, 3].map((n) => client.call({ method: 'GET', path: `/api/users/${n}` }, body));
 
     await arrived.reached(2);
@@ -67,7 +67,7 @@ describe('the client of the travel API', () => {
       setArrived = resolve;
     });
     server = await travelServer(() => setArrived());
-    const client = server.client({ atOnce: 1, timeoutMs: 5_000 });
+    const client = server.client({ concurrency: 1, timeoutMs: 5_000 });
     const held = client.call(get, body);
     await arrived;
     const late = await client.call({ ...get, path: '/api/users/late', timeoutMs: 40 }, body);
@@ -91,7 +91,7 @@ describe('the client of the travel API', () => {
       starts.push(now);
       json(response, 200, { data: {} });
     });
-    const client = server.client({ perSecond: 2, atOnce: 1, clock });
+    const client = server.client({ perSecond: 2, concurrency: 1, clock });
     for (let call = 0; call < 3; call += 1) await client.call(get, body);
     now += 400;
     await client.call(get, body);

@@ -15,6 +15,7 @@ import { createEmbeddedTravel } from '../../src/server/embedded.ts';
 import { apiKeys } from '../../src/store/credentials.ts';
 import { openEmbedded } from '../../src/store/database.ts';
 import { areSameWithoutCase, wordPairs } from '../fixtures/unicode.ts';
+import { unlimited } from './travel-server.ts';
 
 interface Fixture {
   users: TravelUsers;
@@ -44,7 +45,7 @@ async function build(): Promise<Fixture> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const clock = { now: Date.now, wallClock: Date.now, wait: async () => {} };
-  const client = travelClient({ url: `http://127.0.0.1:${port}`, token: bridgeKey, clock });
+  const client = travelClient({ ...unlimited, url: `http://127.0.0.1:${port}`, token: bridgeKey, clock });
   const lookups = travelLookups({ client, paths: defaultPaths, now: Date.now, log });
   const make = async (path: string, body: object) => {
     const answer = await client.call({ method: 'POST', path, data: body }, ({ data: made }) => made);

@@ -43,7 +43,7 @@ export async function travelServer(answer: Answerer): Promise<TravelServer> {
     requests,
     sockets,
     client: (settings = {}) => {
-      const client = travelClient({ url, token: 'key-1', clock, ...settings });
+      const client = travelClient({ ...unlimited, url, token: 'key-1', clock, ...settings });
       clients.push(client);
       return client;
     },
@@ -54,6 +54,14 @@ export async function travelServer(answer: Answerer): Promise<TravelServer> {
     },
   };
 }
+
+/** Settings of a client without a rate limit. */
+export const unlimited: Pick<ClientSettings, 'timeoutMs' | 'concurrency' | 'perSecond' | 'patchMediaType'> = {
+  timeoutMs: 10_000,
+  concurrency: 8,
+  perSecond: undefined,
+  patchMediaType: 'application/json',
+};
 
 /** A clock that stands still; its `wait` returns at once. */
 const clock = {

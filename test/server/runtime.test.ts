@@ -44,7 +44,7 @@ describe('the clock of the process', () => {
         waits.push(ms);
         pass(ms);
       };
-      const limit = createLimiter({ atOnce: 1, perSecond: 2, clock: { now, wait } });
+      const limit = createLimiter({ concurrency: 1, perSecond: 2, clock: { now, wait } });
       const call = () => limit(new AbortController().signal, async () => {});
       await call();
       await call();

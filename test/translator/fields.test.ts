@@ -26,10 +26,10 @@ const travel = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
 /** The table with one more row. Everything below follows the new field without any other change. */
 const table = [
   ...fields,
-  extensionField('nationality', {
-    description: 'The nationality, by its ISO 3166-1 code.',
+  extensionField('homeAirportCountry', {
+    description: 'The homeAirportCountry, by its ISO 3166-1 code.',
     read: readCountry,
-    comparison: 'asRead',
+    comparison: 'normalized',
   }),
 ];
 
@@ -39,8 +39,8 @@ function rulesOf(scimUserMapping: Json = [], collection: ScimUserMapping[] = [])
   return compileRules(result.mapping, collection, table);
 }
 
-function userWith(nationality: Json): JsonObject {
-  return { userName: 'ada@x.example', [travel]: { nationality } };
+function userWith(homeAirportCountry: Json): JsonObject {
+  return { userName: 'ada@x.example', [travel]: { homeAirportCountry } };
 }
 
 /** A response of the travel API, read as the adapter reads it. */
@@ -64,15 +64,15 @@ describe('a field that is added as one row', () => {
   it('is sent when a user is created with the attribute of the travel extension', () => {
     expect(toCreateBody(planFor(userWith('France')))).toEqual({
       email: 'ada@x.example',
-      nationality: 'FR',
+      homeAirportCountry: 'FR',
     });
   });
 
   it('is read back from the response of the travel API, so that it is not sent twice', () => {
     const plan = planFor(userWith('France'));
-    const traveler = travelerWith({ nationality: 'FRA', archived: false });
+    const traveler = travelerWith({ homeAirportCountry: 'FRA', archived: false });
     const applied = toAppliedFields({}, plan, traveler);
-    expect(applied).toMatchObject({ nationality: { sent: 'FR', answered: 'FRA', source: 'France' } });
+    expect(applied).toMatchObject({ homeAirportCountry: { sent: 'FR', answered: 'FRA', source: 'France' } });
     expect(planFor(userWith('France'), { applied, observed: traveler })).toMatchObject({
       set: {},
       remove: [],
@@ -80,74 +80,76 @@ describe('a field that is added as one row', () => {
   });
 
   it('is not sent to a traveler that has the same value in another spelling', () => {
-    const observed = travelerWith({ nationality: 'fra' });
-    expect(planFor(userWith('France'), { observed }).adopt).toMatchObject({ nationality: { value: 'FR' } });
+    const observed = travelerWith({ homeAirportCountry: 'fra' });
+    expect(planFor(userWith('France'), { observed }).adopt).toMatchObject({
+      homeAirportCountry: { value: 'FR' },
+    });
   });
 
   it('is reported as drift when it is changed in the travel service', () => {
-    const applied = { nationality: { sent: 'FR', answered: 'FR', source: 'France' } };
-    expect(findDrift(applied, travelerWith({ nationality: 'DE' }))).toMatchObject([
-      { field: 'nationality', code: 'drift', value: 'DE' },
+    const applied = { homeAirportCountry: { sent: 'FR', answered: 'FR', source: 'France' } };
+    expect(findDrift(applied, travelerWith({ homeAirportCountry: 'DE' }))).toMatchObject([
+      { field: 'homeAirportCountry', code: 'drift', value: 'DE' },
     ]);
-    expect(findDrift(applied, travelerWith({ nationality: 'FR' }))).toEqual([]);
+    expect(findDrift(applied, travelerWith({ homeAirportCountry: 'FR' }))).toEqual([]);
   });
 
   it('is removed from the traveler when the attribute goes away', () => {
-    const applied = { nationality: { sent: 'FR', answered: 'FR', source: 'France' } };
+    const applied = { homeAirportCountry: { sent: 'FR', answered: 'FR', source: 'France' } };
     const plan = planFor({ userName: 'ada@x.example' }, { applied });
-    expect(toPatchBody(plan, undefined)).toMatchObject({ nationality: null });
-    expect(removableKeys(travelerWith({ nationality: 'FR' }), table)).toEqual(['nationality']);
+    expect(toPatchBody(plan, undefined)).toMatchObject({ homeAirportCountry: null });
+    expect(removableKeys(travelerWith({ homeAirportCountry: 'FR' }), table)).toEqual(['homeAirportCountry']);
   });
 
   it('is shown in the SCIM user of an imported traveler, whose translation changes nothing', () => {
-    const traveler = travelerWith({ nationality: 'FR' });
+    const traveler = travelerWith({ homeAirportCountry: 'FR' });
     const user = toScim(rulesOf(), traveler, { lookups });
-    expect(user).toMatchObject({ [travel]: { nationality: 'FR' } });
+    expect(user).toMatchObject({ [travel]: { homeAirportCountry: 'FR' } });
     expect(planFor(user, { observed: traveler })).toMatchObject({ set: {}, remove: [] });
   });
 
   it('has findings, a trace and a place in the preview', () => {
     const translation = toTravel(rulesOf(), userWith('Middle-earth'), { lookups, references: new Map() });
-    expect(translation.fields.nationality).toEqual({ kind: 'absent' });
-    expect(translation.findings).toMatchObject([{ field: 'nationality', code: 'countryUnknown' }]);
-    expect(translation.trace).toContainEqual(expect.objectContaining({ field: 'nationality' }));
-    expect(previewText(translation)).toContain(`absent by default rule ${travel}:nationality`);
+    expect(translation.fields.homeAirportCountry).toEqual({ kind: 'absent' });
+    expect(translation.findings).toMatchObject([{ field: 'homeAirportCountry', code: 'countryUnknown' }]);
+    expect(translation.trace).toContainEqual(expect.objectContaining({ field: 'homeAirportCountry' }));
+    expect(previewText(translation)).toContain(`absent by default rule ${travel}:homeAirportCountry`);
   });
 
   it('is ignored in a travel response if it is of another type', () => {
-    expect(readField(travelerWith({ nationality: 7 }), 'nationality')).toBeUndefined();
+    expect(readField(travelerWith({ homeAirportCountry: 7 }), 'homeAirportCountry')).toBeUndefined();
   });
 
   it.each([
-    ['the mapping file', rulesOf([{ scimAttribute: 'title', userAttribute: 'nationality' }])],
-    ['the collection', rulesOf([], [{ scimAttribute: 'title', userAttribute: 'nationality' }])],
+    ['the mapping file', rulesOf([{ scimAttribute: 'title', userAttribute: 'homeAirportCountry' }])],
+    ['the collection', rulesOf([], [{ scimAttribute: 'title', userAttribute: 'homeAirportCountry' }])],
   ])('can be set by a rule of %s', (_title, rules) => {
     expect(rules.faults).toEqual([]);
     const user = { userName: 'ada@x.example', title: 'Germany' };
     const { fields: wanted } = toTravel(rules, user, { lookups, references: new Map() });
-    expect(wanted.nationality).toEqual({ kind: 'value', value: 'DE', source: 'Germany' });
-    const shown = toScim(rules, travelerWith({ nationality: 'DE' }), { lookups });
+    expect(wanted.homeAirportCountry).toEqual({ kind: 'value', value: 'DE', source: 'Germany' });
+    const shown = toScim(rules, travelerWith({ homeAirportCountry: 'DE' }), { lookups });
     expect(shown).toMatchObject({ title: 'DE' });
   });
 
   it('is a target in the JSON Schema of mapping files', () => {
     const schema = JSON.stringify(z.toJSONSchema(mappingSchemaFor(table), { io: 'input' }));
-    expect(schema).toContain('"separateIcsEmails","nationality"]');
+    expect(schema).toContain('"separateIcsEmails","homeAirportCountry"]');
   });
 
   it('is an attribute of the travel extension in /Schemas', () => {
     const { extensions } = attributeTables(travelExtensionAttributes(table));
     expect(extensions.at(-1)?.attributes).toContainEqual(
       expect.objectContaining({
-        name: 'nationality',
-        description: 'The nationality, by its ISO 3166-1 code.',
+        name: 'homeAirportCountry',
+        description: 'The homeAirportCountry, by its ISO 3166-1 code.',
       }),
     );
   });
 });
 
 it('without its row, a field is no target of rules', () => {
-  const row = { scimAttribute: 'title', userAttribute: 'nationality' };
+  const row = { scimAttribute: 'title', userAttribute: 'homeAirportCountry' };
   expect(parseMapping({ scimUserMapping: [row] })).toHaveProperty('faults');
   expect(compileRules(mappingOf({}), [row]).faults).toMatchObject([{ code: 'mappingUnusable' }]);
 });

@@ -6,7 +6,7 @@ import type { Fixture } from '../fixtures/travel.ts';
 /** The number of distinct samples that every resource can have. */
 export const SAMPLE_COUNT = scimAttributes.length;
 
-/** A valid body. Numbers below `MOST` give different values for all unique and sortable fields. */
+/** A valid body. Numbers below `SAMPLE_COUNT` give different values for all unique and sortable fields: email, code, name, data, scimAttribute. */
 export function sample(resource: Resource, number: number): JsonObject {
   // Neither in order of creation nor all in one case.
   const mark = (number * 7) % SAMPLE_COUNT;
