@@ -5,17 +5,17 @@ import { groupType, resolveAttribute, userType } from './resource-types.ts';
 export interface NameParts {
   /** The schema URN in front of the name; undefined for a name without one. */
   urn: string | undefined;
-  /** Undefined when the name is a URN and nothing else. */
+  /** Undefined if the text is only a URN. */
   attribute: string | undefined;
   /** The name of the sub-attribute, e.g. `givenName` in `name.givenName`. */
   sub: string | undefined;
 }
 
-/** A qualified attribute name, divided into its most likely parts. */
+/** A qualified attribute name, divided in the most likely way. */
 export interface QualifiedName extends NameParts {
   /**
-   * All ways to divide a name whose schema this service does not define, the longest URN first. The text alone does not
-   * show where the URN ends: `urn:acme:1.0:user:custom` is an extension, or the attribute `custom` of `urn:acme:1.0:user`.
+   * All possible ways to divide the name if this service does not define its schema, the longest URN first. The text
+   * alone is ambiguous: `urn:acme:1.0:user:custom` is an extension, or the attribute `custom` of `urn:acme:1.0:user`.
    */
   readings?: readonly NameParts[];
 }
@@ -41,8 +41,9 @@ export function isUrn(text: string): boolean {
 }
 
 /**
- * Divides an attribute name such as `urn:…:User:name.givenName` or `name.givenName`, or a URN. Returns undefined for other
- * text. A name with an unknown URN is divided in the most likely way; `chooseReading` finds the one that fits a resource.
+ * Divides an attribute name such as `urn:…:User:name.givenName` or `name.givenName`, or a URN. Returns undefined for
+ * other text. If the URN is unknown, the name is divided in the most likely way; `chooseReading` corrects that for a
+ * resource.
  */
 export function parseAttributeName(text: string): QualifiedName | undefined {
   if (text.length > MAX_NAME_LENGTH) return undefined;
@@ -53,7 +54,10 @@ export function parseAttributeName(text: string): QualifiedName | undefined {
   return declared ?? { ...(likelyReading(readings) ?? urnOnly(text)), readings };
 }
 
-/** Divides a name again after its longest known URN; the most likely parts stay if none of its URNs is known. */
+/**
+ * Divides a name again so that its URN is the longest known one. If none is known, the name stays divided in the most
+ * likely way.
+ */
 export function chooseReading<Name extends QualifiedName>(
   name: Name,
   isKnown: (urn: string) => boolean,
@@ -62,7 +66,7 @@ export function chooseReading<Name extends QualifiedName>(
   return reading ? { ...name, ...reading } : name;
 }
 
-/** Returns a test whether the resource has an extension with a URN, compared without case. */
+/** Returns a function that tells whether the resource has an extension with this URN, compared without case. */
 export function extensionTest(resource: JsonObject): (urn: string) => boolean {
   let known: Set<string> | undefined;
   return (urn) => {
@@ -76,8 +80,9 @@ export function extensionTest(resource: JsonObject): (urn: string) => boolean {
 }
 
 /**
- * Returns the URN of the extension that a PATCH path with an object as its value names, for a resource without an extension
- * of any reading: the whole path. Returns undefined if an attribute follows a URN like those of RFC 7643 §10.3.
+ * Returns the URN of the extension that a PATCH path names if its value is an object and the resource has no such
+ * extension yet: the whole path is the URN. Returns undefined if the path is a URN like those of RFC 7643 §10.3,
+ * followed by an attribute.
  */
 export function containerUrn({ readings = [] }: QualifiedName): string | undefined {
   if (readings.some(({ urn = '', attribute }) => attribute !== undefined && typedUrn.test(urn)))
@@ -92,7 +97,7 @@ const declaredUrns = new Set(
   ),
 );
 
-/** Tells whether the parts name a schema of this service, or an attribute that one of them defines. */
+/** Returns true if this service has a schema with this URN and, if the name has an attribute, the schema defines it. */
 function isDeclared({ urn = '', attribute }: NameParts): boolean {
   if (!declaredUrns.has(urn.toLowerCase())) return false;
   return (
@@ -102,8 +107,8 @@ function isDeclared({ urn = '', attribute }: NameParts): boolean {
 }
 
 /**
- * The URN may be the whole text, or end at the last colon, or at one of the last two dots: older Entra ID and SCIM 1.1 put
- * a dot between the URN and the attribute.
+ * Returns all ways to divide a text that begins with a URN. The URN may be the whole text, or end at the last colon or
+ * at one of the last two dots: older Entra ID and SCIM 1.1 put a dot between the URN and the attribute.
  */
 function possibleReadings(text: string): NameParts[] {
   const colon = text.lastIndexOf(':');
@@ -115,7 +120,10 @@ function possibleReadings(text: string): NameParts[] {
   return [urnOnly(text), ...named];
 }
 
-/** Prefers a URN that ends in a resource type, then one of this service; else the URN ends at the last colon. */
+/**
+ * Chooses the most likely way: a URN that ends in a resource type, else a URN of this service, else the URN up to the
+ * last colon.
+ */
 function likelyReading(readings: readonly NameParts[]): NameParts | undefined {
   const [all, ...named] = readings;
   if (all?.urn !== undefined && typedUrn.test(all.urn)) return all;

@@ -51,17 +51,17 @@ export function complexAttribute(
   return { ...attribute(name, description, { ...traits, type: 'complex' }), subAttributes };
 }
 
-/** Makes an attribute of an unknown extension: it takes any value and compares without case. */
+/** Makes an attribute that no schema defines: it takes any value, and text is compared without case. */
 export function undeclaredAttribute(name: string): Attribute {
   return attribute(name, '', { type: 'any' });
 }
 
-/** Finds a sub-attribute by name, compared without case. An undeclared attribute may have any. */
+/** Finds a sub-attribute by name, compared without case. An undeclared attribute has every sub-attribute. */
 export function findSubAttribute(parent: Attribute, name: string): Attribute | undefined {
   return parent.type === 'any' ? undeclaredAttribute(name) : findAttribute(parent.subAttributes, name);
 }
 
-/** Attribute tables never change, so each is indexed once. */
+/** Caches the index of each attribute table, which never changes. */
 const indexes = new WeakMap<readonly Attribute[], Map<string, Attribute>>();
 
 /** Finds an attribute by name, compared without case (RFC 7643 §2.1). */

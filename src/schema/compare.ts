@@ -3,7 +3,9 @@ import { foldCase } from './case-fold.ts';
 import type { Comparison, Operand } from './filter-parser.ts';
 import type { Json } from './resource.ts';
 
-/** The right-hand value of a comparison in a filter, in all forms that comparing needs. It is prepared once for a filter. */
+/**
+ * The right-hand value of a comparison in a filter, converted once per filter to every type that it may be compared as.
+ */
 export interface Comparand {
   value: Exclude<Operand, null>;
   text: string;
@@ -12,15 +14,15 @@ export interface Comparand {
   epochMs: number | undefined;
 }
 
-/** A value of a resource during the evaluation of a filter. The first comparison without case sets `folded`. */
+/** A value of a resource that a filter is evaluated on. `folded` caches its form for comparison without case. */
 export interface Value {
   json: Json;
   folded?: string;
 }
 
-/** A comparison of a filter, and the attribute whose values it tests. */
+/** A comparison with the attribute whose values it tests. */
 interface Criterion {
-  /** `ne` is not among them: it holds if no value of the attribute is equal, which a single value cannot tell. */
+  /** `ne` is excluded: it is true if no value of the attribute is equal, which cannot be decided from one value. */
   op: Exclude<Comparison, 'ne'>;
   comparand: Comparand;
   attribute: Attribute | undefined;
@@ -57,7 +59,10 @@ export function matchesComparison(
   return matchesText(op, value.folded, comparand.folded);
 }
 
-/** Estimates the cost of a comparison, in characters read. The first comparison of a value also folds its text. */
+/**
+ * Estimates the cost of a comparison, in characters read. The first comparison of a text costs more, because the text
+ * is folded.
+ */
 export function comparisonCost({ op, comparand }: Pick<Criterion, 'op' | 'comparand'>, value: Value): number {
   const { json, folded } = value;
   if (typeof json !== 'string') return COMPARISON_COST;
@@ -67,10 +72,10 @@ export function comparisonCost({ op, comparand }: Pick<Criterion, 'op' | 'compar
   return COMPARISON_COST + folding + (op === 'co' ? searching : json.length);
 }
 
-/** The fixed cost of a comparison, in characters read. */
+/** The cost of a comparison of anything but text, in characters read. */
 const COMPARISON_COST = 16;
 
-/** The cost of folding one character, in characters read. */
+/** The cost of folding one character of a text, in characters read. */
 const FOLDING_COST = 8;
 
 function isSubstringOperator(op: Comparison): boolean {
@@ -116,10 +121,13 @@ function toBoolean({ value, text }: Comparand): boolean | undefined {
   return folded === 'true' || folded === 'false' ? folded === 'true' : undefined;
 }
 
-/** `includes` takes time up to the product of both lengths. Beyond this product a linear search is used. */
+/**
+ * In the worst case, `includes` takes time proportional to the product of both lengths. Above this product a linear
+ * algorithm is used.
+ */
 const MAX_PRODUCT = 65_536;
 
-/** `includes` finds parts up to this length in time that grows with the text alone. */
+/** Up to this length of the searched part, `includes` takes time proportional to the length of the text alone. */
 const MAX_PART = 16;
 
 function isSearchCheap(text: string, part: string): boolean {

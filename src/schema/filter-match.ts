@@ -6,7 +6,9 @@ import type { AttributePath, Comparison, Filter } from './filter-parser.ts';
 import { isObject, type Json, type JsonObject, ownValue } from './resource.ts';
 import { type ResourceType, resolveAttribute } from './resource-types.ts';
 
-/** An evaluation in steps of a few milliseconds. It yields after each step, so that the caller can let other work in. */
+/**
+ * A computation in steps of a few milliseconds. It yields after each step, so that the caller can serve other requests.
+ */
 export type Steps<T> = Generator<void, T, void>;
 
 /** The work of one step, in characters read (`comparisonCost`). */
@@ -15,34 +17,40 @@ const STEP_WORK = 200_000;
 /** The cost of visiting one row or name, in characters read. */
 const ROW_WORK = 16;
 
-/** A value filter selects among this many elements at a time, so that a match near the beginning ends the search early. */
+/**
+ * A value filter is evaluated on this many elements at a time, so that a match near the beginning ends the search
+ * early.
+ */
 const BLOCK_ROWS = 256;
 
-/** State of one evaluation: the work since the last pause, and the function that folds texts. */
+/**
+ * The state of one evaluation: the work since the last pause, and a function that folds texts for comparison without
+ * case.
+ */
 interface Evaluation {
   work: number;
   fold(text: string): string;
 }
 
-/** The values of an attribute, one row each. Columns that were read stay for the next comparison. */
+/** The values of one attribute, one row per value. Columns are cached for further comparisons. */
 interface Table {
   rows: readonly Json[];
   /** The indexes of all rows, in blocks of `BLOCK_ROWS`. */
   blocks: number[][];
   attribute: Attribute | undefined;
-  /** Columns by the `columnKey` of a leaf: of paths outside of brackets, and of names inside of them. */
+  /** The columns by `columnKey`: `outer` for paths outside of brackets, `inner` for names inside of brackets. */
   outer: Map<string, Column>;
   inner: Map<string, Column>;
 }
 
-/** The values at one name in all rows of a table. A cell is read when it is first needed. */
+/** The values of one sub-attribute in all rows of a table. Each cell is read when it is first needed. */
 interface Column {
   attribute: Attribute | undefined;
   read(row: Json): Json[];
   cells: (Value[] | undefined)[];
 }
 
-/** Selects the rows for which a single comparison of a condition holds. */
+/** Returns those of the rows for which one comparison is true. */
 type LeafTest = (leaf: Leaf, rows: number[]) => Steps<number[]>;
 
 /** Tells whether a resource matches a filter (RFC 7644 §3.4.2.2). An unknown attribute has no values. */
@@ -72,7 +80,7 @@ export function matchesFilter(type: ResourceType, filter: Filter, resource: Json
   return runAtOnce(evaluateFilter(type, prepareFilter(filter), resource));
 }
 
-/** Tells for each element of an attribute whether it matches a value filter, the filter in brackets. */
+/** Returns for each element of an attribute whether it matches a value filter, i.e. the filter in brackets. */
 export function matchElements(
   attribute: Attribute | undefined,
   filter: Filter,
@@ -83,7 +91,10 @@ export function matchElements(
   return elements.map((_, row) => hits.has(row));
 }
 
-/** Reads the values at a path. For a multi-valued attribute these are all elements, or those that the path's filter selects. */
+/**
+ * Reads the values at a path. For a multi-valued attribute these are all elements, or those that match the value filter
+ * of the path.
+ */
 export function readPath(type: ResourceType, written: AttributePath, resource: JsonObject): Json[] {
   const path = chooseReading(written, extensionTest(resource));
   const table = readTable(type, path, resource);
@@ -110,7 +121,10 @@ function runAtOnce<T>(steps: Steps<T>): T {
   return step.value;
 }
 
-/** Selects the rows that match a condition, in order. Each operand is tested only with rows that it can still decide. */
+/**
+ * Returns the rows that match a condition, in their order. An operand is evaluated only on rows that the earlier
+ * operands have not decided.
+ */
 function* selectRows(condition: Condition, rows: number[], ask: LeafTest): Steps<number[]> {
   if (rows.length === 0) return rows;
   let left = rows;
@@ -148,7 +162,7 @@ function* anyRowMatches(evaluation: Evaluation, table: Table, leaf: Leaf): Steps
   return false;
 }
 
-/** Selects the rows that match the filter in brackets. The parser allows no brackets inside of brackets. */
+/** Returns the rows that match the filter in brackets. Brackets cannot be nested. */
 function selectElements(
   evaluation: Evaluation,
   table: Table,
@@ -169,7 +183,7 @@ function selectElementsAtOnce(table: Table, filter: Filter, fold: (text: string)
   return table.blocks.flatMap((block) => runAtOnce(selectElements(evaluation, table, condition, block)));
 }
 
-/** Counts the visit of a row, and tells whether the step has done its work. */
+/** Counts the work of visiting a row. Returns true if the step has done enough work and must pause. */
 function isPauseDue(evaluation: Evaluation): boolean {
   evaluation.work += ROW_WORK;
   if (evaluation.work < STEP_WORK) return false;
@@ -217,7 +231,7 @@ function rowMatches(
 const noValues: Value[] = [];
 const presentValue: Value[] = [{ json: true }];
 
-/** Reads the values of a row that a leaf compares; for `pr` a single one if there is any value. */
+/** Reads the values of a row that a comparison needs; for `pr` one value is enough. */
 function readCell({ read }: Column, { op }: Leaf, row: Json): Value[] {
   const values = read(row);
   if (op === 'pr') return values.some(isPresent) ? presentValue : noValues;
@@ -239,7 +253,7 @@ function isPresent(value: Json): boolean {
   return isObject(value) ? Object.values(value).some(isPresent) : value !== null && value !== '';
 }
 
-/** The column at `attribute.sub` of a table whose rows are the values of the attribute. */
+/** Returns the column of `attribute.sub` in the table of the attribute's values. */
 function outerColumn({ outer, attribute }: Table, { columnKey, path: { sub } }: Leaf): Column | undefined {
   if (sub !== undefined && isUndeclaredPart(attribute, sub)) return undefined;
   return getOrCreateColumn(outer, columnKey, () => ({
@@ -249,7 +263,7 @@ function outerColumn({ outer, attribute }: Table, { columnKey, path: { sub } }: 
   }));
 }
 
-/** The column at a name in brackets, for a table whose rows are the elements in front of the brackets. */
+/** Returns the column of a name inside of brackets, in the table of the elements that the brackets filter. */
 function innerColumn({ inner, attribute }: Table, { columnKey, path }: Leaf): Column | undefined {
   const { attribute: name = '', sub } = path;
   if (isUndeclaredPart(attribute, name)) return undefined;
@@ -260,7 +274,10 @@ function innerColumn({ inner, attribute }: Table, { columnKey, path }: Leaf): Co
   }));
 }
 
-/** Resources never contain an undeclared sub-attribute of a complex attribute, so it needs no column. */
+/**
+ * Returns true for an undeclared sub-attribute of a complex attribute: no resource has one, so there is nothing to
+ * read.
+ */
 function isUndeclaredPart(attribute: Attribute | undefined, name: string): boolean {
   return attribute?.type === 'complex' && findAttribute(attribute.subAttributes, name) === undefined;
 }
@@ -284,13 +301,13 @@ function partAttribute(attribute: Attribute | undefined, sub: string | undefined
   return attribute?.type === 'complex' ? findAttribute(attribute.subAttributes, 'value') : attribute;
 }
 
-/** A simple element is its own `value`. */
+/** An element that is not an object is its own `value`. */
 function readElementPart(element: Json, name: string): Json | undefined {
   if (isObject(element)) return ownValue(element, name);
   return name.toLowerCase() === 'value' ? element : undefined;
 }
 
-/** Reads the values of the attribute that a path names. */
+/** Makes the table of the values of the attribute that a path names. */
 function readTable(type: ResourceType, path: AttributePath, resource: JsonObject): Table {
   const { urn, attribute, name } = resolveAttribute(type, path);
   const container = urn === undefined ? resource : ownValue(resource, urn);
@@ -316,20 +333,23 @@ function newTable(rows: readonly Json[], attribute: Attribute | undefined): Tabl
   return { rows, blocks, attribute, outer: new Map(), inner: new Map() };
 }
 
-/** A filter that is prepared for many resources: its right-hand values are folded and parsed once. */
+/** A filter prepared for evaluation on many resources: its right-hand values are converted only once. */
 export type Condition =
   | { op: 'and' | 'or'; operands: Condition[] }
   | { op: 'not'; operand: Condition }
   | Leaf;
 
-/** A comparison, or `pr`, of one attribute. */
+/** A part of a filter that names one attribute: a comparison, or `pr`. */
 type Leaf = LeafPath & ({ op: 'pr' } | { op: Exclude<Comparison, 'ne'>; comparand: Comparand });
 
 interface LeafPath {
   path: AttributePath;
-  /** The URN and the attribute in lower case: leaves with the same key share a table. */
+  /** The URN and attribute in lower case. Comparisons with the same key share a table. */
   attributeKey: string;
-  /** The attribute and the sub-attribute in lower case, and the kind of leaf: leaves with the same key share a column. */
+  /**
+   * The attribute and sub-attribute in lower case, and whether it is `pr`. Comparisons with the same key share a
+   * column.
+   */
   columnKey: string;
   /** The filter in brackets, as in `emails[type eq "work"]`; undefined without brackets. */
   filter: Condition | undefined;
@@ -357,7 +377,7 @@ function prepareComparison({ op, path, value }: Extract<Filter, { value: unknown
   return op === 'eq' ? { op: 'not', operand: prepareFilter({ op: 'pr', path }) } : { op: 'or', operands: [] };
 }
 
-/** Divides the name of a leaf after the URNs that a resource has. */
+/** Divides the attribute name of a comparison again, according to the extensions that a resource has. */
 function resolveLeaf(leaf: Leaf, isKnown: (urn: string) => boolean): Leaf {
   const path = chooseReading(leaf.path, isKnown);
   return path === leaf.path
@@ -378,7 +398,7 @@ function leafKeys(path: AttributePath, use: 'present' | 'compared'): Omit<LeafPa
   };
 }
 
-/** Tells whether a filter names one of these core attributes or extension URNs, and so needs their values. */
+/** Returns true if a filter uses one of these core attributes or extension URNs, so that their values are needed. */
 export function mentionsAttributes(type: ResourceType, filter: Filter, names: readonly string[]): boolean {
   switch (filter.op) {
     case 'and':

@@ -6,7 +6,10 @@ export type Comparison = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' |
 /** The right-hand value of a comparison. */
 export type Operand = string | number | boolean | null;
 
-/** A parsed filter (RFC 7644 §3.4.2.2). A value path without an operator is a `pr` whose path has a filter. */
+/**
+ * A parsed filter (RFC 7644 §3.4.2.2). A value filter without an operator after it, such as `emails[type eq "work"]`,
+ * is parsed as `pr`.
+ */
 export type Filter =
   | { op: 'and' | 'or'; operands: Filter[] }
   | { op: 'not'; operand: Filter }
@@ -16,7 +19,7 @@ export type Filter =
 /** A parsed path `urn:attribute[filter].sub`, its names in the client's spelling (RFC 7644 §3.5.2, figure 7). */
 export interface AttributePath extends NameParts {
   filter: Filter | undefined;
-  /** All ways to divide the name, where it has several (`QualifiedName`). */
+  /** All possible ways to divide the name, if there are several (`QualifiedName`). */
   readings?: readonly NameParts[];
 }
 
@@ -146,7 +149,7 @@ class FilterParser {
 
   #comparison(): Filter {
     const path = this.path();
-    // The comparisons in brackets are counted already.
+    // A path with brackets does not count, because the comparisons inside of them are counted.
     if (!path.filter) this.#comparisons += 1;
     const token = this.#tokens[this.#at];
     if (this.#comparisons > MAX_COMPARISONS) {
@@ -161,7 +164,7 @@ class FilterParser {
       this.#at += 1;
       return { op: word, path, value: this.#value() };
     }
-    // A value path without an operator holds if an element matches.
+    // A value filter without an operator after it is true if an element matches.
     if (path.filter && path.sub === undefined) return { op: 'pr', path };
     throw this.#unexpected(token, 'an operator');
   }
@@ -206,7 +209,10 @@ function parseNumber(word: string, at: number): number {
   throw new SyntaxFault(`"${shorten(word)}" is beyond what numbers hold; send it as a string`, at);
 }
 
-/** Divides a name in front of a value filter so that it has an attribute and no sub-attribute; undefined if it cannot. */
+/**
+ * Divides the name in front of a value filter so that it has an attribute but no sub-attribute; undefined if that is
+ * impossible.
+ */
 function toFilterableName(name: QualifiedName): QualifiedName | undefined {
   const isAttribute = ({ attribute, sub }: NameParts) => attribute !== undefined && sub === undefined;
   const readings = name.readings?.filter(isAttribute);
@@ -223,7 +229,7 @@ function shorten(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-/** A token of a filter or path. `glued` tells that no space separates it from the token before. */
+/** A token of a filter or path. `glued` is true if no space separates it from the previous token. */
 type Token =
   | { kind: 'word'; text: string; at: number; glued: boolean }
   | { kind: 'string'; value: string; at: number; glued: boolean }
@@ -280,7 +286,7 @@ function parseString(text: string, at: number): string {
   }
 }
 
-/** Databases refuse the NUL character, also in comparisons. */
+/** Throws for the NUL character, which databases refuse even in comparisons. */
 function rejectNul(text: string, at: number): string {
   if (text.includes('\0')) throw new SyntaxFault('a string has a NUL character', at);
   return text;
@@ -305,7 +311,7 @@ class SyntaxFault extends Error {
   }
 }
 
-/** Returns the result of a parser, or the SyntaxFault that it throws as a value. */
+/** Calls a parser and returns its result; a SyntaxFault that it throws is returned as a value. */
 function catchSyntaxFault<T>(read: () => T): T | PathFault {
   try {
     return read();

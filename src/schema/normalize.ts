@@ -58,7 +58,7 @@ export function checkRequiredAttributes(type: ResourceType, resource: ScimResour
   }
 }
 
-/** Tells whether clients may write an attribute. */
+/** Returns true if clients may write the attribute. */
 export function isWritable({ mutability }: Attribute): boolean {
   return mutability === 'readWrite' || mutability === 'immutable';
 }
@@ -84,7 +84,7 @@ function addAll(type: ResourceType, into: Normalized, body: JsonObject): void {
   }
 }
 
-/** The URNs that a body names in `schemas` or as keys of objects, in lower case. */
+/** Returns the URNs in `schemas` and those that are keys of objects in the body, in lower case. */
 function namedUrns(body: JsonObject): Set<string> {
   const listed = [ownValue(body, 'schemas') ?? []].flat().filter((urn) => typeof urn === 'string');
   const keys = Object.keys(body).filter((key) => isObject(body[key]) && isUrn(key));
@@ -92,8 +92,8 @@ function namedUrns(body: JsonObject): Set<string> {
 }
 
 /**
- * Parses a key of a body. An object under any URN is an extension, unless a schema of this service defines the key as an
- * attribute.
+ * Parses a key of a body. If the key is a URN and its value an object, it is an extension, unless a schema of this
+ * service defines the key as an attribute.
  */
 function parseKey(key: string, value: Json, known: Set<string>): QualifiedName | undefined {
   const name = parseAttributeName(key);
@@ -119,7 +119,10 @@ function addEntry(type: ResourceType, into: Normalized, entry: BodyEntry): void 
   }
 }
 
-/** Adds the object under a URN: an extension, or the core schema itself, whose URN some clients use as a key. */
+/**
+ * Adds the attributes of an object whose key is a URN: an extension, or the core schema, whose URN some clients use as
+ * a key.
+ */
 function addContainer(type: ResourceType, into: Normalized, { urn, value, key }: BodyEntry): void {
   if (isUnassigned(value) || value === '') return;
   if (!isObject(value)) throw new SchemaFault('value', `The value of ${key} must be an object.`);
@@ -129,7 +132,10 @@ function addContainer(type: ResourceType, into: Normalized, { urn, value, key }:
   }
 }
 
-/** A name without its URN does not replace a value whose name had it. */
+/**
+ * Sets an attribute of an extension. If the body has the attribute both with and without its URN, the value with the
+ * URN is used.
+ */
 function setInExtension(
   resource: ScimResource,
   {
@@ -154,7 +160,10 @@ function assignValue(container: JsonObject, name: string, value: Json | undefine
   container[key] = value;
 }
 
-/** Tells whether a `schemas` value lists a URN, compared without case. A single URN may stand without an array. */
+/**
+ * Returns true if a `schemas` value contains a URN, compared without case. The value may be a single URN instead of an
+ * array.
+ */
 export function includesUrn(schemas: Json | undefined, urn: string): boolean {
   const folded = urn.toLowerCase();
   return [schemas ?? []]

@@ -4,7 +4,7 @@ import { coreUrns } from './resource.ts';
 
 const readOnly = { mutability: 'readOnly' } as const;
 
-/** The attributes of every resource, which no schema lists (RFC 7643 §3.1). */
+/** The attributes of every resource; no schema lists them (RFC 7643 §3.1). */
 const commonAttributes: readonly Attribute[] = [
   attribute('id', 'Given by this service; never reused.', {
     ...readOnly,
@@ -59,13 +59,13 @@ export const groupType: ResourceType = {
   extensions: [],
 };
 
-/** The attribute that a qualified name means. */
+/** The result of resolving a qualified name in a resource type. */
 export interface ResolvedAttribute {
-  /** The URN of the extension, in the schema's spelling where a schema has it; undefined for a core attribute. */
+  /** The URN of the extension; undefined for a core attribute. Spelled as in the schema, if one defines it. */
   urn: string | undefined;
-  /** Undefined if no schema defines it. A resource keeps such an attribute if it is in an extension. */
+  /** Undefined if no schema defines the attribute. Resources still store such attributes of extensions. */
   attribute: Attribute | undefined;
-  /** The name in the schema's spelling where a schema has it; undefined for a URN alone. */
+  /** The name of the attribute, spelled as in the schema, if one defines it; undefined for a URN alone. */
   name: string | undefined;
 }
 
@@ -80,7 +80,8 @@ export function resolveAttribute(
   const extension = type.extensions.find(({ id }) => id.toLowerCase() === folded);
   if (extension) return resolveInExtension(extension, name);
   if (!baseSchemas.has(folded)) return { urn, attribute: undefined, name };
-  // A URN of another resource type cannot be an extension of this one, so the name is an unknown core attribute.
+  // The URN belongs to another resource type and cannot be an extension of this one: treat the whole name as an unknown
+  // core attribute.
   const unknown = [urn, name].filter((part) => part !== undefined).join(':');
   return { urn: undefined, attribute: undefined, name: unknown };
 }

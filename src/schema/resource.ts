@@ -7,8 +7,8 @@ export interface JsonObject {
 }
 
 /**
- * A SCIM resource as the store keeps it and responses return it: attribute names and types are those of the schema, values
- * are the client's (RFC 7643 §3).
+ * A SCIM resource as it is stored and returned: attribute names and types are normalized to the schema, values are
+ * stored as the client sent them (RFC 7643 §3).
  */
 export type ScimResource = JsonObject;
 
@@ -30,8 +30,8 @@ export const coreUrns: readonly string[] = [
 ];
 
 /**
- * Returns the own property of that name, and never an inherited one. The exact spelling comes first, then one that differs by
- * case only.
+ * Returns an own property by name, never an inherited one: in the exact spelling if there is one, else in a spelling
+ * that differs only by case.
  */
 export function ownValue(container: JsonObject, name: string): Json | undefined {
   const key = ownKey(container, name);
@@ -48,7 +48,7 @@ export function ownKey(container: JsonObject, name: string): string | undefined 
 /** The most attributes of one object. Names are searched one after the other, so more of them would be slow. */
 const MAX_NAMES = 500;
 
-/** Throws a SchemaFault if the container has no room for a further name. */
+/** Throws a SchemaFault if adding this name would exceed the limit on attributes of one object. */
 export function checkNameCount(container: JsonObject, name: string): void {
   if (!Object.hasOwn(container, name) && Object.keys(container).length >= MAX_NAMES) {
     throw new SchemaFault('value', 'There are too many attributes.');
@@ -63,7 +63,7 @@ export function isObject(value: Json | undefined): value is JsonObject {
 /** `value`: a value has the wrong type or cannot be stored; `schemas`: the body is another type of resource. */
 type SchemaFaultKind = 'value' | 'schemas';
 
-/** Thrown for input that does not fit the schema. Clients receive the message. */
+/** Thrown for input that does not fit the schema. The message is sent to the client. */
 export class SchemaFault extends Error {
   readonly kind: SchemaFaultKind;
 

@@ -22,7 +22,10 @@ export function normalizeValue(attribute: Attribute, value: Json): Json | undefi
   return attribute.multiValued ? normalizeElements(attribute, value) : normalizeSingle(attribute, value);
 }
 
-/** Normalizes each sub-attribute of a complex value. One that maps to undefined was given and is unassigned. */
+/**
+ * Normalizes each sub-attribute of a complex value. In the result, undefined means that the client sent the
+ * sub-attribute as unassigned.
+ */
 export function normalizeSubAttributes(attribute: Attribute, value: Json): Map<string, Json | undefined> {
   const unwrapped = unwrapSingleElement(attribute, value);
   if (!isObject(unwrapped)) return new Map(textAsValue(attribute, unwrapped));
@@ -44,7 +47,7 @@ export function normalizeSubAttribute(attribute: Attribute, part: Attribute, val
   return isReference && normalized === '' ? undefined : normalized;
 }
 
-/** Tells whether a value means unassigned (RFC 7643 §2.5). */
+/** Returns true if a value means unassigned (RFC 7643 §2.5). */
 export function isUnassigned(value: Json | undefined): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
@@ -74,7 +77,10 @@ function byName([first]: [string, Json], [second]: [string, Json]): number {
   return first < second ? -1 : 1;
 }
 
-/** "The primary attribute value 'true' MUST appear no more than once" (RFC 7643 §2.4): the first primary element stays so. */
+/**
+ * Removes `primary` from all primary elements except the first: "The primary attribute value 'true' MUST appear no more
+ * than once" (RFC 7643 §2.4).
+ */
 function keepOnePrimary(elements: Json[]): Json[] {
   const first = elements.findIndex((element) => isObject(element) && element['primary'] === true);
   return elements.map((element, index) =>
@@ -177,12 +183,12 @@ function checkValueCount(count: number, where: string): void {
   if (count > MAX_UNDECLARED_VALUES) throw new SchemaFault('value', `${where} has too many values.`);
 }
 
-/** Refuses numbers that JSON cannot write, or only rounded: they would not be returned as they were sent. */
+/** Throws for a number that JSON cannot represent exactly, because it would be returned with another value. */
 function checkNumber(value: number, where: string): number {
   if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
     throw new SchemaFault('value', `The value of ${where} is beyond what numbers hold; send it as a string.`);
   }
-  // JSON.parse reads -0, and JSON.stringify writes it as 0.
+  // JSON.parse accepts -0, but JSON.stringify writes it as 0.
   return value === 0 ? 0 : value;
 }
 
@@ -192,7 +198,9 @@ export function checkName(name: string, where: string): string {
   return checkText(name, where);
 }
 
-/** Assigning to `__proto__` would change the prototype of an object, so attributes of that name are left out. */
+/**
+ * Returns false for `__proto__`: assigning it would change the prototype of an object, so such attributes are dropped.
+ */
 export function isSafeName(name: string): boolean {
   return name !== '__proto__';
 }

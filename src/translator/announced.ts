@@ -5,7 +5,7 @@ import type { AppliedFields, FieldKey } from './translation.ts';
 import { hasValue, parseFieldKey, readField, type TravelUser } from './traveler.ts';
 import { isEqualJson } from './values.ts';
 
-/** A field that a call is about to change, with the value before. Null means no value. */
+/** A field that a call is about to change, with the observed value before the call. Null means no value. */
 export interface AnnouncedField {
   value: Json;
   /** The SCIM value that `value` comes from. */
@@ -13,10 +13,13 @@ export interface AnnouncedField {
   before: Json;
 }
 
-/** The fields of a call that are committed before it is sent, so that its outcome can be judged after a crash. */
+/**
+ * The fields of a call. They are committed before the call is sent, so that its outcome can be determined after a
+ * crash.
+ */
 export type AnnouncedFields = Record<FieldKey, AnnouncedField>;
 
-/** Lists the fields that a plan changes, with their observed values; `observed` is undefined for a create. */
+/** Returns the fields that a plan changes, with their observed values. `observed` is undefined for a create. */
 export function toAnnouncedFields(
   { set, adopt, remove }: Plan,
   applied: AppliedFields,
@@ -32,9 +35,10 @@ export function toAnnouncedFields(
 }
 
 /**
- * Decides which fields are owned after a call without a known outcome, from the traveler as read afterwards. An announced
- * field is owned if the traveler has the announced value, or a value that differs from the one observed before the call. In
- * the second case the field is marked unsure, so that it is sent again if it is still wanted, and removed otherwise.
+ * Determines which fields the bridge owns after a call with unknown outcome, from the traveler as read afterwards. An
+ * announced field is owned if the traveler has the announced value, or if its value has changed since the call was
+ * announced. In the second case the field is marked unsure, so that it is sent again if it is still wanted, and removed
+ * otherwise.
  */
 export function resolveAnnounced(
   applied: AppliedFields,
@@ -57,8 +61,8 @@ export function resolveAnnounced(
 }
 
 /**
- * Marks fields as unsure that the travel API changed late: the traveler differs from the last response and has a value
- * that an earlier call should have set. Such fields are sent again or removed. Any other difference is drift.
+ * Marks fields as unsure that a late call may have changed: the traveler differs from the last response and has a value
+ * that an earlier call was to set. Such a field is sent again or removed. Any other difference is drift.
  */
 export function markLateChanges(
   applied: AppliedFields,
@@ -80,8 +84,8 @@ export function markLateChanges(
 }
 
 /**
- * Adds the values of one call to those that late calls may set: the announced values, and the owned array elements that the
- * call repeated because it replaced their array.
+ * Adds the values of one call to those that late calls may still set: the announced values, and the elements that the
+ * call repeated because it replaced their whole array.
  */
 export function addSentValues(
   before: Record<FieldKey, Json[]>,
@@ -102,7 +106,10 @@ export function addSentValues(
   return sent;
 }
 
-/** True if one of the calls replaced the array or the address that the field is part of, and so may have removed the field. */
+/**
+ * Returns true if one of the calls replaced the array or address that contains the field, and so may have removed the
+ * field.
+ */
 function isReplaced(key: FieldKey, sent: Record<FieldKey, Json[]>): boolean {
   const array = arrayOf(key);
   if (array !== undefined) return Object.keys(sent).some((other) => arrayOf(other) === array);
@@ -112,16 +119,16 @@ function isReplaced(key: FieldKey, sent: Record<FieldKey, Json[]>): boolean {
   );
 }
 
-/** The array that the field is an element of; undefined for any other field. */
+/** Returns the name of the array that contains the field; undefined if the field is not in an array. */
 function arrayOf(key: FieldKey): 'customField' | 'role' | undefined {
   const { kind } = parseFieldKey(key);
   return kind === 'customField' || kind === 'role' ? kind : undefined;
 }
 
-/** True if a traveler has every value that a create should have set. */
+/** Returns true if the traveler has every value that the create would have set. */
 export function hasAnnouncedValues(observed: TravelUser, announced: AnnouncedFields, rules: Rules): boolean {
   return Object.entries(announced).every(
-    // A create does not send `archived: false`.
+    // A create omits `archived: false`, which is the default.
     ([key, { value }]) =>
       hasAnnouncedValue(observed, { key, value, rules }) || (key === 'archived' && value === false),
   );

@@ -2,16 +2,16 @@ import { type Json, type JsonObject, type ScimResource, urns } from '../schema/r
 import type { TraceEntry } from './translation.ts';
 import { elementsOf, elementType, isUnassigned, type Reading, toText, valueAt } from './values.ts';
 
-/** One SCIM attribute, or one setting of the mapping file, from which a traveler's field may take its value. */
+/** A possible source for the value of a traveler's field: a SCIM attribute, or a setting of the mapping file. */
 export interface Candidate {
   origin: TraceEntry['origin'];
-  /** The SCIM path or the setting, as the trace shows it. */
+  /** The SCIM path, or the name of the setting, as the trace shows it. */
   rule: string;
-  /** The values found there, the preferred one first; empty if there are none. */
+  /** The values of the source, the preferred one first; empty if it has none. */
   raws: Json[];
-  /** The JSON path in the mapping file, if the value is written there. */
+  /** If the mapping file contains the value: its JSON path there. */
   mappingPath?: string;
-  /** The transforms of a mapping rule, which run before the reader of the field. */
+  /** Applies the transforms of a mapping rule, before the value is read. */
   prepare?: (raw: Json) => Reading;
 }
 
@@ -21,31 +21,31 @@ export interface MappingDefaults {
   language?: { default?: string | undefined } | undefined;
 }
 
-/** The keys of `defaults` in a mapping file. */
+/** The resources for which a mapping file can set a default. */
 export type DefaultName = 'billingProfile' | 'costCenter' | 'travelPolicy';
 
-/** A candidate of a default rule: a SCIM path and the values found there. Unassigned values are dropped. */
+/** Makes a candidate of a default rule from a SCIM path and its values. Unassigned values are dropped. */
 export function candidate(rule: string, ...values: (Json | undefined)[]): Candidate {
   const raws = values.filter((value) => value !== undefined).filter((value) => !isUnassigned(value));
   return { origin: 'default', rule, raws };
 }
 
-/** A candidate for a core attribute, e.g. `name.givenName`. */
+/** Makes the candidate for a core attribute, e.g. `name.givenName`. */
 export function coreAttribute(user: ScimResource, ...names: string[]): Candidate {
   return candidate(names.join('.'), valueAt(user, ...names));
 }
 
-/** A candidate for an attribute of the travel extension. */
+/** Makes the candidate for an attribute of the travel extension. */
 export function travelAttribute(user: ScimResource, ...names: string[]): Candidate {
   return candidate(`${urns.travel}:${names.join('.')}`, valueAt(user, urns.travel, ...names));
 }
 
-/** A candidate for an attribute of the enterprise extension (RFC 7643 §4.3). */
+/** Makes the candidate for an attribute of the enterprise extension (RFC 7643 §4.3). */
 export function enterpriseAttribute(user: ScimResource, ...names: string[]): Candidate {
   return candidate(`${urns.enterprise}:${names.join('.')}`, valueAt(user, urns.enterprise, ...names));
 }
 
-/** A candidate for a setting of the mapping file; none if the file does not have the setting. */
+/** Makes the candidate for a setting of the mapping file; an empty list if the file does not have the setting. */
 export function mappingSetting(
   path: string,
   value: string | { id: string } | { name: string } | undefined,
@@ -55,15 +55,18 @@ export function mappingSetting(
   return [{ ...candidate(path, value), origin: 'file', mappingPath: [path, ...keys].join('.') }];
 }
 
-/** The order in which the elements of a multi-valued attribute are preferred. */
+/** Determines the order in which the elements of a multi-valued attribute are tried. */
 interface Preference {
-  /** Types, the preferred one first; after them come the primary element, then all others. */
+  /**
+   * Values of `type`, the preferred one first. After the elements of these types come the primary element, then all
+   * others.
+   */
   types: string[];
-  /** Types that are never used. */
+  /** Elements of these types are never used. */
   never?: string[];
 }
 
-/** Candidates for the `value` of a multi-valued attribute such as `emails`. */
+/** Makes the candidates for a multi-valued attribute such as `emails`, from the `value` of its elements. */
 export function multiValuedAttribute(user: ScimResource, name: string, preference: Preference): Candidate[] {
   return preferredElements(user, name, preference).map(({ path, elements }) =>
     candidate(`${path}.value`, ...elements.map(({ value }) => value)),
@@ -73,8 +76,8 @@ export function multiValuedAttribute(user: ScimResource, name: string, preferenc
 const addressParts = ['streetAddress', 'locality', 'region', 'postalCode', 'country'];
 
 /**
- * The candidate for one part of the postal address. All parts come from the same element of `addresses`: the preferred
- * one that has any part. `formatted` is not read, because Entra ID puts the name of the office there.
+ * Makes the candidate for one part of the postal address. All parts come from the same element of `addresses`: the
+ * preferred one among those with any part. `formatted` is ignored, because Entra ID puts the name of the office there.
  */
 export function addressAttribute(user: ScimResource, part: string): Candidate[] {
   const hasParts = (address: JsonObject): boolean =>
@@ -86,7 +89,10 @@ export function addressAttribute(user: ScimResource, part: string): Candidate[] 
   return [candidate(`addresses.${part}`)];
 }
 
-/** Groups the elements of a multi-valued attribute in order of preference, each group with the path that selects it. */
+/**
+ * Groups the elements of a multi-valued attribute in order of preference. Each group has the SCIM path that selects its
+ * elements.
+ */
 function preferredElements(
   user: ScimResource,
   name: string,
@@ -103,7 +109,7 @@ function preferredElements(
   ];
 }
 
-/** Candidates for the first name: `name.givenName`, then a part of `name.formatted`, then of `displayName`. */
+/** Returns the candidates for the first name: `name.givenName`, then parts of `name.formatted` and `displayName`. */
 export function firstNames(user: ScimResource): Candidate[] {
   const familyName = toText(valueAt(user, 'name', 'familyName'));
   return [
@@ -114,7 +120,7 @@ export function firstNames(user: ScimResource): Candidate[] {
   ];
 }
 
-/** Candidates for the last name: `name.familyName`, then a part of `name.formatted`, then of `displayName`. */
+/** Returns the candidates for the last name: `name.familyName`, then parts of `name.formatted` and `displayName`. */
 export function lastNames(user: ScimResource): Candidate[] {
   const givenName = toText(valueAt(user, 'name', 'givenName'));
   return [
@@ -130,11 +136,11 @@ function wholeNames(user: ScimResource): { path: string; text: string }[] {
     { path: 'name.formatted', text: toText(valueAt(user, 'name', 'formatted')) ?? '' },
     { path: 'displayName', text: toText(valueAt(user, 'displayName')) ?? '' },
   ];
-  // Some directories show the email address of a person who has no name.
+  // If a person has no name, some directories send the email address instead; ignore it.
   return names.map(({ path, text }) => ({ path, text: text.includes('@') ? '' : text }));
 }
 
-/** A title behind a comma, which is not part of the name. */
+/** A title or generation after a comma, such as `, PhD`, which is not part of the name. */
 const suffix = /, *(jr|sr|ii|iii|iv|phd|md|esq)\.?$/i;
 
 interface NameParts {
@@ -143,8 +149,8 @@ interface NameParts {
 }
 
 /**
- * Splits a whole name. A known part is taken off; otherwise "Last, First" is turned round, and of several words the first
- * one is the first name. A single word is a first name.
+ * Splits a full name. If one part is known, the other part is the rest. Otherwise "Last, First" is split at the comma,
+ * and in any other form the first word is the first name.
  */
 function splitName(
   whole: string,

@@ -10,18 +10,18 @@ import type { Fault, Reader, Reading } from './values.ts';
 /** The number of known names that a remedy lists at most. */
 const LISTED = 10;
 
-/** A name in the mapping that cannot be used. */
+/** A name in the mapping that the travel service does not know or does not accept. */
 export interface NameFault extends MappingFault {
-  /** Where the rule is written: in the mapping file, or in the scimUserMapping collection of the travel service. */
+  /** The place of the rule: the mapping file, or the scimUserMapping collection of the travel service. */
   origin: Rule['origin'];
-  /** True if the travel service does not know the name; false if the name can never be right. */
+  /** True if the name is not known at present; false if it can never be valid. */
   isUnknown: boolean;
 }
 
 /**
- * Finds the names in the mapping that the travel service does not know or does not accept: in `defaults`, in the targets
- * of rules, and in the results of `map` and `default` transforms. Managers are not checked, because the travel service
- * does not decide who is known.
+ * Finds the names in the mapping that the travel service does not know or does not accept: in `defaults`, in the
+ * targets of rules, and in the results of `map` and `default` transforms. Managers are not checked, because they are
+ * users of the IdP and not of the travel service.
  */
 export function checkNames(rules: Rules, lookups: Lookups): NameFault[] {
   const faults = [
@@ -67,10 +67,10 @@ function checkRule(
   return checkConstants(constants(), { read, known: options, lookups });
 }
 
-/** How the constants of one field are checked. */
+/** How to check the constants that the mapping contains for one field. */
 interface ConstantCheck {
   read: Reader;
-  /** The names and ids that are accepted. */
+  /** The known names and ids, to suggest one of them. */
   known: string[];
   lookups: Lookups;
 }
@@ -86,7 +86,7 @@ const readAnything: Reader = (value) => ({ value });
 function checkConstants(constants: Reading[], { read, known, lookups }: ConstantCheck): NameFault[] {
   // A national phone number may belong to any country: that depends on the address of each user.
   const context = { lookups, references: new Map(), applied: {}, phoneCountries: allPhoneCountries };
-  // Only rules of the file have transforms, and so constants.
+  // Only rules of the mapping file have transforms, and only transforms contain constants.
   const origin = 'file';
   return constants.flatMap((constant): NameFault[] => {
     if ('fault' in constant) {
@@ -102,7 +102,7 @@ function checkConstants(constants: Reading[], { read, known, lookups }: Constant
   });
 }
 
-/** Describes a fault for the author of the mapping, with the known name that was probably meant. */
+/** Describes a fault for the author of the mapping, and suggests the known name that was probably meant. */
 function describeFault(
   { code, reason, remedy, needsFreshLookups: isUnknown = false }: Fault,
   named?: { value: Json; known: string[] },
@@ -115,7 +115,7 @@ function describeFault(
   return { problem, remedy: isOfTravelService ? remedy : 'Correct the value.', isUnknown };
 }
 
-/** The reason without its mapping path, which `NameFault` has as a member. */
+/** Removes the mapping path from the reason, because `NameFault` has it as a member of its own. */
 function withoutPath(reason: string): string {
   return reason.replace(/^The mapping is at fault \(.*?\)\. /, '');
 }
@@ -129,7 +129,7 @@ function remedyForUnknown(text: string, known: string[]): string {
   return `Known there: ${listed.join(', ')}${more}.`;
 }
 
-/** The text of a value; of `{ "name": … }` or `{ "id": … }`, the text of the member. */
+/** Returns the name or id in a value that is text, `{ "name": … }` or `{ "id": … }`. */
 function nameIn(value: Json): string {
   const [inner = value] = typeof value === 'object' && value !== null ? Object.values(value) : [];
   return typeof inner === 'string' ? inner : JSON.stringify(inner);

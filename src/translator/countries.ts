@@ -80,7 +80,10 @@ export function readCountry(raw: Json): Reading {
   );
 }
 
-/** No country has a longer name. Normalizing a text of combining marks takes time quadratic in its length. */
+/**
+ * Longer text, in characters, is not a country. Without the limit, normalizing a text of combining marks takes
+ * quadratic time.
+ */
 const MAX_LENGTH = 200;
 
 function countryCode(text: string): string | undefined {
@@ -93,9 +96,13 @@ function countryCode(text: string): string | undefined {
 
 let allNames: Map<string, string> | undefined;
 
-/** All names as `foldName` returns them, built at first use: searching the library's list for each address is too slow. */
+/**
+ * Maps all names, as `foldName` returns them, to codes. Built at first use, because searching the library's list for
+ * each address is too slow.
+ */
 function countryNames(): Map<string, string> {
-  // A later entry replaces an earlier one: common names win, then English ones, then the first country by code.
+  // In a Map, a later entry replaces an earlier one. So common names take precedence, then English names, then French
+  // ones.
   allNames ??= new Map([...namesIn('fr').reverse(), ...namesIn('en').reverse(), ...everydayNames]);
   return allNames;
 }

@@ -26,7 +26,10 @@ import {
   withMappingPath,
 } from './values.ts';
 
-/** Decides every custom field that a rule sets. Of several rules for one field, the first in order of precedence is used. */
+/**
+ * Decides the value of every custom field that a rule sets. If several rules set the same field, the first in order of
+ * precedence is used.
+ */
 export function decideCustomFields(
   { rules, faults }: Rules,
   { user, context }: { user: ScimResource; context: ReadContext },
@@ -44,8 +47,8 @@ export function decideCustomFields(
     }
     const owner = owners.get(field.id);
     owners.set(field.id, owner ?? rule);
-    // The file may have a rule for the same field under a name that is unknown at present.
-    // Then the rule of the collection must not remove a value.
+    // A rule of the mapping file may mean this field by a name that is unknown at present. It would take precedence, so
+    // this rule of the collection must not remove a value.
     const isUnsure = rule.origin === 'collection' && unknown.some((other) => other.rule.origin === 'file');
     const decide = () => {
       const decision = decideCustomField(rule, field, { user, context });
@@ -59,8 +62,8 @@ export function decideCustomFields(
 }
 
 /**
- * Keeps the applied fields that no known rule sets: a rule with an unknown name may mean any of them. They stay as they are,
- * and owned, until the mapping is corrected.
+ * Keeps the applied custom fields that no known rule sets. A rule with an unknown name may mean any of them, so they
+ * stay unchanged and owned until the mapping is corrected.
  */
 function keepUndecided({ applied }: ReadContext, owners: Map<string, Rule>): TranslationPart {
   const keys = Object.keys(applied).filter(
@@ -79,7 +82,10 @@ interface UnknownFieldCase {
   target: CustomFieldTarget;
 }
 
-/** The part of a rule whose custom field is not in the lookups: a finding, unless the user has no value for the field. */
+/**
+ * Returns the part of a translation for a rule whose custom field is unknown: a finding, unless the user has no value
+ * for the field.
+ */
 function unknownFieldPart(rule: Rule, unknown: Fault, { user, target }: UnknownFieldCase): TranslationPart {
   const fault = withMappingPath(unknown, rule.targetPath, unknown.remedy);
   const [raw] = toCandidate(rule, user).raws;
@@ -124,7 +130,7 @@ function overriddenPart(rule: Rule, owner: Rule, { id, name }: CustomField): Tra
   return { fields: {}, findings: [toFinding(keyOf(id), rule.text, fault)], trace, needsFreshLookups: false };
 }
 
-/** The target of a rule that sets a custom field. */
+/** The custom field that a rule sets, as the rule names it. */
 export type CustomFieldTarget = Extract<Target, { kind: 'customField' }>;
 
 /** Finds the custom field that a rule sets: by id, by exact name, or by name without case. */
@@ -151,7 +157,7 @@ function fieldsWithName(name: string, fields: CustomField[]): CustomField[] {
   return exact.length > 0 ? exact : fields.filter((field) => foldCase(field.name) === wanted);
 }
 
-/** Decides a custom field by its rule. The wanted value is the `values` array of the field. */
+/** Decides a custom field by its rule. The wanted value has the form of the `values` array of the travel API. */
 export function decideCustomField(
   rule: Rule,
   field: CustomField,
@@ -167,8 +173,9 @@ export function decideCustomField(
 }
 
 /**
- * Joins the options of an `optionsList` to one value. If an option is unresolved, a list that was applied from the same
- * source stays. If the mapping is at fault for an option, any applied list stays.
+ * Combines the options of an `optionsList` to one value. If an option is unresolved, the applied list stays, provided
+ * that it came from the same source. If an option is unusable because of the mapping, the applied list stays in any
+ * case.
  */
 function joinOptions(each: Decision[], source: Json[], applied: AppliedField | undefined): Decision {
   const values = each.flatMap(({ wanted }) =>
@@ -190,7 +197,7 @@ function joinOptions(each: Decision[], source: Json[], applied: AppliedField | u
 
 interface OptionsList {
   each: Decision[];
-  /** The usable options, each once. */
+  /** The usable options without duplicates. */
   distinct: Json[];
   source: Json[];
   applied: AppliedField | undefined;
@@ -205,14 +212,17 @@ function listWanted({ each, distinct, source, applied }: OptionsList): WantedFie
   return isNothing ? { kind: 'absent' } : { kind: 'value', value: distinct, source };
 }
 
-/** The trace entry of a usable option in a list that stays as it was applied. */
+/** Changes the trace entry of a usable option if the whole list stays as it was applied. */
 function keepInTrace(entry: TraceEntry, outcome: 'unresolved' | 'kept'): TraceEntry {
   return entry.outcome === 'set' ? { ...entry, outcome } : entry;
 }
 
 const remedyDisabled = 'Enable it in the travel service, or take the rule or the value away.';
 
-/** Makes the reader of a custom field. `targetPath` is the mapping path that a fault of the field itself gets. */
+/**
+ * Makes the reader of a custom field. `targetPath` is the place in the mapping to which faults of the field itself
+ * refer.
+ */
 export function customFieldReader(field: CustomField, targetPath: string): Reader {
   const fault = customFieldFault(field);
   if (fault) {
@@ -223,7 +233,7 @@ export function customFieldReader(field: CustomField, targetPath: string): Reade
   return (raw) => readOption(raw, field);
 }
 
-/** The reason why a custom field accepts no value at all, e.g. it is disabled; undefined if it accepts some. */
+/** Returns why a custom field accepts no value at all, e.g. because it is disabled; undefined if it accepts values. */
 export function customFieldFault({ name, disabled, dataType }: CustomField): Fault | undefined {
   if (disabled) {
     const reason = `The custom field "${name}" is disabled.`;
@@ -252,7 +262,10 @@ function textReader(field: CustomField): Reader {
   };
 }
 
-/** Compiled patterns by field: compiling takes longer than the rest of a translation. Field objects are never changed. */
+/**
+ * Caches the compiled pattern of each field: compiling takes longer than the rest of a translation. Field objects never
+ * change.
+ */
 const patterns = new WeakMap<CustomField, ReturnType<typeof compilePattern>>();
 
 function compiledPattern(field: CustomField): Exclude<ReturnType<typeof compilePattern>, string> | undefined {

@@ -3,7 +3,7 @@ import type { Candidate } from './candidates.ts';
 import type { FieldKey, Finding, TraceEntry, Translation, WantedField } from './translation.ts';
 import { type Fault, isEqualJson, type ReadContext, type Reader, withMappingPath } from './values.ts';
 
-/** What is wanted of one field, with its findings and trace entries. */
+/** The wanted value of one field, with its findings and trace entries. */
 export interface Decision {
   wanted: WantedField;
   findings: Finding[];
@@ -11,13 +11,13 @@ export interface Decision {
   needsFreshLookups: boolean;
 }
 
-/** How the values of a field are read. */
+/** The reader of a field, and the data that it may use besides the value. */
 interface FieldReader {
   read: Reader;
   context: ReadContext;
 }
 
-/** Decides one field: the first candidate value that can be read wins; unusable values before it become findings. */
+/** Decides one field. The first candidate value that can be read is used; unusable values before it become findings. */
 export function decideField(field: FieldKey, candidates: Candidate[], reading: FieldReader): Decision {
   const trials = tryCandidates(candidates, reading);
   const wanted = wantedBy(trials, reading.context.applied[field]?.source);
@@ -31,19 +31,22 @@ export function decideField(field: FieldKey, candidates: Candidate[], reading: F
   };
 }
 
-/** One value that was read. */
+/** A candidate value, and the result of reading it. */
 interface Trial {
   candidate: Candidate;
   raw: Json;
   /** The value after the transforms of the rule. */
   source: Json;
-  /** The JSON path in the mapping, if the value is written there. */
+  /** If the mapping file contains the value: its JSON path there. */
   mappingPath: string | undefined;
   value?: Json;
   faults: Fault[];
 }
 
-/** Reads values up to the first usable one. A value that several candidates have, e.g. a primary work email, is read once. */
+/**
+ * Reads values until one is usable. A value that occurs in several candidates, e.g. in a primary work email, is read
+ * once.
+ */
 function tryCandidates(candidates: Candidate[], reading: FieldReader): Trial[] {
   const trials: Trial[] = [];
   for (const candidate of candidates) {
@@ -74,7 +77,7 @@ function tryValue(candidate: Candidate, raw: Json, { read, context }: FieldReade
   return { ...trial, value: reading.value, faults: reading.note ? [reading.note] : [] };
 }
 
-/** Adds the mapping path of the value, unless the fault already has that of the rule's target. */
+/** Adds the mapping path of the value to a fault, unless the fault already refers to the target of the rule. */
 function locate(fault: Fault, mappingPath: string | undefined): Fault {
   return mappingPath === undefined || fault.mappingPath !== undefined
     ? fault
@@ -87,19 +90,19 @@ function wantedBy(trials: Trial[], appliedSource: Json | undefined): WantedField
   if (trials.some(({ faults }) => faults.some(({ mappingPath }) => mappingPath !== undefined)))
     return { kind: 'kept' };
   const unresolved = trials.filter(({ faults }) => faults.some(({ kind }) => kind === 'unresolved'));
-  // Prefer the source that was resolved before, so that its applied value stays.
+  // Prefer the source of the applied value, so that the applied value stays.
   const chosen =
     unresolved.find(({ source }) => appliedSource !== undefined && isEqualJson(source, appliedSource)) ??
     unresolved[0];
   return chosen ? { kind: 'unresolved', source: chosen.source } : { kind: 'absent' };
 }
 
-/** The value that a finding shows: the one in the mapping file, or the one that the IdP sent. */
+/** Returns the value to show in a finding: the one in the mapping file, or the one that the IdP sent. */
 function concernedValue({ raw, source, mappingPath }: Trial): Json {
   return mappingPath === undefined ? raw : source;
 }
 
-/** A decision that leaves the field as it is instead of removing its value. */
+/** Changes a decision to remove a value into one that leaves the field unchanged. */
 export function withoutRemoval(decision: Decision): Decision {
   return decision.wanted.kind === 'value' ? decision : { ...decision, wanted: { kind: 'kept' } };
 }
@@ -127,7 +130,7 @@ function traceOf(
     const [winner] = trials.slice(-1).map(({ candidate }) => candidates.indexOf(candidate) + 1);
     return candidates.slice(0, winner).flatMap((candidate) => traceOfCandidate(field, candidate, trials));
   }
-  // Only candidates with values; the last entry gets the outcome of the field.
+  // The trace lists only candidates that have values. The last entry shows the outcome of the field.
   const tried = candidates.filter((candidate) => trials.some((trial) => trial.candidate === candidate));
   const entries = tried.flatMap((candidate) => traceOfCandidate(field, candidate, trials));
   const end = entries.length - 1;
@@ -157,10 +160,10 @@ function traceOfCandidate(field: FieldKey, candidate: Candidate, trials: Trial[]
   });
 }
 
-/** The part of a translation that some of the rules contribute. */
+/** A part of a translation: the fields, findings and trace entries that some of the rules produce. */
 export type TranslationPart = Omit<Translation, 'fallbackEmail'>;
 
-/** A part without fields, findings and trace. */
+/** A part of a translation that contains nothing. */
 export const emptyPart: TranslationPart = { fields: {}, findings: [], trace: [], needsFreshLookups: false };
 
 /** Converts the decision about one field to a part of a translation. */
@@ -168,7 +171,7 @@ export function toPart(field: FieldKey, { wanted, ...rest }: Decision): Translat
   return { fields: { [field]: wanted }, ...rest };
 }
 
-/** Merges parts in their order. If several parts decide one field, the last decision holds. */
+/** Merges parts of a translation. If several parts contain the same field, the last one is used. */
 export function mergeParts(parts: TranslationPart[]): TranslationPart {
   const fields: TranslationPart['fields'] = {};
   for (const part of parts) Object.assign(fields, part.fields);

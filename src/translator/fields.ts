@@ -31,27 +31,30 @@ import type { NamedCollection } from './translation.ts';
 import type { Reader } from './values.ts';
 
 /**
- * One field of a traveler. Everything the bridge does with the field follows from its row: default rule, mapping target,
- * travel request, travel response, drift, SCIM response and /Schemas.
+ * One field of a traveler. Its row determines everything that the bridge does with the field: default rule, mapping
+ * target, travel request and response, drift, SCIM response and /Schemas.
  */
 export interface Field {
   /** The name in the travel API; `address.<part>` for a part of the postal address. */
   key: string;
   /** The JSON type in the travel API; a value of another type in a travel response is ignored. */
   type: 'string' | 'boolean';
-  /** The default rule: the candidates that are read if no mapping rule sets the field, the preferred one first. */
+  /** The default rule: the candidates for the value if no mapping rule sets the field, the preferred one first. */
   sources: (user: ScimResource, mapping: MappingDefaults) => Candidate[];
-  /** Converts one SCIM value to a travel value, or says why it cannot be used. */
+  /** Converts one SCIM value to a travel value, or returns why it cannot be used. */
   read: Reader;
-  /** The names of the SCIM attribute, and sub-attribute, that shows a traveler's value; of a multi-valued attribute, the work element. */
+  /**
+   * The path of the SCIM attribute that shows the traveler's value. In a multi-valued attribute, the value is in the
+   * work element.
+   */
   path: readonly string[];
   /** `exact` compares JSON values. `normalized` first converts the traveler's value by `read`, so that `fr` equals `FR`. */
   comparison: 'exact' | 'normalized';
-  /** The attributes that the travel extension has for the field. */
+  /** The attributes of the travel extension that set the field. */
   extension: readonly Attribute[];
-  /** The collection of the travel API whose resources the field names by id. */
+  /** If the field contains the id of a resource: the collection of the travel API with these resources. */
   refersTo?: NamedCollection;
-  /** The name of the field in a sentence; the key if left out. */
+  /** The name of the field in messages; by default its key. */
   noun?: string;
   /** True if an unusable candidate causes no finding when a later one is used, e.g. the language German before English. */
   skipsSilently?: boolean;
@@ -176,7 +179,7 @@ export type FieldTypes = {
   [Row in (typeof fields)[number] as Row['key']]: Row['type'] extends 'boolean' ? boolean : string;
 };
 
-/** The row for a field that is an attribute of the same name in the travel extension. */
+/** Makes the row of a field that has the same name in the travel extension. */
 export function extensionField<const Key extends string, const Type extends Field['type'] = 'string'>(
   key: Key,
   {
@@ -198,7 +201,7 @@ export function extensionField<const Key extends string, const Type extends Fiel
   };
 }
 
-/** The row for a part of the postal address; SCIM may have another name for the part. */
+/** Makes the row of a part of the postal address. `scimName` is the part's name in SCIM. */
 function addressField<const Part extends string>(
   part: Part,
   scimName: string,
@@ -215,7 +218,9 @@ function addressField<const Part extends string>(
   };
 }
 
-/** The row for a field that refers to a resource of the travel service by id; SCIM may name the resource by id or by name. */
+/**
+ * Makes the row of a field that contains the id of a travel resource. In SCIM the resource is named by id or by name.
+ */
 function namedResourceField<const Name extends DefaultName>(
   name: Name,
   { noun, refersTo, sources = () => [] }: NamedResource,
@@ -250,7 +255,7 @@ function namedResourceField<const Name extends DefaultName>(
 interface NamedResource {
   noun: string;
   refersTo: NamedCollection;
-  /** Candidates after those of the travel extension. */
+  /** Further candidates, which are used if the travel extension has no value. */
   sources?: (user: ScimResource) => Candidate[];
 }
 
@@ -260,8 +265,8 @@ export function findField(key: string, table: readonly Field[] = fields): Field 
 }
 
 /**
- * The attributes of the travel extension, in the order of /Schemas: named resources, their ids (for IdPs that cannot send
- * complex values), the other fields, then the attributes that belong to no field.
+ * Returns the attributes of the travel extension in the order of /Schemas: named resources, their ids (for IdPs that
+ * cannot send complex values), the other fields, then attributes that belong to no field.
  */
 export function travelExtensionAttributes(table: readonly Field[] = fields): Attribute[] {
   const named = inSchemaOrder(table).filter(({ refersTo }) => refersTo !== undefined);
@@ -278,7 +283,7 @@ export function travelExtensionAttributes(table: readonly Field[] = fields): Att
   ];
 }
 
-/** Fields in the order in which SCIM responses and /Schemas show them: named resources by name, then the others. */
+/** Sorts fields for SCIM responses and /Schemas: named resources by name, then the others. */
 export function inSchemaOrder(table: readonly Field[]): Field[] {
   const named = table.filter(({ refersTo }) => refersTo !== undefined);
   const others = table.filter(({ refersTo }) => refersTo === undefined);

@@ -7,7 +7,7 @@ export interface MappingFault {
   remedy: string;
 }
 
-/** Joins a problem and a remedy to a message for zod, which `toMappingFaults` splits again. */
+/** Joins a problem and a remedy to one error message for zod. `toMappingFaults` splits it again. */
 export function faultText(problem: string, remedy: string): string {
   return `${problem}\n${remedy}`;
 }
@@ -80,7 +80,7 @@ export function jsonPath(path: PropertyKey[]): string {
   return text === '' ? '$' : text.replace(/^\./, '');
 }
 
-/** The member names that a schema allows at a path. */
+/** Returns the member names that a schema allows at a path. */
 function allowedKeys(schema: z.core.$ZodType, path: PropertyKey[]): string[] {
   const [head, ...rest] = path;
   const inner = withoutWrappers(schema);
@@ -99,7 +99,7 @@ function withoutWrappers(schema: z.core.$ZodType): z.core.$ZodType {
   return schema;
 }
 
-/** The known word that a misspelled word probably means; undefined if none is similar. */
+/** Returns the known word that is most similar to a misspelled one; undefined if none is similar enough. */
 export function nearest(word: string, known: string[]): string | undefined {
   const maxDistance = Math.max(2, Math.floor(word.length / 3));
   const distances = known.map((candidate) => ({

@@ -15,7 +15,7 @@ import {
 } from './transforms.ts';
 import { travelRoles } from './translation.ts';
 
-/** The code of a country whose phone numbers can be read. */
+/** The schema of a country code for phone numbers. */
 export const countrySchema = z.string().refine(isPhoneCountry, {
   message: faultText('is not the code of a country', 'Write two capital letters (ISO 3166-1), e.g. FR.'),
 });
@@ -68,7 +68,7 @@ const options = {
 
 const known = [...Object.keys(plainTransforms), ...Object.keys(options).map((name) => `{ "${name}": … }`)];
 
-/** One transform of a rule: a name, or an object with one member, the option. */
+/** The schema of a transform: its name, or an object whose only member is the transform with its option. */
 export const transformSchema = z.union(
   [
     z.literal(Object.keys(plainTransforms).filter(isPlainTransform)),
@@ -136,7 +136,7 @@ function secondRule(first: number, value: string): string {
   return faultText(`is set by the rule scimUserMapping[${first}] already`, `Keep one rule for ${value}.`);
 }
 
-/** A resource of the travel service, by id or exact name. */
+/** The schema of a reference to a resource of the travel service, by id or by exact name. */
 const namedResource = z.union([z.strictObject({ id: z.string().min(1) }), z.strictObject({ name })], {
   error: faultText('names nothing', 'Write { "id": … } or { "name": … }.'),
 });
@@ -173,7 +173,7 @@ export function mappingSchemaFor(table: readonly Field[]) {
 /** The schema of mapping files for the fields of `fields.ts`. */
 export const mappingSchema = mappingSchemaFor(fields);
 
-/** The content of a mapping file. */
+/** The content of a valid mapping file. */
 export type Mapping = z.output<typeof mappingSchema>;
 
 /** Validates the JSON of a mapping file; returns the mapping, or every fault with its JSON path. */
@@ -185,7 +185,7 @@ export function parseMapping(
   return result.success ? { mapping: result.data } : { faults: toMappingFaults(result.error, schema) };
 }
 
-/** The reason why a rule cannot read a path, and how to correct the path. */
+/** Why a rule cannot read a path, and how to correct it. */
 interface PathProblem {
   problem: string;
   remedy: string;
@@ -210,7 +210,10 @@ export function parseRulePath(text: string): AttributePath | PathProblem {
   return isKnown ? path : unknownAttribute(`${name}.${path.sub}`);
 }
 
-/** Drops the readings of a path as an extension without an attribute: a rule cannot read a whole extension. */
+/**
+ * Removes the interpretations in which the whole path is an extension URN: a rule reads an attribute and never a whole
+ * extension.
+ */
 function withAttributesOnly(path: AttributePath): AttributePath {
   const { readings, ...rest } = path;
   if (!readings) return path;

@@ -20,26 +20,26 @@ import {
 } from './traveler.ts';
 import { isEqualJson } from './values.ts';
 
-/** A value that the bridge will own, and the SCIM value that it comes from. */
+/** A value that the bridge will own after the plan, and the SCIM value from which it was translated. */
 interface PlannedValue {
   value: Json;
   source: Json;
 }
 
-/** The changes that make a traveler as wanted. */
+/** The changes that bring a traveler to the wanted state. */
 export interface Plan {
   /** Fields to send. */
   set: Record<FieldKey, PlannedValue>;
-  /** Fields to own without a call, because the traveler already has the value. */
+  /** Fields that become owned without a call, because the traveler already has the wanted value. */
   adopt: Record<FieldKey, PlannedValue>;
   /** Fields to remove from the traveler. */
   remove: FieldKey[];
-  /** Fields that the bridge owns no longer, because no rule sets them; their values stay. */
+  /** Fields that the bridge stops owning, because no rule sets them any more. Their values stay. */
   released: FieldKey[];
   /**
-   * True if the traveler must be read right before the call. An array is replaced whole, so the request must repeat the
-   * elements that the bridge does not own. An address without parts must be removed whole. Email, roles and `archived` are
-   * not changed for an administrator of the travel service, or after an archive by hand.
+   * True if the traveler must be read right before the call, for one of three reasons. An array is replaced whole, so
+   * the request must repeat the elements that the bridge does not own. An address is removed whole if its last part is
+   * removed. Email, roles and `archived` must not be changed if an administrator or a manual archive is concerned.
    */
   needsFreshRead: boolean;
 }
@@ -154,7 +154,9 @@ export function toCreateBody({ set }: Plan): JsonObject {
   );
 }
 
-/** The fields that the bridge owns after a plan was carried out, with the values of the travel API's response. */
+/**
+ * Returns the fields that the bridge owns after the plan was carried out, with the values of the travel API's response.
+ */
 export function toAppliedFields(
   applied: AppliedFields,
   { set, adopt, remove, released }: Plan,
@@ -171,8 +173,9 @@ export function toAppliedFields(
 }
 
 /**
- * Finds the planned fields that the `invalid` list of a response names. An array element is named by its key, or by its
- * index in the request body. If the body is not known or the element is not in the plan, all planned elements are returned.
+ * Finds the planned fields that the `invalid` list of a response names. An array element is named by its key or by its
+ * index in the request body. If the body is not known or the named element is not planned, all planned elements of the
+ * array are returned.
  */
 export function findInvalidFields(names: string[], { set, remove }: Plan, body?: JsonObject): FieldKey[] {
   const planned = [...Object.keys(set), ...remove];
@@ -187,13 +190,13 @@ function isNamed(
   const [head = '', index = ''] = name.split(/[.[\]]+/);
   if (key === name || key.startsWith(`${name}.`)) return true;
   if (!isArrayElement(key) || !key.startsWith(`${head}.`)) return name.startsWith(`${key}.`);
-  // A custom field that the travel service requires and that was not sent says nothing about the ones that were.
+  // If the travel service demands a custom field that was not sent, the custom fields that were sent are not at fault.
   if (!isIndex.test(index) && !sent.planned.includes(`${head}.${index}`)) return false;
   const element = elementKey(head, index, sent.body);
   return element !== undefined && sent.planned.includes(element) ? element === key : true;
 }
 
-/** At most six digits: a longer number is an id of digits. */
+/** Matches an array index. More than six digits are an id that consists of digits. */
 const isIndex = /^\d{0,6}$/;
 
 function elementKey(head: string, index: string, body: JsonObject | undefined): FieldKey | undefined {
@@ -222,8 +225,8 @@ export function findDrift(applied: AppliedFields, observed: TravelUser): Finding
 }
 
 /**
- * Builds a merge patch (RFC 7396) from changes by key; null removes a field. A merge patch replaces arrays whole, so they
- * repeat the unchanged elements of `current`, without the custom field values in `omit`.
+ * Builds a merge patch (RFC 7396) from changes by field key; null removes a field. Because a merge patch replaces
+ * arrays whole, it repeats the unchanged elements of `current`, except the custom field values in `omit`.
  */
 export function mergePatch(
   changes: Record<FieldKey, Json>,
@@ -284,29 +287,35 @@ function withoutValues(held: CustomFieldValue[], omit: readonly CustomFieldValue
   });
 }
 
-/** A patch that was refused (422), and what it was built from. */
+/** A patch that the travel API refused (422), with the data from which it was built. */
 export interface RefusedPatch {
   /** The names in the `invalid` list of the answer. */
   names: string[];
   body: JsonObject;
-  /** The keys that the patch should have changed. */
+  /** The keys of the fields that the patch was to change. */
   planned: FieldKey[];
   current: TravelUser | undefined;
-  /** The custom fields of the travel service, freshly read. */
+  /** The custom fields of the travel service, read again after the refusal. */
   customFields: CustomField[];
 }
 
-/** The custom field values that a patch only repeated and the travel API refused. */
+/** The result of `findUnsendableValues`. */
 export interface Unsendable {
-  /** Values that cannot be sent: their field or option is disabled or deleted. */
+  /**
+   * Values that a patch only repeated and that the travel API refuses, because their field or option is disabled or
+   * deleted.
+   */
   values: CustomFieldValue[];
-  /** The names in the `invalid` list that mean something else. */
+  /** The names in the `invalid` list that do not refer to such values. */
   names: string[];
-  /** True if a name means a value that should be accepted, going by the custom fields in `RefusedPatch`. */
+  /**
+   * True if a name refers to a repeated value that should be valid according to the custom fields in `RefusedPatch`;
+   * these may be outdated.
+   */
   isDoubtful: boolean;
 }
 
-/** Finds the repeated custom field values that the next patch must leave out. */
+/** Finds the repeated custom field values that the next patch must omit. */
 export function findUnsendableValues({
   names,
   body,
@@ -330,7 +339,10 @@ export function findUnsendableValues({
   };
 }
 
-/** The values of a custom field that cannot be assigned: all if the field is disabled or deleted, else the disabled options. */
+/**
+ * Returns the values of a custom field that cannot be assigned: all if the field is disabled or deleted, else those
+ * whose option is disabled.
+ */
 function disabledPart(held: CustomFieldValue, customFields: CustomField[]): CustomFieldValue[] {
   const field = customFields.find(({ id }) => id === held.customFieldId);
   if (!field || field.disabled) return [held];
@@ -341,7 +353,10 @@ function disabledPart(held: CustomFieldValue, customFields: CustomField[]): Cust
   return values.length > 0 ? [{ ...held, values }] : [];
 }
 
-/** The ids of the custom fields that a name of the `invalid` list means: by index in the body, by id, or all of them. */
+/**
+ * Returns the ids of the custom fields that a name in the `invalid` list refers to: by index in the body, by id, or all
+ * of them.
+ */
 function elementIds(name: string, { customFields }: JsonObject): Json[] {
   const [head, element = ''] = name.split(/[.[\]]+/);
   if (head !== 'customFields' || !Array.isArray(customFields)) return [];

@@ -2,7 +2,7 @@ import type { Json } from '../schema/resource.ts';
 import { findField } from './fields.ts';
 import type { FieldKey, Finding, TraceEntry, Translation } from './translation.ts';
 
-/** Writes a translation as text: each field with its result and the part of every rule, then the findings. */
+/** Formats a translation as text: each field with its result and the value that each rule read, then the findings. */
 export function previewText({ fields, findings, trace, fallbackEmail }: Translation): string {
   const keys = [...new Set([...Object.keys(fields), ...trace.map(({ field }) => field)])];
   const empty = keys.filter((key) => isEmptyField(key, fields, trace));
@@ -47,7 +47,7 @@ function nounOf(key: FieldKey): string {
   return findField(key)?.noun ?? (key.startsWith('customFields.') ? 'custom field' : key);
 }
 
-/** One line of the trace; an unusable value is shown as it was after the transforms. */
+/** Formats one line of the trace. If the value is unusable, the line shows it as it was after the transforms. */
 function traceLine({ origin, rule, outcome, before, transformed, after, reason }: TraceEntry): string {
   const end = after ?? transformed;
   const change =

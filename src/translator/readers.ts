@@ -18,7 +18,7 @@ import {
   unusable,
 } from './values.ts';
 
-/** Accepts more than RFC 5321 does, because the travel API checks addresses itself. */
+/** This pattern accepts more than RFC 5321 allows, because the travel API validates addresses itself. */
 const emailAddress = /^[^\s@<>()",:;\\[\]]+@[^\s@.,<>()":;\\[\]]+(?:\.[^\s@.,<>()":;\\[\]]+)+$/u;
 
 /** Reads an email address; its case is kept. */
@@ -102,7 +102,7 @@ export function readLanguage(raw: Json): Reading {
   );
 }
 
-/** Reads a date `YYYY-MM-DD`; a time after it is ignored. */
+/** Reads a date `YYYY-MM-DD`. If a time follows, it is ignored. */
 export function readDate(raw: Json): Reading {
   const date = isoDate(toText(raw) ?? '');
   if (date) return { value: date };
@@ -149,8 +149,9 @@ const phoneRemedy = 'Correct the phone number in the identity provider, e.g. +33
 export const readPhone: Reader = (raw, { phoneCountries }) => readPhoneNumber(raw, phoneCountries);
 
 /**
- * Reads a phone number. An international number need only be of a possible length. A national number must be valid in one
- * of `countries`, which are tried in order: with a wrong country it would be the number of another person.
+ * Reads a phone number. For an international number a possible length is sufficient. A national number must be valid in
+ * one of `countries`, which are tried in order: interpreted in a wrong country, it would be the number of another
+ * person.
  */
 export function readPhoneNumber(raw: Parameters<Reader>[0], countries: string[]): Reading {
   const text = toText(raw);
@@ -201,7 +202,10 @@ export function isPhoneCountry(country: string): country is CountryCode {
   return isSupportedCountry(country);
 }
 
-/** Reads a manager: the travel user id that provisioning resolved the value to, or why there is none. */
+/**
+ * Reads a manager. Returns the travel user id to which provisioning has resolved the value, or why it could not be
+ * resolved.
+ */
 export const readManager: Reader = (raw, { references }) => {
   const reference = references.get(toText(raw) ?? '') ?? { unresolved: 'unknown' };
   return 'travelId' in reference ? { value: reference.travelId } : managerFaults[reference.unresolved];
@@ -233,15 +237,15 @@ const managerFaults = {
 
 /** A kind of resource that a traveler's field refers to, e.g. cost centers. */
 interface NamedResourceKind {
-  /** The field of the traveler that has the id. */
+  /** The field of the traveler that contains the id. */
   field: string;
   noun: string;
   among: (lookups: Lookups) => NamedResource[];
 }
 
 /**
- * Makes a reader that finds a resource by id or exact name and gives its id. An id that was applied from the same source
- * value stays as long as the resource exists, so that renaming a resource moves no traveler.
+ * Makes a reader that finds a resource by id or exact name and returns its id. If the source value is the same as for
+ * the applied id, that id stays as long as the resource exists: renaming a resource changes no traveler.
  */
 export function namedResourceReader({ field, noun, among }: NamedResourceKind): Reader {
   return (raw, { lookups, applied }) => {
@@ -262,7 +266,7 @@ function findResource(raw: Json, resources: NamedResource[], noun: string): Read
   if (id === undefined)
     return name === undefined ? unreadableResource(noun) : findByName(name, resources, noun);
   const found = resources.find((resource) => resource.id === id);
-  // A simple value may be an id or a name.
+  // A value that is not an object may be an id or a name.
   if (!found) return isObject(raw) ? unknownResource(noun) : findByName(id, resources, noun);
   if (name === undefined || found.name === name) return { value: id };
   return { value: id, note: contradiction(noun, found) };

@@ -8,7 +8,10 @@ import { elementsOf, type Fault, isUnassigned, toText, unusable, valueAt } from 
 /** Roles of administrators. An IdP can give them only if `roles.allow` of the mapping lists them. */
 const privileged: string[] = ['admin', 'authAdmin'];
 
-/** Decides the roles: those of the travel extension, otherwise the core ones. Each role that the mapping allows is a field. */
+/**
+ * Decides the roles: those of the travel extension, or the core attribute `roles` if there are none. Each role that the
+ * mapping allows is a field.
+ */
 export function decideRoles(user: ScimResource, mapping: Mapping): TranslationPart {
   const { rule, elements } = findRoles(user, mapping);
   if (elements.length > 0) return mergeParts(elements.map((element) => decideRole(element, rule, mapping)));
@@ -17,8 +20,8 @@ export function decideRoles(user: ScimResource, mapping: Mapping): TranslationPa
 }
 
 /**
- * The SCIM name of a traveler's role: the role itself, or a key of `roles.map`, that translates back to the role. Undefined
- * if there is no such name because the mapping gives the role's own name another meaning.
+ * Returns the SCIM name that is translated to a role of a traveler: the role itself, or a key of `roles.map`. Undefined
+ * if there is none, because the mapping translates the role's own name to another role.
  */
 export function toScimRole(role: string, mapping: Mapping): string | undefined {
   const translations = (name: string): (string | undefined)[] => {
@@ -36,7 +39,7 @@ function isKnown(role: string | undefined): role is string {
 
 interface NamedRole {
   raw: Json;
-  /** The names under which it is looked up: its value, then its display name. */
+  /** The texts by which the role is looked up: its value, then its display name. */
   names: string[];
 }
 
@@ -49,7 +52,10 @@ function findRoles(user: ScimResource, mapping: Mapping): { rule: string; elemen
   return { rule: 'roles.value', elements: rolesIn(user) };
 }
 
-/** The roles in one element. Some clients send a comma-separated list, and Entra ID sends a JSON object as text. */
+/**
+ * Returns the roles in one element of `roles`. Some clients send a comma-separated list, and Entra ID sends a JSON
+ * object as text.
+ */
 function namedRoles({ value = null, display }: JsonObject, mapping: Mapping): NamedRole[] {
   const displayName = toText(display);
   const text = toText(value) ?? (isUnassigned(value) ? displayName : undefined);

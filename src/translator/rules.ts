@@ -12,7 +12,10 @@ import { compileTransforms, constantsOf, describeTransform } from './transforms.
 import type { FieldKey, Finding, ScimUserMapping } from './translation.ts';
 import { canonicalJson, isUnassigned, type Reading, toText } from './values.ts';
 
-/** Part of the version of all rules. Raise it when this code translates differently, so that everybody is translated anew. */
+/**
+ * Part of the version of all rules. Increase it when a change of this code changes translations, so that all identities
+ * are translated again.
+ */
 const EDITION = 4;
 
 /** The field of a traveler that a mapping rule sets. */
@@ -20,40 +23,43 @@ export type Target =
   | { kind: 'field'; field: string }
   | { kind: 'customField'; by: 'id' | 'name'; value: string };
 
-/** One mapping rule, parsed and compiled. */
+/** A mapping rule, parsed and compiled. */
 export interface Rule {
   origin: 'file' | 'collection';
   path: AttributePath;
   target: Target;
-  /** The JSON path of the target in the mapping file, or the name of the row in the collection. */
+  /**
+   * The place of the rule's target for messages: its JSON path in the mapping file, or the name of the row in the
+   * collection.
+   */
   targetPath: string;
-  /** The path with the transforms, as the trace shows it. */
+  /** The SCIM path with the transforms, as the trace shows it. */
   text: string;
   /** Undefined if the rule has no transforms. */
   transform?: (text: string | undefined) => Reading;
   /** True if the rule gives a value to users without the attribute. */
   hasDefault: boolean;
-  /** The values that the rule itself contains (`map` results and `default`), after the transforms that follow them. */
+  /** The constants of the rule (results of `map`, and `default`) with all later transforms applied. */
   constants: () => Reading[];
 }
 
-/** Everything that decides how a SCIM user becomes a traveler, except the lookups. */
+/** The compiled mapping: everything besides the lookups that determines how a SCIM user is translated. */
 export interface Rules {
-  /** Equal for equal rules, also in other processes. */
+  /** A digest that is equal for equal rules, even in another process. */
   version: string;
   /** The fields that can be translated. */
   fields: readonly Field[];
   mapping: Mapping;
-  /** In order of precedence: the rules of the file, then those of the collection. */
+  /** The mapping rules in order of precedence: those of the file, then those of the collection. */
   rules: Rule[];
   /** Findings about rows of the collection that cannot be used. */
   faults: Finding[];
 }
 
 /**
- * Compiles the rules of a mapping file and of the travel API's scimUserMapping collection. The file wins over the
- * collection, and both win over the default rules. The order of the collection does not matter: of several rows for one
- * target, the one with the last scimAttribute in character code order is used.
+ * Compiles the rules of a mapping file and of the travel API's scimUserMapping collection. The file takes precedence
+ * over the collection, and both over the default rules. If several rows of the collection have the same target, the one
+ * with the last scimAttribute in character code order is used, so that the order of rows does not matter.
  */
 export function compileRules(
   mapping: Mapping,
@@ -83,7 +89,10 @@ export function compileRules(
   };
 }
 
-/** Splits paths after URNs that other rules use: `urn:acme:hr.badge` is an attribute of the extension in `urn:acme:hr:office`. */
+/**
+ * Divides paths again by the URNs of other rules: if a rule uses `urn:acme:hr:office`, then `urn:acme:hr.badge` is the
+ * attribute `badge` of the extension `urn:acme:hr`.
+ */
 function withKnownUrns(rules: Rule[]): Rule[] {
   const urns = new Set(rules.map(({ path }) => path.urn?.toLowerCase()));
   return rules.map((rule) => ({
@@ -92,37 +101,40 @@ function withKnownUrns(rules: Rule[]): Rule[] {
   }));
 }
 
-/** The mapping rule that replaces the default rule of a field; undefined if there is none. */
+/** Finds the mapping rule that replaces the default rule of a field. */
 export function findRule({ rules }: Rules, key: string): Rule | undefined {
   return rules.find(({ target }) => target.kind === 'field' && target.field === key);
 }
 
-/** True if a rule can set the field. Unwanted values of such a field are removed; any other field is released with its value. */
+/**
+ * Returns true if any rule can set the field. An unwanted value of such a field is removed; the bridge only stops
+ * owning any other field.
+ */
 export function isSetByRules({ rules, fields: table }: Rules, key: FieldKey): boolean {
   if (findField(key, table) || key === 'archived' || key.startsWith('roles.')) return true;
   return rules.some(({ target }) => target.kind === 'customField' && `customFields.${target.value}` === key);
 }
 
-/** The candidates for a field: those of its mapping rule if it has one, otherwise those of its default rule. */
+/** Returns the candidates for a field: of its mapping rule if it has one, otherwise of its default rule. */
 export function candidatesFor(rules: Rules, user: ScimResource, field: Field): Candidate[] {
   const rule = findRule(rules, field.key);
   return rule ? [toCandidate(rule, user)] : field.sources(user, rules.mapping);
 }
 
-/** The values that a mapping rule finds in a user. */
+/** Makes the candidate of a mapping rule from a SCIM user. */
 export function toCandidate(rule: Rule, user: ScimResource): Candidate {
   const found = readPath(userType, rule.path, user)
     .map(toSimpleValue)
     .filter((value) => !isUnassigned(value));
   const { origin, text, transform, hasDefault } = rule;
   const isWithoutText = found.every((value) => toText(value) === undefined);
-  // Null stands for a missing value, which the `default` transform replaces.
+  // Null represents a missing value, so that the `default` transform is applied to it.
   const raws = hasDefault && isWithoutText ? [...found, null] : found;
   const candidate = { origin, rule: text, raws };
   return transform ? { ...candidate, prepare: (raw) => transformValue(raw, transform) } : candidate;
 }
 
-/** The `value` of an element of a multi-valued attribute (RFC 7643 §2.4); any other value as it is. */
+/** Returns the `value` of an element of a multi-valued attribute (RFC 7643 §2.4); any other value unchanged. */
 function toSimpleValue(value: Json): Json {
   return isObject(value) && value.value !== undefined ? value.value : value;
 }
@@ -132,7 +144,10 @@ function transformValue(raw: Json, transform: (text: string | undefined) => Read
   return text === undefined && raw !== null ? readText(raw) : transform(text);
 }
 
-/** The SCIM values that name a user's manager, the preferred one first. Provisioning resolves them before a translation. */
+/**
+ * Returns the SCIM values that name a user's manager, the preferred one first. Provisioning resolves them before it
+ * translates the user.
+ */
 export function findManagerReferences(rules: Rules, user: ScimResource): string[] {
   const managerFields = rules.fields.filter(({ read }) => read === readManager);
   const candidates = managerFields.flatMap((field) => candidatesFor(rules, user, field));
@@ -155,7 +170,7 @@ function fileRule(
 ): Rule[] {
   const path = parseRulePath(row.scimAttribute);
   const target = targetOf(row);
-  // parseMapping refuses such rows, so this does not happen.
+  // Cannot happen, because parseMapping refuses such rows.
   if ('problem' in path || !target) return [];
   const transforms = row.transforms ?? [];
   const setting = { country: mapping.phone?.defaultCountry, path: [...jsonPathOfRow, 'transforms'] };
@@ -237,14 +252,17 @@ function faultyRow(
   };
 }
 
-/** Text that is equal for rows with equal content. */
+/** Returns a text that is equal for rows with equal content. */
 function rowText({ scimAttribute, customFieldId, userAttribute }: ScimUserMapping): string {
   return canonicalJson([scimAttribute, customFieldId ?? null, userAttribute ?? null]);
 }
 
-/** The version does not depend on the order of the file's rules, except for custom fields: two rules may set the same one, by id and by name. */
+/**
+ * Returns the version of a mapping. The order of rules matters only for custom fields, because two rules may set the
+ * same one, by id and by name.
+ */
 function versionOf({ $schema: _, scimUserMapping, ...mapping }: Mapping, rows: ScimUserMapping[]): string {
-  // JSON.parse drops the members of a mapping that are undefined.
+  // The round trip through JSON drops members that are undefined.
   const toCanonicalText = (part: object) => canonicalJson(JSON.parse(JSON.stringify(part)) as Json);
   const ofFields = scimUserMapping.filter(({ userAttribute }) => userAttribute !== undefined);
   const ofCustomFields = scimUserMapping.filter(({ userAttribute }) => userAttribute === undefined);

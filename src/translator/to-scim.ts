@@ -11,22 +11,22 @@ import { hasValue, readField, type TravelUser } from './traveler.ts';
 import { toText } from './values.ts';
 
 /**
- * Converts a traveler that no IdP has provisioned to a SCIM user. The translation of this user changes nothing on the
- * traveler, so that an IdP which finds the user and links to it changes nothing until it writes.
+ * Converts a traveler that no IdP has provisioned to a SCIM user. Translated back, this user equals the traveler: an
+ * IdP that links to it changes nothing until it writes.
  */
 export function toScim(rules: Rules, traveler: TravelUser, { lookups }: { lookups: Lookups }): ScimResource {
   const origin = { traveler, lookups, fields: rules.fields };
   return withMappedAttributes(rules, defaultUser(rules, origin), origin);
 }
 
-/** The traveler that a SCIM user is made from. */
+/** The traveler to convert, with the data that the conversion needs. */
 interface Origin {
   traveler: TravelUser;
   lookups: Lookups;
   fields: readonly Field[];
 }
 
-/** The SCIM user without mapping rules: every field in the attribute that its row names. */
+/** Makes the SCIM user without mapping rules: each field is in the attribute that its row names. */
 function defaultUser(rules: Rules, { traveler, lookups }: Origin): ScimResource {
   const names = [traveler.firstName, traveler.lastName].filter((part) => part !== undefined);
   const user: JsonObject = {
@@ -52,7 +52,10 @@ function defaultUser(rules: Rules, { traveler, lookups }: Origin): ScimResource 
   return withoutUnassigned(user);
 }
 
-/** Sets the value at a path. A multi-valued core attribute gets one element, which is of type work and primary. */
+/**
+ * Sets the value at a path. In a multi-valued core attribute it becomes the only element, with the type work and
+ * primary.
+ */
 function writeAt(user: JsonObject, [name = '', ...rest]: readonly string[], value: Json): void {
   const isMultiValued = findAttribute(userType.schema.attributes, name)?.multiValued === true;
   if (value === '') return;
@@ -80,7 +83,7 @@ function withoutUnassigned(user: JsonObject): JsonObject {
   return Object.fromEntries(assigned);
 }
 
-/** An attribute, or a sub-attribute, that a mapping rule reads. */
+/** An attribute or sub-attribute that a mapping rule reads. */
 interface MappedAttribute {
   urn: string | undefined;
   name: string;
@@ -88,8 +91,8 @@ interface MappedAttribute {
 }
 
 /**
- * Sets the attributes that mapping rules read to values that the rules turn into the traveler's own. An attribute is left
- * out if there is no such value: the transforms lose information, or two rules would need different values.
+ * Sets the attributes that mapping rules read to values that the rules translate to the traveler's own values. If there
+ * is no such value, the attribute is omitted: a transform loses information, or two rules need different values.
  */
 function withMappedAttributes(rules: Rules, user: ScimResource, origin: Origin): ScimResource {
   const mapped = new Map<string, { attribute: MappedAttribute; texts: Set<string | undefined> }>();
@@ -107,7 +110,7 @@ function withMappedAttributes(rules: Rules, user: ScimResource, origin: Origin):
     const withText = setAttribute(written, attribute, others.length === 0 ? text : undefined);
     if (!isReadByDefault(defaultPaths, attribute)) return withText;
     const without = setAttribute(written, attribute, undefined);
-    // The default rules take missing names from the displayName.
+    // Also try without `name`: the default rules then take the names from the displayName.
     const withoutNames = setAttribute(without, displayName, undefined);
     return withFewestChanges([withText, without, withoutNames, written], rules, origin);
   }, user);
@@ -124,14 +127,17 @@ function isReadByDefault(defaultPaths: string[], { urn, name, sub }: MappedAttri
   );
 }
 
-/** An attribute that a mapping rule and a default rule read must suit both: the first user that changes the fewest fields. */
+/**
+ * Returns the user whose translation would change the fewest fields of the traveler; of several, the first. A mapping
+ * rule and a default rule may read the same attribute, so that no value suits both.
+ */
 function withFewestChanges(users: ScimResource[], rules: Rules, origin: Origin): ScimResource {
   const counted = users.map((user) => ({ user, changes: countChanges(user, rules, origin) }));
   const fewest = Math.min(...counted.map(({ changes }) => changes));
   return counted.find(({ changes }) => changes === fewest)?.user ?? {};
 }
 
-/** The number of the traveler's fields that the translation of a user would change. */
+/** Returns how many of the traveler's fields the translation of a user would change. */
 function countChanges(user: ScimResource, rules: Rules, { traveler, lookups }: Origin): number {
   const references = new Map(findManagerReferences(rules, user).map((raw) => [raw, { travelId: raw }]));
   const { fields } = toTravel(rules, user, { lookups, references });
@@ -141,7 +147,7 @@ function countChanges(user: ScimResource, rules: Rules, { traveler, lookups }: O
   return changes.length;
 }
 
-/** The rules that set something: of several for one target, the first. */
+/** Returns the rules that are in effect: if several have the same target, the first. */
 function usedRules(rules: Rules, { customFields }: Lookups): Rule[] {
   const seen = new Set<string>();
   return rules.rules.filter((rule) => {
@@ -153,7 +159,10 @@ function usedRules(rules: Rules, { customFields }: Lookups): Rule[] {
   });
 }
 
-/** The attribute of a rule if it has one simple value. `userName` and `active` are never changed: they follow the traveler. */
+/**
+ * Returns the attribute of a rule if it has a single simple value. `userName` and `active` are excluded, because they
+ * are always derived from the traveler.
+ */
 function mappedAttribute({ path }: Rule): MappedAttribute | undefined {
   const { urn, name, attribute } = resolveAttribute(userType, path);
   const isFixed = urn === undefined && (name === 'userName' || name === 'active');
@@ -162,7 +171,7 @@ function mappedAttribute({ path }: Rule): MappedAttribute | undefined {
   return { urn, name, sub: findAttribute(attribute?.subAttributes, path.sub ?? '')?.name ?? path.sub };
 }
 
-/** The text that the rule turns into the traveler's value; undefined if there is none. */
+/** Finds a text that the rule translates to the traveler's value; undefined if there is none. */
 function findSourceText(rule: Rule, origin: Origin): string | undefined {
   return possibleTexts(rule, origin).find((text) => {
     const transformed = rule.transform ? rule.transform(text) : { value: text };
@@ -189,7 +198,10 @@ function namedResources(field: Field | undefined, lookups: Lookups): Lookups['co
   return field?.refersTo === undefined ? [] : lookups[field.refersTo];
 }
 
-/** True unless the text names another resource than the traveler refers to, e.g. another cost center of the same name. */
+/**
+ * Returns false if the text names another resource than the one that the traveler has, e.g. another cost center of the
+ * same name.
+ */
 function namesSameResource({ target }: Rule, text: Json, { traveler, lookups, fields }: Origin): boolean {
   const field = target.kind === 'field' ? findField(target.field, fields) : undefined;
   if (!field || namedResources(field, lookups).length === 0) return true;

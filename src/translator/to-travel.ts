@@ -19,9 +19,9 @@ import type { Snapshot, TraceEntry, Translation, WantedField } from './translati
 import { type ReadContext, valueAt } from './values.ts';
 
 /**
- * Translates a SCIM user to the fields of a traveler: each field that a rule can set has a value, is absent, unresolved or
- * kept. Findings tell the admin which values were not used; the trace shows the part of every rule. Pure, and total over
- * any JSON.
+ * Translates a SCIM user to the fields of a traveler. Each field that a rule can set gets a value or is absent,
+ * unresolved or kept. Findings tell the admin which values were not used; the trace shows what each rule has read.
+ * Pure; accepts any JSON.
  */
 export function toTravel(rules: Rules, user: ScimResource, snapshot: Snapshot): Translation {
   const context = readContextOf(rules, user, snapshot);
@@ -53,7 +53,7 @@ function readContextOf(
   return { lookups, references, applied, phoneCountries };
 }
 
-/** `archived` is the opposite of `active`; a user without `active` is active. */
+/** Translates `active` to its opposite, `archived`. A user without `active` is active. */
 function archivedPart(user: ScimResource): TranslationPart {
   const active = valueAt(user, 'active') ?? true;
   const archived = active === false;
@@ -84,12 +84,12 @@ function fieldPart(
   return { ...part, trace: [...part.trace, ...traceOfOverriddenRules(key, rules)] };
 }
 
-/** True if a row of the collection would set the field if the row were correct. */
+/** Returns true if the collection has a faulty row for the field that would set the field if it were correct. */
 function hasFaultyRule(key: string, rules: Rules): boolean {
   return !findRule(rules, key) && rules.faults.some((fault) => fault.field === key);
 }
 
-/** Trace entries for the mapping rules that are not used because another one comes first. */
+/** Returns trace entries for the mapping rules that another rule with the same target overrides. */
 function traceOfOverriddenRules(key: string, rules: Rules): TraceEntry[] {
   const used = findRule(rules, key);
   if (!used) return [];

@@ -4,19 +4,22 @@ import { jsonPath } from './mapping-faults.ts';
 import { isoDate, parseDate, readLanguage, readPhoneNumber } from './readers.ts';
 import { MAX_VALUE_LENGTH, type Reading, unusable, withMappingPath } from './values.ts';
 
-/** A text between two transforms, or why there is none. `mappingPath` is set if the mapping file contains the text. */
+/**
+ * The result of a transform: a text, or why there is none. `mappingPath` is set if the text comes from the mapping
+ * file.
+ */
 type State = ({ text: string } | { problem: string }) & { mappingPath?: string };
 
-/** One transform, compiled. */
+/** A compiled transform. */
 type Step = (text: string) => State;
 
-/** The settings of the mapping that a transform depends on. */
+/** The settings of the mapping file that transforms use. */
 interface Setting {
-  /** `phone.defaultCountry`. */
+  /** The value of the setting `phone.defaultCountry`. */
   country: string | undefined;
 }
 
-/** The settings, with the JSON path of the transforms in the mapping file. */
+/** The settings, and the JSON path of the transforms in the mapping file for messages. */
 interface LocatedSetting extends Setting {
   path: PropertyKey[];
 }
@@ -43,7 +46,7 @@ export interface OptionTransforms {
   prefix: string;
   replace: { pattern: string; with: string };
   map: Record<string, string>;
-  /** The text to use if there is no value, or if an earlier transform gives none. */
+  /** The text to use if there is no value or an earlier transform returns none. */
   default: string;
 }
 
@@ -86,7 +89,7 @@ export function compileTransforms(
   };
 }
 
-/** The values that transforms contain (`map` results and `default`), after the transforms that follow them. */
+/** Returns the constants of the transforms (results of `map`, and `default`) with all later transforms applied. */
 export function constantsOf(transforms: Transform[], { country, path }: LocatedSetting): Reading[] {
   return transforms.flatMap((transform, index) => {
     const texts = textsIn(transform, [...path, index]);
@@ -97,7 +100,7 @@ export function constantsOf(transforms: Transform[], { country, path }: LocatedS
   });
 }
 
-/** The texts that a transform contains. A blank result of `map` is intended: the value is left out. */
+/** Returns the constants of one transform. An empty result of `map` is intended: the value is then omitted. */
 function textsIn(transform: Transform, path: PropertyKey[]): State[] {
   if (typeof transform === 'string') return [];
   const { map = {}, default: fallback } = transform;
@@ -138,12 +141,12 @@ function stepOf(
   return optionTransforms.map(map ?? {}, path);
 }
 
-/** The text of a transform in a trace. */
+/** Formats a transform for a trace. */
 export function describeTransform(transform: Transform): string {
   return typeof transform === 'string' ? transform : JSON.stringify(transform);
 }
 
-/** Applies a transform to a text. A text from the mapping keeps its mapping path through the transforms that follow. */
+/** Makes a transform of texts a transform of results. A text that comes from the mapping keeps its mapping path. */
 function onText(step: Step): (state: State) => State {
   return (state) => {
     if (!('text' in state)) return state;
@@ -151,11 +154,12 @@ function onText(step: Step): (state: State) => State {
     const next = { ...(mappingPath === undefined ? {} : { mappingPath }), ...step(state.text) };
     if (!('text' in next)) return next;
     const { text, ...rest } = next;
-    // A few `replace` transforms in a row could otherwise fill the memory.
+    // Limit the length after each transform: a few `replace` transforms in a row could otherwise fill the memory.
     if (text.length > MAX_VALUE_LENGTH)
       return { ...rest, problem: `it becomes longer than ${MAX_VALUE_LENGTH} characters` };
     if (text.trim() !== '') return next;
-    // A blank result of this `map` is intended. A text from an earlier transform that becomes blank is a fault of the mapping.
+    // An empty result of this `map` is intended. If a constant of an earlier transform becomes empty, the mapping is at
+    // fault.
     const isIntended = mappingPath === undefined || rest.mappingPath !== mappingPath;
     return { ...(isIntended ? {} : { mappingPath }), problem: 'nothing is left of it' };
   };

@@ -1,19 +1,19 @@
 import type { Json } from '../schema/resource.ts';
 
 /**
- * The name of a field of a traveler that is planned on its own: a field with one value (`email`), a part of the address
- * (`address.city`), a custom field (`customFields.<customFieldId>`) or a role (`roles.<role>`).
+ * The key of a field of a traveler: a field with one value (`email`), a part of the address (`address.city`), a custom
+ * field (`customFields.<customFieldId>`) or a role (`roles.<role>`).
  */
 export type FieldKey = string;
 
-/** Everything besides the SCIM user that a translation depends on. */
+/** All input of a translation besides the SCIM user. */
 export interface Snapshot {
   lookups: Lookups;
-  /** Managers by the values that `findManagerReferences` returns. */
+  /** The resolved managers, by the values that `findManagerReferences` returns. */
   references: ReadonlyMap<string, Reference>;
   /**
-   * The fields sent before. An id that was once resolved stays while its source value does, until its target is gone
-   * (docs/architecture.md, The rules of the plan).
+   * The fields sent before. While the source value of a resolved id is unchanged, the id stays, until its resource is
+   * deleted (docs/architecture.md, The rules of the plan).
    */
   applied?: AppliedFields;
 }
@@ -62,8 +62,9 @@ export const noLookups: Lookups = {
 };
 
 /**
- * The travel user that a manager's SCIM value stands for, or why there is none. `unknown` and `notLinked` may resolve
- * later. `self` and `circle` are never sent. `gone` was resolved before and its traveler has been deleted.
+ * The travel user that a manager's SCIM value is resolved to, or why there is none. `unknown` and `notLinked` may be
+ * resolved later. `self` and `circle` are never sent. `gone`: the value was resolved before, and its traveler has been
+ * deleted.
  */
 export type Reference =
   | { travelId: string }
@@ -87,16 +88,19 @@ export interface Translation {
   fields: Record<FieldKey, WantedField>;
   findings: Finding[];
   trace: TraceEntry[];
-  /** True if a name or id was not in the lookups, so that the lookups should be read again. */
+  /** True if a name or id is missing from the lookups, so that they should be read again. */
   needsFreshLookups: boolean;
-  /** The userName, if it is another email address than the wanted one: the traveler gets it if the wanted one is taken. */
+  /**
+   * The userName, if it is an email address other than the wanted one. The traveler gets this address if another
+   * traveler has the wanted one.
+   */
   fallbackEmail?: string;
 }
 
 /**
- * What the rules want of one field. `source` is the SCIM value that the travel value comes from: an unresolved field keeps
- * its applied value while the source is unchanged. A `kept` field stays as it is, because the mapping is at fault. The
- * value of a custom field is its `values` array, that of a role is `true`.
+ * The wanted state of one field. `source` is the SCIM value from which the travel value is translated: an unresolved
+ * field keeps its applied value while the source is unchanged. A `kept` field stays unchanged, because the mapping is
+ * at fault. The value of a custom field is its `values` array; the value of a role is `true`.
  */
 export type WantedField =
   | { kind: 'value'; value: Json; source: Json }
@@ -104,7 +108,7 @@ export type WantedField =
   | { kind: 'unresolved'; source: Json }
   | { kind: 'kept' };
 
-/** A note to the admin: which value was not carried over to the traveler, why, and how to mend it. */
+/** A message for the admin about a value that was not set on the traveler: the value, the reason, and the remedy. */
 export interface Finding {
   field: FieldKey;
   code: string;
@@ -112,11 +116,11 @@ export interface Finding {
   value?: Json;
   reason: string;
   remedy: string;
-  /** The JSON path in the mapping that is at fault, e.g. `defaults.billingProfile.name`. */
+  /** If the mapping is at fault: the JSON path of the fault, e.g. `defaults.billingProfile.name`. */
   mappingPath?: string;
 }
 
-/** The part of one rule in one field: the value that it read, and what became of it. */
+/** What one rule did for one field: the value that it read, and the result. */
 export interface TraceEntry {
   field: FieldKey;
   origin: 'file' | 'collection' | 'default';
@@ -124,28 +128,31 @@ export interface TraceEntry {
   rule: string;
   outcome: 'set' | 'absent' | 'unresolved' | 'kept' | 'skipped';
   before?: Json;
-  /** The value after the transforms of the rule, if it is neither `before` nor `after`. */
+  /** The value after the transforms of the rule, if it differs from both `before` and `after`. */
   transformed?: Json;
   after?: Json;
   reason?: string;
-  /** The JSON path in the mapping that is at fault, e.g. `defaults.billingProfile.name`. */
+  /** If the mapping is at fault: the JSON path of the fault, e.g. `defaults.billingProfile.name`. */
   mappingPath?: string;
 }
 
-/** One field that the bridge owns on a traveler. */
+/** A field of a traveler that the bridge owns. */
 export interface AppliedField {
   /** The value in the request. */
   sent: Json;
   /** The value in the travel API's response, which may be spelled differently. */
   answered: Json;
-  /** The SCIM value that it comes from. */
+  /** The SCIM value from which `sent` was translated. */
   source: Json;
-  /** True after a call without a known outcome: the traveler may have `sent` or the value from before. */
+  /** True after a call with unknown outcome: the traveler may have `sent` or its earlier value. */
   unsure?: true;
 }
 
-/** The fields that the bridge owns on one traveler. */
+/** The fields of one traveler that the bridge owns. */
 export type AppliedFields = Record<FieldKey, AppliedField>;
 
-/** Values that the travel API refused. `basis` is the version of rules and lookups then; under another version the value is sent again. */
+/**
+ * Values that the travel API refused. `basis` is the version of rules and lookups at that time; under another version
+ * the value is sent again.
+ */
 export type RefusedFields = Record<FieldKey, { value: Json; basis: string; reason: string }>;

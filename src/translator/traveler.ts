@@ -30,7 +30,7 @@ export interface CustomFieldValue {
 /** Fields that every traveler has: they can be changed, and never removed. */
 export const requiredKeys: readonly FieldKey[] = ['email', 'archived'];
 
-/** Where the value of a field is in a traveler. */
+/** The place of a field's value in a traveler. */
 export type FieldPath =
   | { kind: 'field'; name: string }
   | { kind: 'address'; part: string }
@@ -53,7 +53,10 @@ export function isArrayElement(key: FieldKey): boolean {
   return kind === 'customField' || kind === 'role';
 }
 
-/** The value of a field of a traveler, in the shape in which rules want it; undefined if the traveler has none. */
+/**
+ * Returns the value of a field of a traveler, in the form that translations produce; undefined if the traveler has
+ * none.
+ */
 export function readField(traveler: TravelUser, key: FieldKey): Json | undefined {
   const path = parseFieldKey(key);
   switch (path.kind) {
@@ -77,7 +80,10 @@ function valuesOf(field: CustomFieldValue | undefined): Json | undefined {
   return field && field.values.length > 0 ? toWritableValues(field) : undefined;
 }
 
-/** The values of a custom field as they are sent: an option by its id alone, because the travel API derives its text. */
+/**
+ * Converts the values of a custom field to the form of a request: an option by its id alone, because the travel API
+ * derives its text.
+ */
 export function toWritableValues({ values }: CustomFieldValue): { [name: string]: string }[] {
   return values.map(({ customFieldOptionId, data }) => {
     if (customFieldOptionId !== undefined) return { customFieldOptionId };
@@ -85,7 +91,7 @@ export function toWritableValues({ values }: CustomFieldValue): { [name: string]
   });
 }
 
-/** The keys of all fields that a traveler has and that can be removed. */
+/** Returns the keys of all fields that the traveler has and that can be removed. */
 export function removableKeys(traveler: TravelUser, table: readonly Field[] = fields): FieldKey[] {
   const keys = [
     ...table.map(({ key }) => key).filter((key) => !requiredKeys.includes(key)),
@@ -95,7 +101,10 @@ export function removableKeys(traveler: TravelUser, table: readonly Field[] = fi
   return keys.filter((key) => readField(traveler, key) !== undefined);
 }
 
-/** True if a traveler's value means the same to the travel service as the wanted one, e.g. a phone number with blanks. */
+/**
+ * Returns true if the traveler's value is equivalent to the wanted one, e.g. a phone number that only differs in
+ * spaces.
+ */
 export function hasValue(
   traveler: TravelUser,
   { key, wanted, rules }: { key: FieldKey; wanted: Json; rules: Rules },
