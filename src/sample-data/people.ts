@@ -55,7 +55,9 @@ async function hirePerson(
   const { doc, city } = createPerson(simulation, job);
   const id = await insertResource(transaction, { resource: user, doc });
   if (isManager) managers.push({ id, department });
-  const leavesAt = isManager || !random.datatype.boolean(LEAVER_SHARE) ? undefined : leaveTime(simulation);
+  // The head stays even without reports: trips need a traveler.
+  const isStaying = number === 0 || isManager || !random.datatype.boolean(LEAVER_SHARE);
+  const leavesAt = isStaying ? undefined : leaveTime(simulation);
   const staff = company.branches[branch];
   if (staff) staff.headcount += 1;
   travelers.add({ id, branch, city, leavesAt });

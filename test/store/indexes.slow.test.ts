@@ -257,9 +257,9 @@ async function listPlans(list: (store: Store) => Promise<unknown>): Promise<stri
  */
 function slowPlans(plans: string[]): string[] {
   return plans.filter((plan, at) => {
-    if (plan === 'SCAN stretch' || / identity_block /.test(plan)) return false;
+    if (plan === 'SCAN part' || / identity_block /.test(plan)) return false;
     const sorts = /USE TEMP B-TREE FOR (LAST TERM OF )?ORDER BY/.test(plan);
-    return isSlow(plan) || (sorts && plans[at - 1] !== 'SCAN stretch');
+    return isSlow(plan) || (sorts && plans[at - 1] !== 'SCAN part');
   });
 }
 
