@@ -6,9 +6,7 @@ import type { AttributePath, Comparison, Filter } from './filter-parser.ts';
 import { isObject, type Json, type JsonObject, ownValue } from './resource.ts';
 import { type ResourceType, resolveAttribute } from './resource-types.ts';
 
-/**
- * A computation in steps of a few milliseconds. It yields after each step, so that the caller can serve other requests.
- */
+/** A computation in steps of a few milliseconds. It yields after each step, so that other requests can be served. */
 export type Steps<T> = Generator<void, T, void>;
 
 /** The work of one step, in characters read (`comparisonCost`). */
@@ -17,16 +15,10 @@ const STEP_WORK = 200_000;
 /** The cost of visiting one row or name, in characters read. */
 const ROW_WORK = 16;
 
-/**
- * A value filter is evaluated on this many elements at a time, so that a match near the beginning ends the search
- * early.
- */
+/** A value filter is evaluated on this many elements at a time, so that an early match ends the search early. */
 const BLOCK_ROWS = 256;
 
-/**
- * The state of one evaluation: the work since the last pause, and a function that folds texts for comparison without
- * case.
- */
+/** The state of one evaluation: the work since the last pause, and a cached `foldCase`. */
 interface Evaluation {
   work: number;
   fold(text: string): string;
@@ -91,10 +83,7 @@ export function matchElements(
   return elements.map((_, row) => hits.has(row));
 }
 
-/**
- * Reads the values at a path. For a multi-valued attribute these are all elements, or those that match the value filter
- * of the path.
- */
+/** Reads the values at a path: all elements of a multi-valued attribute, or those that match its value filter. */
 export function readPath(type: ResourceType, written: AttributePath, resource: JsonObject): Json[] {
   const path = chooseReading(written, extensionTest(resource));
   const table = readTable(type, path, resource);
@@ -121,10 +110,7 @@ function runAtOnce<T>(steps: Steps<T>): T {
   return step.value;
 }
 
-/**
- * Returns the rows that match a condition, in their order. An operand is evaluated only on rows that the earlier
- * operands have not decided.
- */
+/** Returns the rows that match a condition, in order. Rows that earlier operands decide are not tested again. */
 function* selectRows(condition: Condition, rows: number[], ask: LeafTest): Steps<number[]> {
   if (rows.length === 0) return rows;
   let left = rows;
@@ -274,10 +260,7 @@ function innerColumn({ inner, attribute }: Table, { columnKey, path }: Leaf): Co
   }));
 }
 
-/**
- * Returns true for an undeclared sub-attribute of a complex attribute: no resource has one, so there is nothing to
- * read.
- */
+/** Returns true for an undeclared sub-attribute of a complex attribute. No resource has one. */
 function isUndeclaredPart(attribute: Attribute | undefined, name: string): boolean {
   return attribute?.type === 'complex' && findAttribute(attribute.subAttributes, name) === undefined;
 }
@@ -346,10 +329,7 @@ interface LeafPath {
   path: AttributePath;
   /** The URN and attribute in lower case. Comparisons with the same key share a table. */
   attributeKey: string;
-  /**
-   * The attribute and sub-attribute in lower case, and whether it is `pr`. Comparisons with the same key share a
-   * column.
-   */
+  /** The attribute and sub-attribute in lower case, and the kind. Leaves with the same key share a column. */
   columnKey: string;
   /** The filter in brackets, as in `emails[type eq "work"]`; undefined without brackets. */
   filter: Condition | undefined;

@@ -5,22 +5,22 @@ import { progressColumns } from './identity-row.ts';
 import { batches, parseJson } from './queries.ts';
 
 /**
- * The longest delays that the service itself sets, in milliseconds. A stored time that lies further ahead was set by
- * a wrong clock.
+ * The longest delays that the service sets, in milliseconds. If a stored time is further in the future, a wrong clock
+ * has set it.
  */
 export interface MaxDelays {
-  /** Until the next attempt at an identity. */
+  /** The longest delay until the next attempt at an identity. */
   attemptMs: number;
-  /** Until the check for a late create, by connection. */
+  /** For each connection, the longest delay until a check for late calls. */
   checkMs: Record<string, number>;
-  /** Until the next attempt at a webhook delivery. */
+  /** The longest delay until the next attempt at a webhook delivery. */
   deliveryMs: number;
 }
 
 /**
- * Resets stored times that lie further in the future than any delay allows: the wall clock was ahead when they were
- * stored, or has been set back since. Otherwise the work would wait until the old time comes. Runs at start, before
- * anything else: within one process the clock never jumps.
+ * Resets stored times that are further in the future than any delay of the service. Such a time was stored while the
+ * wall clock was ahead, or the clock has been set back since; without a reset, the work would wait until that time.
+ * Runs at start, before anything else: within one process the clock never jumps.
  */
 export async function repairFutureTimes(database: Database, now: number, bounds: MaxDelays): Promise<void> {
   for (const [connection, checkMs] of Object.entries(bounds.checkMs)) {
@@ -45,7 +45,7 @@ async function repairQueue(
 }
 
 /**
- * The time of a check is stored twice: in the column that the queue searches, and in `progress`, which the
+ * Resets the time of a check in both places: in the column by which the queue searches, and in `progress`, which the
  * reconciler reads.
  */
 async function repairChecks({ db }: Database, connection: string, latest: number): Promise<void> {
@@ -82,7 +82,8 @@ async function repairDeliveries({ db }: Database, now: number, deliveryMs: numbe
     .where('status', '=', sql.lit('pending'))
     .where('next_attempt_at', '>', now + deliveryMs)
     .execute();
-  // For a queue without a lease, `lease_until` is the time at which it was last served.
+  // For a queue without a lease, `lease_until` is the time when it was last served; the queue served least recently
+  // comes next.
   await db
     .updateTable('travel_delivery_queue')
     .set({ lease_until: now })

@@ -33,7 +33,7 @@ export async function ensureConnection(
 export interface StoredConnection {
   id: string;
   account: string;
-  /** SCIM users that are not deleted. */
+  /** The number of SCIM users that are not deleted. */
   people: number;
   tombstones: number;
   /**
@@ -42,7 +42,7 @@ export interface StoredConnection {
    */
   linked: number;
   groups: number;
-  /** True while a server holds a lease on one of its identities. */
+  /** True while a running server holds a lease on an identity of the connection. */
   isInUse: boolean;
 }
 

@@ -297,7 +297,7 @@ export function usedAssertions({ db }: Database): UsedAssertions {
   };
 }
 
-/** A credential that was found by its hash, whether it is valid or not. */
+/** A credential that was found by its hash; it may be expired or revoked. */
 export interface CredentialState {
   /** Kind and id as in the log: `token:<id>`, `apiKey:<id>`, `oauth:<client>`. */
   credential: string;

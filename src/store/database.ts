@@ -22,14 +22,14 @@ import { StoreUnavailable } from './unavailable.ts';
 export interface Database {
   db: Kysely<Tables>;
   /**
-   * Runs work on one connection whose commits do not wait for the disk. Such a commit survives a crash of the
-   * process at once, but a power failure only after the next synced commit. For records that can be created again:
-   * waiting for the disk is most of the cost of a write.
+   * Runs work on a connection whose commits do not wait for the disk. After a crash of the process, such commits are
+   * still there; after a power failure, those since the last synced commit may be lost. Use it for records that can be
+   * created again: waiting for the disk is most of the cost of a write.
    */
   withRelaxedDurability<T>(db: Kysely<Tables>, work: (relaxed: Kysely<Tables>) => Promise<T>): Promise<T>;
   /** True for a violation of any unique constraint. */
   isDuplicate(error: unknown): boolean;
-  /** Calls the listener with every disk fault. The caller of the failing query gets the same error. */
+  /** Calls the listener for every disk fault. The caller of the failed query gets the error too. */
   onUnavailable(listener: (error: StoreUnavailable) => void): void;
   /** Commits a meaningless write. Rejects while the database cannot be written. */
   probeWrite(): Promise<void>;
@@ -109,8 +109,8 @@ function createPrivateFile(file: string): void {
 }
 
 /**
- * A commit that is not synced is in SQLite's log file nevertheless, and is read from there after a crash of the
- * process.
+ * Runs work without syncing commits to disk. Such a commit is written to SQLite's log file, where it survives a crash
+ * of the process.
  */
 function runWithRelaxedDurability<T>(
   sqlite: Sqlite,

@@ -4,7 +4,7 @@ import { liveFlag, updateCounters } from './counters.ts';
 import { batches } from './queries.ts';
 import type { Tables } from './tables.ts';
 
-/** Selects the unclaimed identities to delete. */
+/** A condition that selects the identities to delete. */
 type IdentityCondition = (row: ExpressionBuilder<Tables, 'identity'>) => Expression<SqlBool>;
 
 /** Deletes unclaimed identities with their memberships and counters. Returns how many there were. */
@@ -28,8 +28,8 @@ export async function deleteUnclaimed(tx: Kysely<Tables>, which: IdentityConditi
 }
 
 /**
- * Deletes the unclaimed identities of a traveler that is about to be linked to the identity `keep`: a traveler has
- * one link in an account, and no other connection lists it (docs/architecture.md, Connections).
+ * Deletes the unclaimed identities of a traveler that is about to be linked to the identity `keep`. Only one identity
+ * in an account has a traveler, and other connections do not list it (docs/architecture.md, Connections).
  */
 export async function deleteUnclaimedOf(
   tx: Kysely<Tables>,

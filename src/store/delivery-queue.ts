@@ -35,7 +35,7 @@ export function deliveryQueue({ db, withRelaxedDurability }: Database): Delivery
   };
 }
 
-/** Limit on the redeliveries that become due at once when a webhook is changed. */
+/** The maximum number of redeliveries that become due at once when a webhook is changed. */
 const MAX_REDELIVERIES_MADE_DUE = 100;
 
 type QueueExpression = ExpressionBuilder<Tables, 'travel_delivery_queue'>;
@@ -144,7 +144,10 @@ async function isEnabled(tx: Kysely<Tables>, webhookId: string): Promise<boolean
   return found !== undefined;
 }
 
-/** Only the first delivery in order and the redeliveries have their own due time; all others wait for the first. */
+/**
+ * Makes the waiting deliveries of a webhook due now. Only the first delivery in order and the redeliveries have a due
+ * time; all other deliveries wait for the first.
+ */
 async function makeDueNow(tx: Kysely<Tables>, webhookId: string, now: number): Promise<void> {
   for (const redelivery of [0, 1]) {
     await tx
@@ -207,7 +210,7 @@ export async function saveDeliveryOutcome(
     .where('id', '=', id)
     .executeTakeFirst();
   const status = statusAfter(found?.status, outcome);
-  // The delivery is missing if it expired during the attempt.
+  // There is no delivery any more if it expired during the attempt.
   if (found) await updateDelivery(tx, { webhookId, id, from: found.status, to: status }, outcome);
   const failingSince =
     status === outcome.status ? failingAfter(queue.failing_since, outcome) : queue.failing_since;
@@ -242,7 +245,7 @@ function failingAfter(since: number | null, { status, attempts }: DeliveryOutcom
 }
 
 /**
- * Sets the time since which all attempts fail. Null if the last attempt succeeded, or if the webhook was changed
+ * Sets the time since when all attempts have failed; null if the last attempt succeeded or the webhook has been changed
  * since.
  */
 export async function setFailingSince(

@@ -58,7 +58,9 @@ export async function readAllMembers(
   return members;
 }
 
-/** Reads the members as stored, without resolving their ids. The caller prevents or detects concurrent changes. */
+/**
+ * Reads the members as stored, without the types of their ids. The caller prevents or detects changes during the read.
+ */
 export async function readStoredMembers(db: Kysely<Tables>, group: GroupKey): Promise<Member[]> {
   const members: Member[] = [];
   await readPages(async (after) => {

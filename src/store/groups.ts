@@ -61,7 +61,10 @@ const selectGroupById = compiledQuery((db, { connection, id }: { connection: str
 
 type GroupsOf = Awaited<ReturnType<Groups['groupsOf']>>;
 
-/** Two queries, because many users on a page share few groups: each group is read and parsed once. */
+/**
+ * Reads the groups of many users in two queries. The users of a page share few groups, so each group is read and parsed
+ * once.
+ */
 async function readGroupsOf(db: Kysely<Tables>, connection: string, userIds: string[]): Promise<GroupsOf> {
   const memberships: { user: string; group: string }[] = [];
   for (const batch of batches(userIds)) {
@@ -92,7 +95,7 @@ async function readGroupsOf(db: Kysely<Tables>, connection: string, userIds: str
   return new Map([...found].map(([user, own]) => [user, sortByPosition(own)]));
 }
 
-/** A group as users refer to it, with its position in the stable order. */
+/** A group in the form in which a user refers to it, with the group's position in the stable order. */
 interface PositionedGroup {
   position: number;
   group: { value: string; display: string };
@@ -102,7 +105,7 @@ function sortByPosition(positioned: PositionedGroup[]): PositionedGroup['group']
   return positioned.sort((left, right) => left.position - right.position).map(({ group }) => group);
 }
 
-/** One query for one user, which every read of a user needs. */
+/** Reads the groups of one user in a single query, because every read of a user needs it. */
 const selectGroupsOfUser = compiledQuery((db, { connection, user }: { connection: string; user: string }) =>
   db
     .selectFrom('group_member')

@@ -42,7 +42,10 @@ export function holds(database: Database): Holds {
   };
 }
 
-/** Two ranges, which an index answers. Dirty identities are in another index and need a third query. */
+/**
+ * Returns true if any identity was translated with other rules. Uses two ranges, which an index answers, and a third
+ * query for dirty identities, which are in another index.
+ */
 async function isAnyTranslatedOtherwise(
   db: Kysely<Tables>,
   connection: string,
@@ -78,8 +81,8 @@ function selectHeld(db: Kysely<Tables>, { connection, cause }: HoldQuery) {
 }
 
 /**
- * A person whose deactivation was held and who is active again waits for nothing, even before the reconciler has
- * run.
+ * Excludes a person whose deactivation was held and who is active again: there is nothing left to approve, even if the
+ * reconciler has not run yet.
  */
 function hasReturned(row: ExpressionBuilder<Tables, 'identity'>) {
   const isDeparture = row.or([
@@ -90,8 +93,8 @@ function hasReturned(row: ExpressionBuilder<Tables, 'identity'>) {
 }
 
 /**
- * Selects people who may need a decision. After an admin has discarded a change of rules, the people held by it need
- * none.
+ * Selects the people whose hold may need a decision. If an admin has discarded a change of rules, the people held by it
+ * need none.
  */
 function selectUndecided(db: Kysely<Tables>, query: HoldQuery) {
   return selectHeld(db, query).where((row) =>
@@ -152,7 +155,7 @@ function toHeldPerson(row: HeldRow): HeldPerson {
     connection: row.connection_id,
     id: row.id,
     userName: String(userName),
-    hold: { cause: row.hold_cause as HoldCause, since: row.hold_since ?? 0 }, // Only causes are ever written.
+    hold: { cause: row.hold_cause as HoldCause, since: row.hold_since ?? 0 }, // The column contains only hold causes.
     version: row.version,
     isActive: row.active === 1,
     isDeleted: row.deleted_at !== null,
@@ -174,7 +177,7 @@ async function countHolds(db: Kysely<Tables>): Promise<HoldCount[]> {
   const again = decided.filter((row) => !isDecided(row)).map((row) => ({ ...row, count: 1 }));
   const rules = await db.selectFrom('rules_change').selectAll().where('answer', 'is', null).execute();
   const waiting = rules.map((row) => ({ ...row, hold_cause: 'rules', count: row.people }));
-  // The number of people of a change of rules includes those who are held because of it.
+  // The people held because of a change of rules are already included in the number of that change.
   const others = [...undecided, ...again].filter(
     ({ connection_id, hold_cause }) =>
       hold_cause !== 'rules' || !waiting.some((change) => change.connection_id === connection_id),
@@ -192,7 +195,7 @@ interface CountRow {
 function sumByCause(rows: CountRow[]): HoldCount[] {
   const sums = new Map<string, HoldCount>();
   for (const { connection_id: connection, hold_cause, count, since } of rows) {
-    const cause = hold_cause as HoldCause; // Only causes are ever written.
+    const cause = hold_cause as HoldCause; // The column contains only hold causes.
     const key = `${connection} ${cause}`;
     const sum = sums.get(key) ?? { connection, cause, count: 0, since: Number.MAX_SAFE_INTEGER };
     sums.set(key, {
@@ -295,7 +298,7 @@ async function readRulesChange(db: Kysely<Tables>, connection: string): Promise<
     .executeTakeFirst();
   if (!row) return undefined;
   const { version, people, since, answer } = row;
-  return { connection, version, people, since, answer: (answer ?? undefined) as HeldRules['answer'] }; // Only answers are ever written.
+  return { connection, version, people, since, answer: (answer ?? undefined) as HeldRules['answer'] }; // The column contains only answers and null.
 }
 
 async function saveRulesChange(db: Kysely<Tables>, held: HeldRules): Promise<void> {

@@ -83,7 +83,7 @@ async function findIdentities(
   return rows.map(toIdentity);
 }
 
-/** Converts a value to the form in which its column stores it. */
+/** Converts a value to the form that the searched column contains. */
 const toSearchKey: Record<IdentityMatch['by'], (value: string) => string> = {
   id: String,
   travelId: String,
@@ -125,7 +125,7 @@ function selectNewestFirst(db: Kysely<Tables>, connection: string) {
     .orderBy('id', 'desc');
 }
 
-/** No request waits for this page, and its steps are short, so that it needs no pauses. */
+/** Reads complete identities without pauses between steps: no client waits for this page, and its steps are short. */
 async function readIdentityPage(
   db: Kysely<Tables>,
   connection: string,
@@ -156,7 +156,7 @@ async function findHolder(
   return toFirstIdentity(await selectByTravelerEmail(db, { account, key }));
 }
 
-/** Limit on the identities that wait for the same address; more than any real case has. */
+/** The maximum number of identities that are returned as waiting for one address; more than ever occur. */
 const MAX_WAITERS = 100;
 
 const selectWaiters = compiledQuery((db, { account, key }: AccountKey) =>
@@ -175,7 +175,7 @@ const selectActiveWaiter = compiledQuery((db, { account, key, except }: AccountK
     .where('account', '=', account)
     .where('waiting_for', '=', key)
     .where('id', '<>', except)
-    // Inactive people do not need the address now.
+    // Ignore inactive people, who do not need the address now.
     .where('active', '=', sql.lit(1))
     .where('deleted_at', 'is', null)
     .limit(sql.lit(1)),
@@ -206,7 +206,7 @@ function selectClaimed(db: Kysely<Tables>, account: string) {
     .where('claimed', '=', sql.lit(1));
 }
 
-/** Live identities come before tombstones, and newer ones before older ones. */
+/** Selects linked identities: live ones before tombstones, and newer ones before older ones. */
 function selectLinked(db: Kysely<Tables>, account: string) {
   return selectClaimed(db, account)
     .where('travel_id', 'is not', null)
@@ -233,13 +233,13 @@ export async function commitChanges(
     });
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    // The violated index may be the one on travelers: another identity was linked meanwhile, and the caller reads
-    // again.
+    // If the userName is not the cause, the index on travelers is violated: another identity was linked meanwhile. The
+    // caller reads the identity again.
     return (await isNameTaken(db, connection, changes)) ? 'duplicate' : 'stale';
   }
 }
 
-/** Returns false if the identity has changed since it was read. */
+/** Applies one change. Returns false if the identity has changed since it was read. */
 async function applyChange(tx: Kysely<Tables>, connection: string, change: IdentityChange): Promise<boolean> {
   switch (change.kind) {
     case 'insert':
@@ -264,8 +264,8 @@ async function applyChange(tx: Kysely<Tables>, connection: string, change: Ident
 }
 
 /**
- * True if a traveler of the account has got the address that a new identity reserves, since the address was found to
- * be free.
+ * Returns true if a traveler of the account now has the address that a new identity reserves. It was free when it was
+ * checked before the transaction.
  */
 async function isReservedEmailTaken(
   tx: Kysely<Tables>,
@@ -289,7 +289,7 @@ const selectEmailHolder = compiledQuery((db, { connection, key }: { connection: 
     .limit(sql.lit(1)),
 );
 
-/** True if a live identity other than the changed ones has one of their userNames. */
+/** Returns true if a live identity that these changes do not concern has one of their userNames. */
 async function isNameTaken(
   db: Kysely<Tables>,
   connection: string,

@@ -69,7 +69,10 @@ export async function updateIdentity(
   return true;
 }
 
-/** The columns that the IdP's writes change. The others belong to the reconciler, which may be running. */
+/**
+ * Returns the columns that a write of the IdP changes. All other columns belong to the reconciler, which may be running
+ * at the same time.
+ */
 function writtenColumns(identity: Identity) {
   return {
     ...desiredColumns(identity.desired),
@@ -100,8 +103,8 @@ const selectAtVersion = compiledQuery((db, { connection, id, expected }: Identit
 );
 
 /**
- * A write counts as seen by an import: the traveler may be newer than the page that an import running now would list
- * it on.
+ * Marks the identity as seen by a running import. Its traveler may be newer than the page that would contain it, and
+ * must not count as deleted.
  */
 function writeTime({ writtenAt, lastModified }: Identity): number {
   return writtenAt ?? lastModified;
@@ -126,7 +129,7 @@ const updateAtVersion = compiledQuery(
       .where('version', '=', placeholders.expected),
 );
 
-/** An identity that becomes claimed starts with the values that its traveler is known to have. */
+/** Saves the applied values of an identity that becomes claimed: its traveler already has these values. */
 async function saveApplied(tx: Kysely<Tables>, { connection, id, applied }: Identity): Promise<void> {
   await tx
     .updateTable('identity')
@@ -151,12 +154,12 @@ interface IdentityKey {
   id: string;
 }
 
-/** A tombstone that loses its traveler, as it was read. */
+/** A tombstone whose traveler is taken away, with the values that it had when it was read. */
 interface ReleasedTombstone extends IdentityKey, Pick<Identity, 'leasedUntil' | 'applied' | 'origin'> {}
 
 /**
- * Unlinks the traveler of a tombstone and ends all work on it. Returns false if there is no such tombstone, or if
- * its lease or applied values have changed.
+ * Unlinks the traveler of a tombstone and cancels its pending work. Returns false if the tombstone does not exist, or
+ * if its lease or applied values have changed since it was read.
  */
 export async function releaseTraveler(
   tx: Kysely<Tables>,
@@ -164,8 +167,8 @@ export async function releaseTraveler(
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('identity')
-    // A tombstone whose traveler moved to another connection is processed once more, without a call, to record a
-    // finding.
+    // If the traveler moved to another connection, the tombstone is reconciled once more to record a finding; no call
+    // is sent.
     .set((row) => ({
       ...unlinkedColumns(row),
       origin: toJson(origin),
@@ -181,8 +184,8 @@ export async function releaseTraveler(
 }
 
 /**
- * Unlinks the traveler of a live identity and marks the identity dirty. A reconciler that works on it loses its
- * lease.
+ * Unlinks the traveler of a live identity and makes the identity dirty. If a reconciler holds its lease, the lease
+ * ends.
  */
 export async function unlinkTraveler(tx: Kysely<Tables>, { connection, id }: IdentityKey): Promise<boolean> {
   const { numUpdatedRows } = await tx

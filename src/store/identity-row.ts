@@ -12,7 +12,7 @@ export function toIdentity(row: IdentityTable): Identity {
     id: row.id,
     desired: parseJson(row.desired),
     claimed: row.claimed === 1,
-    state: row.state as Identity['state'], // Only identities' states are ever written.
+    state: row.state as Identity['state'], // The column contains only states of identities.
     version: row.version,
     revision: row.revision,
     rulesVersion: row.rules_version === '' ? undefined : row.rules_version,
@@ -39,7 +39,7 @@ export function toIdentity(row: IdentityTable): Identity {
 
 function toHold({ hold_cause, hold_since }: IdentityTable): Identity['hold'] {
   if (hold_cause === null) return undefined;
-  return { cause: hold_cause as HoldCause, since: hold_since ?? 0 }; // Only causes are ever written.
+  return { cause: hold_cause as HoldCause, since: hold_since ?? 0 }; // The column contains only hold causes.
 }
 
 /** Converts a new identity to a database row without a lease. The position in lists is assigned later. */
@@ -65,7 +65,7 @@ export function toRow(identity: Identity, account: string, seenAt: number): Omit
   };
 }
 
-/** The columns of a desired state, apart from email keys. */
+/** Returns the columns of a desired state, except for email keys. */
 export function desiredColumns(
   desired: ScimResource,
 ): Pick<
@@ -82,7 +82,7 @@ export function desiredColumns(
   };
 }
 
-/** The columns of an outcome. */
+/** Returns the columns that an outcome changes. */
 export function outcomeColumns(outcome: Outcome) {
   return {
     ...observedColumns(outcome.observed),
@@ -90,7 +90,7 @@ export function outcomeColumns(outcome: Outcome) {
     travel_id: outcome.travelId ?? null,
     applied: toJson(outcome.applied),
     refused: toJson(outcome.refused),
-    // A search key already; converting it again could change it.
+    // `waitingFor` is already a search key. Do not fold it again, because that could change it.
     waiting_for: outcome.waitingFor ?? null,
     ...progressColumns(outcome.progress),
     hold_cause: outcome.hold?.cause ?? null,
@@ -104,7 +104,9 @@ export function outcomeColumns(outcome: Outcome) {
   } satisfies Partial<IdentityTable>;
 }
 
-/** The columns of a reconciler's progress. `check_at` is the time of the next check for a late create, 0 for none. */
+/**
+ * Returns the columns of a reconciler's progress. `check_at` is the time of the next check for late calls, 0 for none.
+ */
 export function progressColumns(progress: Progress): Pick<IdentityTable, 'progress' | 'check_at'> {
   return { progress: toJson(progress), check_at: progress.late?.checkAt ?? 0 };
 }
@@ -159,7 +161,10 @@ export const identityColumnNames = [
   ]),
 ] satisfies (keyof IdentityTable)[];
 
-/** The columns of a traveler as last observed. Undefined: not known, so the next attempt reads the traveler. */
+/**
+ * Returns the columns of an observed traveler. Undefined means that its state is not known, so that the next attempt
+ * reads the traveler.
+ */
 export function observedColumns(
   observed: TravelUser | undefined,
 ): Pick<IdentityTable, 'observed' | 'travel_email_key'> {
@@ -167,7 +172,7 @@ export function observedColumns(
   return { observed: toJson(observed), travel_email_key: caseFoldedKey(observed.email) };
 }
 
-/** The columns of a reserved email address, under which a traveler is being created. */
+/** Returns the columns of a reserved email address, with which a traveler is being created. */
 export function creatingColumns(
   creating: string | undefined,
 ): Pick<IdentityTable, 'creating' | 'creating_key'> {
@@ -176,8 +181,8 @@ export function creatingColumns(
 }
 
 /**
- * True without a full name or an email address. Lists end with these users, so that the first page shows complete
- * users (docs/architecture.md, SCIM requests).
+ * Returns true for a user without a full name or an email address. Such users are last in lists, so that the first page
+ * shows complete users (docs/architecture.md, SCIM requests).
  */
 function isIncomplete(desired: ScimResource): boolean {
   const { name } = desired;

@@ -94,16 +94,16 @@ async function findLinkedElsewhere(
   return found;
 }
 
-/** What an import observed of identities, and when it began to read. */
+/** The travelers that an import has observed, and the time at which it began to read them. */
 interface Observation {
   seen: SeenTraveler[];
   seenAt: number;
 }
 
 /**
- * Saves observed travelers and marks their identities as seen. If an identity is leased, or its stored observation
- * has changed since `before`, the observation is uncertain: it is cleared, so that the next attempt reads the
- * traveler.
+ * Saves observed travelers and records that the import has seen them. If an identity has a lease, or its stored
+ * observation differs from `before`, the new observation may be outdated: the stored one is cleared, so that the next
+ * reconciliation reads the traveler.
  */
 export async function saveObserved(
   db: Kysely<Tables>,
@@ -149,10 +149,10 @@ function isStoredAs(stored: string | null, observed: TravelUser | undefined): bo
 }
 
 /**
- * Deletes the unclaimed identities that a complete import begun at `since` did not see. Returns the ids of the
- * linked claimed ones that it did not see, tombstones included, because a deleted traveler frees its email address.
- * Identities that the IdP has written since then count as seen: their travelers may be newer than the page that
- * would list them.
+ * Deletes the unclaimed identities that the complete import begun at `since` has not seen. Returns the ids of the
+ * linked claimed identities that it has not seen, including tombstones, because a deleted traveler frees its email
+ * address. An identity that the IdP has written since `since` counts as seen: its traveler may be newer than the page
+ * that would contain it.
  */
 export async function deleteStale(db: Kysely<Tables>, connection: string, since: number): Promise<string[]> {
   const unseen = await findMissingTravelers(db, connection, since);
@@ -163,8 +163,8 @@ export async function deleteStale(db: Kysely<Tables>, connection: string, since:
 }
 
 /**
- * Returns the live linked identities that an import begun at `since` did not see. Identities that the IdP has
- * written since then count as seen.
+ * Returns the live linked identities that the import begun at `since` has not seen. Identities that the IdP has written
+ * since then count as seen.
  */
 export async function findMissingTravelers(
   db: Kysely<Tables>,
@@ -196,7 +196,7 @@ async function deleteUnclaimedBatch(
       row.and([
         row('connection_id', '=', connection),
         row('id', 'in', batch),
-        // The condition is repeated, because a search of an IdP may have found the traveler meanwhile.
+        // Check again: a search by an IdP may have found the traveler meanwhile.
         row('seen_at', '<', sql.val(since)),
       ]),
     );

@@ -74,8 +74,8 @@ const updateFreeLease = compiledQuery((db, { connection, id, token, until, now }
   db
     .updateTable('identity')
     .set((of) => {
-      // Only a crashed holder leaves its token behind. The outcome of its calls is unknown, so the traveler must be
-      // read again.
+      // A lease token is still present only if its holder crashed. The outcome of its calls is unknown, so clear the
+      // observed traveler.
       const ifReleased = of.case().when('lease_token', 'is', null);
       return {
         lease_token: token,
@@ -123,15 +123,15 @@ export async function saveOutcome(
       }),
     );
   } catch (error) {
-    // Another identity linked the same traveler at the same moment; the unique index decides.
+    // The unique index on travelers is violated: another identity was linked to the same traveler at the same moment.
     if (isDuplicate(error)) return 'taken';
     throw error;
   }
 }
 
 /**
- * Deletes unclaimed identities of a traveler that is about to be linked. Returns `taken` if another claimed identity
- * has the traveler, `lost` if the lease has ended.
+ * Deletes the unclaimed identities of a traveler that is about to be linked. Returns `taken` if another claimed
+ * identity has the traveler, and `lost` if the lease has ended.
  */
 export async function deleteUnclaimedRivals(
   tx: Kysely<Tables>,
@@ -180,8 +180,8 @@ const updateOutcome = compiledQuery((db, placeholders: LeaseHolder & Columns & {
     .updateTable('identity')
     .set((row) => {
       const isCurrent = row('revision', '=', known);
-      // The traveler was marked for reading during the attempt: the stored observation stays empty, so that the
-      // next attempt reads it.
+      // If the observed traveler was cleared during the attempt, it stays cleared, so that the next attempt reads the
+      // traveler.
       const ifMarkedForReading = row
         .case()
         .when(
@@ -219,8 +219,8 @@ const updateOutcome = compiledQuery((db, placeholders: LeaseHolder & Columns & {
 });
 
 /**
- * Saves a call to the travel API before it is sent. If two identities reserve the same address or traveler, the
- * unique index lets one pass and the other gets `taken`.
+ * Saves a call to the travel API before it is sent. If two identities reserve the same address or traveler, a unique
+ * index refuses the second, which gets `taken`.
  */
 export async function saveAnnouncement(
   { db, isDuplicate }: Database,
@@ -255,7 +255,7 @@ export async function saveAnnouncement(
   }
 }
 
-/** An identity is either linked or has an open create, never both. */
+/** Returns the columns of an announcement. An identity has either a link or a reserved address, never both. */
 function announcementColumns(announcement: Announcement) {
   if ('travelId' in announcement)
     return {

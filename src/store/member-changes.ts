@@ -12,16 +12,16 @@ interface GroupKey {
   id: string;
 }
 
-/** The difference to the members before: those that were removed or replaced, and the ids of those that were added. */
+/** The members that were removed or replaced, and the ids of the members that were added. */
 interface MemberDifference {
   removed: Map<string, Member>;
   added: Set<string>;
 }
 
 /**
- * Applies the steps to a group's members, in order and without reading the other members. Returns whether the
- * members differ from before, or `noTarget` if a required member is missing. Adding an existing member leaves it as
- * it is. `before` are the members at the current version of the group, if the caller has read them.
+ * Applies changes to a group's members in order, without reading unaffected members. Returns whether the members have
+ * changed, or `noTarget` if a required member is missing. Adding an existing member does not change it. `before`
+ * contains the members at the current version, if the caller has read them.
  */
 export async function changeMembers(
   tx: Kysely<Tables>,
@@ -162,7 +162,7 @@ export async function removeAllMembers(tx: Kysely<Tables>, { connection, id }: G
   }
 }
 
-/** Keeps the first member for each value. */
+/** Removes members with the value of an earlier one. */
 function uniqueByValue(members: Member[]): Member[] {
   const found = new Map<string, Member>();
   for (const member of members) if (!found.has(member.value)) found.set(member.value, member);
@@ -174,8 +174,8 @@ function hasSameTexts(left: Member, right: Member): boolean {
 }
 
 /**
- * Removes `type` from members whose id names a user or a group here. The type then follows from the id, so that a
- * client that sends back what it has read changes nothing. For other ids the client's `type` stays.
+ * Removes `type` from members whose id is that of a stored user or group, because the type is derived from the id: a
+ * client that sends back what it has read changes nothing. For other ids the client's `type` is stored.
  */
 export async function dropKnownTypes(
   db: Kysely<Tables>,

@@ -6,7 +6,7 @@ import type { Tables } from './tables.ts';
 /** A value that is bound to a compiled query. */
 type Value = string | number | null;
 
-/** Takes the position of a value while a query is compiled. */
+/** Marks the place of a value in a query that is being compiled. */
 class Placeholder {
   readonly name: PropertyKey;
 
@@ -16,8 +16,8 @@ class Placeholder {
 }
 
 /**
- * Returns a query that is built and compiled once. For queries that run with every request: building one costs more
- * than running it. `build` gets a placeholder in place of each value, typed as the value.
+ * Returns a query that is built and compiled only once. For queries of every request: building a query takes longer
+ * than executing it. `build` gets a placeholder for each value, with the type of the value.
  */
 export function compiledQuery<Values extends Record<keyof Values, Value>, Row>(
   build: (db: Kysely<Tables>, placeholders: Values) => Compilable<Row>,
@@ -26,7 +26,7 @@ export function compiledQuery<Values extends Record<keyof Values, Value>, Row>(
   const built = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
   return (db, values) => {
     const { adapter, plugins } = db.getExecutor();
-    // Plugins take part in compiling, so queries of a connection with plugins are not cached.
+    // Plugins change the compiled query, so a query on a connection with plugins is not cached.
     const known = plugins.length === 0 ? built.get(adapter) : undefined;
     const compiled = known ?? build(db, placeholders).compile();
     if (plugins.length === 0 && !known) built.set(adapter, compiled);
@@ -38,8 +38,8 @@ export function compiledQuery<Values extends Record<keyof Values, Value>, Row>(
 }
 
 /**
- * Returns compiled queries that differ by more than their values, one for each shape. Each is compiled at its first
- * use.
+ * Returns a function that compiles one query for each shape, at its first use. For queries that differ by more than
+ * their values.
  */
 export function compiledQueryVariants<Shape extends object, Values extends Record<keyof Values, Value>, Row>(
   build: (shape: Shape) => (db: Kysely<Tables>, placeholders: Values) => Compilable<Row>,
@@ -53,15 +53,15 @@ export function compiledQueryVariants<Shape extends object, Values extends Recor
   };
 }
 
-/** Returns some members of an object. Works for values and for placeholders. */
+/** Returns an object with these members only. Works for values and for placeholders. */
 export function pick<T extends object, Name extends keyof T>(from: T, names: readonly Name[]): Pick<T, Name> {
   return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, Name>;
 }
 
 /**
- * Runs work in a transaction. Commits if the result is one of `kept`; rolls back if it is another result or an
- * error. The work may await only its own queries and, if it is long, `yieldToEventLoop`: the whole database may be
- * waiting for it.
+ * Runs work in a transaction. Commits if the result is one of `kept`; rolls back for any other result and for an error.
+ * The work must await only its own queries and, if it takes long, `yieldToEventLoop`, because it may block the whole
+ * database.
  */
 export async function inTransaction<T>(
   db: Kysely<Tables>,
@@ -83,12 +83,12 @@ export async function inTransaction<T>(
   }
 }
 
-/** Rolls the transaction back. `inTransaction` catches it. */
+/** Thrown to roll the transaction back; `inTransaction` catches it. */
 class Rollback extends Error {}
 
 /**
- * Reads up to `limit` rows of a list from a position on, in a direction. Without a position, from the beginning of
- * that direction.
+ * Reads up to `limit` rows of a list in one direction, from a position or, without one, from the first row in that
+ * direction.
  */
 export type PageReader<Row> = (
   direction: 'asc' | 'desc',
@@ -96,10 +96,7 @@ export type PageReader<Row> = (
   from?: { place: Position; inclusive: boolean },
 ) => Promise<Row[]>;
 
-/**
- * Returns the rows of a page that begins or ends at a position, and the row next to the page on either side, if
- * there is one.
- */
+/** Returns the rows of a page that begins or ends at a position, and the rows directly before and after the page. */
 export async function pageAround<Row>(
   { order, limit }: Pick<ListQuery, 'order' | 'limit'>,
   edge: Edge | undefined,

@@ -21,7 +21,8 @@ export function reconcileQueue({ db }: Database): ReconcileQueue {
       const key = caseFoldedKey(email);
       const waiting = updateToDirty(db, now).where('account', '=', account);
       await waiting.where('waiting_for', '=', key).execute();
-      // An identity that waits to get its address, and has no traveler yet, may be created under its userName.
+      // Identities without a traveler that wait for another address could be created with this one, if it is their
+      // userName.
       await waiting
         .where('waiting_for', 'is not', null)
         .where('travel_id', 'is', null)
@@ -48,7 +49,10 @@ interface DueQuery {
   limit: number;
 }
 
-/** Reads the queues of each connection and merges them, so that a long queue of another connection costs nothing. */
+/**
+ * Reads the queue of each connection separately and merges the results, so that a long queue of one connection does not
+ * slow down the others.
+ */
 async function findDue(
   db: Kysely<Tables>,
   { now, limit, connections }: { now: number; limit: number; connections: string[] },
@@ -77,12 +81,15 @@ interface DueRow {
   due_at: number;
 }
 
-/** True for users who must lose access. They are due before all others, who only wait for access. */
+/** Returns true for users who must lose access. They are due before users who wait for access. */
 function isDeactivation({ active, deleted_at }: DueRow): boolean {
   return active === 0 || deleted_at !== null;
 }
 
-/** Uses an index of its own, which finds deactivations behind any number of other dirty identities. */
+/**
+ * Selects due deactivations by an index of their own, so that other dirty identities do not delay them, however many
+ * there are.
+ */
 function selectDueDeactivations(db: Kysely<Tables>, query: DueQuery) {
   return selectDueDirty(db, query).where(sql<boolean>`(active = 0 or deleted_at is not null)`);
 }
@@ -97,7 +104,10 @@ function selectDueDirty(db: Kysely<Tables>, { connection, now, limit }: DueQuery
     .limit(limit);
 }
 
-/** Checks for late creates, for identities in any state but dirty: a dirty one checks with its next attempt. */
+/**
+ * Selects identities that are due for a check for late calls. Dirty identities are excluded, because their next attempt
+ * includes the check.
+ */
 function selectDueChecks(db: Kysely<Tables>, { connection, now, limit }: DueQuery) {
   return selectUnleased(db, now)
     .select('check_at as due_at')
@@ -116,7 +126,7 @@ function selectUnleased(db: Kysely<Tables>, now: number) {
     .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]));
 }
 
-/** Makes identities due now. One that was due already keeps its place in the queue. */
+/** Makes identities due now. An identity that is already due keeps its place in the queue. */
 function updateToDirty(db: Kysely<Tables>, now: number) {
   return db.updateTable('identity').set((row) => ({
     state: 'dirty',
@@ -138,8 +148,8 @@ interface StaleQuery {
 }
 
 /**
- * Identities that wait for an address or refer to a missing traveler. Dirty ones are left out: they look again with
- * their next attempt.
+ * Marks identities dirty that wait for an address or refer to a missing traveler. Dirty ones are excluded: their next
+ * attempt searches again anyway.
  */
 async function findOpenIdentities(db: Kysely<Tables>, connection: string): Promise<string[]> {
   const waiting = await db
@@ -171,13 +181,16 @@ async function findOpenIdentities(db: Kysely<Tables>, connection: string): Promi
   return [...new Set([...waiting, ...referring].map(({ id }) => id))];
 }
 
-/** Dirty identities are left out: their next attempt uses the current rules anyway. */
+/**
+ * Marks identities dirty that were translated with other rules. Dirty ones are excluded: their next attempt uses the
+ * current rules anyway.
+ */
 async function markStaleDirty(
   db: Kysely<Tables>,
   { connection, rulesVersion, limit, now }: StaleQuery,
 ): Promise<number> {
   const stale: string[] = [];
-  // Two ranges instead of "unequal", since only ranges can use the index.
+  // The condition "not equal" is split into two ranges, because only ranges can use the index.
   for (const side of ['<', '>'] as const) {
     const rows = await db
       .selectFrom('identity')
@@ -217,7 +230,7 @@ export async function countByState(
     .select((row) => ['connection_id as connection', 'state', row.fn.countAll<number>().as('count')])
     .where('state', '<>', sql.lit('synced'))
     .groupBy(['connection_id', 'state']);
-  // One statement, so that both halves are from the same snapshot.
+  // One statement, so that the totals and the exceptions come from the same snapshot.
   const rows = await all.unionAll(unsettled).execute();
   const counts = rows.map((row) => ({ ...row, count: Number(row.count) }));
   return counts.map((row) => {

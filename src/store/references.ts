@@ -47,7 +47,7 @@ async function readReferences(db: Kysely<Tables>, owner: IdentityKey): Promise<R
   }));
 }
 
-/** Most reconciliations leave the references as they were; then nothing is written. */
+/** Saves references. Most reconciliations do not change them; then nothing is written. */
 async function saveReferences(db: Kysely<Tables>, owner: IdentityKey, rows: ReferenceRow[]): Promise<void> {
   if (isDeepStrictEqual(await readReferences(db, owner), rows)) return;
   await db.transaction().execute((tx) => replaceReferenceRows(tx, owner, rows));
@@ -77,7 +77,7 @@ async function replaceReferenceRows(
     .where('connection_id', '=', owner.connection)
     .where('identity_id', '=', owner.id)
     .execute();
-  // An identity that was erased meanwhile has no references.
+  // If the identity was erased meanwhile, save no references.
   if (rows.length === 0 || !(await identityExists(tx, owner))) return;
   await tx
     .insertInto('identity_reference')

@@ -3,7 +3,7 @@ import type { Holds } from '../provisioning/store-ports.ts';
 import { readCounter } from './counters.ts';
 import type { Tables } from './tables.ts';
 
-/** Keeps a share such as 0.1 of 10 people from being rounded down below 1. */
+/** Tolerance for rounding errors: 10 % of 10 people must not be rounded down to 0. */
 const EPSILON = 1e-9;
 
 interface Departure {
@@ -13,9 +13,9 @@ interface Departure {
 }
 
 /**
- * Counts a deactivation unless the safety valve blocks it; returns false if it does. Runs in one transaction, so
- * that concurrent deactivations cannot exceed the limit. The share refers to the people who were active at the
- * beginning of the window: those who are active now, who were deactivated since, who are held, and this person.
+ * Counts a deactivation, unless the safety valve blocks it; then returns false. Runs in one transaction, so that
+ * concurrent deactivations cannot exceed the limit. The limit is a share of the people who were active at the beginning
+ * of the window: those active now, those deactivated since, those held, and this person.
  */
 export function countDepartureIfAllowed(
   db: Kysely<Tables>,
@@ -37,7 +37,10 @@ export function countDepartureIfAllowed(
   });
 }
 
-/** A departure with a time in the future was counted before the clock was set back; its window begins now. */
+/**
+ * Deletes departures from before the window. If the time of a departure is in the future, the clock was set back since;
+ * set its time to now.
+ */
 async function deleteExpiredDepartures(
   tx: Kysely<Tables>,
   connection: string,
@@ -75,7 +78,10 @@ async function countDepartures(tx: Kysely<Tables>, connection: string): Promise<
   return Number(count);
 }
 
-/** People whose deactivation is held: inactive for the IdP, and still active in the travel service. */
+/**
+ * Counts the other people whose deactivation is held: the IdP has deactivated them, and their travelers are still
+ * active.
+ */
 async function countOtherHeld(tx: Kysely<Tables>, connection: string, id: string): Promise<number> {
   const { count } = await tx
     .selectFrom('identity')

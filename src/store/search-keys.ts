@@ -30,12 +30,15 @@ export function emailKeys({ emails }: JsonObject): string[] {
   return [...new Set(values.filter((value) => typeof value === 'string').map(caseFoldedKey))];
 }
 
-/** Longer than real names and addresses. PostgreSQL refuses index entries above 2,700 bytes. */
+/**
+ * The longest key, in characters. Real names and addresses are shorter, and PostgreSQL refuses index entries above
+ * 2,700 bytes.
+ */
 const MAX_KEY_LENGTH = 500;
 
 /**
- * Prefix of the key of a text that is too long. Every text that begins with it is hashed as well, so that no other
- * key has this prefix.
+ * Prefix of the hash that replaces a key that is too long. A text that itself begins with this prefix is hashed too, so
+ * that it cannot equal the hash of another text.
  */
 export const HASH_PREFIX = 'sha256:';
 

@@ -3,13 +3,13 @@ import { compiledQuery } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * The sequences that one transaction uses, one for each resource type. Taking a number locks the type until the end
- * of the transaction: what the transaction reads afterwards stays true until its commit, and a resource that is
- * created later gets a higher number. Works without sequence objects, in every SQL database.
+ * The sequences of a transaction, one for each resource type. Taking a number locks the type until the end of the
+ * transaction: data that is read afterwards cannot change before the commit, and a resource that is created later gets
+ * a higher number. Uses no sequence objects, so it works in every SQL database.
  */
 export class TypeSequences {
   readonly #tx: Transaction<Tables>;
-  /** Numbers that were allocated and are not in use yet. */
+  /** Numbers that are allocated in the database but not used yet. */
   readonly #unused = new Map<string, { next: number; last: number }>();
   /**
    * How many numbers to allocate at once. The portion doubles each time, so that a large import rarely needs the

@@ -22,15 +22,15 @@ interface ConnectionTable {
   account: string;
 }
 
-/** Row counters of a connection, updated in the transaction that inserts or deletes rows. */
+/** Row counts of a connection. They are updated in the transaction that inserts or deletes rows. */
 interface TallyTable {
   connection_id: string;
-  /** `live`: live identities; `dead`: tombstones; `group`: groups. */
+  /** The rows that are counted. `live`: live identities; `dead`: tombstones; `group`: groups. */
   kind: 'live' | 'dead' | 'group';
   count: number;
-  /** Active ones among the live identities. */
+  /** The number of live identities that are active. */
   active: number;
-  /** The last position that was assigned in the stable order: of groups, or, under `live`, of identities. */
+  /** The last position assigned in the stable order: of groups or, in the row `live`, of identities. */
   last: number;
 }
 
@@ -64,7 +64,7 @@ export interface IdentityTable {
   state: string;
   version: number;
   revision: number;
-  /** Empty if the identity was never translated. */
+  /** The version of the rules; empty if the identity was never translated. */
   rules_version: string;
   travel_id: string | null;
   applied: string;
@@ -75,24 +75,24 @@ export interface IdentityTable {
   creating_key: string | null;
   waiting_for: string | null;
   progress: string;
-  /** When to check for a late create; 0 for never. */
+  /** Time of the next check for late calls; 0 for none. */
   check_at: number;
   origin: string;
   hold_cause: string | null;
   hold_since: number | null;
-  /** Empty without an admin's decision. */
+  /** An admin's decision as JSON; empty if there is none. */
   decision: string;
   findings: string;
   trace: string;
   lease_token: string | null;
   lease_until: number | null;
   attempts: number;
-  /** 0 means at once. Not null, because databases sort nulls differently. */
+  /** 0 if the attempt is due at once. Not null, because databases sort nulls differently. */
   next_attempt_at: number;
   created_at: number;
   last_modified: number;
   deleted_at: number | null;
-  /** When an import last saw the traveler, or an IdP last wrote the identity, by `Runtime.now`; 0 for never. */
+  /** When an import last listed the traveler or an IdP last wrote the identity, by `Runtime.now`; 0 if never. */
   seen_at: number;
 }
 
@@ -150,11 +150,11 @@ interface DepartureTable {
   at: number;
 }
 
-/** The change of rules or lookups that was assessed last. */
+/** The change of rules or lookups that was checked last. */
 interface RulesChangeTable {
   connection_id: string;
   version: string;
-  /** How many people the change affects, as far as they were counted. */
+  /** The number of people whom the change affects; counting stops at a limit. */
   people: number;
   since: number;
   /** Null while an admin must decide. */
@@ -199,8 +199,8 @@ interface TravelResourceTable {
 export type TravelRow = Omit<TravelResourceTable, 'doc'>;
 
 /**
- * A value that a resource is found or sorted by. Repeats the columns that pages need, so that one index answers
- * them.
+ * A value by which a resource is found or sorted. It repeats the columns that a page needs, so that a page is read from
+ * one index.
  */
 interface TravelIndexTable {
   type: string;
@@ -209,7 +209,10 @@ interface TravelIndexTable {
   value: string;
   archived: number;
   seq: number;
-  /** How pages use the index; null if it only serves lookups. */
+  /**
+   * Whether lists are sorted by this index or consist of its entries with a stored count; null if it only serves
+   * lookups.
+   */
   list: 'sorted' | 'counted' | null;
 }
 
@@ -247,17 +250,17 @@ interface TravelCountTable {
 }
 
 /**
- * A block of a long list: the entries from its first position up to that of the next block. With blocks, a page far
- * into the list is found without reading everything before it. `list` is the name of an index, or `=` and the parent
- * for the order of creation.
+ * A block of consecutive entries of a long list, up to the first entry of the next block. Blocks make it possible to
+ * find a page far into the list without reading all entries before it. `list` is the name of an index, or `=` and the
+ * parent for the list in order of creation.
  */
 interface TravelBlockTable {
   type: string;
   list: string;
-  /** The first value of the block. Creation times are padded to a fixed length. */
+  /** The value of the block's first entry. A creation time is padded to a fixed length. */
   value: string;
   seq: number;
-  /** Entries that are not archived. */
+  /** The number of entries that are not archived. */
   others: number;
   archived: number;
 }
@@ -294,7 +297,7 @@ interface TravelSecretTable {
 export interface TravelDeliveryTable {
   id: string;
   webhook_id: string;
-  /** From the sequence of events, so that it gives their order. */
+  /** A number from the sequence of events, so that deliveries are in the order of events. */
   seq: number;
   event_id: string;
   kind: string;
@@ -315,10 +318,10 @@ export interface TravelDeliveryQueueTable {
   succeeded: number;
   failed: number;
   canceled: number;
-  /** The time of the first failure since the last success. */
+  /** The time of the first failure after the last success; null if the last attempt succeeded. */
   failing_since: number | null;
   lease_token: string | null;
-  /** Without a lease token: when the lease was last released. */
+  /** When the lease ends or, if there is no lease token, when it was last released. */
   lease_until: number | null;
 }
 

@@ -4,7 +4,7 @@ import { compiledQuery, pick } from './queries.ts';
 import type { Tables, TravelRow } from './tables.ts';
 import { addToBlocks, addToListCount, removeFromBlocks } from './travel-positions.ts';
 
-/** Updates the index rows of a changed resource, and the lists that the rows belong to. */
+/** Replaces the index rows of a changed resource, and updates the lists that contain them. */
 export async function replaceIndexRows(
   tx: Transaction<Tables>,
   { before, row }: { before: TravelRow; row: TravelRow },
@@ -88,7 +88,7 @@ export async function removeFromLists(
 }
 
 /**
- * Updates the unique values of a changed resource. Returns the name of a value that another resource has, else
+ * Replaces the unique values of a changed resource. If another resource has one of the values, returns its name, else
  * undefined.
  */
 export async function replaceUniqueValues(
@@ -112,7 +112,7 @@ const selectUniqueValues = compiledQuery<ResourceRef, NamedValue>((db, { type, i
   db.selectFrom('travel_unique').select(['name', 'value']).where('type', '=', type).where('id', '=', id),
 );
 
-/** Inserts unique values. Returns the name of a value that another resource has, else undefined. */
+/** Inserts unique values. If another resource has one of the values, returns its name, else undefined. */
 export async function addUniqueValues(
   tx: Transaction<Tables>,
   { type, id }: TravelRow,
@@ -147,7 +147,7 @@ export async function isReferenced(tx: Transaction<Tables>, { type, id }: Resour
   return referrer !== undefined;
 }
 
-/** Updates the references of a changed resource. */
+/** Replaces the references of a changed resource. */
 export async function replaceReferences(
   tx: Transaction<Tables>,
   row: TravelRow,

@@ -27,7 +27,10 @@ export async function readTravelPage(
   return { total: await countListed(db, query), resources: rows.map(toStoredResource) };
 }
 
-/** Returns where to begin reading: for an offset far into the list, at the block that contains it. */
+/**
+ * Returns the position at which to begin reading a page. For an offset far into the list, this is the start of the
+ * block that contains it.
+ */
 async function findPageStart(
   db: Kysely<Tables>,
   query: PageQuery,
@@ -72,7 +75,7 @@ function toPosition({ place, seq }: SortedRow): Position {
   return { value: place, seq };
 }
 
-/** A row with the value that it is sorted by. */
+/** A resource row with the value by which the list is sorted. */
 type SortedRow = Selectable<Tables['travel_resource']> & { place: string | number };
 
 interface PageRange {
@@ -106,7 +109,7 @@ const selectCounts = compiledQuery<{ type: string; list: string }, { archived: n
       .where('parent_id', '=', list),
 );
 
-/** The differences between two range queries apart from their values. Each combination is compiled once. */
+/** The parts of a range query that change its SQL text. Each combination is compiled once. */
 interface RangeQueryShape {
   order: 'asc' | 'desc';
   narrowed: boolean;
@@ -164,7 +167,10 @@ const selectByCreation = compiledQueryVariants<RangeQueryShape, RangeQueryValues
         .offset(values.offset),
 );
 
-/** Finds the page in the index alone, so that skipped entries cost no lookup of their resource. */
+/**
+ * Selects the rows of a page from the index alone, so that entries before the offset are skipped without reading their
+ * resources.
+ */
 const selectByIndex = compiledQueryVariants<RangeQueryShape, RangeQueryValues, SortedRow>(
   ({ order, narrowed, sign }) =>
     (db, values) =>
@@ -192,7 +198,7 @@ const selectByIndex = compiledQueryVariants<RangeQueryShape, RangeQueryValues, S
         .orderBy('page.position', order),
 );
 
-/** Compares the two columns as one row value, so that the database enters their index at the position. */
+/** Compares two columns as one row value, so that the database begins at this position of their index. */
 function isBeyond(
   column: 'created_at' | 'value',
   sign: RangeQueryShape['sign'],
@@ -202,8 +208,8 @@ function isBeyond(
 }
 
 /**
- * A match finds few resources. Reading all of them and sorting here keeps the database from choosing a scan of the
- * collection.
+ * Selects the resources that match an index value. They are few, so they are sorted in memory: with ORDER BY, the
+ * database might scan the whole collection.
  */
 async function readMatching(
   db: Kysely<Tables>,

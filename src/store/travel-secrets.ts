@@ -49,9 +49,9 @@ export async function hasSecrets(db: Kysely<Tables>): Promise<boolean> {
 }
 
 /**
- * Encrypts those secrets with the current key that only the previous key decrypts, all of them or none. Returns how
- * many were encrypted again, and how many valid secrets neither key decrypts; if there are any of these, nothing is
- * written.
+ * Encrypts the secrets that only the previous key decrypts again, with the current key: all of them or none. Returns
+ * how many were encrypted again, and how many valid secrets neither key decrypts. If there are any of the latter,
+ * nothing is written.
  */
 export async function reencryptStoredSecrets(
   db: Kysely<Tables>,

@@ -33,7 +33,7 @@ import {
   readDeliveryPageFrom,
 } from './webhook-deliveries.ts';
 
-/** For callers that never write secrets. */
+/** An encryption that throws, for callers that never write secrets. */
 const noEncryption: Encryption = {
   encrypt: () => {
     throw new Error('there is no key to encrypt a secret with');

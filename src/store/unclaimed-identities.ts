@@ -9,7 +9,7 @@ import { batches, parseJson } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
-/** Keeps transactions short, so that writes of IdPs do not wait long for an import. */
+/** The batch size keeps transactions short, so that writes of IdPs do not wait long for an import. */
 const ROWS_PER_TRANSACTION = 100;
 
 /**
@@ -101,8 +101,8 @@ async function findUnclaimedRows(
 }
 
 /**
- * Returns those of the addresses under which a traveler is being created: that traveler will belong to the creating
- * identity.
+ * Returns those addresses with which a traveler is being created. That traveler will belong to the identity that
+ * creates it.
  */
 async function findOpenCreates(
   tx: Kysely<Tables>,
@@ -156,13 +156,13 @@ async function insertUnclaimed(
   );
 }
 
-/** The columns of an unclaimed identity that depend on its traveler. */
+/** The columns of an unclaimed identity that are derived from its traveler. */
 export type UnclaimedRow = Pick<
   IdentityTable,
   'id' | 'version' | 'desired' | 'observed' | 'position' | 'active' | 'deleted_at'
 >;
 
-/** A stored identity, and the identity that its traveler maps to now. */
+/** A stored unclaimed identity, and the identity translated from the present state of its traveler. */
 interface UnclaimedRefresh {
   before: UnclaimedRow;
   identity: Identity;
@@ -198,7 +198,7 @@ function isStoredAs(stored: string | null, now: unknown): boolean {
   return isDeepStrictEqual(stored === null ? undefined : parseJson(stored), now);
 }
 
-/** Raises version and lastModified only if the user as the IdP sees it changes. */
+/** Updates one identity. Its version and lastModified change only if the SCIM user changes. */
 async function refreshIdentity(tx: Kysely<Tables>, { before, identity }: UnclaimedRefresh): Promise<void> {
   const { connection, desired, observed, lastModified } = identity;
   const hasChanged = !isStoredAs(before.desired, desired);
@@ -224,7 +224,10 @@ async function refreshIdentity(tx: Kysely<Tables>, { before, identity }: Unclaim
   await updateCounters(tx, connection, [{ before: counted, now: { ...counted, active: changes.active } }]);
 }
 
-/** If another user has the userName, the old desired state stays: no two users may have the same userName. */
+/**
+ * Returns true if another user has the userName. The identity then keeps its old desired state, because a userName is
+ * unique.
+ */
 async function isNameTaken(tx: Kysely<Tables>, { connection, id, desired }: Identity): Promise<boolean> {
   const { user_name_key } = desiredColumns(desired);
   if (user_name_key === null) return false;

@@ -63,7 +63,7 @@ async function readQueues(db: Kysely<Tables>): Promise<{ webhook_id: string; gon
   return rows.map(({ webhook_id, id }) => ({ webhook_id, gone: id === null }));
 }
 
-/** Reads from the oldest end of the list, so that the age of deliveries needs no index. */
+/** Deletes deliveries from the oldest end of the list, so that their age needs no index. */
 async function deleteOldest(
   tx: Transaction<Tables>,
   { webhookId, before, limit }: { webhookId: string; before: number | undefined; limit: number },
@@ -160,7 +160,7 @@ const insertDelivery = compiledQuery<
   }),
 );
 
-/** The resource type under which the travel API reads deliveries. The parent of a delivery is its webhook. */
+/** The resource type of deliveries in the travel API. Their parent is the webhook. */
 export const DELIVERY_TYPE = 'webhookDelivery';
 
 /** Returns a page of the deliveries of a webhook, and the total. */

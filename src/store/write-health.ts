@@ -24,7 +24,7 @@ export class WriteHealth {
   readonly #end = new AbortController();
   readonly #onRecovery: (() => void)[] = [];
   #failure: StoreUnavailable | undefined;
-  /** Faults since the last log line about them. */
+  /** The number of faults since the last log line about them. */
   #faults = 0;
   #loggedAt = Number.NEGATIVE_INFINITY;
   #isEndDue = false;

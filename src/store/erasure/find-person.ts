@@ -16,9 +16,9 @@ export interface IdentityInAccount extends Identity {
 }
 
 /**
- * Finds the people whom a userName, email address, SCIM id, externalId or travel id names. Each is returned with all
- * identities: tombstones, those in other connections from which or to which the person moved, and those linked to
- * the same traveler.
+ * Finds the people whose userName, email address, SCIM id, externalId or travel id this is. The result contains all
+ * identities of each person: tombstones, those in connections between which the person moved, and those linked to the
+ * same traveler.
  */
 export async function findPeople(
   { db }: Database,
@@ -63,7 +63,7 @@ async function findRowsNamed(db: Kysely<Tables>, text: string): Promise<Row[]> {
     .execute();
 }
 
-/** Adds related rows of the same person until there are no more. */
+/** Collects all rows of a person: searches for rows related to those found, until there are no more. */
 async function findRowsOfPerson(db: Kysely<Tables>, first: Row): Promise<Row[]> {
   const all = [first];
   for (const row of all) {
@@ -97,9 +97,9 @@ async function findRelatedRows(
 }
 
 /**
- * Two identities linked to different travelers are two people; linked to the same one, they are one. Otherwise the
- * externalId decides within a connection, or the userName if one of them has no externalId. In another connection,
- * only a person who has moved is the same.
+ * Returns true if two identities are the same person. If both are linked, they are the same person exactly if they have
+ * the same traveler. Otherwise, within a connection, their externalIds are compared, or the userNames if one of them
+ * has no externalId. Across connections, they are the same person only if the person has moved.
  */
 function isSamePerson(one: Row, other: Row): boolean {
   if (one.travel_id !== null && other.travel_id !== null) return one.travel_id === other.travel_id;
@@ -121,7 +121,7 @@ export interface IdentityVersion {
   version: number;
 }
 
-/** True if these identities are still at their versions, and their leases are still held. */
+/** Returns true if these identities still have the planned versions and the caller still holds their leases. */
 export async function areIdentitiesUnchanged(
   { db }: Database,
   places: readonly IdentityVersion[],
@@ -141,19 +141,19 @@ export async function areIdentitiesUnchanged(
   return true;
 }
 
-/** A person whose identities stay, because the IdP wrote them during the erasure. */
+/** A person whose identities are not deleted, because the IdP wrote them during the erasure. */
 export interface ReturnedPerson {
   account: string;
   identities: readonly IdentityVersion[];
   travelIds: readonly string[];
-  /** Those of the travelers that are erased already. */
+  /** The travel ids of the person's travelers that are already erased. */
   erased: readonly string[];
 }
 
 /**
- * Unlinks the erased travelers of a person whom the IdP has written during the erasure, so that the reconciler
- * creates a new traveler. Records of erased travelers stay, so that no import lists them again; the records of the
- * other travelers are deleted.
+ * Handles a person whom the IdP has written during the erasure. Unlinks the travelers that are already erased, so that
+ * the reconciler creates a new one; their records stay, so that no import lists them again. Deletes the records of the
+ * travelers that were not erased yet.
  */
 export async function keepReturnedPerson({ db }: Database, person: ReturnedPerson): Promise<void> {
   const { account, identities, travelIds, erased } = person;
@@ -172,7 +172,7 @@ export async function keepReturnedPerson({ db }: Database, person: ReturnedPerso
   });
 }
 
-/** Returns those of the travelers that are linked to any identity. */
+/** Returns those travelers that are linked to an identity. */
 export async function findLinkedTravelers(
   { db }: Database,
   travelIds: readonly string[],
@@ -189,7 +189,7 @@ export async function findLinkedTravelers(
   return linked;
 }
 
-/** The names of a person, and the account to search. */
+/** A person's names, and the account in which to search for other people with the same names. */
 export interface SharedNamesQuery {
   account: string;
   /** The identities of the person, as `<connection>/<id>`. */
@@ -204,8 +204,8 @@ export async function readConnectionIds(db: Kysely<Tables>, account: string): Pr
 }
 
 /**
- * Returns those of the names that an identity of somebody else in the account has as userName, externalId, display
- * name or email address, each with the connections of these identities.
+ * Returns the names that another person in the account has too, as userName, externalId, display name or email address.
+ * Each name is returned with the connections in which the other person has it.
  */
 export async function findSharedNames(
   { db }: Database,

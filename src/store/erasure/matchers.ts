@@ -11,16 +11,16 @@ export interface PersonNames {
 
 /** Recognizes the names of a person in texts. */
 export interface NameMatcher {
-  /** True if a value names the person, given that the value refers to some person. */
+  /** Returns true if a value names the person. Only for values that are known to refer to a person. */
   matchesValue(value: string): boolean;
   /**
-   * True if a value of any kind names the person. Matches unique names only: `admin` may be a userName, and also
-   * somebody else's role.
+   * Returns true if a value names the person, for values of any meaning. It compares unique names only: `admin` may be
+   * a userName and also a role of another person.
    */
   matchesUnique(value: string): boolean;
-  /** True if a sentence contains any name of the person. */
+  /** Returns true if a sentence contains any name of the person. */
   matchesSentence(sentence: string): boolean;
-  /** True if any string in a JSON text, or in a text that is not JSON, names the person. */
+  /** Returns true if the person is named in any string of a JSON text, or in a text that is not JSON. */
   matchesJson(text: string): boolean;
 }
 
@@ -32,7 +32,7 @@ export function nameMatcher({ unique, whole }: PersonNames): NameMatcher {
   const values = new Set(folded(whole));
   const inTexts = wholeWordsPattern(parts);
   const inSentences = wholeWordsPattern([...parts, ...values]);
-  // The names as JSON spells them, for a fast check that excludes most texts.
+  // The names in the escaped form of JSON, for a quick test that rules out most texts.
   const spelled = [
     ...new Set([...parts, ...values].flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])),
   ];
@@ -89,7 +89,9 @@ function hasMatchingText(value: Json, isNamed: (text: string) => boolean): boole
 /** Replaces a text that named an erased person. */
 export const REDACTED = 'erased';
 
-/** The two tests that redaction needs: one for values that refer to a manager, one for all other values. */
+/**
+ * The two tests for redaction: `matchesValue` for values that refer to a manager, `matchesUnique` for all other values.
+ */
 export type ValueMatcher = Pick<NameMatcher, 'matchesValue' | 'matchesUnique'>;
 
 /** Returns a copy in which every string that names the person is replaced by `erased`. */

@@ -20,13 +20,16 @@ type Row = Selectable<Tables['identity']>;
 /** Identities per transaction; some milliseconds of work. */
 const BATCH = 200;
 
-/** Recognizes a person within a travel account. Connections that contained the person know more names than others. */
+/**
+ * Recognizes a person in the records of a travel account. More names are known in connections that contained the person
+ * than in others.
+ */
 export interface AccountMatchers {
   account: string;
   matcherFor(connection: string): NameMatcher;
 }
 
-/** The person to look for in the identities of others. */
+/** The person to find in the identities of other people. */
 export interface OtherPeopleQuery extends AccountMatchers {
   travelIds: readonly string[];
   /** The identities of the person, as `<connection>/<id>`. */
@@ -94,7 +97,10 @@ const searchedColumns = [
   'trace',
 ] as const;
 
-/** The changed columns of an identity; undefined if it does not name the person, or is the person. */
+/**
+ * Returns the columns of an identity without the person; undefined if the identity does not name the person or is the
+ * person's own.
+ */
 async function redactionOf(
   db: Kysely<Tables>,
   row: Row,
@@ -110,14 +116,14 @@ async function redactionOf(
 function namesPerson(row: Row, matcher: NameMatcher): boolean {
   return searchedColumns.some((column) => {
     const text = row[column];
-    // Findings are sentences, in which names are only a part of the value.
+    // Findings contain sentences, so a name may be a part of a value.
     return (
       text !== null && (matcher.matchesJson(text) || (column === 'findings' && matcher.matchesSentence(text)))
     );
   });
 }
 
-/** The names that the identity uses for a manager who is somebody else with the same name. */
+/** Returns the values by which the identity names its manager, if the manager is another person with the same name. */
 async function managerNamesOfOthers(
   db: Kysely<Tables>,
   { connection_id, id }: Row,
@@ -159,7 +165,10 @@ function redactColumns(row: Row, matcher: NameMatcher, values: Set<string>): Par
   return Object.keys(changed).length === 0 ? undefined : changed;
 }
 
-/** Names of the other person, such as a shared address, are not redacted. */
+/**
+ * Returns the names of the user itself. They are not redacted even if the erased person shared them, e.g. an email
+ * address.
+ */
 function ownValues({ userName, externalId, displayName, name, ...lists }: ScimResource): Set<string> {
   const { givenName, familyName, formatted } = isObject(name) ? name : {};
   const elements = [lists.emails, lists.phoneNumbers].flatMap((list) => (Array.isArray(list) ? list : []));
@@ -228,7 +237,8 @@ async function redactIdentity(
 ): Promise<boolean> {
   const changes = (await redactionOf(tx, row, query)) ?? {};
   const isShown = row.deleted_at === null && changes.desired !== undefined;
-  // Travelers of tombstones are archived already, and unclaimed identities are never written to the travel API.
+  // Make the identity dirty only if its traveler must be updated: a tombstone's traveler is archived already, and the
+  // travelers of unclaimed identities are never written.
   const isFollowed = row.deleted_at === null && row.claimed === 1;
   const { numUpdatedRows } = await tx
     .updateTable('identity')
@@ -246,12 +256,12 @@ async function redactIdentity(
   return numUpdatedRows > 0n;
 }
 
-/** The ids and names by which rows of others refer to the person. */
+/** The ids and names by which the records of other people refer to the person. */
 export interface PersonReferences {
   account: string;
   ids: string[];
   travelIds: string[];
-  /** The names of the person in a connection of the account. */
+  /** Returns the names of the person in a connection of the account. */
   namesIn(connection: string): string[];
 }
 
@@ -264,14 +274,14 @@ export async function deleteReferencesTo(
     const own = tx.deleteFrom('identity_reference').where('connection_id', '=', connection);
     for (const batch of batches(ids)) await own.where('target', 'in', batch).execute();
     for (const batch of batches(travelIds)) await own.where('travel_id', 'in', batch).execute();
-    // A reference that was resolved to somebody else is not about this person.
+    // A reference that is resolved to another person does not mean this person.
     const open = own.where('target', 'is', null).where('travel_id', 'is', null);
     for (const batch of batches(namesIn(connection).map(caseFoldedKey)))
       await open.where('raw_key', 'in', batch).execute();
   }
 }
 
-/** Removes the person from all groups, by whatever value the member was added. */
+/** Removes the person from all groups, whichever value was used to add the member. */
 export async function deleteMemberships(
   tx: Kysely<Tables>,
   person: PersonReferences,
@@ -326,8 +336,8 @@ function memberValuesIn({ ids, namesIn }: PersonReferences, connection: string):
 }
 
 /**
- * Matches by value, or by display name if the value is not a user id of this service: for a known id, the name may
- * be somebody else's.
+ * Compares the value of a member. If the value is not the id of a stored user, compares the display name too; for a
+ * stored user, an equal name may be another person's.
  */
 function isMember(member: ExpressionBuilder<Tables, 'group_member'>, { all, names }: MemberValues) {
   const known = member
