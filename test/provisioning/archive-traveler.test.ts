@@ -94,8 +94,11 @@ test.each(['conflict', 'forbidden'] as const)(
         travel.faultFor = ({ verb }) => (verb === 'remove' ? { kind } : undefined);
         await bridge.users.remove(users, ada.id);
         expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
-        const gone = await fixture.identity(ada.id);
-        expect([gone.state, gone.findings.map(({ code }) => code)]).toEqual(['synced', ['notDeleted']]);
+        const tombstone = await fixture.identity(ada.id);
+        expect([tombstone.state, tombstone.findings.map(({ code }) => code)]).toEqual([
+          'synced',
+          ['notDeleted'],
+        ]);
         await expect(bridge.users.read(users, ada.id)).rejects.toMatchObject(notFound);
         const back = await bridge.users.create(users, person('Ada'));
         expect(back.travelUserId).toBe(ada.travelUserId);
@@ -165,16 +168,16 @@ test('a return removes roles and fields that are no longer wanted, but not those
 
 test('an archived traveler without an identity returns under a new SCIM id', () =>
   withFixture(async (fixture) => {
-    const { bridge, travel, importTravelers: imported } = fixture;
+    const { bridge, travel, importTravelers } = fixture;
     const old = travel.addTraveler({ email: addressOf('Ada'), archived: true });
-    await imported();
+    await importTravelers();
     const { rows: before } = await bridge.users.list(users, allUsers());
-    const seen = before.find(({ travelUserId }) => travelUserId === old.id);
+    const unclaimed = before.find(({ travelUserId }) => travelUserId === old.id);
     const ada = await bridge.users.create(users, person('Ada'));
     expect(ada).toMatchObject({ travelUserId: old.id });
-    expect(ada.id).not.toBe(seen?.id);
+    expect(ada.id).not.toBe(unclaimed?.id);
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
-    await expect(bridge.users.read(users, seen?.id ?? '')).rejects.toMatchObject(notFound);
+    await expect(bridge.users.read(users, unclaimed?.id ?? '')).rejects.toMatchObject(notFound);
   }));
 
 test.each<'archive' | 'delete'>(['archive', 'delete'])(
@@ -184,16 +187,16 @@ test.each<'archive' | 'delete'>(['archive', 'delete'])(
       async (fixture) => {
         const { bridge, travel, clock } = fixture;
         const ada = await bridge.users.create(users, person('Ada'));
-        const held = travel.holdCall(deprovision === 'archive' ? 'patch' : 'remove');
+        const heldCall = travel.holdCall(deprovision === 'archive' ? 'patch' : 'remove');
         const removal = bridge.users.remove(users, ada.id);
-        await held.reached;
+        await heldCall.reached;
         clock.advance(800);
         await removal;
         const back = await bridge.users.create(users, person('Ada'));
         await bridge.reconcileDue();
-        held.release();
+        heldCall.release();
         await removal;
-        await settledSoon(fixture, back.id);
+        await reconcileUntilSettled(fixture, back.id);
         expect(travelers(fixture)).toEqual([
           expect.objectContaining({ archived: false, email: addressOf('Ada') }),
         ]);
@@ -315,9 +318,9 @@ test('an inactive or deleted user whose traveler is gone is synced, and gets a n
 
 test('an imported user who is deactivated after the traveler is gone gets no traveler', () =>
   withFixture(async (fixture) => {
-    const { bridge, travel, patch, importTravelers: imported } = fixture;
+    const { bridge, travel, patch, importTravelers } = fixture;
     const old = travel.addTraveler({ email: addressOf('Ada') });
-    await imported();
+    await importTravelers();
     const match = { field: 'userName', operator: 'eq', value: addressOf('Ada') } as const;
     const { rows: found } = await bridge.users.list(users, usersWhere(match, 1));
     travel.travelers.delete(old.id);
@@ -327,13 +330,13 @@ test('an imported user who is deactivated after the traveler is gone gets no tra
 
 test('the traveler of a deleted user that was un-archived by hand stays active', () =>
   withFixture(async (fixture) => {
-    const { bridge, travel, importTravelers: imported } = fixture;
+    const { bridge, travel, importTravelers } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
     await bridge.users.remove(users, ada.id);
     const [traveler] = travelers(fixture);
     if (!traveler) throw new Error('no traveler');
     travel.travelers.set(traveler.id, { ...traveler, archived: false });
-    await imported();
+    await importTravelers();
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
   }));
 
@@ -382,15 +385,15 @@ test('a pending user who gets the address of a deleted one takes over that trave
   }));
 
 /** Lets time pass until the identity is settled; a return may wait for calls that are under way. */
-async function settledSoon(fixture: ProvisioningFixture, id: string): Promise<void> {
+async function reconcileUntilSettled(fixture: ProvisioningFixture, id: string): Promise<void> {
   await fixture.waitForLeases();
-  for (let turn = 0; turn < 5 && (await fixture.identity(id)).state === 'dirty'; turn += 1)
+  for (let round = 0; round < 5 && (await fixture.identity(id)).state === 'dirty'; round += 1)
     await fixture.reconcileAfter(60_000);
 }
 
 test('another person who is deleted before the traveler was reset, and returns, inherits no value', () =>
   withFixture(async (fixture) => {
-    const { bridge, travel, patch, reconcileAfter: pass } = fixture;
+    const { bridge, travel, patch, reconcileAfter } = fixture;
     const ada = await bridge.users.create(users, person('Ada', { externalId: '1' }));
     await patch(ada.id, { active: false });
     const was = await fixture.traveler(ada.id);
@@ -401,7 +404,7 @@ test('another person who is deleted before the traveler was reset, and returns, 
     await bridge.users.remove(users, ada.id);
     const back = await bridge.users.create(users, person('Ada', { externalId: '2' }));
     travel.faultFor = () => undefined;
-    for (let turn = 0; turn < 3; turn += 1) await pass(60_000);
+    for (let round = 0; round < 3; round += 1) await reconcileAfter(60_000);
     const now = await fixture.traveler(back.id);
     expect(now).toMatchObject({ id: was.id, archived: false });
     expect(now).not.toHaveProperty('currency');

@@ -20,25 +20,25 @@ afterEach(async () => {
 });
 
 /** Lets all pending work run without advancing the clock; the number of rounds is a generous bound. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 300; turn += 1) await new Promise(setImmediate);
+async function waitUntilIdle(): Promise<void> {
+  for (let round = 0; round < 300; round += 1) await new Promise(setImmediate);
 }
 
 /** Starts the loops and waits for their first run. */
 async function start(): Promise<void> {
   background = fixture.bridge.startBackground();
-  await settled();
+  await waitUntilIdle();
 }
 
-async function pass(ms: number): Promise<void> {
+async function advance(ms: number): Promise<void> {
   fixture.clock.advance(ms);
-  await settled();
+  await waitUntilIdle();
 }
 
-const imports = () => fixture.travel.calls.filter(({ verb }) => verb === 'readPage').length;
+const countImports = () => fixture.travel.calls.filter(({ verb }) => verb === 'readPage').length;
 
-/** Creates a traveler by hand. */
-function made(email: string): string {
+/** Adds a traveler by hand, with its event, and returns its id. */
+function addTraveler(email: string): string {
   const traveler = fixture.travel.addTraveler({ email });
   feed.addEvent('user.created', traveler);
   return traveler.id;
@@ -49,30 +49,30 @@ async function isKnown(travelId: string): Promise<boolean> {
 }
 
 test('the feed position is taken before the first import, so that no change is missed between them', async () => {
-  let asked = 0;
+  let feedRequests = 0;
   fixture.travel.faultFor = ({ verb }) => {
-    if (verb === 'readPage') asked ||= feed.requests.length;
+    if (verb === 'readPage') feedRequests ||= feed.requests.length;
     return undefined;
   };
   await start();
-  expect([asked, imports()]).toEqual([1, 1]);
+  expect([feedRequests, countImports()]).toEqual([1, 1]);
 });
 
 test('a traveler created by hand is known after the next poll, without an import', async () => {
   await start();
-  const id = made('ada@corp.example');
-  await pass(EVERY_MS - 1);
+  const id = addTraveler('ada@corp.example');
+  await advance(EVERY_MS - 1);
   expect(await isKnown(id)).toBe(false);
-  await pass(1);
+  await advance(1);
   expect(await isKnown(id)).toBe(true);
-  const next = made('bob@corp.example');
-  await pass(EVERY_MS);
-  expect([await isKnown(next), imports()]).toEqual([true, 1]);
+  const next = addTraveler('bob@corp.example');
+  await advance(EVERY_MS);
+  expect([await isKnown(next), countImports()]).toEqual([true, 1]);
 });
 
 test('each poll without events is one small request', async () => {
   await start();
-  for (let look = 0; look < 5; look += 1) await pass(EVERY_MS);
+  for (let look = 0; look < 5; look += 1) await advance(EVERY_MS);
   expect(feed.requests.map(({ limit }) => limit)).toEqual([1, 1, 1, 1, 1, 1]);
 });
 
@@ -83,24 +83,24 @@ test('a lost position causes an import at once', async () => {
   feed.addEvent('invoice.created');
   const id = fixture.travel.addTraveler({ email: 'unheard@corp.example' }).id;
   feed.events[0] = { id: 'other', kind: 'invoice.created', traveler: undefined, previousEmail: undefined };
-  await pass(EVERY_MS);
-  expect([await isKnown(id), imports()]).toEqual([true, 2]);
-  await pass(EVERY_MS);
-  expect(imports()).toBe(2);
+  await advance(EVERY_MS);
+  expect([await isKnown(id), countImports()]).toEqual([true, 2]);
+  await advance(EVERY_MS);
+  expect(countImports()).toBe(2);
 });
 
 test('a travel API without a feed is imported every hour, and asked for a feed every hour', async () => {
   feed.faultFor = () => ({ kind: 'ok', value: 'none' });
   await start();
-  for (let look = 0; look < 10; look += 1) await pass(EVERY_MS);
-  expect([feed.requests.length, imports()]).toEqual([2, 1]);
+  for (let look = 0; look < 10; look += 1) await advance(EVERY_MS);
+  expect([feed.requests.length, countImports()]).toEqual([2, 1]);
   const id = fixture.travel.addTraveler({ email: 'later@corp.example' }).id;
-  await pass(HOUR_MS);
-  expect([await isKnown(id), imports()]).toEqual([true, 2]);
+  await advance(HOUR_MS);
+  expect([await isKnown(id), countImports()]).toEqual([true, 2]);
   feed.faultFor = () => undefined;
-  await pass(HOUR_MS);
-  const next = made('next@corp.example');
-  await pass(EVERY_MS);
+  await advance(HOUR_MS);
+  const next = addTraveler('next@corp.example');
+  await advance(EVERY_MS);
   expect(await isKnown(next)).toBe(true);
 });
 
@@ -119,8 +119,8 @@ test.each<TravelAnswer<FeedPage | 'none'>>([{ kind: 'unavailable', text: 'down' 
     expect(feed.requests.length).toBeGreaterThan(10);
     expect(feed.requests.length).toBeLessThan(16);
     feed.faultFor = () => undefined;
-    const id = made('back@corp.example');
-    await pass(60_000);
+    const id = addTraveler('back@corp.example');
+    await advance(60_000);
     expect(await isKnown(id)).toBe(true);
   },
 );
@@ -128,6 +128,6 @@ test.each<TravelAnswer<FeedPage | 'none'>>([{ kind: 'unavailable', text: 'down' 
 test('the hourly import runs beside the feed and finds what the feed missed', async () => {
   await start();
   const id = fixture.travel.addTraveler({ email: 'unheard@corp.example' }).id;
-  await pass(HOUR_MS);
-  expect([await isKnown(id), imports()]).toEqual([true, 2]);
+  await advance(HOUR_MS);
+  expect([await isKnown(id), countImports()]).toEqual([true, 2]);
 });

@@ -29,31 +29,31 @@ afterEach(async () => {
 });
 
 /** Lets all pending work run without advancing the clock; the number of rounds is a generous bound. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 300; turn += 1) await new Promise(setImmediate);
+async function waitUntilIdle(): Promise<void> {
+  for (let round = 0; round < 300; round += 1) await new Promise(setImmediate);
 }
 
-async function pass(ms: number): Promise<void> {
+async function advance(ms: number): Promise<void> {
   fixture.clock.advance(ms);
-  await settled();
+  await waitUntilIdle();
 }
 
 async function start(): Promise<void> {
   background = fixture.bridge.startBackground();
-  await settled();
-  await pass(SOONEST_MS);
+  await waitUntilIdle();
+  await advance(SOONEST_MS);
   readings = 0;
 }
 
 test('rules are read again at once after a change, and otherwise after a minute', async () => {
   await start();
   background.refreshRules();
-  await settled();
+  await waitUntilIdle();
   expect(readings).toBe(1);
-  await pass(SOONEST_MS);
-  await pass(MINUTE_MS - SOONEST_MS - 1);
+  await advance(SOONEST_MS);
+  await advance(MINUTE_MS - SOONEST_MS - 1);
   expect(readings).toBe(1);
-  await pass(1);
+  await advance(1);
   expect(readings).toBe(2);
 });
 
@@ -70,10 +70,10 @@ test('two hundred simultaneous changes cause two readings, and the last change i
     scimUserMappings: [{ scimAttribute: 'title', customFieldId: 'cf-1' }],
   };
   background.refreshRules();
-  await settled();
+  await waitUntilIdle();
   expect(readings).toBe(1);
-  await pass(SOONEST_MS);
-  await pass(SOONEST_MS);
+  await advance(SOONEST_MS);
+  await advance(SOONEST_MS);
   expect(readings).toBe(2);
   expect((await fixture.traveler(id))?.customFields).toEqual([
     { customFieldId: 'cf-1', values: [{ data: 'Engines' }] },
@@ -83,10 +83,10 @@ test('two hundred simultaneous changes cause two readings, and the last change i
 test('two hundred events about lookups cause one reading, and other events cause none', async () => {
   await start();
   for (let n = 0; n < 200; n += 1) feed.addEvent('costCenter.updated');
-  await pass(FEED_MS);
+  await advance(FEED_MS);
   expect(readings).toBe(1);
   for (let n = 0; n < 200; n += 1) feed.addEvent('projectCode.updated');
-  await pass(FEED_MS);
-  await pass(FEED_MS);
+  await advance(FEED_MS);
+  await advance(FEED_MS);
   expect(readings).toBe(1);
 });

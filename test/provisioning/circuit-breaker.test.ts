@@ -11,8 +11,8 @@ const faulty: TravelFailure = { kind: 'unavailable', text: 'PATCH /api/users/1: 
 
 /** The failure of a throttling travel API. */
 function throttled(retryAfterMs?: number): TravelFailure {
-  const asked = retryAfterMs === undefined ? {} : { retryAfterMs };
-  return { kind: 'unavailable', text: 'GET /api/users: 429', isThrottled: true, ...asked };
+  const retryAfter = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return { kind: 'unavailable', text: 'GET /api/users: 429', isThrottled: true, ...retryAfter };
 }
 
 /** Begins a call that fails at once. */
@@ -43,10 +43,10 @@ describe('the circuit breaker of a throttling travel API', () => {
     ['as long as it is asked to', 20_000, [20_000, 40_000, 60_000, 80_000, 100_000, 130_000]],
     ['longer and longer, if it is not told how long', undefined, [1_000, 3_000, 7_000, 15_000, 31_000]],
     ['at least a second', 0, [1_000, 3_000, 7_000, 15_000, 31_000]],
-  ])('stays open %s, and then probes at least each half minute', (_, asked, times) => {
+  ])('stays open %s, and then probes at least each half minute', (_, retryAfter, times) => {
     const breaker = circuitBreaker();
-    fail(breaker, throttled(asked));
-    expect(probes(breaker, throttled(asked), 150_000).slice(0, times.length)).toEqual(times);
+    fail(breaker, throttled(retryAfter));
+    expect(probes(breaker, throttled(retryAfter), 150_000).slice(0, times.length)).toEqual(times);
   });
 
   it('is not extended by calls in flight when it opened', () => {
@@ -187,10 +187,10 @@ it('a credential that is refused on every call opens the breaker until a call is
 });
 
 it('the listener is called once when the breaker opens and once when it closes', () => {
-  const told: string[] = [];
+  const changes: string[] = [];
   const breaker = circuitBreaker({
-    opened: (reason, ms) => told.push(`${reason} ${ms}`),
-    closed: (reason) => told.push(`end of ${reason}`),
+    opened: (reason, ms) => changes.push(`${reason} ${ms}`),
+    closed: (reason) => changes.push(`end of ${reason}`),
   });
   silence(breaker, 50);
   probes(breaker, down, 300_000);
@@ -198,5 +198,5 @@ it('the listener is called once when the breaker opens and once when it closes',
   probes(breaker, throttled(5_000), 900_000);
   expect(breaker.admit(990_000)).toBe(true);
   breaker.beginCall().recordAnswer();
-  expect(told).toEqual(['unanswered 1000', 'end of unanswered', 'throttled 60000', 'end of throttled']);
+  expect(changes).toEqual(['unanswered 1000', 'end of unanswered', 'throttled 60000', 'end of throttled']);
 });

@@ -15,7 +15,7 @@ function travelers({ travel }: ProvisioningFixture) {
 }
 
 /** The next call of this kind fails with the fault; the calls after it succeed. */
-function once({ travel }: ProvisioningFixture, verb: string, fault: TravelFault): void {
+function failOnce({ travel }: ProvisioningFixture, verb: string, fault: TravelFault): void {
   travel.faultFor = (call) => {
     if (call.verb !== verb) return undefined;
     travel.faultFor = () => undefined;
@@ -25,7 +25,7 @@ function once({ travel }: ProvisioningFixture, verb: string, fault: TravelFault)
 
 test('a create whose answer was lost is found by its address, and makes no second traveler', () =>
   withFixture(async (fixture) => {
-    once(fixture, 'create', 'lose');
+    failOnce(fixture, 'create', 'lose');
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     expect(await fixture.identity(ada.id)).toMatchObject({ state: 'dirty', creating: addressOf('Ada') });
     await fixture.reconcileAfter(2_000);
@@ -40,7 +40,7 @@ test('a create whose answer was lost is found by its address, and makes no secon
 
 test('a value that a lost create has sent is removed if it is no longer wanted', () =>
   withFixture(async (fixture) => {
-    once(fixture, 'create', 'lose');
+    failOnce(fixture, 'create', 'lose');
     const ada = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
     await fixture.bridge.users.change(users, ada.id, () => person('Ada'), 'replace');
     await fixture.reconcileAfter(2_000);
@@ -145,7 +145,7 @@ test('onExistingUser: refuse leaves an existing traveler unchanged, with a findi
 test('onExistingUser: refuse still links the own traveler after a lost answer', () =>
   withFixture(
     async (fixture) => {
-      once(fixture, 'create', 'lose');
+      failOnce(fixture, 'create', 'lose');
       const ada = await fixture.bridge.users.create(users, person('Ada'));
       await fixture.reconcileAfter(2_000);
       expect((await fixture.identity(ada.id)).state).toBe('synced');
@@ -156,7 +156,7 @@ test('onExistingUser: refuse still links the own traveler after a lost answer', 
 
 test('two reconcilers that run at once create one traveler', () =>
   withFixture(async (fixture) => {
-    once(fixture, 'create', { kind: 'unavailable', text: 'down' });
+    failOnce(fixture, 'create', { kind: 'unavailable', text: 'down' });
     const people = await Promise.all(
       ['Ada', 'Bob', 'Cy', 'Di'].map((name) => fixture.bridge.users.create(users, person(name))),
     );
@@ -169,7 +169,7 @@ test('two reconcilers that run at once create one traveler', () =>
 
 test('the traveler of a lost create is found by the old address and gets the changed one', () =>
   withFixture(async (fixture) => {
-    once(fixture, 'create', 'lose');
+    failOnce(fixture, 'create', 'lose');
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.patch(ada.id, emailsOf('ada.king@corp.example'));
     await fixture.reconcileAfter(2_000);
@@ -185,7 +185,7 @@ test('of two travelers that are found, the one with the announced address is lin
       return answer.kind === 'ok' ? { ...answer, value: answer.value.toReversed() } : answer;
     };
     await fixture.restart();
-    once(fixture, 'create', 'lose');
+    failOnce(fixture, 'create', 'lose');
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.patch(ada.id, emailsOf('ada.king@corp.example'));
     await fixture.reconcileAfter(2_000);
@@ -212,7 +212,7 @@ test('another address is tried only after the wait for a late create is over', (
 
 test('a create that never arrived does not prevent a create with another address', () =>
   withFixture(async (fixture) => {
-    once(fixture, 'create', { kind: 'unavailable', text: 'down' });
+    failOnce(fixture, 'create', { kind: 'unavailable', text: 'down' });
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.patch(ada.id, emailsOf('ada.king@corp.example'));
     for (let look = 0; look < 6; look += 1) await fixture.reconcileAfter(30_000);
@@ -221,7 +221,7 @@ test('a create that never arrived does not prevent a create with another address
 
 test('no traveler is left in use if the user is deleted while the outcome of the create is unknown', () =>
   withFixture(async (fixture) => {
-    once(fixture, 'create', 'lose');
+    failOnce(fixture, 'create', 'lose');
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.bridge.users.remove(users, ada.id);
     for (let look = 0; look < 4; look += 1) await fixture.reconcileAfter(10_000);
@@ -231,13 +231,13 @@ test('no traveler is left in use if the user is deleted while the outcome of the
 
 test('no traveler is left in use if the user is deleted while the create hangs', () =>
   withFixture(async (fixture) => {
-    const held = fixture.travel.holdCall('create');
+    const heldCall = fixture.travel.holdCall('create');
     const posted = fixture.bridge.users.create(users, person('Ada'));
-    await held.reached;
+    await heldCall.reached;
     fixture.clock.advance(800);
     const ada = await posted;
     await fixture.bridge.users.remove(users, ada.id);
-    held.release();
+    heldCall.release();
     await fixture.waitForLeases();
     await fixture.reconcileAfter(2_000);
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
@@ -246,7 +246,7 @@ test('no traveler is left in use if the user is deleted while the create hangs',
 test('a PATCH whose answer was lost is reverted in the travel service if the IdP reverts the value', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'en' }));
-    once(fixture, 'patch', 'lose');
+    failOnce(fixture, 'patch', 'lose');
     await fixture.patch(ada.id, { preferredLanguage: 'fr', locale: 'fr', ...emailsOf('a@corp.example') });
     expect(await fixture.traveler(ada.id)).toMatchObject({ lang: 'fr', email: 'a@corp.example' });
     await fixture.patch(ada.id, { preferredLanguage: 'en', ...emailsOf(addressOf('Ada')) });
@@ -257,7 +257,7 @@ test('a PATCH whose answer was lost is reverted in the travel service if the IdP
 test('a field that a lost PATCH added is removed if the IdP removes it', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
-    once(fixture, 'patch', 'lose');
+    failOnce(fixture, 'patch', 'lose');
     await fixture.patch(ada.id, { preferredLanguage: 'fr' });
     await fixture.bridge.users.change(users, ada.id, () => person('Ada'), 'replace');
     await fixture.reconcileAfter(5_000);
@@ -267,7 +267,7 @@ test('a field that a lost PATCH added is removed if the IdP removes it', () =>
 test('a value whose removal was lost is sent again if the IdP sets it again', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
-    once(fixture, 'patch', 'lose');
+    failOnce(fixture, 'patch', 'lose');
     await fixture.bridge.users.change(users, ada.id, () => person('Ada'), 'replace');
     await fixture.patch(ada.id, { preferredLanguage: 'fr' });
     await fixture.reconcileAfter(5_000);

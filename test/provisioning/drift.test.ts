@@ -4,12 +4,16 @@ import { addressOf, type ProvisioningFixture, person, withFixture } from '../fix
 
 const users = 'default';
 const HOUR_MS = 3_600_000;
-const phones = (value: string): ScimResource => ({ phoneNumbers: [{ value, type: 'work' }] });
-const named = (givenName: string): ScimResource => ({ name: { givenName, familyName: 'Smith' } });
+const phoneNumbersOf = (value: string): ScimResource => ({ phoneNumbers: [{ value, type: 'work' }] });
+const nameOf = (givenName: string): ScimResource => ({ name: { givenName, familyName: 'Smith' } });
 const correcting = { policies: { drift: 'correct' as const } };
 
-/** Changes the traveler by hand, and runs an import. */
-async function byHand(fixture: ProvisioningFixture, id: string, values: Partial<TravelUser>): Promise<void> {
+/** Changes the traveler of a user by hand and runs an import. */
+async function editByHand(
+  fixture: ProvisioningFixture,
+  id: string,
+  values: Partial<TravelUser>,
+): Promise<void> {
   const traveler = await fixture.traveler(id);
   if (!traveler) throw new Error('there is no traveler');
   fixture.travel.travelers.set(traveler.id, { ...traveler, ...values });
@@ -20,13 +24,13 @@ test('drift gives a finding, which ends when the IdP sends a value or the old va
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     fixture.travel.calls.length = 0;
-    await byHand(fixture, ada.id, { firstName: 'Adele' });
+    await editByHand(fixture, ada.id, { firstName: 'Adele' });
     expect(await fixture.findings(ada.id)).toEqual(['firstName: drift']);
     expect(fixture.travel.writes()).toEqual([]);
-    await byHand(fixture, ada.id, { firstName: 'Ada' });
+    await editByHand(fixture, ada.id, { firstName: 'Ada' });
     expect(await fixture.findings(ada.id)).toEqual([]);
-    await byHand(fixture, ada.id, { firstName: 'Adele' });
-    await fixture.patch(ada.id, named('Anna'));
+    await editByHand(fixture, ada.id, { firstName: 'Adele' });
+    await fixture.patch(ada.id, nameOf('Anna'));
     expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Anna' });
     expect(await fixture.findings(ada.id)).toEqual([]);
   }));
@@ -34,7 +38,7 @@ test('drift gives a finding, which ends when the IdP sends a value or the old va
 test('a change of another field does not correct reported drift', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
-    await byHand(fixture, ada.id, { firstName: 'Adele' });
+    await editByHand(fixture, ada.id, { firstName: 'Adele' });
     await fixture.patch(ada.id, { name: { givenName: 'Ada', familyName: 'Jones' } });
     expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Adele', lastName: 'Jones' });
     expect(await fixture.findings(ada.id)).toEqual(['firstName: drift']);
@@ -44,18 +48,18 @@ test('drift of one field is corrected at most three times an hour, even if the p
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     for (let times = 0; times < 3; times += 1) {
-      await byHand(fixture, ada.id, { firstName: `Adele ${times}` });
+      await editByHand(fixture, ada.id, { firstName: `Adele ${times}` });
       expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Ada' });
       await fixture.restart();
       fixture.clock.advance(60_000);
     }
-    await byHand(fixture, ada.id, { firstName: 'Adele' });
+    await editByHand(fixture, ada.id, { firstName: 'Adele' });
     expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Adele' });
     expect(await fixture.findings(ada.id)).toEqual(['firstName: drift']);
-    await byHand(fixture, ada.id, { lastName: 'Jones' });
+    await editByHand(fixture, ada.id, { lastName: 'Jones' });
     expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Adele', lastName: 'Smith' });
     fixture.clock.advance(HOUR_MS);
-    await byHand(fixture, ada.id, { lastName: 'Jones' });
+    await editByHand(fixture, ada.id, { lastName: 'Jones' });
     expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Ada', lastName: 'Smith' });
   }, correcting));
 
@@ -64,7 +68,7 @@ test('a failed correction is retried and counts once', () =>
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     fixture.travel.faultFor = ({ verb }) =>
       verb === 'patch' ? { kind: 'unavailable', text: 'down' } : undefined;
-    await byHand(fixture, ada.id, { firstName: 'Adele' });
+    await editByHand(fixture, ada.id, { firstName: 'Adele' });
     for (let times = 0; times < 5; times += 1) await fixture.reconcileAfter(90_000);
     fixture.travel.faultFor = () => undefined;
     await fixture.reconcileAfter(120_000);
@@ -82,10 +86,10 @@ test.each(['lose', 'die', 'hang'] as const)(
       if (traveler) fixture.travel.travelers.set(traveler.id, { ...traveler, firstName: 'Adele' });
       await fixture.bridge.importer.run(fixture.connection);
       const call = fixture.travel.holdCall('patch');
-      const due = fixture.bridge.reconcileDue();
+      const reconciling = fixture.bridge.reconcileDue();
       await call.reached;
       call.release(end);
-      if (end === 'lose') await due;
+      if (end === 'lose') await reconciling;
       await fixture.restart();
       await fixture.reconcileAfter(120_000);
       expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Ada' });
@@ -93,7 +97,7 @@ test.each(['lose', 'die', 'hang'] as const)(
     }, correcting),
 );
 
-test('corrected: roles, custom fields, parts of an address, and a traveler that was un-archived or archived by hand', () =>
+test('drift of roles, custom fields, parts of an address and of `archived` is corrected', () =>
   withFixture(async (fixture) => {
     const field = { id: 'cf-1', name: 'Title', dataType: 'text', disabled: false, options: [] } as const;
     const scimUserMappings = [{ scimAttribute: 'title', customFieldId: 'cf-1' }];
@@ -107,11 +111,11 @@ test('corrected: roles, custom fields, parts of an address, and a traveler that 
       users,
       person('Ada', { title: 'Boss', roles: [{ value: 'organizer' }], addresses: [work] }),
     );
-    const made = await fixture.traveler(ada.id);
+    const traveler = await fixture.traveler(ada.id);
     const mine = { customFieldId: 'cf-2', values: [{ data: 'mine' }] };
-    await byHand(fixture, ada.id, {
+    await editByHand(fixture, ada.id, {
       ...{ roles: ['guest'], customFields: [mine], archived: true },
-      address: { ...made?.address, city: 'Basel', state: 'BS' },
+      address: { ...traveler?.address, city: 'Basel', state: 'BS' },
     } as Partial<TravelUser>);
     expect(await fixture.traveler(ada.id)).toMatchObject({
       archived: false,
@@ -121,7 +125,7 @@ test('corrected: roles, custom fields, parts of an address, and a traveler that 
     expect((await fixture.traveler(ada.id))?.roles?.toSorted()).toEqual(['guest', 'organizer']);
     expect(await fixture.findings(ada.id)).toEqual([]);
     await fixture.patch(ada.id, { active: false });
-    await byHand(fixture, ada.id, { archived: false });
+    await editByHand(fixture, ada.id, { archived: false });
     expect(await fixture.traveler(ada.id)).toMatchObject({ archived: true });
   }, correcting));
 
@@ -131,7 +135,7 @@ test('a deleted user’s traveler that is un-archived by hand is archived again 
       async (fixture) => {
         const ada = await fixture.bridge.users.create(users, person('Ada'));
         await fixture.bridge.users.remove(users, ada.id);
-        await byHand(fixture, ada.id, { archived: false });
+        await editByHand(fixture, ada.id, { archived: false });
         expect((await fixture.traveler(ada.id))?.archived).toBe(drift === 'correct');
         if (drift === 'report') expect(await fixture.findings(ada.id)).toEqual(['archived: drift']);
       },
@@ -142,9 +146,9 @@ test('a deleted user’s traveler that is un-archived by hand is archived again 
 test('edits by hand of fields that the IdP never wrote are neither drift nor overwritten', () =>
   withFixture(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
-    await byHand(fixture, ada.id, { phoneNumber: '+41443334455', roles: ['guest'] });
+    await editByHand(fixture, ada.id, { phoneNumber: '+41443334455', roles: ['guest'] });
     expect(await fixture.findings(ada.id)).toEqual([]);
-    await fixture.patch(ada.id, named('Anna'));
+    await fixture.patch(ada.id, nameOf('Anna'));
     expect(await fixture.traveler(ada.id)).toMatchObject({ roles: ['guest'] });
     expect(await fixture.findings(ada.id)).toEqual([]);
   }, correcting));
@@ -155,7 +159,7 @@ test('a value that the travel API spells differently is no drift', () =>
       if (verb === 'create' && body) body.firstName = String(body.firstName).toUpperCase();
       return undefined;
     };
-    const ada = await fixture.bridge.users.create(users, person('Ada', phones('+41 44 333 44 55')));
+    const ada = await fixture.bridge.users.create(users, person('Ada', phoneNumbersOf('+41 44 333 44 55')));
     fixture.travel.calls.length = 0;
     await fixture.importTravelers();
     expect(await fixture.findings(ada.id)).toEqual([]);
@@ -174,7 +178,7 @@ test('an imported user whom no IdP has written never drifts', () =>
   }, correcting));
 
 test.each([
-  ['the answer to another change', named('Anna'), { firstName: 'Anna', lastName: 'Smith' }],
+  ['the answer to another change', nameOf('Anna'), { firstName: 'Anna', lastName: 'Smith' }],
   ['the read before another change', { active: false }, { archived: true, lastName: 'Smith' }],
 ])('drift that appears only in %s is corrected at once', (_, change, expected) =>
   withFixture(async (fixture) => {
@@ -196,7 +200,7 @@ test('a correction changes neither email nor roles of a traveler that became an 
     const traveler = await fixture.traveler(ada.id);
     const mine = { email: 'root@corp.example', lastName: 'Root', roles: ['admin'] };
     if (traveler) fixture.travel.travelers.set(traveler.id, { ...traveler, ...mine });
-    await fixture.patch(ada.id, named('Anna'));
+    await fixture.patch(ada.id, nameOf('Anna'));
     expect(await fixture.traveler(ada.id)).toMatchObject({ ...mine, firstName: 'Anna', lastName: 'Smith' });
     expect(await fixture.findings(ada.id)).toContain('roles: guarded');
   }, correcting));

@@ -13,7 +13,7 @@ function withLogin(name: string) {
   return person(name, { userName: `${name.toLowerCase()}@login.example` });
 }
 
-function emails({ travel }: ProvisioningFixture): string[] {
+function listEmails({ travel }: ProvisioningFixture): string[] {
   return [...travel.travelers.values()].slice(1).map(({ email }) => email);
 }
 
@@ -45,12 +45,12 @@ test('an address that a known traveler has is not sent at all', () =>
 
 test('a user who waits for an address gets it when the holder changes its own', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, reconcileAfter: pass, findings } = fixture;
+    const { bridge, patch, reconcileAfter, findings } = fixture;
     const bob = await bridge.users.create(users, person('Bob'));
     const ada = await bridge.users.create(users, person('Ada'));
     await patch(ada.id, emailsOf(addressOf('Bob')));
     await patch(bob.id, emailsOf('robert@corp.example'));
-    await pass(0);
+    await reconcileAfter(0);
     expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Bob'));
     expect(await findings(ada.id)).toEqual([]);
     expect((await fixture.identity(ada.id)).waitingFor).toBeUndefined();
@@ -58,21 +58,21 @@ test('a user who waits for an address gets it when the holder changes its own', 
 
 test('a user who waits for an address gets it when the holder’s traveler is gone', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, travel, importTravelers: imported } = fixture;
+    const { bridge, patch, travel, importTravelers } = fixture;
     const bob = await bridge.users.create(users, person('Bob'));
     const ada = await bridge.users.create(users, person('Ada'));
     await patch(ada.id, emailsOf(addressOf('Bob')));
     await patch(bob.id, { active: false });
     travel.travelers.delete(bob.travelUserId ?? '');
     fixture.clock.advance(60_000);
-    await imported();
-    await imported();
+    await importTravelers();
+    await importTravelers();
     expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Bob'));
   }));
 
 test('a user who waits for the address of a deleted user gets it when an import finds the traveler gone', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, travel, importTravelers: imported } = fixture;
+    const { bridge, patch, travel, importTravelers } = fixture;
     const bob = await bridge.users.create(users, person('Bob'));
     const ada = await bridge.users.create(users, person('Ada'));
     await bridge.users.remove(users, bob.id);
@@ -80,7 +80,7 @@ test('a user who waits for the address of a deleted user gets it when an import 
     expect(await fixture.findings(ada.id)).toEqual(['email: emailHeldByLeaver']);
     travel.travelers.delete(bob.travelUserId ?? '');
     fixture.clock.advance(60_000);
-    await imported();
+    await importTravelers();
     expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Bob'));
     expect(await fixture.findings(ada.id)).toEqual([]);
     expect(await fixture.identity(bob.id)).toMatchObject({ state: 'synced', travelId: undefined });
@@ -88,34 +88,34 @@ test('a user who waits for the address of a deleted user gets it when an import 
 
 test('a user who waits for an unknown traveler’s address gets it when an import finds it changed', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, travel, importTravelers: imported } = fixture;
+    const { bridge, patch, travel, importTravelers } = fixture;
     const boss = travel.addTraveler({ email: 'boss@corp.example' });
-    await imported();
+    await importTravelers();
     const ada = await bridge.users.create(users, person('Ada'));
     await patch(ada.id, emailsOf('boss@corp.example'));
     travel.travelers.set(boss.id, { ...boss, email: 'chief@corp.example' });
-    await imported();
+    await importTravelers();
     expect((await fixture.traveler(ada.id))?.email).toBe('boss@corp.example');
   }));
 
 test('an address that becomes free while the identity begins to wait is still sent', () =>
   withFixture(async (fixture) => {
-    const { bridge, travel, patch, reconcileAfter: pass } = fixture;
+    const { bridge, travel, patch, reconcileAfter } = fixture;
     const bob = await bridge.users.create(users, person('Bob'));
     const ada = await bridge.users.create(users, person('Ada'));
-    const held = travel.holdCall('patch');
-    const waiting = patch(ada.id, { ...emailsOf(addressOf('Bob')), preferredLanguage: 'fr' });
-    await held.reached;
+    const heldCall = travel.holdCall('patch');
+    const pendingPatch = patch(ada.id, { ...emailsOf(addressOf('Bob')), preferredLanguage: 'fr' });
+    await heldCall.reached;
     await patch(bob.id, emailsOf('robert@corp.example'));
-    held.release();
-    await waiting;
-    await pass(0);
+    heldCall.release();
+    await pendingPatch;
+    await reconcileAfter(0);
     expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Bob'));
   }));
 
 test('a new user whose two addresses are taken gets a traveler as soon as the userName is free', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, reconcileAfter: pass } = fixture;
+    const { bridge, patch, reconcileAfter } = fixture;
     await bridge.users.create(users, person('Bob'));
     const cy = await bridge.users.create(users, person('Cy', emailsOf('ada@login.example')));
     const ada = await bridge.users.create(
@@ -124,114 +124,114 @@ test('a new user whose two addresses are taken gets a traveler as soon as the us
     );
     expect(await fixture.identity(ada.id)).toMatchObject({ state: 'pending' });
     await patch(cy.id, emailsOf(addressOf('Cy')));
-    await pass(0);
+    await reconcileAfter(0);
     expect((await fixture.traveler(ada.id))?.email).toBe('ada@login.example');
     expect(await fixture.findings(ada.id)).toEqual(['email: emailTaken']);
   }));
 
 test('two people swap their addresses', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, reconcileAfter: pass } = fixture;
+    const { bridge, patch, reconcileAfter } = fixture;
     const ada = await bridge.users.create(users, withLogin('Ada'));
     const bob = await bridge.users.create(users, withLogin('Bob'));
     await patch(ada.id, emailsOf(addressOf('Bob')));
     await patch(bob.id, emailsOf(addressOf('Ada')));
-    for (let turn = 0; turn < 4; turn += 1) await pass(1_000);
-    expect(emails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
+    for (let round = 0; round < 4; round += 1) await reconcileAfter(1_000);
+    expect(listEmails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
     expect([...(await fixture.findings(ada.id)), ...(await fixture.findings(bob.id))]).toEqual([]);
   }));
 
 test('two people swap their addresses at the same moment', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, reconcileAfter: pass, travel } = fixture;
+    const { bridge, patch, reconcileAfter, travel } = fixture;
     const ada = await bridge.users.create(users, withLogin('Ada'));
     const bob = await bridge.users.create(users, withLogin('Bob'));
-    const held = travel.holdCall('patch');
+    const heldCall = travel.holdCall('patch');
     const first = patch(ada.id, { ...emailsOf(addressOf('Bob')), preferredLanguage: 'fr' });
-    await held.reached;
+    await heldCall.reached;
     const second = patch(bob.id, { ...emailsOf(addressOf('Ada')), preferredLanguage: 'fr' });
     await second;
-    held.release();
+    heldCall.release();
     await first;
-    for (let turn = 0; turn < 4; turn += 1) await pass(1_000);
-    expect(emails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
+    for (let round = 0; round < 4; round += 1) await reconcileAfter(1_000);
+    expect(listEmails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
   }));
 
 test('two people swap their addresses at the same moment when neither traveler’s address is known', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, reconcileAfter: pass, store, clock } = fixture;
+    const { bridge, patch, reconcileAfter, store, clock } = fixture;
     const ada = await bridge.users.create(users, withLogin('Ada'));
     const bob = await bridge.users.create(users, withLogin('Bob'));
     const unknown = [ada, bob].map(({ id }) => ({ id, observed: undefined }));
     await store.imports.saveObserved(users, unknown, clock.now());
     await Promise.all([patch(ada.id, emailsOf(addressOf('Bob'))), patch(bob.id, emailsOf(addressOf('Ada')))]);
-    for (let turn = 0; turn < 4; turn += 1) await pass(1_000);
-    expect(emails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
+    for (let round = 0; round < 4; round += 1) await reconcileAfter(1_000);
+    expect(listEmails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
     expect([...(await fixture.findings(ada.id)), ...(await fixture.findings(bob.id))]).toEqual([]);
   }));
 
 test('two people swap addresses whose lower case is not NFC', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, reconcileAfter: pass } = fixture;
+    const { bridge, patch, reconcileAfter } = fixture;
     const [jan, jon] = ['J\u030can@corp.example', 'J\u030con@corp.example'] as const;
     const ada = await bridge.users.create(users, { ...withLogin('Ada'), ...emailsOf(jan) });
     const bob = await bridge.users.create(users, { ...withLogin('Bob'), ...emailsOf(jon) });
     await patch(ada.id, emailsOf(jon));
     await patch(bob.id, emailsOf(jan));
-    for (let turn = 0; turn < 4; turn += 1) await pass(1_000);
-    expect(emails(fixture)).toEqual([jon, jan]);
+    for (let round = 0; round < 4; round += 1) await reconcileAfter(1_000);
+    expect(listEmails(fixture)).toEqual([jon, jan]);
   }));
 
 test('two people swap their addresses, one of whom is not active', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, reconcileAfter: pass } = fixture;
+    const { bridge, patch, reconcileAfter } = fixture;
     const ada = await bridge.users.create(users, person('Ada', { userName: 'ada' }));
     const bob = await bridge.users.create(users, person('Bob', { userName: 'bob' }));
     await patch(bob.id, { active: false });
     await patch(ada.id, emailsOf(addressOf('Bob')));
     await patch(bob.id, emailsOf(addressOf('Ada')));
-    for (let turn = 0; turn < 4; turn += 1) await pass(1_000);
-    expect(emails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
+    for (let round = 0; round < 4; round += 1) await reconcileAfter(1_000);
+    expect(listEmails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
     expect([...(await fixture.findings(ada.id)), ...(await fixture.findings(bob.id))]).toEqual([]);
   }));
 
 test('two people swap their addresses, one of whom has no traveler yet', () =>
   withFixture(async (fixture) => {
-    const { bridge, travel, patch, reconcileAfter: pass } = fixture;
+    const { bridge, travel, patch, reconcileAfter } = fixture;
     const ada = await bridge.users.create(users, person('Ada', { userName: 'ada' }));
     travel.faultFor = ({ verb }) => (verb === 'create' ? { kind: 'unavailable', text: '500' } : undefined);
     const bob = await bridge.users.create(users, person('Bob'));
     await patch(ada.id, emailsOf(addressOf('Bob')));
     await patch(bob.id, emailsOf(addressOf('Ada')));
     travel.faultFor = () => undefined;
-    for (let turn = 0; turn < 4; turn += 1) await pass(60_000);
-    expect(emails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
+    for (let round = 0; round < 4; round += 1) await reconcileAfter(60_000);
+    expect(listEmails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
     expect([...(await fixture.findings(ada.id)), ...(await fixture.findings(bob.id))]).toEqual([]);
   }));
 
 test('three people exchange their addresses in a cycle', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, reconcileAfter: pass } = fixture;
+    const { bridge, patch, reconcileAfter } = fixture;
     const names = ['Ada', 'Bob', 'Cy'];
     const ids: string[] = [];
     for (const name of names) ids.push((await bridge.users.create(users, withLogin(name))).id);
     for (const [index, id] of ids.entries()) {
       await patch(id, emailsOf(addressOf(names[(index + 1) % 3] ?? '')));
     }
-    for (let turn = 0; turn < 6; turn += 1) await pass(1_000);
-    expect(emails(fixture)).toEqual(['Bob', 'Cy', 'Ada'].map(addressOf));
+    for (let round = 0; round < 6; round += 1) await reconcileAfter(1_000);
+    expect(listEmails(fixture)).toEqual(['Bob', 'Cy', 'Ada'].map(addressOf));
   }));
 
 test('a cycle without a free address keeps its addresses, with a finding', () =>
   withFixture(
     async (fixture) => {
-      const { bridge, patch, reconcileAfter: pass } = fixture;
+      const { bridge, patch, reconcileAfter } = fixture;
       const ada = await bridge.users.create(users, person('Ada', { userName: 'ada' }));
       const bob = await bridge.users.create(users, person('Bob', { userName: 'bob' }));
       await patch(ada.id, emailsOf(addressOf('Bob')));
       await patch(bob.id, emailsOf(addressOf('Ada')));
-      await pass(1_000);
-      expect(emails(fixture)).toEqual([addressOf('Ada'), addressOf('Bob')]);
+      await reconcileAfter(1_000);
+      expect(listEmails(fixture)).toEqual([addressOf('Ada'), addressOf('Bob')]);
       expect(await fixture.findings(ada.id)).toEqual(['email: emailTaken']);
       expect(await fixture.findings(bob.id)).toEqual(['email: emailTaken']);
       expect(await bridge.reconcileDue()).toBe(0);
@@ -251,11 +251,11 @@ test('the second of two users with one address gets the userName as address, wit
 
 test('a user with the userName as address takes the shared address once it is free', () =>
   withFixture(async (fixture) => {
-    const { bridge, patch, reconcileAfter: pass } = fixture;
+    const { bridge, patch, reconcileAfter } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
     const eve = await bridge.users.create(users, { ...withLogin('Eve'), ...emailsOf(addressOf('Ada')) });
     await patch(ada.id, emailsOf('a.king@corp.example'));
-    await pass(0);
+    await reconcileAfter(0);
     expect((await fixture.traveler(eve.id))?.email).toBe(addressOf('Ada'));
     expect(await fixture.findings(eve.id)).toEqual([]);
   }));

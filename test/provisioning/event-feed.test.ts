@@ -47,7 +47,7 @@ function followerIn({ store, clock, connection }: ProvisioningFixture): FeedFoll
 }
 
 /** Changes a traveler by hand, as an admin of the travel service does, and adds the event to the feed. */
-function byHand(id: string, change: Partial<TravelUser>): TravelUser {
+function editByHand(id: string, change: Partial<TravelUser>): TravelUser {
   const before = fixture.travel.travelers.get(id);
   if (!before) throw new Error(`there is no traveler ${id}`);
   const after = { ...before, ...change };
@@ -57,7 +57,7 @@ function byHand(id: string, change: Partial<TravelUser>): TravelUser {
 }
 
 /** Creates a user by the IdP and its traveler. */
-async function joined(name: string): Promise<{ id: string; travelId: string }> {
+async function createUser(name: string): Promise<{ id: string; travelId: string }> {
   const { id } = await fixture.bridge.users.create('default', person(name));
   const { travelId } = await fixture.identity(id);
   if (travelId === undefined) throw new Error(`${name} has no traveler`);
@@ -65,56 +65,57 @@ async function joined(name: string): Promise<{ id: string; travelId: string }> {
 }
 
 /** Creates a follower at the present end of the feed. */
-async function begun(): Promise<void> {
+async function beginAtEnd(): Promise<void> {
   await following.begin();
   feed.requests.length = 0;
   fixture.travel.calls.length = 0;
 }
 
-const verbs = () => fixture.travel.calls.map(({ verb }) => verb);
+const callVerbs = () => fixture.travel.calls.map(({ verb }) => verb);
 
 test('a poll without new events requests one event only', async () => {
   feed.addEvent('user.created', fixture.travel.addTraveler({ email: 'old@corp.example' }));
-  await begun();
+  await beginAtEnd();
   expect(await following.follow()).toBe('followed');
   expect(feed.requests).toEqual([{ limit: 1, from: undefined }]);
-  expect(verbs()).toEqual([]);
+  expect(callVerbs()).toEqual([]);
   expect((await fixture.store.identities.findPage('default', 0, 10)).total).toBe(0);
 });
 
 test('a traveler created by hand becomes visible to IdPs and follows later changes', async () => {
-  await begun();
+  await beginAtEnd();
   const { id } = fixture.travel.addTraveler({ email: 'ada@corp.example', firstName: 'Ada' });
   feed.addEvent('user.created', fixture.travel.travelers.get(id));
   await following.follow();
-  const kept = async () => (await fixture.store.identities.find('default', { by: 'travelId', value: id }))[0];
-  expect(await kept()).toMatchObject({ claimed: false, desired: { userName: 'ada@corp.example' } });
-  byHand(id, { firstName: 'Augusta' });
+  const findIdentity = async () =>
+    (await fixture.store.identities.find('default', { by: 'travelId', value: id }))[0];
+  expect(await findIdentity()).toMatchObject({ claimed: false, desired: { userName: 'ada@corp.example' } });
+  editByHand(id, { firstName: 'Augusta' });
   await following.follow();
-  expect((await kept())?.desired).toMatchObject({ name: { givenName: 'Augusta' } });
+  expect((await findIdentity())?.desired).toMatchObject({ name: { givenName: 'Augusta' } });
   feed.addEvent('user.deleted', fixture.travel.travelers.get(id));
   fixture.travel.travelers.delete(id);
   await following.follow();
-  expect(await kept()).toBeUndefined();
-  expect(verbs()).toEqual([]);
+  expect(await findIdentity()).toBeUndefined();
+  expect(callVerbs()).toEqual([]);
 });
 
 test('a linked traveler changed by hand is read once, and the drift is reported', async () => {
-  const { id, travelId } = await joined('Ada');
-  await begun();
-  byHand(travelId, { firstName: 'Eve' });
-  byHand(travelId, { firstName: 'Eva' });
+  const { id, travelId } = await createUser('Ada');
+  await beginAtEnd();
+  editByHand(travelId, { firstName: 'Eve' });
+  editByHand(travelId, { firstName: 'Eva' });
   await following.follow();
-  expect(verbs()).toEqual(['read']);
+  expect(callVerbs()).toEqual(['read']);
   expect((await fixture.identity(id)).observed).toMatchObject({ firstName: 'Eva' });
   await fixture.bridge.reconcileDue();
   expect(await fixture.findings(id)).toEqual(['firstName: drift']);
 });
 
 test('a change by hand is applied later if reading the traveler fails', async () => {
-  const { id, travelId } = await joined('Ada');
-  await begun();
-  byHand(travelId, { firstName: 'Eve' });
+  const { id, travelId } = await createUser('Ada');
+  await beginAtEnd();
+  editByHand(travelId, { firstName: 'Eve' });
   fixture.travel.faultFor = ({ verb }) =>
     verb === 'read' ? { kind: 'unavailable', text: 'down' } : undefined;
   expect(await following.follow()).toBe('unavailable');
@@ -126,28 +127,28 @@ test('a change by hand is applied later if reading the traveler fails', async ()
 });
 
 test('an event that is older than the observed value changes nothing', async () => {
-  const { id, travelId } = await joined('Ada');
-  await begun();
+  const { id, travelId } = await createUser('Ada');
+  await beginAtEnd();
   const traveler = fixture.travel.travelers.get(travelId);
   feed.addEvent('user.updated', traveler && { ...traveler, firstName: 'Older' });
   await following.follow();
   expect((await fixture.identity(id)).observed).toMatchObject({ firstName: 'Ada' });
   expect(await fixture.findings(id)).toEqual([]);
-  expect(verbs()).toEqual(['read']);
+  expect(callVerbs()).toEqual(['read']);
 });
 
 test('a linked traveler archived by hand is reported as drift', async () => {
-  const { id, travelId } = await joined('Ada');
-  await begun();
-  byHand(travelId, { archived: true });
+  const { id, travelId } = await createUser('Ada');
+  await beginAtEnd();
+  editByHand(travelId, { archived: true });
   await following.follow();
   await fixture.bridge.reconcileDue();
   expect(await fixture.findings(id)).toEqual(['archived: drift']);
 });
 
 test('a linked traveler deleted by hand is created again', async () => {
-  const { id, travelId } = await joined('Ada');
-  await begun();
+  const { id, travelId } = await createUser('Ada');
+  await beginAtEnd();
   feed.addEvent('user.deleted', fixture.travel.travelers.get(travelId));
   fixture.travel.travelers.delete(travelId);
   await following.follow();
@@ -158,7 +159,7 @@ test('a linked traveler deleted by hand is created again', async () => {
 });
 
 test.each([
-  ['given up', (id: string) => void byHand(id, { email: 'other@corp.example' })],
+  ['given up', (id: string) => void editByHand(id, { email: 'other@corp.example' })],
   [
     'freed by a deletion',
     (id: string) => {
@@ -167,13 +168,13 @@ test.each([
     },
   ],
 ])('an email address that is %s by hand goes to the user that waits for it', async (_title, free) => {
-  const { id } = await joined('Bob');
+  const { id } = await createUser('Bob');
   const wanted = 'wanted@corp.example';
   const stranger = fixture.travel.addTraveler({ email: wanted });
   await fixture.patch(id, emailsOf(wanted));
   await fixture.bridge.reconcileDue();
   expect(await fixture.findings(id)).toEqual(['email: emailTaken']);
-  await begun();
+  await beginAtEnd();
   free(stranger.id);
   await following.follow();
   await fixture.bridge.reconcileDue();
@@ -182,9 +183,9 @@ test.each([
 });
 
 test('the events of our own writes cause no call', async () => {
-  await begun();
+  await beginAtEnd();
   for (let n = 0; n < 60; n += 1) {
-    const { id, travelId } = await joined(`P${n}`);
+    const { id, travelId } = await createUser(`P${n}`);
     feed.addEvent('user.created', fixture.travel.travelers.get(travelId));
     await fixture.patch(id, { name: { givenName: 'New', familyName: 'Name' } });
     await fixture.bridge.reconcileDue();
@@ -193,7 +194,7 @@ test('the events of our own writes cause no call', async () => {
   fixture.travel.calls.length = 0;
   expect(await following.follow()).toBe('followed');
   await fixture.bridge.reconcileDue();
-  expect(verbs()).toEqual([]);
+  expect(callVerbs()).toEqual([]);
   expect(feed.requests.map(({ limit }) => limit)).toEqual([1, 10, 100, 100]);
 });
 
@@ -201,21 +202,21 @@ test('the events of our own deletions cause no call', async () => {
   await fixture.close();
   fixture = await provisioningFixture({ policies: { deprovision: 'delete' } });
   following = followerIn(fixture);
-  const { id, travelId } = await joined('Ada');
-  await begun();
+  const { id, travelId } = await createUser('Ada');
+  await beginAtEnd();
   const traveler = fixture.travel.travelers.get(travelId);
   await fixture.bridge.users.remove('default', id);
   feed.addEvent('user.deleted', traveler);
   fixture.travel.calls.length = 0;
   await following.follow();
   await fixture.bridge.reconcileDue();
-  expect(verbs()).toEqual([]);
+  expect(callVerbs()).toEqual([]);
 });
 
 test.each(['costCenter.created', 'billingProfile.updated', 'travelPolicy.deleted'])(
   '%s makes the lookups be read anew, once for all that came together',
   async (kind) => {
-    await begun();
+    await beginAtEnd();
     let expired = 0;
     fixture.connection.lookups.expire = () => {
       expired += 1;
@@ -232,67 +233,67 @@ test.each(['costCenter.created', 'billingProfile.updated', 'travelPolicy.deleted
 );
 
 describe('the position in the feed', () => {
-  const tell = (count: number) => {
+  const addEvents = (count: number) => {
     for (let n = 0; n < count; n += 1) feed.addEvent('invoice.created');
   };
-  /** Creates a traveler by hand and returns the user that the IdP then sees. */
-  const isSeen = async () => {
+  /** Adds a traveler by hand, polls the feed, and returns the result and the number of identities of the traveler. */
+  const followNewTraveler = async () => {
     const { id } = fixture.travel.addTraveler({ email: `n${feed.events.length}@corp.example` });
     feed.addEvent('user.created', fixture.travel.travelers.get(id));
-    const followed = await following.follow();
+    const outcome = await following.follow();
     const found = await fixture.store.identities.find('default', { by: 'travelId', value: id });
-    return [followed, found.length];
+    return [outcome, found.length];
   };
 
   test('is the beginning if the feed was empty', async () => {
-    await begun();
-    expect(await isSeen()).toEqual(['followed', 1]);
+    await beginAtEnd();
+    expect(await followNewTraveler()).toEqual(['followed', 1]);
   });
 
   test('is taken once, and no event before it is applied', async () => {
-    tell(3);
+    addEvents(3);
     expect(await following.follow()).toBe('lost');
     expect(feed.requests).toEqual([{ limit: 1, from: undefined }]);
     expect(await following.begin()).toBe('followed');
     expect(feed.requests).toHaveLength(1);
-    expect(await isSeen()).toEqual(['followed', 1]);
+    expect(await followNewTraveler()).toEqual(['followed', 1]);
   });
 
   test('is lost once it has expired, so that an import is needed, and later events are applied', async () => {
-    tell(3);
-    await begun();
+    addEvents(3);
+    await beginAtEnd();
     feed.events.splice(0);
     feed.events.push({ id: 'later', kind: 'invoice.created', traveler: undefined, previousEmail: undefined });
     expect(await following.follow()).toBe('lost');
-    expect(await isSeen()).toEqual(['followed', 1]);
+    expect(await followNewTraveler()).toEqual(['followed', 1]);
   });
 
   test('is lost if it is more than fifty pages back, and no further page is read', async () => {
-    tell(1);
-    await begun();
-    tell(6_000);
+    addEvents(1);
+    await beginAtEnd();
+    addEvents(6_000);
     expect(await following.follow()).toBe('lost');
     // Fifty pages, and one to take a new position.
     expect(feed.requests).toHaveLength(51);
-    expect(await isSeen()).toEqual(['followed', 1]);
+    expect(await followNewTraveler()).toEqual(['followed', 1]);
   });
 
   test('is found among thousands of events', async () => {
-    tell(1);
-    await begun();
+    addEvents(1);
+    await beginAtEnd();
     const { id } = fixture.travel.addTraveler({ email: 'first@corp.example' });
     feed.addEvent('user.created', fixture.travel.travelers.get(id));
-    tell(4_000);
+    addEvents(4_000);
     expect(await following.follow()).toBe('followed');
     expect(await fixture.store.identities.find('default', { by: 'travelId', value: id })).toHaveLength(1);
   });
 
   test('does not move while a page fails, so that no event is missed', async () => {
-    tell(1);
-    await begun();
+    addEvents(1);
+    await beginAtEnd();
     const { id } = fixture.travel.addTraveler({ email: 'first@corp.example' });
     feed.addEvent('user.created', fixture.travel.travelers.get(id));
-    tell(50);
+    addEvents(50);
     feed.faultFor = (from) => (from === undefined ? undefined : { kind: 'unavailable', text: 'lost' });
     expect(await following.follow()).toBe('unavailable');
     feed.faultFor = () => undefined;
@@ -301,9 +302,9 @@ describe('the position in the feed', () => {
   });
 
   test('is lost if a cursor ends between two pages', async () => {
-    tell(1);
-    await begun();
-    tell(50);
+    addEvents(1);
+    await beginAtEnd();
+    addEvents(50);
     feed.faultFor = (from) => (from === undefined ? undefined : { kind: 'ok', value: 'none' });
     expect(await following.follow()).toBe('lost');
   });
@@ -312,20 +313,20 @@ describe('the position in the feed', () => {
     ['none', { kind: 'ok', value: 'none' }],
     ['unavailable', { kind: 'unavailable', text: 'down' }],
     ['unavailable', { kind: 'unauthorized' }],
-  ])('is missing while the feed is %s, and is taken later', async (followed, answer) => {
+  ])('is missing while the feed is %s, and is taken later', async (outcome, answer) => {
     feed.faultFor = () => answer;
-    expect(await following.begin()).toBe(followed);
-    expect(await following.follow()).toBe(followed);
+    expect(await following.begin()).toBe(outcome);
+    expect(await following.follow()).toBe(outcome);
     feed.faultFor = () => undefined;
     expect(await following.follow()).toBe('lost');
-    expect(await isSeen()).toEqual(['followed', 1]);
+    expect(await followNewTraveler()).toEqual(['followed', 1]);
   });
 });
 
 test('an event never changes what the IdP has written', async () => {
-  const { id, travelId } = await joined('Ada');
-  await begun();
-  byHand(travelId, { email: 'else@corp.example' });
+  const { id, travelId } = await createUser('Ada');
+  await beginAtEnd();
+  editByHand(travelId, { email: 'else@corp.example' });
   await following.follow();
   await fixture.bridge.reconcileDue();
   const view = await fixture.bridge.users.read('default', id);

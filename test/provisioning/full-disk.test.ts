@@ -75,7 +75,7 @@ test('the background tasks wait longer after each failed write, and continue whe
   const advanceBySeconds = async (seconds: number) => {
     for (let second = 0; second < seconds; second += 1) {
       fixture.clock.advance(1_000);
-      for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
+      for (let round = 0; round < 100; round += 1) await new Promise(setImmediate);
     }
   };
   await advanceBySeconds(60);

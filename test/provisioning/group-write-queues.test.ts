@@ -20,7 +20,7 @@ function fixture() {
 }
 
 /** Work that ends when the test ends it. */
-function held(): { work: () => Promise<void>; end: () => void; isBegun: () => boolean } {
+function blockedWork(): { work: () => Promise<void>; end: () => void; isBegun: () => boolean } {
   let end = () => {};
   let isBegun = false;
   const ended = new Promise<void>((resolve) => {
@@ -33,14 +33,14 @@ function held(): { work: () => Promise<void>; end: () => void; isBegun: () => bo
   return { work, end, isBegun: () => isBegun };
 }
 
-const turnsOf = async () => new Promise((resolve) => setImmediate(resolve));
+const waitOneTurn = async () => new Promise((resolve) => setImmediate(resolve));
 
 test('work of one key runs one after the other in the order of its arrival', async () => {
   const { run } = fixture();
   const log: string[] = [];
   const step = (name: string) => async () => {
     log.push(`${name} begins`);
-    await turnsOf();
+    await waitOneTurn();
     log.push(`${name} ends`);
     return name;
   };
@@ -50,7 +50,7 @@ test('work of one key runs one after the other in the order of its arrival', asy
 
 test('work of one key does not wait for work of another key', async () => {
   const { run } = fixture();
-  const slow = held();
+  const slow = blockedWork();
   const first = run('slow', slow.work);
   await run('other', async () => {});
   slow.end();
@@ -69,7 +69,7 @@ test('work that fails rejects with its error and ends its turn', async () => {
 
 test('a full queue refuses at once, and accepts more once a request gets its turn', async () => {
   const { run } = fixture();
-  const first = held();
+  const first = blockedWork();
   const running = run('key', first.work);
   const waiting = Array.from({ length: MAX_WAITING }, () => run('key', async () => {}));
   await expect(run('key', async () => {})).rejects.toMatchObject(busy);
@@ -81,11 +81,11 @@ test('a full queue refuses at once, and accepts more once a request gets its tur
 
 test('a request that waits too long is refused, and the others keep their places', async () => {
   const { run, ends, waits } = fixture();
-  const first = held();
+  const first = blockedWork();
   const running = run('key', first.work);
-  const impatient = held();
+  const impatient = blockedWork();
   const refused = run('key', impatient.work);
-  const next = held();
+  const next = blockedWork();
   const later = run('key', next.work);
   expect(waits).toEqual([MAX_WAIT_MS, MAX_WAIT_MS]);
   ends[0]?.();
@@ -99,27 +99,27 @@ test('a request that waits too long is refused, and the others keep their places
 
 test('work never begins if its client disconnects during the wait', async () => {
   const { run } = fixture();
-  const first = held();
+  const first = blockedWork();
   const running = run('key', first.work);
   const client = new AbortController();
-  const gone = held();
-  const waiting = run('key', gone.work, client.signal);
+  const abandonedWork = blockedWork();
+  const waiting = run('key', abandonedWork.work, client.signal);
   client.abort();
   await expect(waiting).rejects.toMatchObject(abandoned);
-  const late = run('key', gone.work, client.signal);
+  const late = run('key', abandonedWork.work, client.signal);
   await expect(late).rejects.toMatchObject(abandoned);
   first.end();
   await running;
   await run('key', async () => {});
-  expect(gone.isBegun()).toBe(false);
+  expect(abandonedWork.isBegun()).toBe(false);
 });
 
 test('work that has begun continues if its client disconnects', async () => {
   const { run } = fixture();
   const client = new AbortController();
-  const work = held();
+  const work = blockedWork();
   const running = run('key', work.work, client.signal);
-  const begun = held();
+  const begun = blockedWork();
   const next = run('key', begun.work, client.signal);
   work.end();
   await running;

@@ -10,15 +10,15 @@ import {
 
 const users = 'default';
 const refused = { kind: 'refused', message: expect.stringContaining('administers the travel service') };
-const held = { state: 'held', hold: { cause: 'guarded' } };
+const heldAsGuarded = { state: 'held', hold: { cause: 'guarded' } };
 
 const noRoles = { roles: [], [urns.travel]: {} };
 const withRoles = (...roles: string[]): ScimResource => ({ roles: roles.map((value) => ({ value })) });
 
 /** A fixture whose mapping may give every role. */
-function inAllowingFixture(story: (fixture: ProvisioningFixture) => Promise<void>): Promise<void> {
+function withEveryRoleAllowed(run: (fixture: ProvisioningFixture) => Promise<void>): Promise<void> {
   const roles = { allow: ['admin', 'authAdmin', 'organizer'] };
-  return withFixture(story, { mapping: { scimUserMapping: [], roles } });
+  return withFixture(run, { mapping: { scimUserMapping: [], roles } });
 }
 
 /** Changes the traveler of a user by hand; neither an import nor the event feed reports it. */
@@ -106,13 +106,13 @@ const admins: [string, (fixture: ProvisioningFixture) => Promise<string>][] = [
   ],
 ];
 
-describe.each(admins)('an administrator %s', (_, made) => {
+describe.each(admins)('an administrator %s', (_, createAdmin) => {
   test('is not deactivated: each request answers 403, the user stays inactive, an approval archives at once', () =>
-    inAllowingFixture(async (fixture) => {
-      const id = await made(fixture);
+    withEveryRoleAllowed(async (fixture) => {
+      const id = await createAdmin(fixture);
       for (let repeat = 0; repeat < 3; repeat += 1)
         await expect(change(fixture, id, { active: false })).rejects.toMatchObject(refused);
-      expect(await fixture.identity(id)).toMatchObject({ ...held, desired: { active: false } });
+      expect(await fixture.identity(id)).toMatchObject({ ...heldAsGuarded, desired: { active: false } });
       expect((await fixture.traveler(id))?.archived).toBe(false);
       await approve(fixture, id);
       expect(await fixture.identity(id)).toMatchObject({ state: 'synced', hold: undefined });
@@ -120,12 +120,12 @@ describe.each(admins)('an administrator %s', (_, made) => {
     }));
 
   test('is not deleted: each request answers 403, the user stays and is inactive, an approval archives at once', () =>
-    inAllowingFixture(async (fixture) => {
-      const id = await made(fixture);
+    withEveryRoleAllowed(async (fixture) => {
+      const id = await createAdmin(fixture);
       for (let repeat = 0; repeat < 3; repeat += 1)
         await expect(fixture.bridge.users.remove(users, id)).rejects.toMatchObject(refused);
       expect(desiredOf(await fixture.bridge.users.read(users, id)).active).toBe(false);
-      expect(await fixture.identity(id)).toMatchObject(held);
+      expect(await fixture.identity(id)).toMatchObject(heldAsGuarded);
       expect((await fixture.traveler(id))?.archived).toBe(false);
       await approve(fixture, id);
       expect((await fixture.traveler(id))?.archived).toBe(true);
@@ -134,10 +134,10 @@ describe.each(admins)('an administrator %s', (_, made) => {
     }));
 
   test('keeps email and roles, with a finding, while other fields are written', () =>
-    inAllowingFixture(async (fixture) => {
-      const id = await made(fixture);
+    withEveryRoleAllowed(async (fixture) => {
+      const id = await createAdmin(fixture);
       const before = await fixture.traveler(id);
-      const values = { ...emailsOf('new@corp.example'), ...withRoles('organizer'), ...named('Anna') };
+      const values = { ...emailsOf('new@corp.example'), ...withRoles('organizer'), ...nameOf('Anna') };
       await change(fixture, id, values);
       expect(await fixture.traveler(id)).toMatchObject({
         ...{ email: before?.email, roles: before?.roles, firstName: 'Anna' },
@@ -147,12 +147,12 @@ describe.each(admins)('an administrator %s', (_, made) => {
     }));
 });
 
-function named(givenName: string): ScimResource {
+function nameOf(givenName: string): ScimResource {
   return { name: { givenName, familyName: 'Smith' } };
 }
 
 test('a role that the mapping gave can be removed by the mapping, and its owner can be archived', () =>
-  inAllowingFixture(async (fixture) => {
+  withEveryRoleAllowed(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada', withRoles('admin', 'organizer')));
     const bob = await fixture.bridge.users.create(users, person('Bob', withRoles('admin')));
     await fixture.patch(ada.id, withRoles('organizer'));
@@ -162,7 +162,7 @@ test('a role that the mapping gave can be removed by the mapping, and its owner 
   }));
 
 test('an imported administrator whose roles the IdP removes keeps them, and is not archived', () =>
-  inAllowingFixture(async (fixture) => {
+  withEveryRoleAllowed(async (fixture) => {
     const id = await importTraveler(fixture, ['admin', 'organizer']);
     await fixture.patch(id, noRoles);
     expect(await fixture.traveler(id)).toMatchObject({ roles: ['admin', 'organizer'] });
@@ -174,14 +174,14 @@ test('an imported administrator whose roles the IdP removes keeps them, and is n
   }));
 
 test('a PATCH with the role and the deactivation does not archive an imported administrator', () =>
-  inAllowingFixture(async (fixture) => {
+  withEveryRoleAllowed(async (fixture) => {
     const id = await importTraveler(fixture, ['admin']);
     await expect(fixture.patch(id, { ...noRoles, active: false })).rejects.toMatchObject(refused);
     expect(await fixture.traveler(id)).toMatchObject({ roles: ['admin'], archived: false });
   }));
 
 test('a held deactivation is sent by itself once the role is removed by hand', () =>
-  inAllowingFixture(async (fixture) => {
+  withEveryRoleAllowed(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await changeByHand(fixture, ada.id, { roles: ['admin'] });
     await expect(fixture.patch(ada.id, { active: false })).rejects.toMatchObject(refused);
@@ -192,7 +192,7 @@ test('a held deactivation is sent by itself once the role is removed by hand', (
   }));
 
 test('a reactivation ends the hold, and an earlier approval does not count for a later deactivation', () =>
-  inAllowingFixture(async (fixture) => {
+  withEveryRoleAllowed(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await changeByHand(fixture, ada.id, { roles: ['admin'] });
     await expect(fixture.patch(ada.id, { active: false })).rejects.toMatchObject(refused);
@@ -207,7 +207,7 @@ test('a reactivation ends the hold, and an earlier approval does not count for a
   }));
 
 test('a discarded deactivation stays discarded after an import, and each new request answers 403', () =>
-  inAllowingFixture(async (fixture) => {
+  withEveryRoleAllowed(async (fixture) => {
     const { store, clock, bridge } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));
     await changeByHand(fixture, ada.id, { roles: ['admin'] });
@@ -223,20 +223,20 @@ test('a discarded deactivation stays discarded after an import, and each new req
   }));
 
 test('a role that was given between the last read and the DELETE is noticed', () =>
-  inAllowingFixture(async (fixture) => {
+  withEveryRoleAllowed(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.importTravelers();
     const call = fixture.travel.holdCall('read');
-    const gone = fixture.bridge.users.remove(users, ada.id);
+    const removal = fixture.bridge.users.remove(users, ada.id);
     await call.reached;
     await changeByHand(fixture, ada.id, { roles: ['admin'] });
     call.release();
-    await expect(gone).rejects.toMatchObject(refused);
+    await expect(removal).rejects.toMatchObject(refused);
     expect(await fixture.traveler(ada.id)).toMatchObject({ archived: false });
   }));
 
 test('the user whose credential the bridge uses is never deactivated or deleted, and no approval changes that', () =>
-  inAllowingFixture(async (fixture) => {
+  withEveryRoleAllowed(async (fixture) => {
     const own = { kind: 'refused', message: expect.stringContaining('Jetbridge itself uses') };
     await fixture.importTravelers();
     const [self] = await fixture.store.identities.find(users, { by: 'travelId', value: 't-1' });
@@ -254,7 +254,7 @@ test('the user whose credential the bridge uses is never deactivated or deleted,
   }));
 
 test('a repeated DELETE answers 403 if the first one was committed but never answered', () =>
-  inAllowingFixture(async (fixture) => {
+  withEveryRoleAllowed(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await changeByHand(fixture, ada.id, { roles: ['admin'] });
     const call = fixture.travel.holdCall('read');
@@ -268,7 +268,7 @@ test('a repeated DELETE answers 403 if the first one was committed but never ans
   }));
 
 test('a repeated DELETE answers 403 even if the background loop was faster than the repetition', () =>
-  inAllowingFixture(async (fixture) => {
+  withEveryRoleAllowed(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await changeByHand(fixture, ada.id, { roles: ['admin'] });
     const call = fixture.travel.holdCall('read');
@@ -286,7 +286,7 @@ test('a repeated DELETE answers 403 even if the background loop was faster than 
   }));
 
 test('a DELETE archives a traveler that was un-archived by hand, whatever was observed last', () =>
-  inAllowingFixture(async (fixture) => {
+  withEveryRoleAllowed(async (fixture) => {
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.patch(ada.id, { active: false });
     await changeByHand(fixture, ada.id, { archived: false });
@@ -295,7 +295,7 @@ test('a DELETE archives a traveler that was un-archived by hand, whatever was ob
   }));
 
 test('an administrator who waits for an address and is deactivated is held without calls until an admin decides', () =>
-  inAllowingFixture(async (fixture) => {
+  withEveryRoleAllowed(async (fixture) => {
     const { bridge, travel } = fixture;
     await bridge.users.create(users, person('Bob'));
     const ada = await bridge.users.create(users, person('Ada'));
@@ -304,12 +304,12 @@ test('an administrator who waits for an address and is deactivated is held witho
     await expect(change(fixture, ada.id, { active: false })).rejects.toMatchObject(refused);
     travel.calls.length = 0;
     await bridge.reconcileDue();
-    expect(await fixture.identity(ada.id)).toMatchObject(held);
+    expect(await fixture.identity(ada.id)).toMatchObject(heldAsGuarded);
     expect(travel.calls.length).toBeLessThan(3);
   }));
 
 test('a refused DELETE leaves the user in the groups, even if the process ends before the answer', () =>
-  inAllowingFixture(async (fixture) => {
+  withEveryRoleAllowed(async (fixture) => {
     const { groups, users: people } = fixture.bridge;
     const ada = await people.create(users, person('Ada'));
     await changeByHand(fixture, ada.id, { roles: ['admin'] });

@@ -28,31 +28,32 @@ beforeEach(async () => {
     alerts: { send: (alert) => void alerts.push(alert) },
     runtime: { ...time, log: { info: () => {}, warn: () => {}, error } },
   });
-  await settled();
+  await waitUntilIdle();
 });
 afterEach(() => alarms.stop());
 
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+async function waitUntilIdle(): Promise<void> {
+  for (let round = 0; round < 20; round += 1) await new Promise(setImmediate);
 }
 
-async function pass(ms: number): Promise<void> {
+async function advance(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += SECOND_MS) {
     time.advance(SECOND_MS);
-    await settled();
+    await waitUntilIdle();
   }
 }
 
-function held(count: number, extra: Partial<HoldCount> = {}): HoldCount {
+function holdCount(count: number, extra: Partial<HoldCount> = {}): HoldCount {
   return { connection: 'default', cause: 'safetyValve', count, since: 5, ...extra };
 }
 
-const told = () => alerts.map(({ type, hold }) => `${type} ${hold.connection} ${hold.cause} ${hold.count}`);
+const sentAlerts = () =>
+  alerts.map(({ type, hold }) => `${type} ${hold.connection} ${hold.cause} ${hold.count}`);
 
 test('the first hold of each cause and connection is logged and alerted within a second', async () => {
-  counts = [held(3), held(1, { cause: 'guarded' }), held(2, { connection: 'second' })];
-  await pass(SECOND_MS);
-  expect(told()).toEqual([
+  counts = [holdCount(3), holdCount(1, { cause: 'guarded' }), holdCount(2, { connection: 'second' })];
+  await advance(SECOND_MS);
+  expect(sentAlerts()).toEqual([
     'hold.opened default safetyValve 3',
     'hold.opened default guarded 1',
     'hold.opened second safetyValve 2',
@@ -65,52 +66,52 @@ test('the first hold of each cause and connection is logged and alerted within a
 });
 
 test('a growing count is reported at most every ten minutes', async () => {
-  counts = [held(1)];
-  await pass(SECOND_MS);
+  counts = [holdCount(1)];
+  await advance(SECOND_MS);
   for (let count = 2; count <= 300; count += 1) {
-    counts = [held(count)];
-    await pass(SECOND_MS);
+    counts = [holdCount(count)];
+    await advance(SECOND_MS);
   }
-  expect(told()).toEqual(['hold.opened default safetyValve 1']);
-  await pass(10 * MINUTE_MS - 299 * SECOND_MS);
-  expect(told()).toEqual(['hold.opened default safetyValve 1', 'hold.grew default safetyValve 300']);
-  await pass(60 * MINUTE_MS);
-  expect(told()).toHaveLength(2);
+  expect(sentAlerts()).toEqual(['hold.opened default safetyValve 1']);
+  await advance(10 * MINUTE_MS - 299 * SECOND_MS);
+  expect(sentAlerts()).toEqual(['hold.opened default safetyValve 1', 'hold.grew default safetyValve 300']);
+  await advance(60 * MINUTE_MS);
+  expect(sentAlerts()).toHaveLength(2);
 });
 
 test('a count that shrank and grows again is reported', async () => {
-  counts = [held(100)];
-  await pass(SECOND_MS);
-  counts = [held(10)];
-  await pass(10 * MINUTE_MS);
-  counts = [held(50)];
-  await pass(SECOND_MS);
-  expect(told()).toEqual(['hold.opened default safetyValve 100', 'hold.grew default safetyValve 50']);
+  counts = [holdCount(100)];
+  await advance(SECOND_MS);
+  counts = [holdCount(10)];
+  await advance(10 * MINUTE_MS);
+  counts = [holdCount(50)];
+  await advance(SECOND_MS);
+  expect(sentAlerts()).toEqual(['hold.opened default safetyValve 100', 'hold.grew default safetyValve 50']);
 });
 
 test('the end of a hold is reported once, and not during a reconciliation of a held person', async () => {
-  counts = [held(4)];
-  await pass(SECOND_MS);
+  counts = [holdCount(4)];
+  await advance(SECOND_MS);
   counts = [];
-  await pass(2 * SECOND_MS);
-  counts = [held(4)];
-  await pass(SECOND_MS);
-  expect(told()).toHaveLength(1);
+  await advance(2 * SECOND_MS);
+  counts = [holdCount(4)];
+  await advance(SECOND_MS);
+  expect(sentAlerts()).toHaveLength(1);
   counts = [];
-  await pass(MINUTE_MS);
-  expect(told().slice(1)).toEqual(['hold.cleared default safetyValve 0']);
+  await advance(MINUTE_MS);
+  expect(sentAlerts().slice(1)).toEqual(['hold.cleared default safetyValve 0']);
   expect(logged.at(-1)?.fields).toMatchObject({ count: 0 });
-  counts = [held(1)];
-  await pass(SECOND_MS);
-  expect(told().at(-1)).toBe('hold.opened default safetyValve 1');
+  counts = [holdCount(1)];
+  await advance(SECOND_MS);
+  expect(sentAlerts().at(-1)).toBe('hold.opened default safetyValve 1');
 });
 
 test('a failing store is logged once, and the alarms continue when it recovers', async () => {
   failure = new Error('the disk is gone');
-  await pass(MINUTE_MS);
+  await advance(MINUTE_MS);
   expect(logged.map(({ message }) => message)).toEqual(['the held changes could not be counted; retrying']);
   failure = undefined;
-  counts = [held(1)];
-  await pass(5 * SECOND_MS);
-  expect(told()).toEqual(['hold.opened default safetyValve 1']);
+  counts = [holdCount(1)];
+  await advance(5 * SECOND_MS);
+  expect(sentAlerts()).toEqual(['hold.opened default safetyValve 1']);
 });

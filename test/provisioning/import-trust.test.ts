@@ -16,14 +16,14 @@ import {
 
 const users = 'default';
 
-/** Travelers `p0` and so on; with the traveler of the credential they are one more. */
-function crowd({ travel }: ProvisioningFixture, size: number): TravelUser[] {
+/** Adds travelers `p0`, `p1` and so on. The travel service has one more, the traveler of the credential. */
+function addTravelers({ travel }: ProvisioningFixture, size: number): TravelUser[] {
   return Array.from({ length: size }, (_, number) =>
     travel.addTraveler({ email: `p${number}@corp.example` }),
   );
 }
 
-async function shown({ bridge }: ProvisioningFixture): Promise<number> {
+async function countUsers({ bridge }: ProvisioningFixture): Promise<number> {
   return (await bridge.users.list(users, allUsers(0))).total;
 }
 
@@ -59,12 +59,12 @@ async function importLater(fixture: ProvisioningFixture, connection = fixture.co
 describe('a traveler that cannot be read', () => {
   test('is skipped with a warning without personal data, and the others are imported', () =>
     withFixture(async (fixture) => {
-      const [first] = crowd(fixture, 3);
+      const [first] = addTravelers(fixture, 3);
       const named = fixture.travel.addTraveler({ id: 'eve@corp.example', email: 'eve@corp.example' });
       for (const id of [first?.id, named.id]) fixture.travel.unreadable.add(id ?? '');
       const { imported, logged } = await importLater(fixture);
       expect(imported).toEqual({ read: 5, unreadable: 2, complete: true });
-      expect(await shown(fixture)).toBe(3);
+      expect(await countUsers(fixture)).toBe(3);
       const warnings = logged.filter(({ level }) => level === 'warn');
       expect(warnings).toEqual([
         expect.objectContaining({ fields: { connection: users, count: 2, travelUserIds: [first?.id] } }),
@@ -74,37 +74,37 @@ describe('a traveler that cannot be read', () => {
 
   test('counts as existing: its identity stays, claimed or not, and nothing is sent', () =>
     withFixture(async (fixture) => {
-      const [unclaimed] = crowd(fixture, 1);
+      const [unclaimed] = addTravelers(fixture, 1);
       const ada = await fixture.bridge.users.create(users, person('Ada'));
       await fixture.importTravelers();
-      const before = await shown(fixture);
+      const before = await countUsers(fixture);
       fixture.travel.calls.length = 0;
       for (const id of [unclaimed?.id, ada.travelUserId]) fixture.travel.unreadable.add(id ?? '');
       await importLater(fixture);
-      expect(await shown(fixture)).toBe(before);
+      expect(await countUsers(fixture)).toBe(before);
       expect(await fixture.identity(ada.id)).toMatchObject({ travelId: ada.travelUserId, state: 'synced' });
       expect(fixture.travel.calls.map(({ verb }) => verb)).toEqual(['readPage']);
     }));
 
   test('does not hide the travelers on the pages behind it', () =>
     withFixture(async (fixture) => {
-      const people = crowd(fixture, 250);
+      const people = addTravelers(fixture, 250);
       for (const { id } of people.slice(0, 120)) fixture.travel.unreadable.add(id);
       const { imported } = await importLater(fixture);
       expect(imported).toEqual({ read: 251, unreadable: 120, complete: true });
-      expect(await shown(fixture)).toBe(131);
+      expect(await countUsers(fixture)).toBe(131);
     }));
 });
 
 describe('an import that lists too few of the known travelers', () => {
   test('saves the listed ones, keeps the others, and logs an error', () =>
     withFixture(async (fixture) => {
-      const people = crowd(fixture, 30);
+      const people = addTravelers(fixture, 30);
       const ada = await fixture.bridge.users.create(users, person('Ada'));
       await fixture.importTravelers();
       fixture.travel.travelers.clear();
-      for (const one of people.slice(0, 3))
-        fixture.travel.travelers.set(one.id, { ...one, firstName: 'New' });
+      for (const traveler of people.slice(0, 3))
+        fixture.travel.travelers.set(traveler.id, { ...traveler, firstName: 'New' });
       const newcomer = fixture.travel.addTraveler({ email: addressOf('Eve') });
       const { imported, logged } = await importLater(fixture);
       const incomplete = { known: 32, seen: 3 };
@@ -112,7 +112,7 @@ describe('an import that lists too few of the known travelers', () => {
       expect(logged.filter(({ level }) => level === 'error')).toEqual([
         expect.objectContaining({ fields: { connection: users, ...incomplete } }),
       ]);
-      expect(await shown(fixture)).toBe(33);
+      expect(await countUsers(fixture)).toBe(33);
       expect((await fixture.identity((await idOf(fixture, 'p0@corp.example')) ?? '')).observed).toMatchObject(
         {
           firstName: 'New',
@@ -124,7 +124,7 @@ describe('an import that lists too few of the known travelers', () => {
 
   test('reports so until it lists enough of them, or an admin accepts the missing ones as deleted', () =>
     withFixture(async (fixture) => {
-      const people = crowd(fixture, 30);
+      const people = addTravelers(fixture, 30);
       await fixture.importTravelers();
       const { importer: own } = fixture.bridge;
       expect([...own.incompleteImports()]).toEqual([[users, false]]);
@@ -133,7 +133,7 @@ describe('an import that lists too few of the known travelers', () => {
         fixture.clock.advance(60_000);
         await fixture.importTravelers();
         expect([...own.incompleteImports()]).toEqual([[users, true]]);
-        expect(await shown(fixture)).toBe(31);
+        expect(await countUsers(fixture)).toBe(31);
       }
       fixture.clock.advance(60_000);
       expect(await own.run(fixture.connection, undefined, { acceptMissing: true })).toEqual({
@@ -141,28 +141,28 @@ describe('an import that lists too few of the known travelers', () => {
         complete: true,
       });
       expect([...own.incompleteImports()]).toEqual([[users, false]]);
-      expect(await shown(fixture)).toBe(11);
+      expect(await countUsers(fixture)).toBe(11);
     }));
 
   test.each([
-    ['half of them are enough', 20, 10, 10],
-    ['one less than half is not', 20, 9, 20],
-    ['below twenty no number is too small', 19, 0, 0],
-    ['nor is there a share of nobody', 0, 0, 0],
+    ['half of the known travelers are enough', 20, 10, 10],
+    ['one traveler less than half is not enough', 20, 9, 20],
+    ['with fewer than 20 known travelers every number is enough', 19, 0, 0],
+    ['without known travelers every number is enough', 0, 0, 0],
   ])('%s', (_, known, seen, left) =>
     withFixture(async (fixture) => {
       fixture.travel.travelers.clear();
-      const people = crowd(fixture, known);
+      const people = addTravelers(fixture, known);
       await fixture.importTravelers();
       for (const { id } of people.slice(seen)) fixture.travel.travelers.delete(id);
       await importLater(fixture);
-      expect(await shown(fixture)).toBe(left);
+      expect(await countUsers(fixture)).toBe(left);
     }),
   );
 
   test('does not count tombstones, whose travelers are still listed', () =>
     withFixture(async (fixture) => {
-      const people = crowd(fixture, 20);
+      const people = addTravelers(fixture, 20);
       for (let number = 0; number < 30; number += 1) {
         const leaver = await fixture.bridge.users.create(users, person(`L${number}`));
         await fixture.bridge.users.remove(users, leaver.id);
@@ -171,31 +171,34 @@ describe('an import that lists too few of the known travelers', () => {
       for (const { id } of people) fixture.travel.travelers.delete(id);
       const { imported } = await importLater(fixture);
       expect(imported).toMatchObject({ incomplete: { known: 21, seen: 1 } });
-      expect(await shown(fixture)).toBe(21);
+      expect(await countUsers(fixture)).toBe(21);
     }));
 
   test('does not count new travelers, since another account has other people', () =>
     withFixture(async (fixture) => {
-      crowd(fixture, 30);
+      addTravelers(fixture, 30);
       await fixture.importTravelers();
       fixture.travel.travelers.clear();
       for (let number = 0; number < 120; number += 1)
         fixture.travel.addTraveler({ email: `other${number}@corp.example` });
       const { imported } = await importLater(fixture);
       expect(imported).toMatchObject({ incomplete: { known: 31, seen: 0 } });
-      expect(await shown(fixture)).toBe(151);
+      expect(await countUsers(fixture)).toBe(151);
     }));
 });
 
 describe('a travel API without totals', () => {
-  /** The travelers of the fixture's own travel service as another would list them, over HTTP. */
-  async function served(fixture: ProvisioningFixture, answer: (all: TravelUser[], asked: URL) => unknown) {
+  /** Serves the travelers of the fixture over HTTP, in responses that `answer` creates. */
+  async function serveTravelers(
+    fixture: ProvisioningFixture,
+    answer: (all: TravelUser[], url: URL) => unknown,
+  ) {
     const server = await travelServer((request: Recorded, response) => {
-      const asked = new URL(request.url, 'http://x');
-      const id = asked.pathname.split('/')[3];
+      const url = new URL(request.url, 'http://x');
+      const id = url.pathname.split('/')[3];
       const all = [...fixture.travel.travelers.values()];
-      if (id === undefined) return json(response, 200, answer(all, asked));
-      const found = all.find((one) => one.id === id);
+      if (id === undefined) return json(response, 200, answer(all, url));
+      const found = all.find((traveler) => traveler.id === id);
       return found ? json(response, 200, { data: found }) : json(response, 404, { code: 'notFound' });
     });
     const travel = travelUsers(server.client(), defaultPaths);
@@ -210,53 +213,53 @@ describe('a travel API without totals', () => {
   test.each([1, 99, 199, 249])('reveals a deleted traveler among %i others', (size) =>
     withFixture(async (fixture) => {
       fixture.travel.travelers.clear();
-      const people = crowd(fixture, size + 1);
-      const { server, connection } = await served(fixture, pageOf);
+      const people = addTravelers(fixture, size + 1);
+      const { server, connection } = await serveTravelers(fixture, pageOf);
       await importLater(fixture, connection);
-      expect(await shown(fixture)).toBe(size + 1);
+      expect(await countUsers(fixture)).toBe(size + 1);
       fixture.travel.travelers.delete(people[0]?.id ?? '');
       const { imported } = await importLater(fixture, connection);
       await server.close();
       expect(imported).toEqual({ read: size, complete: true });
-      expect(await shown(fixture)).toBe(size);
+      expect(await countUsers(fixture)).toBe(size);
       expect(await idOf(fixture, 'p0@corp.example')).toBeUndefined();
     }),
   );
 
   test('may delete a traveler during the import, and no other is taken for deleted', () =>
     withFixture(async (fixture) => {
-      const people = crowd(fixture, 250);
+      const people = addTravelers(fixture, 250);
       await fixture.importTravelers();
       const before = await idOf(fixture, 'p99@corp.example');
-      const { server, connection } = await served(fixture, (all, asked) => {
-        const page = pageOf(all, asked);
+      const { server, connection } = await serveTravelers(fixture, (all, url) => {
+        const page = pageOf(all, url);
         fixture.travel.travelers.delete(people[0]?.id ?? '');
         return page;
       });
       await importLater(fixture, connection);
       await importLater(fixture, connection);
       await server.close();
-      expect(await shown(fixture)).toBe(250);
+      expect(await countUsers(fixture)).toBe(250);
       expect(await idOf(fixture, 'p99@corp.example')).toBe(before);
     }));
 
   test('that always returns the same page ends the import, and nobody is taken for deleted', () =>
     withFixture(async (fixture) => {
-      crowd(fixture, 150);
+      addTravelers(fixture, 150);
       await fixture.importTravelers();
-      const { server, connection } = await served(fixture, (all) => ({ data: all.slice(0, 100) }));
+      const { server, connection } = await serveTravelers(fixture, (all) => ({ data: all.slice(0, 100) }));
       const { imported } = await importLater(fixture, connection);
       expect(server.requests.length).toBeLessThan(5);
       await server.close();
       expect(imported).toEqual({ read: 100, complete: false });
-      expect(await shown(fixture)).toBe(151);
+      expect(await countUsers(fixture)).toBe(151);
     }));
 
   test('whose pages are smaller than requested is read to the end', () =>
     withFixture(async (fixture) => {
-      crowd(fixture, 130);
-      const { server, connection } = await served(fixture, (all, asked) => {
-        const offset = Number(asked.searchParams.get('offset'));
+      addTravelers(fixture, 130);
+      const { server, connection } = await serveTravelers(fixture, (all, url) => {
+        const offset = Number(url.searchParams.get('offset'));
         return { data: all.slice(offset, offset + 50), meta: { limit: 50 } };
       });
       const { imported } = await importLater(fixture, connection);
@@ -267,27 +270,27 @@ describe('a travel API without totals', () => {
 
 test('a missing traveler that cannot be read by id is not taken for deleted', () =>
   withFixture(async (fixture) => {
-    const [first] = crowd(fixture, 3);
+    const [first] = addTravelers(fixture, 3);
     await fixture.importTravelers();
     fixture.travel.travelers.delete(first?.id ?? '');
     fixture.travel.faultFor = ({ verb }) =>
       verb === 'read' ? { kind: 'unavailable', text: 'down' } : undefined;
     await importLater(fixture);
-    expect(await shown(fixture)).toBe(4);
+    expect(await countUsers(fixture)).toBe(4);
     fixture.travel.faultFor = () => undefined;
     await importLater(fixture);
-    expect(await shown(fixture)).toBe(3);
+    expect(await countUsers(fixture)).toBe(3);
   }));
 
 test('imports that list travelers in a different order each time change nothing', () =>
   withFixture(async (fixture) => {
-    crowd(fixture, 250);
+    addTravelers(fixture, 250);
     const ada = await fixture.bridge.users.create(users, person('Ada', emailsOf('ada@corp.example')));
     await fixture.importTravelers();
     const before = await fixture.store.identities.findPage(users, 0, 1_000);
     fixture.travel.calls.length = 0;
-    for (const turn of [7, 100, 133]) {
-      fixture.travel.pageOrder = (all) => [...all.slice(turn), ...all.slice(0, turn)].reverse();
+    for (const offset of [7, 100, 133]) {
+      fixture.travel.pageOrder = (all) => [...all.slice(offset), ...all.slice(0, offset)].reverse();
       const { imported } = await importLater(fixture);
       expect(imported).toEqual({ read: 252, complete: true });
     }
@@ -298,7 +301,7 @@ test('imports that list travelers in a different order each time change nothing'
 
 test('a travel API that shuffles each page causes no deletion', () =>
   withFixture(async (fixture) => {
-    crowd(fixture, 250);
+    addTravelers(fixture, 250);
     await fixture.importTravelers();
     let page = 0;
     fixture.travel.pageOrder = (all) => {
@@ -306,5 +309,5 @@ test('a travel API that shuffles each page causes no deletion', () =>
       return [...all.slice(page * 37), ...all.slice(0, page * 37)];
     };
     await importLater(fixture);
-    expect(await shown(fixture)).toBe(251);
+    expect(await countUsers(fixture)).toBe(251);
   }));

@@ -16,7 +16,7 @@ function byName(name: string) {
   return usersWhere({ field: 'userName', operator: 'eq', value: addressOf(name) });
 }
 
-async function found({ bridge }: ProvisioningFixture, name: string) {
+async function findUser({ bridge }: ProvisioningFixture, name: string) {
   const { rows: list } = await bridge.users.list(users, byName(name));
   const [view] = list;
   return view && { ...view, desired: desiredOf(view) };
@@ -30,10 +30,10 @@ test('existing people are visible after an import, which sends no write', () =>
     const all = await fixture.bridge.users.list(users, allUsers());
     // The traveler of the credential is one of them.
     expect(all.total).toBe(3);
-    expect(await found(fixture, 'Ada')).toMatchObject({
+    expect(await findUser(fixture, 'Ada')).toMatchObject({
       desired: { name: { givenName: 'Ada', familyName: 'Smith' }, preferredLanguage: 'fr', active: true },
     });
-    expect((await found(fixture, 'Bob'))?.desired.active).toBe(false);
+    expect((await findUser(fixture, 'Bob'))?.desired.active).toBe(false);
     expect(fixture.travel.writes()).toEqual([]);
   }));
 
@@ -41,10 +41,10 @@ test('an unclaimed identity follows the travel service', () =>
   withFixture(async (fixture) => {
     const ada = fixture.travel.addTraveler({ email: addressOf('Ada'), firstName: 'Ada' });
     await fixture.importTravelers();
-    const before = await found(fixture, 'Ada');
+    const before = await findUser(fixture, 'Ada');
     fixture.travel.travelers.set(ada.id, { ...ada, firstName: 'Augusta', archived: true });
     await fixture.importTravelers();
-    const after = await found(fixture, 'Ada');
+    const after = await findUser(fixture, 'Ada');
     expect(after).toMatchObject({
       id: before?.id,
       desired: { name: { givenName: 'Augusta' }, active: false },
@@ -60,7 +60,7 @@ test('a person whose traveler was deleted is no longer visible', () =>
     fixture.travel.travelers.delete(ada.id);
     fixture.clock.advance(60_000);
     await fixture.importTravelers();
-    expect(await found(fixture, 'Ada')).toBeUndefined();
+    expect(await findUser(fixture, 'Ada')).toBeUndefined();
   }));
 
 test('a PATCH claims an imported person: its values are sent, and all others stay', () =>
@@ -72,7 +72,7 @@ test('a PATCH claims an imported person: its values are sent, and all others sta
       lang: 'fr',
     });
     await fixture.importTravelers();
-    const ada = await found(fixture, 'Ada');
+    const ada = await findUser(fixture, 'Ada');
     await fixture.patch(ada?.id ?? '', { name: { givenName: 'Ada', familyName: 'King' } });
     expect(fixture.travel.writes().map(({ body }) => body)).toEqual([{ lastName: 'King' }]);
     expect(await fixture.identity(ada?.id ?? '')).toMatchObject({
@@ -92,7 +92,7 @@ test('a PATCH that removes an attribute removes it from the traveler, but a PUT 
     fixture.travel.addTraveler({ email: addressOf('Ada'), lang: 'fr' });
     fixture.travel.addTraveler({ email: addressOf('Bob'), lang: 'fr' });
     await fixture.importTravelers();
-    const [ada, bob] = [await found(fixture, 'Ada'), await found(fixture, 'Bob')];
+    const [ada, bob] = [await findUser(fixture, 'Ada'), await findUser(fixture, 'Bob')];
     const without = ({ preferredLanguage: _, ...rest }: object & { preferredLanguage?: unknown }) => rest;
     await fixture.bridge.users.change(users, ada?.id ?? '', (user) => without(user), 'patch');
     await fixture.bridge.users.change(users, bob?.id ?? '', () => person('Bob'), 'replace');
@@ -104,9 +104,9 @@ test('a POST claims an imported person and keeps the SCIM id', () =>
   withFixture(async (fixture) => {
     const old = fixture.travel.addTraveler({ email: addressOf('Ada'), currency: 'EUR' });
     await fixture.importTravelers();
-    const shown = await found(fixture, 'Ada');
+    const listed = await findUser(fixture, 'Ada');
     const ada = await fixture.bridge.users.create(users, person('Ada', { userName: 'ada' }));
-    expect(ada).toMatchObject({ id: shown?.id, travelUserId: old.id });
+    expect(ada).toMatchObject({ id: listed?.id, travelUserId: old.id });
     expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Ada', currency: 'EUR' });
     expect((await fixture.bridge.users.list(users, allUsers())).total).toBe(2);
   }));
@@ -153,11 +153,11 @@ test('an identity that could not follow its traveler because its userName was ta
     const bob = await fixture.bridge.users.create(users, person('Bob', { userName: addressOf('Eve') }));
     fixture.travel.travelers.set(old.id, { ...old, email: addressOf('Eve') });
     await fixture.importTravelers();
-    expect(await found(fixture, 'Ada')).toMatchObject({ travelUserId: old.id });
+    expect(await findUser(fixture, 'Ada')).toMatchObject({ travelUserId: old.id });
     await fixture.patch(bob.id, { userName: addressOf('Bob') });
     await fixture.importTravelers();
-    expect(await found(fixture, 'Eve')).toMatchObject({ travelUserId: old.id });
-    expect(await found(fixture, 'Ada')).toBeUndefined();
+    expect(await findUser(fixture, 'Eve')).toMatchObject({ travelUserId: old.id });
+    expect(await findUser(fixture, 'Ada')).toBeUndefined();
   }));
 
 test('an import of many pages reads everybody', () =>
@@ -181,7 +181,7 @@ test('an import that fails half-way deletes nobody', () =>
     fixture.travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
     expect(await fixture.bridge.importer.run(fixture.connection)).toMatchObject({ kind: 'unavailable' });
     fixture.travel.faultFor = () => undefined;
-    expect(await found(fixture, 'Ada')).toBeDefined();
+    expect(await findUser(fixture, 'Ada')).toBeDefined();
   }));
 
 test('a claimed person whose traveler was deleted gets a new one after an import', () =>
@@ -197,7 +197,7 @@ test('a claimed person whose traveler was deleted gets a new one after an import
 test('a filter that finds nothing searches the travel API once, and finds the person there', () =>
   withFixture(async (fixture) => {
     const old = fixture.travel.addTraveler({ email: addressOf('Ada') });
-    expect(await found(fixture, 'Ada')).toMatchObject({ travelUserId: old.id });
+    expect(await findUser(fixture, 'Ada')).toMatchObject({ travelUserId: old.id });
     const byEmail = { field: 'email', operator: 'eq', value: addressOf('Ada') } as const;
     const again = await fixture.bridge.users.list(users, usersWhere(byEmail));
     expect(again.rows).toHaveLength(1);
@@ -207,14 +207,14 @@ test('a filter that finds nothing searches the travel API once, and finds the pe
 test('a search without result is remembered for ten seconds, and a failure counts as one', () =>
   withFixture(async (fixture) => {
     fixture.travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
-    expect(await found(fixture, 'Ada')).toBeUndefined();
+    expect(await findUser(fixture, 'Ada')).toBeUndefined();
     fixture.travel.faultFor = () => undefined;
     fixture.travel.addTraveler({ email: addressOf('Ada') });
     fixture.clock.advance(9_999);
-    expect(await found(fixture, 'Ada')).toBeUndefined();
+    expect(await findUser(fixture, 'Ada')).toBeUndefined();
     expect(fixture.travel.calls).toHaveLength(1);
     fixture.clock.advance(1);
-    expect(await found(fixture, 'Ada')).toBeDefined();
+    expect(await findUser(fixture, 'Ada')).toBeDefined();
   }));
 
 test('text that is no email address, or belongs to a person known by another name, is not searched for', () =>
@@ -231,8 +231,8 @@ test('text that is no email address, or belongs to a person known by another nam
     const long = `${'a'.repeat(65_000)}@corp.example`;
     await fixture.bridge.users.list(users, usersWhere({ field: 'userName', operator: 'eq', value: long }));
     expect(fixture.travel.calls).toEqual([]);
-    expect(await found(fixture, 'Ada')).toBeUndefined();
-    expect(await found(fixture, 'Ada')).toBeUndefined();
+    expect(await findUser(fixture, 'Ada')).toBeUndefined();
+    expect(await findUser(fixture, 'Ada')).toBeUndefined();
     expect(fixture.travel.calls).toHaveLength(1);
   }));
 
@@ -245,8 +245,8 @@ test('linking an administrator is held, nothing is sent, and a deactivation or D
     await fixture.bridge.users.remove(users, posted.id);
     const boss = fixture.travel.addTraveler({ email: addressOf('Boss'), roles: ['authAdmin'] });
     await fixture.importTravelers();
-    const shown = await found(fixture, 'Boss');
-    const id = shown?.id ?? '';
+    const listed = await findUser(fixture, 'Boss');
+    const id = listed?.id ?? '';
     await expect(fixture.patch(id, { active: false })).rejects.toMatchObject({ kind: 'refused' });
     expect(await fixture.identity(id)).toMatchObject({ state: 'held', hold: { cause: 'guarded' } });
     await expect(fixture.bridge.users.remove(users, id)).rejects.toMatchObject({ kind: 'refused' });

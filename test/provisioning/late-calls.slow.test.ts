@@ -63,26 +63,26 @@ const kinds: Record<string, { from: ScimResource | undefined; to: DesiredUser }>
 };
 
 /** The writes of the IdP that may follow. */
-const events: Record<string, (story: SyncedUser) => Promise<void>> = {
+const events: Record<string, (syncedUser: SyncedUser) => Promise<void>> = {
   nothing: async () => {},
-  'the former values': async (story) => edit(story, (_, from) => from ?? minimalUser(fullUser)),
-  'other values': async (story) =>
-    edit(story, (user) => ({
+  'the former values': async (syncedUser) => edit(syncedUser, (_, from) => from ?? minimalUser(fullUser)),
+  'other values': async (syncedUser) =>
+    edit(syncedUser, (user) => ({
       ...user,
       preferredLanguage: 'fr',
       title: 'Bridges',
       ...rolesOf('accountant'),
       ...cityOf('Nice'),
     })),
-  'a removal of everything': async (story) => edit(story, (user) => minimalUser(user)),
-  'another address': async (story) =>
-    edit(story, (user) => ({ ...user, ...emailsOf('pia.other@corp.example') })),
-  'a deactivation': async (story) => edit(story, (user) => ({ ...user, active: false })),
-  'a reactivation': async (story) => edit(story, (user) => ({ ...user, active: true })),
-  'a DELETE': (story) => sendUser(story, null),
-  'a DELETE and a POST': async (story) => {
-    await sendUser(story, null);
-    await sendUser(story, { ...minimalUser(fullUser), preferredLanguage: 'fr' });
+  'a removal of everything': async (syncedUser) => edit(syncedUser, (user) => minimalUser(user)),
+  'another address': async (syncedUser) =>
+    edit(syncedUser, (user) => ({ ...user, ...emailsOf('pia.other@corp.example') })),
+  'a deactivation': async (syncedUser) => edit(syncedUser, (user) => ({ ...user, active: false })),
+  'a reactivation': async (syncedUser) => edit(syncedUser, (user) => ({ ...user, active: true })),
+  'a DELETE': (syncedUser) => sendUser(syncedUser, null),
+  'a DELETE and a POST': async (syncedUser) => {
+    await sendUser(syncedUser, null);
+    await sendUser(syncedUser, { ...minimalUser(fullUser), preferredLanguage: 'fr' });
   },
 };
 
@@ -90,11 +90,12 @@ const events: Record<string, (story: SyncedUser) => Promise<void>> = {
 const origins = new WeakMap<SyncedUser, ScimResource | undefined>();
 
 async function edit(
-  story: SyncedUser,
+  syncedUser: SyncedUser,
   change: (user: ScimResource, from: ScimResource | undefined) => ScimResource,
 ): Promise<void> {
   // A deleted user is not changed any more.
-  if (story.desired !== null) await sendUser(story, change(story.desired, origins.get(story)));
+  if (syncedUser.desired !== null)
+    await sendUser(syncedUser, change(syncedUser.desired, origins.get(syncedUser)));
 }
 
 /** The orders in which the next attempt, the event and the late call can happen. */
@@ -116,11 +117,11 @@ const eventNames = Object.keys(events);
 
 async function start(fixture: ProvisioningFixture, kind: string): Promise<SyncedUser> {
   const { from } = kinds[kind] ?? { from: undefined };
-  const story: SyncedUser =
+  const syncedUser: SyncedUser =
     from === undefined ? { fixture, id: '', desired: null } : await startSyncedUser(fixture, from);
   if (from === undefined) fixture.travel.lookupData.customFields.push(project);
-  origins.set(story, from);
-  return story;
+  origins.set(syncedUser, from);
+  return syncedUser;
 }
 
 interface Case {
@@ -131,24 +132,24 @@ interface Case {
   isRestarted: boolean;
 }
 
-async function faultsIn(given: Case): Promise<string[]> {
+async function faultsIn(testCase: Case): Promise<string[]> {
   const faults: string[] = [];
   fixtures += 1;
   await withFixture(
     async (fixture) => {
-      const story = await start(fixture, given.kind);
-      const { to } = kinds[given.kind] ?? { to: null };
-      await sendUserWithFault(story, { trouble: 'late', isKilled: given.isKilled }, to);
-      for (const step of given.order) {
+      const syncedUser = await start(fixture, testCase.kind);
+      const { to } = kinds[testCase.kind] ?? { to: null };
+      await sendUserWithFault(syncedUser, { trouble: 'late', isKilled: testCase.isKilled }, to);
+      for (const step of testCase.order) {
         if (step === 'late') fixture.travel.carryOutLateCalls();
         else if (step === 'attempt') await fixture.reconcileAfter(1_000);
-        else await events[given.event]?.(story);
+        else await events[testCase.event]?.(syncedUser);
       }
-      if (given.isRestarted) await fixture.restart();
-      await runUntilIdle(story);
-      faults.push(...(await findFaults(story)));
-      const isSame = given.kind !== 'a create';
-      if (isSame) faults.push(...(await lostManualFields(story)).map((what) => `${what} is lost`));
+      if (testCase.isRestarted) await fixture.restart();
+      await runUntilIdle(syncedUser);
+      faults.push(...(await findFaults(syncedUser)));
+      const isSame = testCase.kind !== 'a create';
+      if (isSame) faults.push(...(await lostManualFields(syncedUser)).map((what) => `${what} is lost`));
     },
     { mapping: titleMapping, database, name: `fixture-${fixtures}` },
   );
@@ -162,8 +163,8 @@ test.each(kindNames)(
     for (const event of eventNames) {
       for (const order of orders) {
         for (const isKilled of [false, true]) {
-          const given = { kind, event, order, isKilled, isRestarted: isKilled };
-          const faults = await faultsIn(given).catch((error) => [String(error)]);
+          const testCase = { kind, event, order, isKilled, isRestarted: isKilled };
+          const faults = await faultsIn(testCase).catch((error) => [String(error)]);
           if (faults.length > 0)
             failures.push(`${event}; ${order.join(', ')}${isKilled ? ', killed' : ''}: ${faults.join('; ')}`);
         }

@@ -16,15 +16,15 @@ import {
 } from '../fixtures/unknown-calls.ts';
 
 /** Kills the process at the next call of this kind, which is not carried out; resolves when it is dead or the work is done. */
-async function killedAt(fixture: ProvisioningFixture, verb: Call['verb'], work: () => Promise<unknown>) {
-  let dying = () => {};
+async function killAt(fixture: ProvisioningFixture, verb: Call['verb'], work: () => Promise<unknown>) {
+  let markDead = () => {};
   const death = new Promise<void>((resolve) => {
-    dying = resolve;
+    markDead = resolve;
   });
   fixture.travel.faultFor = async (call) => {
     if (call.verb !== verb) return undefined;
     await fixture.restart();
-    dying();
+    markDead();
     return { kind: 'unavailable', text: 'nobody is there any more' };
   };
   await Promise.race([work(), death]);
@@ -51,16 +51,16 @@ test.each(cases)(
     withFixture(
       async (fixture) => {
         fixture.travel.lookupData.customFields.push(project);
-        const story: SyncedUser = from
+        const syncedUser: SyncedUser = from
           ? await startSyncedUser(fixture, from)
           : { fixture, id: '', desired: null };
-        const trouble = isDone ? 'lose' : ({ kind: 'unavailable', text: 'down' } as const);
-        await sendUserWithFault(story, { trouble, isKilled: true }, to);
-        const remove = () => sendUser(story, minimalUser(fullUser));
-        await killedAt(fixture, verb, () => (isRemoved ? remove() : fixture.bridge.reconcileDue()));
+        const fault = isDone ? 'lose' : ({ kind: 'unavailable', text: 'down' } as const);
+        await sendUserWithFault(syncedUser, { trouble: fault, isKilled: true }, to);
+        const remove = () => sendUser(syncedUser, minimalUser(fullUser));
+        await killAt(fixture, verb, () => (isRemoved ? remove() : fixture.bridge.reconcileDue()));
         if (!isRemoved) await remove();
-        await runUntilIdle(story);
-        expect(await findFaults(story)).toEqual([]);
+        await runUntilIdle(syncedUser);
+        expect(await findFaults(syncedUser)).toEqual([]);
       },
       { mapping: titleMapping },
     ),
@@ -72,12 +72,14 @@ test('the values of a leaver are removed even if the process is killed during th
       const leaver = await startSyncedUser(fixture, fullUser);
       await sendUser(leaver, null);
       const nameless = { userName: 'pia2', name: { givenName: 'Pia', familyName: 'Smith' }, active: true };
-      const story: SyncedUser = { fixture, id: '', desired: null };
-      await sendUser(story, nameless);
-      expect((await fixture.identity(story.id)).state).toBe('pending');
-      await killedAt(fixture, 'patch', () => sendUser(story, { ...nameless, ...emailsOf(addressOf('Pia')) }));
-      await runUntilIdle(story);
-      expect(await findFaults(story)).toEqual([]);
+      const syncedUser: SyncedUser = { fixture, id: '', desired: null };
+      await sendUser(syncedUser, nameless);
+      expect((await fixture.identity(syncedUser.id)).state).toBe('pending');
+      await killAt(fixture, 'patch', () =>
+        sendUser(syncedUser, { ...nameless, ...emailsOf(addressOf('Pia')) }),
+      );
+      await runUntilIdle(syncedUser);
+      expect(await findFaults(syncedUser)).toEqual([]);
     },
     { mapping: titleMapping },
   ));

@@ -20,7 +20,7 @@ const unmanaged = { [urns.enterprise]: {} };
 
 /** Creates users of whom each is managed by the next. Returns their SCIM ids, that of the user without a manager last. */
 async function createCycle(
-  { bridge, findings, reconcileAfter: pass }: ProvisioningFixture,
+  { bridge, findings, reconcileAfter }: ProvisioningFixture,
   size: number,
 ): Promise<string[]> {
   const ids: string[] = [];
@@ -28,7 +28,7 @@ async function createCycle(
     const manager = addressOf(names[(index + 1) % size] ?? '');
     ids.push((await bridge.users.create(users, person(name, managedBy(manager)))).id);
   }
-  await pass(0);
+  await reconcileAfter(0);
   const found = await Promise.all(ids.map((id) => findings(id)));
   const leftOut = found.findIndex((codes) => codes.includes('managerId: managerCircle'));
   expect(found.filter((codes) => codes.length > 0)).toEqual([['managerId: managerCircle']]);
@@ -93,53 +93,57 @@ test('a deactivated manager does not open a cycle', () =>
     expect(await fixture.findings(ids.at(-1) ?? '')).toEqual(['managerId: managerCircle']);
   }));
 
-type Change =
-  | { do: 'manager'; who: number; of: number | undefined }
-  | { do: 'delete'; who: number }
-  | { do: 'vanish'; who: number }
-  | { do: 'post'; who: number }
-  | { do: 'active'; who: number; active: boolean };
+type Action =
+  | { kind: 'manager'; who: number; of: number | undefined }
+  | { kind: 'delete'; who: number }
+  | { kind: 'vanish'; who: number }
+  | { kind: 'post'; who: number }
+  | { kind: 'active'; who: number; active: boolean };
 
-const story = fc.integer({ min: 3, max: 8 }).chain((size) => {
+const randomHistory = fc.integer({ min: 3, max: 8 }).chain((size) => {
   const who = fc.nat({ max: size - 1 });
   const of = fc.option(who, { nil: undefined, freq: 6 });
-  const change: fc.Arbitrary<Change> = fc.oneof(
-    { weight: 8, arbitrary: fc.record({ do: fc.constant('manager' as const), who, of }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const), who }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant('vanish' as const), who }) },
-    { weight: 2, arbitrary: fc.record({ do: fc.constant('post' as const), who }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant('active' as const), who, active: fc.boolean() }) },
+  const action: fc.Arbitrary<Action> = fc.oneof(
+    { weight: 8, arbitrary: fc.record({ kind: fc.constant('manager' as const), who, of }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), who }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('vanish' as const), who }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('post' as const), who }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('active' as const), who, active: fc.boolean() }) },
   );
-  // The changes of one step happen at the same time.
-  const steps = fc.array(fc.array(change, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 12 });
+  // The actions of one step happen at the same time.
+  const steps = fc.array(fc.array(action, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 12 });
   return fc.record({ managers: fc.array(who, { minLength: size, maxLength: size }), steps });
 });
 
-interface Cast {
+interface History {
   ids: Map<number, string>;
   /** The manager that the IdP names for each user. */
   managers: Map<number, number | undefined>;
 }
 
-async function change(fixture: ProvisioningFixture, { ids, managers }: Cast, one: Change): Promise<void> {
-  const id = ids.get(one.who);
-  if (one.do === 'post') {
+async function execute(
+  fixture: ProvisioningFixture,
+  { ids, managers }: History,
+  action: Action,
+): Promise<void> {
+  const id = ids.get(action.who);
+  if (action.kind === 'post') {
     if (id !== undefined) return;
-    const of = managers.get(one.who);
+    const of = managers.get(action.who);
     const extra = of === undefined ? {} : managedBy(addressOf(names[of] ?? ''));
     // The same user is not posted again until the POST is answered.
-    ids.set(one.who, '');
+    ids.set(action.who, '');
     ids.set(
-      one.who,
-      (await fixture.bridge.users.create(fixture.connection.id, person(names[one.who] ?? '', extra))).id,
+      action.who,
+      (await fixture.bridge.users.create(fixture.connection.id, person(names[action.who] ?? '', extra))).id,
     );
     return;
   }
-  if (one.do === 'manager') managers.set(one.who, one.of);
+  if (action.kind === 'manager') managers.set(action.who, action.of);
   if (id === undefined || id === '') return;
-  switch (one.do) {
+  switch (action.kind) {
     case 'delete':
-      ids.delete(one.who);
+      ids.delete(action.who);
       return fixture.bridge.users.remove(fixture.connection.id, id);
     case 'vanish': {
       const { travelId, desired } = await fixture.identity(id);
@@ -148,56 +152,59 @@ async function change(fixture: ProvisioningFixture, { ids, managers }: Cast, one
       return fixture.patch(id, { preferredLanguage: desired.preferredLanguage === 'fr' ? 'en' : 'fr' });
     }
     case 'active':
-      return fixture.patch(id, { active: one.active });
+      return fixture.patch(id, { active: action.active });
     case 'manager':
-      return fixture.patch(id, one.of === undefined ? unmanaged : managedBy(addressOf(names[one.of] ?? '')));
+      return fixture.patch(
+        id,
+        action.of === undefined ? unmanaged : managedBy(addressOf(names[action.of] ?? '')),
+      );
   }
 }
 
 /** A user who is deleted in the same step may be gone already, or may still make a POST fail with 409. */
-async function tryChange(fixture: ProvisioningFixture, cast: Cast, one: Change): Promise<void> {
+async function tryExecute(fixture: ProvisioningFixture, history: History, action: Action): Promise<void> {
   try {
-    await change(fixture, cast, one);
+    await execute(fixture, history, action);
   } catch (error) {
     if (!(error instanceof ProvisioningError)) throw error;
-    if (cast.ids.get(one.who) === '') cast.ids.delete(one.who);
+    if (history.ids.get(action.who) === '') history.ids.delete(action.who);
   }
 }
 
-/** Describes each violation of the rules about managers in a settled state. */
-async function faultsOf(fixture: ProvisioningFixture, { ids }: Cast): Promise<string[]> {
+/** Describes each violation of the rules about managers when no work is left. */
+async function findViolations(fixture: ProvisioningFixture, { ids }: History): Promise<string[]> {
   const { travelers: people } = fixture.travel;
   const leadsTo = (from: string | undefined, to: string) => {
-    const seen = new Set<string>();
-    for (let next = from; next !== undefined && !seen.has(next); next = people.get(next)?.managerId) {
+    const visited = new Set<string>();
+    for (let next = from; next !== undefined && !visited.has(next); next = people.get(next)?.managerId) {
       if (next === to) return true;
-      seen.add(next);
+      visited.add(next);
     }
     return false;
   };
-  const faults: string[] = [];
+  const violations: string[] = [];
   for (const [, id] of ids) {
     const { desired, travelId } = await fixture.identity(id);
     const traveler = await fixture.traveler(id);
     const codes = (await fixture.findings(id)).filter((finding) => finding.startsWith('managerId'));
     const { manager } = (desired[urns.enterprise] ?? {}) as { manager?: { value: string } };
     const target = [...people.values()].find(({ email }) => email === manager?.value);
-    const isLinked = async (one: string) => (await fixture.identity(one)).travelId === target?.id;
+    const isLinked = async (userId: string) => (await fixture.identity(userId)).travelId === target?.id;
     const isThere = target && (await Promise.all([...ids.values()].map(isLinked))).includes(true);
     const has = traveler?.managerId;
     const report = `${String(desired.userName)} of ${manager?.value}: ${has}, ${codes}`;
     if (!traveler || travelId === undefined) continue;
-    if (has !== undefined && leadsTo(has, traveler.id)) faults.push(`${report}: a circle`);
+    if (has !== undefined && leadsTo(has, traveler.id)) violations.push(`${report}: a cycle`);
     else if (manager === undefined || !isThere) {
-      if (has !== undefined) faults.push(`${report}: should have none`);
+      if (has !== undefined) violations.push(`${report}: should have none`);
     } else if (has === target.id) {
-      if (codes.length > 0) faults.push(`${report}: a finding for nothing`);
+      if (codes.length > 0) violations.push(`${report}: a needless finding`);
     } else if (target.id === traveler.id) {
-      if (codes.join() !== 'managerId: managerSelf') faults.push(`${report}: no finding`);
-    } else if (!leadsTo(target.id, traveler.id)) faults.push(`${report}: could have one`);
-    else if (codes.join() !== 'managerId: managerCircle') faults.push(`${report}: no finding`);
+      if (codes.join() !== 'managerId: managerSelf') violations.push(`${report}: no finding`);
+    } else if (!leadsTo(target.id, traveler.id)) violations.push(`${report}: could have one`);
+    else if (codes.join() !== 'managerId: managerCircle') violations.push(`${report}: no finding`);
   }
-  return faults;
+  return violations;
 }
 
 const { MODEL_RUNS } = process.env;
@@ -206,16 +213,16 @@ const runs = MODEL_RUNS === undefined ? { numRuns: 60, seed: 9_011 } : { numRuns
 test('after random changes of managers no cycle exists, and no manager is left out without one', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-'));
   const database = await openEmbedded(directory, true);
-  let count = 0;
-  const property = fc.asyncProperty(story, async ({ managers, steps }) => {
-    count += 1;
-    const fixture = await provisioningFixture({ database, name: `rings-${count}` });
-    const cast: Cast = { ids: new Map(), managers: new Map(managers.entries()) };
-    for (const who of managers.keys()) await change(fixture, cast, { do: 'post', who });
-    for (const step of steps) await Promise.all(step.map((one) => tryChange(fixture, cast, one)));
+  let last = 0;
+  const property = fc.asyncProperty(randomHistory, async ({ managers, steps }) => {
+    last += 1;
+    const fixture = await provisioningFixture({ database, name: `cycles-${last}` });
+    const history: History = { ids: new Map(), managers: new Map(managers.entries()) };
+    for (const who of managers.keys()) await execute(fixture, history, { kind: 'post', who });
+    for (const step of steps) await Promise.all(step.map((action) => tryExecute(fixture, history, action)));
     await fixture.waitForLeases();
     await fixture.reconcileAfter(0);
-    expect(await faultsOf(fixture, cast)).toEqual([]);
+    expect(await findViolations(fixture, history)).toEqual([]);
   });
   try {
     await fc.assert(property, runs);

@@ -14,7 +14,7 @@ function travelers({ travel }: ProvisioningFixture) {
   return [...travel.travelers.values()].slice(1);
 }
 
-async function rest(fixture: ProvisioningFixture, rounds = 4): Promise<void> {
+async function reconcileUntilIdle(fixture: ProvisioningFixture, rounds = 4): Promise<void> {
   for (let round = 0; round < rounds; round += 1) await fixture.reconcileAfter(31_000);
 }
 
@@ -35,7 +35,7 @@ const steps: Record<string, (fixture: ProvisioningFixture) => { reached: Promise
     return rest;
   },
   'before its create': ({ travel }) => travel.holdCall('create'),
-  'before its outcome is kept': ({ store }) => {
+  'before its outcome is saved': ({ store }) => {
     const { held, ...rest } = holdFirstCall(store.leases.finish);
     store.leases.finish = held;
     return rest;
@@ -43,25 +43,25 @@ const steps: Record<string, (fixture: ProvisioningFixture) => { reached: Promise
 };
 
 describe.each(Object.keys(steps))(
-  'of two connections with one new person, of which the first is held %s',
+  'when two connections create the same person, and the first create is held %s,',
   (step) => {
     test.each(['default', 'other'])('one POST is a 201 and the other a 409 (first: %s)', (first) =>
       withFixture(async (fixture) => {
         const { bridge } = fixture;
         const second = first === 'default' ? 'other' : 'default';
-        const held = steps[step]?.(fixture);
-        const one = bridge.users.create(first, person('Ada', { userName: 'one' }));
-        await held?.reached;
-        const two = bridge.users.create(
+        const heldStep = steps[step]?.(fixture);
+        const firstCreate = bridge.users.create(first, person('Ada', { userName: 'one' }));
+        await heldStep?.reached;
+        const secondCreate = bridge.users.create(
           second,
           person('Ada', { userName: 'two', ...emailsOf('ADA@corp.example') }),
         );
-        const answers = Promise.allSettled([one, two]);
-        await two.catch(() => undefined);
-        held?.release();
+        const answers = Promise.allSettled([firstCreate, secondCreate]);
+        await secondCreate.catch(() => undefined);
+        heldStep?.release();
         const ends = await answers;
         await fixture.waitForLeases();
-        await rest(fixture);
+        await reconcileUntilIdle(fixture);
         expect(ends.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
         expect(ends.find(({ status }) => status === 'rejected')).toMatchObject({
           reason: { kind: 'conflict' },
@@ -81,7 +81,7 @@ test('an address whose create failed for good is free for another connection', (
     travel.faultFor = () => undefined;
     const second = await bridge.users.create('other', person('Ada', { userName: 'two' }));
     expect(second.travelUserId).toBeDefined();
-    await rest(fixture);
+    await reconcileUntilIdle(fixture);
     expect(travelers(fixture)).toHaveLength(1);
   }, more));
 
@@ -121,7 +121,7 @@ test.each(['externalId', 'userName'])('a user of another connection is not match
     await bridge.users.remove('default', ada.id);
     const name = by === 'userName' ? { userName: 'ada' } : { externalId: '1', userName: 'eve' };
     const eve = await bridge.users.create('other', person('Eve', name));
-    await rest(fixture);
+    await reconcileUntilIdle(fixture);
     expect(eve.travelUserId).not.toBe((await fixture.identity(ada.id)).travelId);
     expect(travelers(fixture)).toEqual([
       expect.objectContaining({ email: addressOf('Ada'), archived: true }),
@@ -142,7 +142,7 @@ test('a person who moves while the archive is under way ends up active', () =>
     const back = await bridge.users.create('other', person('Ada', { userName: 'a' }));
     held.release();
     await fixture.waitForLeases();
-    await rest(fixture, 6);
+    await reconcileUntilIdle(fixture, 6);
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
     expect((await fixture.identity(back.id, 'other')).travelId).toBe(travelers(fixture)[0]?.id);
   }, more));
@@ -155,7 +155,7 @@ test('an administrator who moves is held', () =>
     const [was] = travelers(fixture);
     if (was) travel.travelers.set(was.id, { ...was, roles: ['admin'] });
     const back = await bridge.users.create('other', person('Ada', { userName: 'a' }));
-    await rest(fixture);
+    await reconcileUntilIdle(fixture);
     expect((await fixture.identity(back.id, 'other')).state).toBe('held');
     expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true, roles: ['admin'] })]);
   }, more));

@@ -13,27 +13,28 @@ const users = 'default';
 const adminsAllowed = { scimUserMapping: [], roles: { allow: ['admin'] } };
 const asAdmin = { [urns.travel]: { roles: [{ value: 'admin' }] } };
 
-/** A user whose userName is no address, so that only a parking address can serve as a temporary one. */
-function nameless(name: string) {
+/** A user whose userName is no address, so that only a parking address can be used temporarily during a swap. */
+function personWithPlainUserName(name: string) {
   return person(name, { userName: name.toLowerCase() });
 }
 
-async function joined(
+async function createUsers(
   fixture: ProvisioningFixture,
   names: string[],
   connection = fixture.connection.id,
 ): Promise<string[]> {
   const ids: string[] = [];
-  for (const name of names) ids.push((await fixture.bridge.users.create(connection, nameless(name))).id);
+  for (const name of names)
+    ids.push((await fixture.bridge.users.create(connection, personWithPlainUserName(name))).id);
   return ids;
 }
 
-async function pair(fixture: ProvisioningFixture): Promise<[string, string]> {
-  const [ada = '', bob = ''] = await joined(fixture, ['Ada', 'Bob']);
+async function createPair(fixture: ProvisioningFixture): Promise<[string, string]> {
+  const [ada = '', bob = ''] = await createUsers(fixture, ['Ada', 'Bob']);
   return [ada, bob];
 }
 
-async function rest(fixture: ProvisioningFixture, rounds = 6): Promise<void> {
+async function reconcileUntilIdle(fixture: ProvisioningFixture, rounds = 6): Promise<void> {
   for (let round = 0; round < rounds; round += 1) await fixture.reconcileAfter(round < 3 ? 1_000 : 60_000);
 }
 
@@ -45,30 +46,30 @@ async function emailOf(
   return (await fixture.traveler(id, connection))?.email;
 }
 
-function parked({ travel }: ProvisioningFixture): string[] {
+function parkedEmails({ travel }: ProvisioningFixture): string[] {
   return [...travel.travelers.values()]
     .map(({ email }) => email)
     .filter((email) => email.endsWith('.invalid'));
 }
 
 /** Gives the first person a parking address; all calls after that fail until the fault of the travel API is reset. */
-async function stuckInTheMiddle(fixture: ProvisioningFixture, [ada, bob]: [string, string]): Promise<void> {
+async function failHalfway(fixture: ProvisioningFixture, [ada, bob]: [string, string]): Promise<void> {
   const { travel, patch } = fixture;
   await patch(ada, emailsOf(addressOf('Bob')));
   travel.faultFor = ({ verb }) =>
-    verb === 'patch' && parked(fixture).length > 0 ? { kind: 'unavailable', text: '503' } : undefined;
+    verb === 'patch' && parkedEmails(fixture).length > 0 ? { kind: 'unavailable', text: '503' } : undefined;
   await patch(bob, emailsOf(addressOf('Ada')));
-  expect(parked(fixture)).toHaveLength(1);
+  expect(parkedEmails(fixture)).toHaveLength(1);
 }
 
 test('thirty pairs that exchange their addresses at once all get them', () =>
   withFixture(async (fixture) => {
     const names = Array.from({ length: 60 }, (_, index) => `P${index}`);
-    const ids = await joined(fixture, names);
+    const ids = await createUsers(fixture, names);
     fixture.travel.faultFor = () => ({ kind: 'unavailable', text: '503' });
     await Promise.all(ids.map((id, index) => fixture.patch(id, emailsOf(addressOf(names[index ^ 1] ?? '')))));
     fixture.travel.faultFor = () => undefined;
-    await rest(fixture);
+    await reconcileUntilIdle(fixture);
     const ends = await Promise.all(ids.map((id) => emailOf(fixture, id)));
     expect(ends).toEqual(names.map((_, index) => addressOf(names[index ^ 1] ?? '')));
     const findings = await Promise.all(ids.map((id) => fixture.findings(id)));
@@ -81,7 +82,7 @@ test.each([
 ])('an administrator by the mapping never gets a parking address: %s of two who swap', (_, admin) =>
   withFixture(
     async (fixture) => {
-      const [ada, bob] = await pair(fixture);
+      const [ada, bob] = await createPair(fixture);
       const id = [ada, bob][admin] ?? '';
       await fixture.patch(id, asAdmin);
       expect((await fixture.traveler(id))?.roles).toEqual(['admin']);
@@ -89,7 +90,7 @@ test.each([
       fixture.travel.calls.length = 0;
       await fixture.patch(ada, emailsOf(addressOf('Bob')));
       await fixture.patch(bob, emailsOf(addressOf('Ada')));
-      await rest(fixture);
+      await reconcileUntilIdle(fixture);
       expect([await emailOf(fixture, ada), await emailOf(fixture, bob)]).toEqual([
         addressOf('Bob'),
         addressOf('Ada'),
@@ -106,12 +107,12 @@ test.each([
 test('two administrators by the mapping who want to swap get a finding', () =>
   withFixture(
     async (fixture) => {
-      const [ada, bob] = await pair(fixture);
+      const [ada, bob] = await createPair(fixture);
       for (const id of [ada, bob]) await fixture.patch(id, asAdmin);
       await fixture.patch(ada, emailsOf(addressOf('Bob')));
       await fixture.patch(bob, emailsOf(addressOf('Ada')));
-      await rest(fixture);
-      expect(parked(fixture)).toEqual([]);
+      await reconcileUntilIdle(fixture);
+      expect(parkedEmails(fixture)).toEqual([]);
       const codes = [...(await fixture.findings(ada)), ...(await fixture.findings(bob))];
       expect(codes).toContain('email: emailSwapBlocked');
       expect(await fixture.bridge.reconcileDue()).toBe(0);
@@ -126,13 +127,13 @@ test.each([
   'no parking address is used for a swap with a guarded administrator, who keeps the address: %s of two',
   (_, admin) =>
     withFixture(async (fixture) => {
-      const [ada, bob] = await pair(fixture);
+      const [ada, bob] = await createPair(fixture);
       const travelId = (await fixture.identity([ada, bob][admin] ?? '')).travelId ?? '';
       const was = fixture.travel.travelers.get(travelId);
       if (was) fixture.travel.travelers.set(travelId, { ...was, roles: ['admin'] });
       await fixture.patch(ada, emailsOf(addressOf('Bob')));
       await fixture.patch(bob, emailsOf(addressOf('Ada')));
-      await rest(fixture);
+      await reconcileUntilIdle(fixture);
       expect([await emailOf(fixture, ada), await emailOf(fixture, bob)]).toEqual([
         addressOf('Ada'),
         addressOf('Bob'),
@@ -146,23 +147,23 @@ test.each(['POST', 'PATCH', 'POST of another connection'])(
   (kind) =>
     withFixture(
       async (fixture) => {
-        const both = await pair(fixture);
+        const both = await createPair(fixture);
         const [ada, bob] = both;
-        const [cy = ''] = await joined(fixture, ['Cy']);
-        await stuckInTheMiddle(fixture, both);
+        const [cy = ''] = await createUsers(fixture, ['Cy']);
+        await failHalfway(fixture, both);
         const free =
-          parked(fixture).length && (await emailOf(fixture, ada))?.endsWith('.invalid') ? 'Ada' : 'Bob';
+          parkedEmails(fixture).length && (await emailOf(fixture, ada))?.endsWith('.invalid') ? 'Ada' : 'Bob';
         fixture.travel.faultFor = () => undefined;
         const eve = person('Eve', { userName: 'eve', ...emailsOf(addressOf(free)) });
         if (kind === 'PATCH') await fixture.patch(cy, emailsOf(addressOf(free)));
         else if (kind === 'POST') await fixture.bridge.users.create(users, eve);
         else await fixture.bridge.users.create('other', eve).catch(() => undefined);
-        await rest(fixture);
+        await reconcileUntilIdle(fixture);
         expect([await emailOf(fixture, ada), await emailOf(fixture, bob)]).toEqual([
           addressOf('Bob'),
           addressOf('Ada'),
         ]);
-        expect(parked(fixture)).toEqual([]);
+        expect(parkedEmails(fixture)).toEqual([]);
       },
       { more: ['other'] },
     ),
@@ -172,13 +173,13 @@ test.each(['the first', 'the second'])(
   'a third person who has waited for an address longer does not strand anybody at a parking address (%s)',
   (which) =>
     withFixture(async (fixture) => {
-      const [ada, bob] = await pair(fixture);
-      const [cy = ''] = await joined(fixture, ['Cy']);
+      const [ada, bob] = await createPair(fixture);
+      const [cy = ''] = await createUsers(fixture, ['Cy']);
       await fixture.patch(cy, emailsOf(addressOf(which === 'the first' ? 'Ada' : 'Bob')));
       await fixture.patch(ada, emailsOf(addressOf('Bob')));
       await fixture.patch(bob, emailsOf(addressOf('Ada')));
-      await rest(fixture);
-      expect(parked(fixture)).toEqual([]);
+      await reconcileUntilIdle(fixture);
+      expect(parkedEmails(fixture)).toEqual([]);
       expect([await emailOf(fixture, ada), await emailOf(fixture, bob)]).toEqual([
         addressOf('Bob'),
         addressOf('Ada'),
@@ -192,16 +193,16 @@ describe.each(['the one who stepped aside', 'the other'])('%s of two who swap', 
     'is %s in the middle, and nobody active keeps a parking address',
     (fate) =>
       withFixture(async (fixture) => {
-        const both = await pair(fixture);
+        const both = await createPair(fixture);
         const [ada, bob] = both;
-        await stuckInTheMiddle(fixture, both);
+        await failHalfway(fixture, both);
         const isParked = async (id: string) => (await emailOf(fixture, id))?.endsWith('.invalid');
         const [aside, other] = (await isParked(ada)) ? [ada, bob] : [bob, ada];
         const [leaver, stayer] = which === 'the other' ? [other, aside] : [aside, other];
         if (fate === 'deleted') await fixture.bridge.users.remove(users, leaver);
         else await fixture.patch(leaver, { active: false });
         fixture.travel.faultFor = () => undefined;
-        await rest(fixture);
+        await reconcileUntilIdle(fixture);
         expect(await fixture.traveler(leaver)).toMatchObject({ archived: true });
         expect(await fixture.traveler(stayer)).toMatchObject({ archived: false });
         expect(await emailOf(fixture, stayer)).toMatch(/@corp\.example$/);
@@ -212,14 +213,14 @@ describe.each(['the one who stepped aside', 'the other'])('%s of two who swap', 
 
 test('a refused parking address gives a finding that names the others and a remedy, and is not sent again', () =>
   withFixture(async (fixture) => {
-    const [ada, bob] = await pair(fixture);
+    const [ada, bob] = await createPair(fixture);
     fixture.travel.faultFor = ({ verb, body }) =>
       verb === 'patch' && String(body?.email).endsWith('.invalid')
         ? { kind: 'invalid', fields: [{ field: 'email', code: 'invalid', message: 'no such domain' }] }
         : undefined;
     await fixture.patch(ada, emailsOf(addressOf('Bob')));
     await fixture.patch(bob, { ...emailsOf(addressOf('Ada')), preferredLanguage: 'fr' });
-    await rest(fixture, 10);
+    await reconcileUntilIdle(fixture, 10);
     for (let hour = 0; hour < 3; hour += 1) await fixture.importTravelers();
     const blocked = (await fixture.identity(bob)).findings.find(({ code }) => code === 'emailSwapBlocked');
     expect(blocked?.reason).toContain('ada');
@@ -231,7 +232,7 @@ test('a refused parking address gives a finding that names the others and a reme
     expect(await fixture.bridge.reconcileDue()).toBe(0);
     fixture.travel.faultFor = () => undefined;
     await fixture.patch(ada, emailsOf('ada@new.example'));
-    await rest(fixture);
+    await reconcileUntilIdle(fixture);
     expect([await emailOf(fixture, ada), await emailOf(fixture, bob)]).toEqual([
       'ada@new.example',
       addressOf('Ada'),
@@ -255,15 +256,15 @@ test('an unlinked traveler with a parking address is neither listed, found nor m
     const byEmail = { field: 'email', operator: 'eq', value: 'parked-2@jetbridge.invalid' } as const;
     expect((await bridge.users.list(users, usersWhere(byEmail))).rows).toEqual([]);
     const eve = await bridge.users.create(users, person('Eve', { userName: address, ...emailsOf(address) }));
-    await rest(fixture);
+    await reconcileUntilIdle(fixture);
     expect(await fixture.traveler(eve.id)).toBeUndefined();
     expect(await fixture.findings(eve.id)).toContain('email: noEmail');
   }));
 
 test('no SCIM answer shows a parking address during a swap', () =>
   withFixture(async (fixture) => {
-    const both = await pair(fixture);
-    await stuckInTheMiddle(fixture, both);
+    const both = await createPair(fixture);
+    await failHalfway(fixture, both);
     for (let round = 0; round < 3; round += 1) {
       await fixture.importTravelers();
       expect(JSON.stringify((await fixture.bridge.users.list(users, allUsers())).rows)).not.toMatch(
@@ -280,8 +281,8 @@ test('no SCIM answer shows a parking address during a swap', () =>
 
 test('an address that is changed by hand during a swap is no drift', () =>
   withFixture(async (fixture) => {
-    const both = await pair(fixture);
-    await stuckInTheMiddle(fixture, both);
+    const both = await createPair(fixture);
+    await failHalfway(fixture, both);
     for (const [id, traveler] of fixture.travel.travelers)
       if (traveler.email.endsWith('.invalid'))
         fixture.travel.travelers.set(id, { ...traveler, email: 'hand@corp.example' });
@@ -291,7 +292,7 @@ test('an address that is changed by hand during a swap is no drift', () =>
         /drift|parked-/,
       );
     fixture.travel.faultFor = () => undefined;
-    await rest(fixture);
+    await reconcileUntilIdle(fixture);
     expect(await Promise.all(both.map((id) => emailOf(fixture, id)))).toEqual([
       addressOf('Bob'),
       addressOf('Ada'),
@@ -300,7 +301,7 @@ test('an address that is changed by hand during a swap is no drift', () =>
 
 test('a parking address is committed before it is sent', () =>
   withFixture(async (fixture) => {
-    const [ada, bob] = await pair(fixture);
+    const [ada, bob] = await createPair(fixture);
     await fixture.patch(ada, emailsOf(addressOf('Bob')));
     let durable: unknown;
     fixture.travel.faultFor = async ({ verb, body }) => {
@@ -309,7 +310,7 @@ test('a parking address is committed before it is sent', () =>
       return undefined;
     };
     await fixture.patch(bob, emailsOf(addressOf('Ada')));
-    await rest(fixture);
+    await reconcileUntilIdle(fixture);
     expect(durable).toEqual([expect.stringMatching(/^parked-.*@jetbridge\.invalid$/), expect.anything()]);
     expect((durable as unknown[])[0]).toBe((durable as unknown[])[1]);
   }));

@@ -22,7 +22,7 @@ async function previewMapping(fixture: ProvisioningFixture, mapping?: JsonObject
 }
 
 /** Restarts with the mapping, applies it, and returns the SCIM ids of the people whose travelers were written, in order. */
-async function followed(fixture: ProvisioningFixture, mapping: JsonObject): Promise<string[]> {
+async function restartAndReconcile(fixture: ProvisioningFixture, mapping: JsonObject): Promise<string[]> {
   fixture.connection.mapping = mappingOf(mapping);
   await fixture.restart();
   fixture.travel.calls.length = 0;
@@ -37,7 +37,7 @@ async function followed(fixture: ProvisioningFixture, mapping: JsonObject): Prom
  * Creates people whose preview depends on more than the rules: one held by the safety valve, one discarded, one guarded, one
  * guarded and deactivated, one imported and patched, and one held return.
  */
-async function fill(fixture: ProvisioningFixture): Promise<void> {
+async function createPeople(fixture: ProvisioningFixture): Promise<void> {
   const { bridge, travel, store, clock } = fixture;
   travel.lookupData = lookups;
   for (const name of ['Root', 'Chief', 'Old']) {
@@ -45,8 +45,8 @@ async function fill(fixture: ProvisioningFixture): Promise<void> {
   }
   await fixture.importTravelers();
   const idOf = async (name: string) => {
-    const [one] = await store.identities.find(users, { by: 'userName', value: addressOf(name) });
-    return one?.id ?? '';
+    const [identity] = await store.identities.find(users, { by: 'userName', value: addressOf(name) });
+    return identity?.id ?? '';
   };
   const leavers: string[] = [];
   for (const name of ['Ada', 'Bob', 'Cyd', 'Dan'])
@@ -73,9 +73,9 @@ const policies = {
 test('a preview does not count held changes', () =>
   withFixture(
     async (fixture) => {
-      await fill(fixture);
-      const held = await fixture.store.holds.countHolds();
-      expect(held.map(({ cause, count }) => `${cause} ${count}`).toSorted()).toEqual([
+      await createPeople(fixture);
+      const counts = await fixture.store.holds.countHolds();
+      expect(counts.map(({ cause, count }) => `${cause} ${count}`).toSorted()).toEqual([
         'guarded 1',
         'return 1',
         'safetyValve 2',
@@ -93,9 +93,9 @@ test.each([
 ])('a preview of %s names exactly the people whose travelers are written afterwards', (_, mapping) =>
   withFixture(
     async (fixture) => {
-      await fill(fixture);
+      await createPeople(fixture);
       const outcome = await previewMapping(fixture, mapping);
-      const written = await followed(fixture, mapping);
+      const written = await restartAndReconcile(fixture, mapping);
       expect(outcome.examples.map(({ id }) => id).toSorted()).toEqual(written.toSorted());
       expect(outcome.changed).toBe(written.length);
       expect(await previewMapping(fixture)).toMatchObject({ changed: 0, fields: [] });

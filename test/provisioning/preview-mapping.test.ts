@@ -35,12 +35,12 @@ async function startWith(fixture: ProvisioningFixture, mapping: JsonObject): Pro
 }
 
 /** Runs the background loops until they have applied the rules, and reconciles what became due. */
-async function follow(fixture: ProvisioningFixture): Promise<void> {
+async function applyRules(fixture: ProvisioningFixture): Promise<void> {
   await fixture.bridge.startBackground().stop();
   await fixture.bridge.reconcileDue();
 }
 
-async function everything(fixture: ProvisioningFixture): Promise<unknown> {
+async function readEverything(fixture: ProvisioningFixture): Promise<unknown> {
   const { identities } = await fixture.store.identities.findPage(users, 0, 1000);
   const references = await Promise.all(
     identities.map(({ id }) => fixture.store.references.findRows(users, id)),
@@ -61,7 +61,7 @@ test('a preview counts how many people would change, in which fields and how, an
     const ada = await fixture.bridge.users.create(users, person('Ada', { title: 'Buyer', locale: 'fr' }));
     const bob = await fixture.bridge.users.create(users, person('Bob', { title: 'Boss' }));
     await fixture.bridge.users.create(users, person('Cyd', { locale: 'de' }));
-    const before = await everything(fixture);
+    const before = await readEverything(fixture);
     fixture.travel.calls.length = 0;
     const upper = { ...title, transforms: [{ map: { Buyer: 'BUYER' } }] };
     const outcome = await previewMapping(fixture, { scimUserMapping: [upper], language: { default: 'en' } });
@@ -107,7 +107,7 @@ test('a preview counts how many people would change, in which fields and how, an
       names: expect.objectContaining({ 'customFields.cf-title': 'Job title' }),
     });
     expect(fixture.travel.calls).toEqual([]);
-    expect(await everything(fixture)).toEqual(before);
+    expect(await readEverything(fixture)).toEqual(before);
   }));
 
 test('a mapping with the same meaning changes nobody', () =>
@@ -210,8 +210,8 @@ test('a preview skips people whom no IdP has written, and deleted ones', () =>
   withOwnFixture(async (fixture) => {
     fixture.travel.addTraveler({ email: 'old@corp.example', firstName: 'Old' });
     await fixture.importTravelers();
-    const gone = await fixture.bridge.users.create(users, person('Gone'));
-    await fixture.bridge.users.remove(users, gone.id);
+    const deleted = await fixture.bridge.users.create(users, person('Gone'));
+    await fixture.bridge.users.remove(users, deleted.id);
     expect(await previewMapping(fixture, { language: { default: 'fr' } })).toMatchObject({
       people: 0,
       changed: 0,
@@ -231,7 +231,7 @@ test('a preview without a mapping reports what the present one would still chang
       findings: [{ field: 'lang', code: 'languageUnsupported', comes: 0, goes: 1 }],
       examples: [{ id: ada.id }],
     });
-    await follow(fixture);
+    await applyRules(fixture);
     expect(await previewMapping(fixture)).toMatchObject({ people: 1, changed: 0, fields: [], findings: [] });
   }));
 
@@ -261,15 +261,15 @@ test('a preview yields to other requests', () =>
       return time;
     };
     const slow = mappingPreviewer({ ...fixture.store, rulesSnapshots: rulesSnapshots(), runtime: { now } });
-    let others = 0;
+    let unchanged = 0;
     // A bound, so that the test ends if the preview never does.
     const other = (): void => {
-      others += 1;
-      if (others < 10) setImmediate(other);
+      unchanged += 1;
+      if (unchanged < 10) setImmediate(other);
     };
     setImmediate(other);
     await slow.run(fixture.connection, { examples: 1 });
-    expect(others).toBe(10);
+    expect(unchanged).toBe(10);
   }));
 
 test('a preview fails if the lookups of the travel API were never read', () =>
@@ -300,30 +300,34 @@ function desiredOf(
 
 test('the prediction of a preview comes true', () =>
   fc.assert(
-    fc.asyncProperty(fc.array(anyPerson, { maxLength: 4 }), anyMapping, anyMapping, (people, one, other) =>
-      withOwnFixture(async (fixture) => {
-        await startWith(fixture, one);
-        await fixture.bridge.users.create(users, person('Boss'));
-        for (const [index, one] of people.entries())
-          await fixture.bridge.users.create(users, desiredOf(index, one));
-        await fixture.reconcileAfter(120_000);
-        const predicted = await previewMapping(fixture, other);
-        await startWith(fixture, other);
-        expect((await previewMapping(fixture)).examples).toEqual(predicted.examples);
-        fixture.travel.calls.length = 0;
-        await follow(fixture);
-        const written = new Set<string>();
-        for (const { id } of fixture.travel.writes()) if (id) written.add(id);
-        const changed = predicted.examples.filter(({ outcome }) => outcome === 'changed');
-        const identities = await Promise.all(predicted.examples.map(({ id }) => fixture.identity(id)));
-        const ids = changed.map(({ id }) => identities.find((identity) => identity.id === id)?.travelId);
-        expect([...written].toSorted()).toEqual(ids.toSorted());
-        for (const { id, changes } of changed) {
-          const traveler = await fixture.traveler(id);
-          for (const { field, after } of changes)
-            expect(traveler && (readField(traveler, field) ?? null)).toEqual(after);
-        }
-      }),
+    fc.asyncProperty(
+      fc.array(anyPerson, { maxLength: 4 }),
+      anyMapping,
+      anyMapping,
+      (people, currentMapping, nextMapping) =>
+        withOwnFixture(async (fixture) => {
+          await startWith(fixture, currentMapping);
+          await fixture.bridge.users.create(users, person('Boss'));
+          for (const [index, randomPerson] of people.entries())
+            await fixture.bridge.users.create(users, desiredOf(index, randomPerson));
+          await fixture.reconcileAfter(120_000);
+          const predicted = await previewMapping(fixture, nextMapping);
+          await startWith(fixture, nextMapping);
+          expect((await previewMapping(fixture)).examples).toEqual(predicted.examples);
+          fixture.travel.calls.length = 0;
+          await applyRules(fixture);
+          const written = new Set<string>();
+          for (const { id } of fixture.travel.writes()) if (id) written.add(id);
+          const changed = predicted.examples.filter(({ outcome }) => outcome === 'changed');
+          const identities = await Promise.all(predicted.examples.map(({ id }) => fixture.identity(id)));
+          const ids = changed.map(({ id }) => identities.find((identity) => identity.id === id)?.travelId);
+          expect([...written].toSorted()).toEqual(ids.toSorted());
+          for (const { id, changes } of changed) {
+            const traveler = await fixture.traveler(id);
+            for (const { field, after } of changes)
+              expect(traveler && (readField(traveler, field) ?? null)).toEqual(after);
+          }
+        }),
     ),
     { numRuns: 25 },
   ));

@@ -24,132 +24,132 @@ test.each<[string, (boss: { id: string; travelUserId: string | undefined }) => o
 );
 
 test('a manager who is created after the report is set', () =>
-  withFixture(async ({ bridge, traveler, findings, reconcileAfter: pass }) => {
+  withFixture(async ({ bridge, traveler, findings, reconcileAfter }) => {
     const ada = await bridge.users.create(users, person('Ada', managedBy('00uBoss')));
     expect(await findings(ada.id)).toEqual(['managerId: managerUnknown']);
     const boss = await bridge.users.create(users, person('Boss', { externalId: '00uBoss' }));
-    await pass(0);
+    await reconcileAfter(0);
     expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
     expect(await findings(ada.id)).toEqual([]);
   }));
 
 test('a manager who is created while the report is being created is set', () =>
-  withFixture(async ({ bridge, travel, traveler, reconcileAfter: pass, waitForLeases: quiet }) => {
-    const held = travel.holdCall('create');
+  withFixture(async ({ bridge, travel, traveler, reconcileAfter, waitForLeases }) => {
+    const heldCall = travel.holdCall('create');
     const posted = bridge.users.create(users, person('Ada', managedBy('00uBoss')));
-    await held.reached;
+    await heldCall.reached;
     const boss = await bridge.users.create(users, person('Boss', { externalId: '00uBoss' }));
-    held.release();
+    heldCall.release();
     const ada = await posted;
-    await quiet();
-    await pass(0);
+    await waitForLeases();
+    await reconcileAfter(0);
     expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
   }));
 
 test('a manager without a traveler is set once the traveler exists', () =>
-  withFixture(async ({ bridge, traveler, findings, reconcileAfter: pass, patch }) => {
+  withFixture(async ({ bridge, traveler, findings, reconcileAfter, patch }) => {
     const { emails: _, ...pending } = person('Boss', { userName: 'boss' });
     const boss = await bridge.users.create(users, pending);
     const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
     expect(await findings(ada.id)).toEqual(['managerId: managerNotLinked']);
     await patch(boss.id, emailsOf(addressOf('Boss')));
-    await pass(0);
+    await reconcileAfter(0);
     const { travelUserId } = await bridge.users.read(users, boss.id);
     expect((await traveler(ada.id))?.managerId).toBe(travelUserId);
   }));
 
 test('a manager who gets the name that the report refers to is set', () =>
-  withFixture(async ({ bridge, traveler, reconcileAfter: pass, patch }) => {
+  withFixture(async ({ bridge, traveler, reconcileAfter, patch }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy('E-17')));
     await patch(boss.id, { externalId: 'E-17' });
-    await pass(0);
+    await reconcileAfter(0);
     expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
   }));
 
 test('a manager who is found by an import is set', () =>
-  withFixture(async ({ bridge, travel, traveler, importTravelers: imported }) => {
+  withFixture(async ({ bridge, travel, traveler, importTravelers }) => {
     const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
     const boss = travel.addTraveler({ email: addressOf('Boss') });
-    await imported();
+    await importTravelers();
     expect((await traveler(ada.id))?.managerId).toBe(boss.id);
   }));
 
 test('a manager whose imported traveler has disappeared is removed from the report', () =>
-  withFixture(async ({ bridge, travel, traveler, importTravelers: imported, clock }) => {
+  withFixture(async ({ bridge, travel, traveler, importTravelers, clock }) => {
     const boss = travel.addTraveler({ email: addressOf('Boss') });
-    await imported();
+    await importTravelers();
     const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
     expect((await traveler(ada.id))?.managerId).toBe(boss.id);
     travel.travelers.delete(boss.id);
     clock.advance(60_000);
-    await imported();
+    await importTravelers();
     expect(await traveler(ada.id)).not.toHaveProperty('managerId');
   }));
 
 test('a deleted manager is removed from the report, with a finding', () =>
-  withFixture(async ({ bridge, traveler, findings, reconcileAfter: pass }) => {
+  withFixture(async ({ bridge, traveler, findings, reconcileAfter }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
     await bridge.users.remove(users, boss.id);
-    await pass(0);
+    await reconcileAfter(0);
     expect(await traveler(ada.id)).not.toHaveProperty('managerId');
     expect(await findings(ada.id)).toEqual([expect.stringMatching(/^managerId: manager/)]);
   }));
 
 test('a manager whose DELETE the travel API refuses stays the manager', () =>
-  withFixture(async ({ bridge, travel, traveler, reconcileAfter: pass }) => {
+  withFixture(async ({ bridge, travel, traveler, reconcileAfter }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
     travel.faultFor = ({ id, verb }) =>
       verb === 'patch' && id === boss.travelUserId ? { kind: 'forbidden' } : undefined;
     await expect(bridge.users.remove(users, boss.id)).rejects.toMatchObject({ kind: 'refused' });
-    await pass(0);
-    await pass(1_000);
+    await reconcileAfter(0);
+    await reconcileAfter(1_000);
     expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
   }));
 
 test('a deactivated manager stays the manager', () =>
-  withFixture(async ({ bridge, traveler, patch, reconcileAfter: pass }) => {
+  withFixture(async ({ bridge, traveler, patch, reconcileAfter }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
     await patch(boss.id, { active: false });
-    await pass(0);
+    await reconcileAfter(0);
     await patch(ada.id, { nickName: 'A' });
     expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
   }));
 
 test('a manager who returns after a DELETE is set again', () =>
-  withFixture(async ({ bridge, traveler, findings, reconcileAfter: pass }) => {
+  withFixture(async ({ bridge, traveler, findings, reconcileAfter }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
     await bridge.users.remove(users, boss.id);
-    await pass(0);
+    await reconcileAfter(0);
     const back = await bridge.users.create(users, person('Boss'));
-    await pass(0);
+    await reconcileAfter(0);
     expect((await traveler(ada.id))?.managerId).toBe(back.travelUserId);
     expect(await findings(ada.id)).toEqual([]);
   }));
 
 test('a manager whose traveler was created again is set to the new one', () =>
-  withFixture(async ({ bridge, travel, traveler, reconcileAfter: pass, patch }) => {
+  withFixture(async ({ bridge, travel, traveler, reconcileAfter, patch }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
     travel.travelers.delete(boss.travelUserId ?? '');
     await patch(boss.id, { preferredLanguage: 'fr' });
-    await pass(0);
+    await reconcileAfter(0);
     const { travelUserId } = await bridge.users.read(users, boss.id);
     expect(travelUserId).not.toBe(boss.travelUserId);
     expect((await traveler(ada.id))?.managerId).toBe(travelUserId);
   }));
 
 test('a manager whose traveler is gone for good is removed from the report', () =>
-  withFixture(async ({ bridge, travel, traveler, patch, reconcileAfter: pass }) => {
+  withFixture(async ({ bridge, travel, traveler, patch, reconcileAfter }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
     travel.travelers.delete(boss.travelUserId ?? '');
     await patch(boss.id, { active: false });
-    await pass(0);
+    await reconcileAfter(0);
     expect(await traveler(ada.id)).not.toHaveProperty('managerId');
   }));
 
@@ -161,53 +161,51 @@ test('a user is never their own manager', () =>
   }));
 
 test.each([2, 3])(
-  'a circle of %i managers is left open, with a finding, and closes when one steps out',
+  'a cycle of %i managers is left open, with a finding, until one of them leaves it',
   (size) =>
-    withFixture(
-      async ({ bridge, traveler, findings, reconcileAfter: pass, patch, importTravelers: imported }) => {
-        const names = ['Ada', 'Bob', 'Cy'].slice(0, size);
-        const ids: string[] = [];
-        for (const [index, name] of names.entries()) {
-          const boss = addressOf(names[(index + 1) % size] ?? '');
-          ids.push((await bridge.users.create(users, person(name, managedBy(boss)))).id);
-        }
-        await pass(0);
-        const bosses = async () => Promise.all(ids.map(async (id) => (await traveler(id))?.managerId));
-        const without = (await bosses()).indexOf(undefined);
-        expect((await bosses()).filter((boss) => boss !== undefined)).toHaveLength(size - 1);
-        expect(await findings(ids[without] ?? '')).toEqual(['managerId: managerCircle']);
-        const [leaver, victim] = [ids[(without + 1) % size] ?? '', ids[without] ?? ''];
-        await patch(leaver, { [urns.enterprise]: {} });
-        await pass(0);
-        await imported();
-        expect((await traveler(victim))?.managerId).toBe((await traveler(leaver))?.id);
-        expect(await findings(victim)).toEqual([]);
-      },
-    ),
+    withFixture(async ({ bridge, traveler, findings, reconcileAfter, patch, importTravelers }) => {
+      const names = ['Ada', 'Bob', 'Cy'].slice(0, size);
+      const ids: string[] = [];
+      for (const [index, name] of names.entries()) {
+        const boss = addressOf(names[(index + 1) % size] ?? '');
+        ids.push((await bridge.users.create(users, person(name, managedBy(boss)))).id);
+      }
+      await reconcileAfter(0);
+      const bosses = async () => Promise.all(ids.map(async (id) => (await traveler(id))?.managerId));
+      const without = (await bosses()).indexOf(undefined);
+      expect((await bosses()).filter((boss) => boss !== undefined)).toHaveLength(size - 1);
+      expect(await findings(ids[without] ?? '')).toEqual(['managerId: managerCircle']);
+      const [leaver, victim] = [ids[(without + 1) % size] ?? '', ids[without] ?? ''];
+      await patch(leaver, { [urns.enterprise]: {} });
+      await reconcileAfter(0);
+      await importTravelers();
+      expect((await traveler(victim))?.managerId).toBe((await traveler(leaver))?.id);
+      expect(await findings(victim)).toEqual([]);
+    }),
 );
 
 test('two users who become each other’s manager at the same moment form no cycle', () =>
-  withFixture(async ({ bridge, travel, traveler, patch, reconcileAfter: pass }) => {
+  withFixture(async ({ bridge, travel, traveler, patch, reconcileAfter }) => {
     const ada = await bridge.users.create(users, person('Ada'));
     const bob = await bridge.users.create(users, person('Bob'));
-    const held = travel.holdCall('patch');
+    const heldCall = travel.holdCall('patch');
     const first = patch(ada.id, managedBy(bob.id));
-    await held.reached;
+    await heldCall.reached;
     await patch(bob.id, managedBy(ada.id));
-    held.release();
+    heldCall.release();
     await first;
-    await pass(0);
+    await reconcileAfter(0);
     const bosses = [(await traveler(ada.id))?.managerId, (await traveler(bob.id))?.managerId];
     expect(bosses.filter((boss) => boss !== undefined).length).toBeLessThan(2);
   }));
 
 test('a later user with the same name changes no manager', () =>
-  withFixture(async ({ bridge, traveler, patch, reconcileAfter: pass }) => {
+  withFixture(async ({ bridge, traveler, patch, reconcileAfter }) => {
     const boss = await bridge.users.create(users, person('Boss', { externalId: 'chief' }));
     const ada = await bridge.users.create(users, person('Ada', managedBy('chief')));
     await patch(boss.id, { externalId: 'former' });
     await bridge.users.create(users, person('New', { externalId: 'chief' }));
-    await pass(0);
+    await reconcileAfter(0);
     await patch(ada.id, { nickName: 'A' });
     expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
   }));

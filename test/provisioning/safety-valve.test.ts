@@ -6,15 +6,15 @@ const BOUND = 5;
 const small = { safetyValve: { share: 0.05, minimum: BOUND, windowMs: HOUR_MS } };
 
 /** Creates users, and clears the recorded calls. */
-async function crowd(fixture: ProvisioningFixture, count: number): Promise<string[]> {
+async function createUsers(fixture: ProvisioningFixture, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) ids.push((await fixture.bridge.users.create(users, person(`P${n}`))).id);
   fixture.travel.calls.length = 0;
   return ids;
 }
 
-function archived({ travel }: ProvisioningFixture): number {
-  return [...travel.travelers.values()].filter((one) => one.archived).length;
+function countArchived({ travel }: ProvisioningFixture): number {
+  return [...travel.travelers.values()].filter((traveler) => traveler.archived).length;
 }
 
 async function heldCount({ store }: ProvisioningFixture): Promise<number> {
@@ -36,33 +36,33 @@ async function decide(
 }
 
 const deactivate = (fixture: ProvisioningFixture, ids: string[]) =>
-  eachOf(ids, (id) => fixture.patch(id, { active: false }));
+  forEachId(ids, (id) => fixture.patch(id, { active: false }));
 const remove = ({ bridge }: ProvisioningFixture, ids: string[]) =>
-  eachOf(ids, (id) => bridge.users.remove(users, id));
+  forEachId(ids, (id) => bridge.users.remove(users, id));
 
-async function eachOf(ids: string[], act: (id: string) => Promise<unknown>): Promise<void> {
+async function forEachId(ids: string[], act: (id: string) => Promise<unknown>): Promise<void> {
   for (const id of ids) await act(id);
 }
 
 /** Deactivates 8 of 12 users: 5 are archived, and 3 are held. */
 function withThreeHeld(
-  story: (fixture: ProvisioningFixture, ids: string[], held: string[]) => Promise<void>,
+  run: (fixture: ProvisioningFixture, ids: string[], held: string[]) => Promise<void>,
   leave = deactivate,
   options: Parameters<typeof withFixture>[1] = { policies: small },
 ): Promise<void> {
   return withFixture(async (fixture) => {
-    const ids = await crowd(fixture, 12);
+    const ids = await createUsers(fixture, 12);
     await leave(fixture, ids.slice(0, 8));
-    await story(fixture, ids, await heldIds(fixture));
+    await run(fixture, ids, await heldIds(fixture));
   }, options);
 }
 
 test.each([
   ['deactivations', deactivate],
   ['deletions', remove],
-])('of many %s at once the first pass, and the rest is answered normally and held', (_, leave) =>
+])('the first of many %s are sent; the others are answered normally and held', (_, leave) =>
   withThreeHeld(async (fixture, _ids, held) => {
-    expect(archived(fixture)).toBe(BOUND);
+    expect(countArchived(fixture)).toBe(BOUND);
     expect(held).toHaveLength(3);
     for (const id of held) expect((await fixture.identity(id)).state).toBe('held');
   }, leave),
@@ -71,14 +71,14 @@ test.each([
 test('eight parallel attempts archive no more users than the valve allows', () =>
   withFixture(
     async (fixture) => {
-      const ids = await crowd(fixture, 24);
+      const ids = await createUsers(fixture, 24);
       fixture.travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
       await deactivate(fixture, ids.slice(0, 20));
       fixture.travel.faultFor = () => undefined;
       fixture.clock.advance(120_000);
       const other = fixture.replica();
       await Promise.all([fixture.bridge.reconcileDue(), other.reconcileDue(), other.reconcileDue()]);
-      expect(archived(fixture)).toBe(BOUND);
+      expect(countArchived(fixture)).toBe(BOUND);
       expect(await heldCount(fixture)).toBe(15);
     },
     { policies: small },
@@ -87,10 +87,10 @@ test('eight parallel attempts archive no more users than the valve allows', () =
 test('simultaneous requests archive no more users than the valve allows', () =>
   withFixture(
     async (fixture) => {
-      const ids = await crowd(fixture, 24);
+      const ids = await createUsers(fixture, 24);
       await Promise.all(ids.slice(0, 20).map((id) => fixture.patch(id, { active: false })));
       await fixture.bridge.reconcileDue();
-      expect(archived(fixture)).toBe(BOUND);
+      expect(countArchived(fixture)).toBe(BOUND);
       expect(await heldCount(fixture)).toBe(15);
     },
     { policies: small },
@@ -99,9 +99,9 @@ test('simultaneous requests archive no more users than the valve allows', () =>
 test('the share refers to the number of users when the window began', () =>
   withFixture(
     async (fixture) => {
-      const ids = await crowd(fixture, 50);
+      const ids = await createUsers(fixture, 50);
       await deactivate(fixture, ids.slice(0, 15));
-      expect(archived(fixture)).toBe(10);
+      expect(countArchived(fixture)).toBe(10);
     },
     { policies: { safetyValve: { share: 0.2, minimum: 3, windowMs: HOUR_MS } } },
   ));
@@ -110,10 +110,10 @@ test('the window slides: an hour later as many users may leave again, and held o
   withThreeHeld(async (fixture, ids) => {
     fixture.clock.advance(HOUR_MS - 1);
     await deactivate(fixture, ids.slice(8, 9));
-    expect(archived(fixture)).toBe(BOUND);
+    expect(countArchived(fixture)).toBe(BOUND);
     fixture.clock.advance(1);
     await deactivate(fixture, ids.slice(9, 12));
-    expect(archived(fixture)).toBe(BOUND + 3);
+    expect(countArchived(fixture)).toBe(BOUND + 3);
     expect(await heldCount(fixture)).toBe(4);
   }));
 
@@ -128,7 +128,7 @@ test.each(['a touch', 'an import', 'a restart'])('%s an hour later archives no h
         fixture.travel.travelers.set(traveler.id, { ...traveler, phone: '+1' } as never);
     }
     await fixture.importTravelers();
-    expect(archived(fixture)).toBe(BOUND);
+    expect(countArchived(fixture)).toBe(BOUND);
     expect((await heldIds(fixture)).toSorted()).toEqual(held.toSorted());
   }),
 );
@@ -148,11 +148,11 @@ test('a held user stays held after a failed call', () =>
 test('an approval archives at once, beyond the limit, and does not count towards it', () =>
   withThreeHeld(async (fixture, ids, held) => {
     await decide(fixture, held, 'approved');
-    expect(archived(fixture)).toBe(8);
+    expect(countArchived(fixture)).toBe(8);
     expect(await heldCount(fixture)).toBe(0);
     fixture.clock.advance(HOUR_MS);
     await deactivate(fixture, ids.slice(8));
-    expect(archived(fixture)).toBe(12);
+    expect(countArchived(fixture)).toBe(12);
   }));
 
 test('an approval survives a travel API that is down, and a restart', () =>
@@ -160,10 +160,10 @@ test('an approval survives a travel API that is down, and a restart', () =>
     fixture.travel.faultFor = ({ verb }) =>
       verb === 'patch' ? { kind: 'unavailable', text: 'down' } : undefined;
     await decide(fixture, held, 'approved');
-    expect(archived(fixture)).toBe(BOUND);
+    expect(countArchived(fixture)).toBe(BOUND);
     await fixture.restart();
     await fixture.reconcileAfter(120_000);
-    expect(archived(fixture)).toBe(8);
+    expect(countArchived(fixture)).toBe(8);
   }));
 
 test('a discarded archive stays discarded until the IdP writes again; then it is held anew', () =>
@@ -175,7 +175,7 @@ test('a discarded archive stays discarded until the IdP writes again; then it is
     await fixture.store.reconcileQueue.markDirty(users, held, fixture.clock.now());
     await fixture.restart();
     await fixture.importTravelers();
-    expect(archived(fixture)).toBe(BOUND);
+    expect(countArchived(fixture)).toBe(BOUND);
     await fixture.patch(ada, { displayName: 'Somebody' });
     expect(await fixture.traveler(ada)).toMatchObject({ archived: true });
   }));
@@ -184,7 +184,7 @@ test('a write of the IdP after a discarded archive is held as long as the window
   withThreeHeld(async (fixture, _ids, [ada = '']) => {
     await decide(fixture, [ada], 'discarded');
     await fixture.patch(ada, { displayName: 'Somebody' });
-    expect(archived(fixture)).toBe(BOUND);
+    expect(countArchived(fixture)).toBe(BOUND);
     expect(await heldIds(fixture)).toContain(ada);
   }));
 
@@ -206,14 +206,14 @@ test('a reactivation ends the hold even if the travel API is down', () =>
 test('a user who leaves and returns repeatedly counts once', () =>
   withFixture(
     async (fixture) => {
-      const ids = await crowd(fixture, 10);
+      const ids = await createUsers(fixture, 10);
       const [ada = '', ...others] = ids;
       for (let times = 0; times < 30; times += 1) {
         await fixture.patch(ada, { active: false });
         await fixture.patch(ada, { active: true });
       }
       await deactivate(fixture, others.slice(0, 4));
-      expect(archived(fixture)).toBe(4);
+      expect(countArchived(fixture)).toBe(4);
       expect(await heldCount(fixture)).toBe(0);
       await deactivate(fixture, others.slice(4, 5));
       expect(await heldCount(fixture)).toBe(1);
@@ -224,14 +224,14 @@ test('a user who leaves and returns repeatedly counts once', () =>
 test('an archive that fails and is retried counts once', () =>
   withFixture(
     async (fixture) => {
-      const ids = await crowd(fixture, 10);
+      const ids = await createUsers(fixture, 10);
       fixture.travel.faultFor = ({ verb }) =>
         verb === 'patch' ? { kind: 'unavailable', text: 'down' } : undefined;
       await deactivate(fixture, ids.slice(0, 5));
       for (let times = 0; times < 5; times += 1) await fixture.reconcileAfter(120_000);
       fixture.travel.faultFor = () => undefined;
       await fixture.reconcileAfter(120_000);
-      expect(archived(fixture)).toBe(5);
+      expect(countArchived(fixture)).toBe(5);
       expect(await heldCount(fixture)).toBe(0);
     },
     { policies: small },
@@ -252,12 +252,12 @@ test('a user who was approved, returned and leaves again is held anew', () =>
 test('with deprovision "delete", deletions are held, those of archived travelers included', () =>
   withFixture(
     async (fixture) => {
-      const ids = await crowd(fixture, 20);
+      const ids = await createUsers(fixture, 20);
       await deactivate(fixture, ids.slice(0, 5));
       fixture.clock.advance(2 * HOUR_MS);
       await deactivate(fixture, ids.slice(5, 10));
       fixture.clock.advance(2 * HOUR_MS);
-      expect(archived(fixture)).toBe(10);
+      expect(countArchived(fixture)).toBe(10);
       await remove(fixture, ids.slice(0, 10));
       expect(fixture.travel.travelers.size).toBe(1 + 20 - BOUND);
       expect(await heldCount(fixture)).toBe(5);
@@ -270,7 +270,7 @@ test('with deprovision "delete", deletions are held, those of archived travelers
 test('a deactivation and the deletion that follows it count once', () =>
   withFixture(
     async (fixture) => {
-      const ids = await crowd(fixture, 10);
+      const ids = await createUsers(fixture, 10);
       await deactivate(fixture, ids.slice(0, 5));
       await remove(fixture, ids.slice(0, 5));
       expect(fixture.travel.travelers.size).toBe(6);
@@ -299,14 +299,14 @@ test('a held user who is deleted and created again keeps the traveler, and the h
     expect(await fixture.traveler(back.id)).toMatchObject({ archived: false });
     expect(await heldCount(fixture)).toBe(2);
     await fixture.reconcileAfter(2 * HOUR_MS);
-    expect(archived(fixture)).toBe(BOUND);
+    expect(countArchived(fixture)).toBe(BOUND);
   }));
 
 test('without a safety valve no archive is held', () =>
   withFixture(
     async (fixture) => {
-      await deactivate(fixture, (await crowd(fixture, 12)).slice(0, 9));
-      expect(archived(fixture)).toBe(9);
+      await deactivate(fixture, (await createUsers(fixture, 12)).slice(0, 9));
+      expect(countArchived(fixture)).toBe(9);
     },
     { policies: { safetyValve: undefined } },
   ));
@@ -320,11 +320,11 @@ test('other fields of a held user are still updated', () =>
 
 test('by default twenty users may leave, and a restart keeps the count', () =>
   withFixture(async (fixture) => {
-    const ids = await crowd(fixture, 40);
+    const ids = await createUsers(fixture, 40);
     await deactivate(fixture, ids.slice(0, 15));
     await fixture.restart();
     await deactivate(fixture, ids.slice(15, 35));
-    expect(archived(fixture)).toBe(20);
+    expect(countArchived(fixture)).toBe(20);
     expect(await heldCount(fixture)).toBe(15);
   }));
 

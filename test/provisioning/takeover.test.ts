@@ -15,7 +15,7 @@ function withCustomField(fixture: ProvisioningFixture): void {
 }
 
 /** The fields of the leaver's traveler that were changed by hand. */
-const handMade = {
+const manualFields = {
   address: { city: 'Vienna', streetAddress: 'Ring 1' },
   currency: 'EUR',
   dateOfBirth: '1980-01-01',
@@ -25,7 +25,7 @@ const handMade = {
 };
 
 /** The attributes that the IdP sent for the leaver, besides names and address. */
-const former: ScimResource = {
+const leaverAttributes: ScimResource = {
   preferredLanguage: 'fr',
   phoneNumbers: [{ value: '+43111111', type: 'work' }],
   [urns.travel]: { roles: [{ value: 'organizer' }], gender: 'F', currency: 'USD' },
@@ -40,33 +40,33 @@ const ways: Record<
     const { id: connection } = fixture.connection;
     const ada = await fixture.bridge.users.create(
       connection,
-      person('Ada', { externalId: 'old', ...former }),
+      person('Ada', { externalId: 'old', ...leaverAttributes }),
     );
     await fixture.bridge.users.remove(connection, ada.id);
-    alterByHand(fixture);
+    editByHand(fixture);
     return (await write(() => fixture.bridge.users.create(connection, person('Ada', { externalId: 'new' }))))
       .id;
   },
   'a PUT that reactivates': async (fixture, write) => {
-    const ada = await leaver(fixture);
+    const ada = await createLeaver(fixture);
     const { id: connection } = fixture.connection;
     const put = () => person('Ada', { externalId: 'new', active: true });
     await write(() => fixture.bridge.users.change(connection, ada, put, 'replace'));
     return ada;
   },
   'a PATCH that reactivates': async (fixture, write) => {
-    const ada = await leaver(fixture);
-    await write(() => fixture.patch(ada, { ...bare, externalId: 'new', active: true }));
+    const ada = await createLeaver(fixture);
+    await write(() => fixture.patch(ada, { ...clearedAttributes, externalId: 'new', active: true }));
     return ada;
   },
   'a PATCH that reactivates after one that changed the externalId': async (fixture, write) => {
-    const ada = await leaver(fixture);
+    const ada = await createLeaver(fixture);
     await write(() => fixture.patch(ada, { externalId: 'new' }));
-    await write(() => fixture.patch(ada, { ...bare, active: true }));
+    await write(() => fixture.patch(ada, { ...clearedAttributes, active: true }));
     return ada;
   },
   'a PATCH that reactivates after a PUT with another externalId': async (fixture, write) => {
-    const ada = await leaver(fixture);
+    const ada = await createLeaver(fixture);
     const { id: connection } = fixture.connection;
     const put = () => person('Ada', { externalId: 'new', active: false });
     await write(() => fixture.bridge.users.change(connection, ada, put, 'replace'));
@@ -76,23 +76,30 @@ const ways: Record<
 };
 
 /** The attributes that a PATCH clears, so that the user has only names and address. */
-const bare = { preferredLanguage: null, phoneNumbers: [], [urns.travel]: null } as unknown as ScimResource;
+const clearedAttributes = {
+  preferredLanguage: null,
+  phoneNumbers: [],
+  [urns.travel]: null,
+} as unknown as ScimResource;
 
-async function leaver(fixture: ProvisioningFixture): Promise<string> {
+async function createLeaver(fixture: ProvisioningFixture): Promise<string> {
   const { id: connection } = fixture.connection;
-  const ada = await fixture.bridge.users.create(connection, person('Ada', { externalId: 'old', ...former }));
+  const ada = await fixture.bridge.users.create(
+    connection,
+    person('Ada', { externalId: 'old', ...leaverAttributes }),
+  );
   await fixture.patch(ada.id, { active: false });
-  alterByHand(fixture);
+  editByHand(fixture);
   return ada.id;
 }
 
-function alterByHand(fixture: ProvisioningFixture): void {
+function editByHand(fixture: ProvisioningFixture): void {
   withCustomField(fixture);
   for (const [id, traveler] of fixture.travel.travelers)
     if (id !== 't-1' && traveler.email === addressOf('Ada'))
       fixture.travel.travelers.set(id, {
         ...traveler,
-        ...handMade,
+        ...manualFields,
         roles: [...(traveler.roles ?? []), 'premium'],
       });
 }
@@ -154,7 +161,7 @@ describe.each(Object.keys(ways))('%s under another externalId', (way) => {
         expect(others).toEqual([]);
         expect(old).toMatchObject({
           archived: true,
-          address: handMade.address,
+          address: manualFields.address,
           email: expect.stringMatching(/^parked-.*@jetbridge\.invalid$/),
         });
         expect(withoutEmptyValues(other)).toEqual({
@@ -182,7 +189,7 @@ describe.each(Object.keys(ways))('%s under another externalId', (way) => {
         });
         await stage.rest();
         expect(travelers(fixture)).toEqual([
-          expect.objectContaining({ archived: true, address: handMade.address }),
+          expect.objectContaining({ archived: true, address: manualFields.address }),
         ]);
         expect(await fixture.identity(id)).toMatchObject({ state: 'held', hold: { cause: 'return' } });
         await fixture.store.holds.decide(connection, { ids: [id] }, 'approved', fixture.clock.now());
@@ -207,7 +214,7 @@ describe.each(Object.keys(ways))('%s under another externalId', (way) => {
         for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(60_000);
         await fixture.importTravelers();
         expect(travelers(fixture)).toEqual([
-          expect.objectContaining({ archived: true, address: handMade.address }),
+          expect.objectContaining({ archived: true, address: manualFields.address }),
         ]);
       },
       { policies: { onReturn: 'hold' } },
@@ -220,9 +227,9 @@ describe.each(Object.keys(ways))('%s under another externalId', (way) => {
         await withFixture(
           async (fixture) => {
             const id = await replaceLeaver(fixture, async (write) => {
-              for (const [key, one] of fixture.travel.travelers)
+              for (const [key, traveler] of fixture.travel.travelers)
                 if (key !== 't-1')
-                  fixture.travel.travelers.set(key, { ...one, archived: true, roles: [role] });
+                  fixture.travel.travelers.set(key, { ...traveler, archived: true, roles: [role] });
               return write();
             });
             for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(60_000);
@@ -238,9 +245,12 @@ describe.each(Object.keys(ways))('%s under another externalId', (way) => {
 test('a mandatory field that the travel API keeps gives a finding, and the other fields are reset', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;
-    const ada = await bridge.users.create('default', person('Ada', { externalId: 'old', ...former }));
+    const ada = await bridge.users.create(
+      'default',
+      person('Ada', { externalId: 'old', ...leaverAttributes }),
+    );
     await bridge.users.remove('default', ada.id);
-    alterByHand(fixture);
+    editByHand(fixture);
     travel.faultFor = ({ verb, body }) =>
       verb === 'patch' && body && 'currency' in body
         ? { kind: 'invalid', fields: [{ field: 'currency', code: 'required', message: 'mandatory' }] }
@@ -266,10 +276,10 @@ test.each([
     for (const isDelete of [true, false])
       await withFixture(async (fixture) => {
         const { bridge } = fixture;
-        const ada = await bridge.users.create('default', person('Ada', { ...old, ...former }));
+        const ada = await bridge.users.create('default', person('Ada', { ...old, ...leaverAttributes }));
         if (isDelete) await bridge.users.remove('default', ada.id);
         else await fixture.patch(ada.id, { active: false });
-        alterByHand(fixture);
+        editByHand(fixture);
         const put = () => person('Ada', { ...now, active: true });
         if (isDelete) await bridge.users.create('default', put());
         else await bridge.users.change('default', ada.id, put, 'replace');
@@ -279,9 +289,9 @@ test.each([
         expect(only).toMatchObject({
           archived: false,
           roles: ['premium'],
-          customFields: handMade.customFields,
+          customFields: manualFields.customFields,
         });
-        expect(only).toMatchObject({ address: handMade.address });
+        expect(only).toMatchObject({ address: manualFields.address });
         expect(only).not.toHaveProperty('lang');
       });
   },
@@ -290,9 +300,9 @@ test.each([
 describe.each([false, true])('two active users with one address (wall clock set back: %s)', (isSetBack) => {
   const two = async (fixture: ProvisioningFixture, ids: [ScimResource, ScimResource] = [{}, {}]) => {
     const { bridge } = fixture;
-    const one = person('Ada', { userName: 'one', ...former, ...ids[0] });
-    const first = await bridge.users.create('default', one);
-    alterByHand(fixture);
+    const leaver = person('Ada', { userName: 'one', ...leaverAttributes, ...ids[0] });
+    const first = await bridge.users.create('default', leaver);
+    editByHand(fixture);
     const other = person('Eve', { userName: 'two', ...emailsOf(addressOf('Ada')), ...ids[1] });
     const second = await bridge.users.create('default', other);
     expect(second.travelUserId).toBeUndefined();
@@ -313,7 +323,7 @@ describe.each([false, true])('two active users with one address (wall clock set 
       expect(await fixture.findings(second.id)).toEqual(['email: emailHeldByLeaver']);
       expect(travelers(fixture)).toEqual([
         expect.objectContaining({
-          ...handMade,
+          ...manualFields,
           archived: true,
           firstName: 'Ada',
           roles: expect.anything(),

@@ -14,19 +14,19 @@ const throttled: TravelFailure = {
 const faulty: TravelFailure = { kind: 'unavailable', text: '500' };
 const silent: TravelFailure = { kind: 'unavailable', text: 'ECONNRESET', isUnanswered: true };
 
-/** Lets time pass in steps of a second, like the background loop, and returns the times (in seconds) and travelers of the calls. */
-async function calls(
+/** Advances the clock second by second, reconciles each time as the background loop does, and returns the calls with their times. */
+async function recordCalls(
   fixture: ProvisioningFixture,
   seconds: number,
 ): Promise<{ second: number; call: Call }[]> {
-  const made: { second: number; call: Call }[] = [];
+  const recorded: { second: number; call: Call }[] = [];
   for (let second = 1; second <= seconds; second += 1) {
     fixture.travel.calls.length = 0;
     fixture.clock.advance(1_000);
     await fixture.bridge.reconcileDue();
-    made.push(...fixture.travel.calls.map((call) => ({ second, call })));
+    recorded.push(...fixture.travel.calls.map((call) => ({ second, call })));
   }
-  return made;
+  return recorded;
 }
 
 const reasons = ({ bridge }: ProvisioningFixture) => bridge.pauses().map(({ reason }) => reason);
@@ -40,11 +40,11 @@ test('with a Retry-After of an hour, a probe follows after a minute, then every 
     expect(reasons(fixture)).toEqual(['throttled']);
     await fixture.bridge.users.create(users, person('Bob'));
     await fixture.patch(leo.id, { active: false });
-    const made = await calls(fixture, 130);
-    expect(made.map(({ second }) => second)).toEqual([60, 90, 120]);
-    expect(made[0]?.call.id).toBe(leoId);
+    const recorded = await recordCalls(fixture, 130);
+    expect(recorded.map(({ second }) => second)).toEqual([60, 90, 120]);
+    expect(recorded[0]?.call.id).toBe(leoId);
     fixture.travel.faultFor = () => undefined;
-    const [probe] = await calls(fixture, 30);
+    const [probe] = await recordCalls(fixture, 30);
     expect(probe?.call.id).toBe(leoId);
     expect(reasons(fixture)).toEqual([undefined]);
     expect((await fixture.traveler(leo.id))?.archived).toBe(true);
@@ -71,7 +71,7 @@ test.each([
   ['500', faulty],
   ['500 with Retry-After', { ...faulty, retryAfterMs: HOUR_MS }],
   ['no answer', silent],
-])('one person for whom the travel API always has %s stops nobody else', (_, failure) =>
+])('a person whose calls always fail with %s does not delay other people', (_, failure) =>
   withFixture(async (fixture) => {
     const eve = await fixture.bridge.users.create(users, person('Eve'));
     const { travelId } = await fixture.identity(eve.id);
@@ -83,7 +83,7 @@ test.each([
     expect(reasons(fixture)).toEqual([undefined]);
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     expect((await fixture.identity(ada.id)).state).toBe('synced');
-    await calls(fixture, 200);
+    await recordCalls(fixture, 200);
     const { nextAttemptAt = 0 } = await fixture.identity(eve.id);
     expect(nextAttemptAt - fixture.clock.now()).toBeLessThanOrEqual(60_000);
     fixture.travel.faultFor = () => undefined;
@@ -141,7 +141,7 @@ test('429 for a read of the event feed pauses the connection', async () => {
       feed.faultFor = () => throttled;
       const background = fixture.bridge.startBackground();
       try {
-        for (let turn = 0; turn < 300 && reasons(fixture)[0] === undefined; turn += 1)
+        for (let round = 0; round < 300 && reasons(fixture)[0] === undefined; round += 1)
           await new Promise(setImmediate);
         expect(reasons(fixture)).toEqual(['throttled']);
         await fixture.bridge.users.create(users, person('Ada'));

@@ -2,8 +2,8 @@ import { person, withFixture } from '../fixtures/provisioning.ts';
 
 const DAY = 24 * 60 * 60_000;
 
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 300; turn += 1) await new Promise(setImmediate);
+async function waitUntilIdle(): Promise<void> {
+  for (let round = 0; round < 300; round += 1) await new Promise(setImmediate);
 }
 
 test('a tombstone is deleted 400 days after its user, and the traveler stays archived', () =>
@@ -11,12 +11,12 @@ test('a tombstone is deleted 400 days after its user, and the traveler stays arc
     const ada = await bridge.users.create('default', person('Ada'));
     await bridge.users.remove('default', ada.id);
     const background = bridge.startBackground();
-    await settled();
+    await waitUntilIdle();
     clock.advance(400 * DAY - 60_000);
-    await settled();
+    await waitUntilIdle();
     expect(await store.identities.findById('default', ada.id)).toMatchObject({ state: 'synced' });
     clock.advance(2 * 60 * 60_000);
-    await settled();
+    await waitUntilIdle();
     expect(await store.identities.findById('default', ada.id)).toBeUndefined();
     expect(travel.travelers.get(ada.travelUserId ?? '')).toMatchObject({ archived: true });
     await background.stop();

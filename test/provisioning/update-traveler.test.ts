@@ -122,7 +122,8 @@ test('a value that the travel API spells differently is not sent again, and is n
   withFixture(async ({ bridge, travel, findings, patch }) => {
     const phoneNumbers = [{ value: '+33123456789', type: 'work' }];
     const ada = await bridge.users.create(users, person('Ada', { phoneNumbers }));
-    for (const one of travel.travelers.values()) if (one.phoneNumber) one.phoneNumber = '(33) 123456789';
+    for (const traveler of travel.travelers.values())
+      if (traveler.phoneNumber) traveler.phoneNumber = '(33) 123456789';
     const bob = await bridge.users.create(users, person('Bob'));
     const { patch: send } = travel.users;
     travel.users.patch = async (id, body) => {
@@ -140,12 +141,12 @@ test('a value that the travel API spells differently is not sent again, and is n
   }));
 
 test('drift is reported and not corrected, and a later change of the IdP is sent', () =>
-  withFixture(async ({ bridge, travel, traveler, findings, importTravelers: imported, patch }) => {
+  withFixture(async ({ bridge, travel, traveler, findings, importTravelers, patch }) => {
     const ada = await bridge.users.create(users, person('Ada'));
     const now = await traveler(ada.id);
     if (!now) throw new Error('no traveler');
     travel.travelers.set(now.id, { ...now, lastName: 'Byron' });
-    await imported();
+    await importTravelers();
     expect(await findings(ada.id)).toEqual(['lastName: drift']);
     expect(travel.writes()).toHaveLength(1);
     await patch(ada.id, { name: { givenName: 'Ada', familyName: 'King' } });

@@ -135,32 +135,32 @@ test('of POSTs of one userName at the same time one wins', () =>
   }));
 
 test('a POST is answered within the budget while the travel API hangs, and arrives later', () =>
-  withFixture(async ({ bridge, travel, clock, identity, traveler, waitForLeases: quiet }) => {
-    const held = travel.holdCall('create');
+  withFixture(async ({ bridge, travel, clock, identity, traveler, waitForLeases }) => {
+    const heldCall = travel.holdCall('create');
     const answer = bridge.users.create(users, person('Ada'));
-    await held.reached;
+    await heldCall.reached;
     clock.advance(799);
     clock.advance(1);
     const ada = await answer;
     expect(ada.travelUserId).toBeUndefined();
     expect((await identity(ada.id)).state).toBe('dirty');
-    held.release();
-    await quiet();
+    heldCall.release();
+    await waitForLeases();
     expect((await identity(ada.id)).state).toBe('synced');
     expect((await traveler(ada.id))?.email).toBe(addressOf('Ada'));
   }));
 
 test('a write while another is under way is answered, and arrives after it', () =>
-  withFixture(async ({ bridge, travel, clock, identity, traveler, waitForLeases: quiet, patch }) => {
+  withFixture(async ({ bridge, travel, clock, identity, traveler, waitForLeases, patch }) => {
     const ada = await bridge.users.create(users, person('Ada'));
-    const held = travel.holdCall('patch');
+    const heldCall = travel.holdCall('patch');
     const slow = patch(ada.id, { preferredLanguage: 'fr' });
-    await held.reached;
+    await heldCall.reached;
     await patch(ada.id, { preferredLanguage: 'en' });
     clock.advance(800);
     await slow;
-    held.release();
-    await quiet();
+    heldCall.release();
+    await waitForLeases();
     expect((await identity(ada.id)).state).toBe('dirty');
     await bridge.reconcileDue();
     expect((await traveler(ada.id))?.lang).toBe('en');
