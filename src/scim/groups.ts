@@ -1,6 +1,7 @@
 import type { MemberChange } from '../provisioning/group-ports.ts';
 import type { GroupQuery, GroupView, ListedGroupView } from '../provisioning/groups.ts';
-import { evaluateFilter, mentionsAttributes, prepareFilter, runInSteps } from '../schema/filter-match.ts';
+import { mentionsAttributes, prepareFilter } from '../schema/filter-condition.ts';
+import { evaluateFilter, runInSteps } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../schema/resource.ts';

@@ -1,5 +1,6 @@
 import type { ListedUser, UserQuery, UserView } from '../provisioning/list-users.ts';
-import { evaluateFilter, mentionsAttributes, prepareFilter, runInSteps } from '../schema/filter-match.ts';
+import { mentionsAttributes, prepareFilter } from '../schema/filter-condition.ts';
+import { evaluateFilter, runInSteps } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
 import { normalize } from '../schema/normalize.ts';
 import { type JsonObject, type ScimResource, urns } from '../schema/resource.ts';

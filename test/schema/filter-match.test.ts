@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { evaluateFilter, matchesFilter, prepareFilter } from '../../src/schema/filter-match.ts';
+import { prepareFilter } from '../../src/schema/filter-condition.ts';
+import { evaluateFilter, matchesFilter } from '../../src/schema/filter-match.ts';
 import { type Filter, parseFilter } from '../../src/schema/filter-parser.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../../src/schema/resource-types.ts';
