@@ -1,6 +1,6 @@
 import type { InvalidField, TravelAnswer, TravelFailure } from '../provisioning/travel-ports.ts';
 
-/** The parts of an HTTP response that decide its meaning. */
+/** The parts of an HTTP response that are needed to interpret it. */
 export interface HttpResponse {
   status: number;
   body: string;
@@ -39,7 +39,8 @@ export function toTravelAnswer(
   if (status === 401) return { kind: 'unauthorized' };
   const body = parseJsonObject(response.body);
   if (status === 200 || status === 201) return readEnvelope(body) ?? toUnreadableFailure(call);
-  // A 403 or 404 changes the state of a user, so an error page of a gateway must not count as one.
+  // A 403 or 404 of the travel API changes the state of a user. An error page of a gateway is not JSON and must not
+  // have this effect.
   if (body === undefined && response.body.trim() !== '') return toUnavailable(call, response, now);
   if (status === 422) return { kind: 'invalid', fields: readInvalidFields(body) };
   if (status === 400) {
@@ -53,18 +54,21 @@ export function toTravelAnswer(
   return toUnavailable(call, response, now);
 }
 
-/** The failure for a response that is not JSON, or not the expected JSON. */
+/** Returns the failure for a response that is not JSON, or not the expected JSON. */
 export function toUnreadableFailure(call: string): TravelFailure {
   return { kind: 'unavailable', text: `${call}: the answer cannot be read` };
 }
 
-/** The failure for a call without a response. It has only the code of the error, whose other properties contain the credential. */
+/**
+ * Returns the failure for a call without a response. Its text has only the error code, because other properties of the
+ * error contain the credential.
+ */
 export function toNetworkFailure(call: string, error: unknown): TravelFailure {
   const reason = asString(asObject(error)?.code) ?? 'no answer';
   return { kind: 'unavailable', text: `${call}: ${reason}`, isUnanswered: true };
 }
 
-/** The failure for a call that timed out. If it was not sent, it cannot have had an effect. */
+/** Returns the failure for a call that timed out. A call that was never sent cannot have had an effect. */
 export function toTimeoutFailure(call: string, timeoutMs: number, isSent: boolean): TravelFailure {
   const failure = { kind: 'unavailable', text: `${call}: no answer within ${timeoutMs} ms` } as const;
   return isSent ? { ...failure, isUnanswered: true } : failure;
@@ -146,22 +150,22 @@ function parseHttpDate(value: string): number | undefined {
   return Number.isNaN(date) ? undefined : date;
 }
 
-/** The value if it is a JSON object, otherwise undefined. */
+/** Returns the value if it is a JSON object, otherwise undefined. */
 export function asObject(value: unknown): Record<string, unknown> | undefined {
   return isRecord(value) ? value : undefined;
 }
 
-/** The value if it is an array, otherwise an empty array. */
+/** Returns the value if it is an array, otherwise an empty array. */
 export function asArray(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The value if it is a string, otherwise undefined. */
+/** Returns the value if it is a string, otherwise undefined. */
 export function asString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The named members of an object that are strings; the others are left out. */
+/** Returns those of the named members that are strings. */
 export function readStrings<Name extends string>(
   source: Record<string, unknown>,
   names: readonly Name[],

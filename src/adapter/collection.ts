@@ -6,7 +6,7 @@ import type { TravelClient } from './client.ts';
 const PAGE_SIZE = 100;
 /** A collection with more items is not read: no travel account has so many cost centers. */
 const MAX_ITEMS = 100_000;
-/** The number of times a collection is read while it changes. */
+/** The maximum number of times that a collection is read if it changes during each reading. */
 const MAX_READINGS = 3;
 
 /** One page of a collection. */
@@ -89,13 +89,13 @@ export async function readCollection<T>(
   return { kind: 'unavailable', text: `GET ${path}: it changes faster than it can be read` };
 }
 
-/** A text that is equal for equal items in any order. */
+/** Returns a text that is equal for collections with equal items, whatever their order. */
 function toComparableText(items: Map<string, unknown>): string {
   return JSON.stringify([...items].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 interface CollectionReading<T> {
-  /** By id, so that an item that is listed twice counts once. */
+  /** The items by id, so that an item that occurs on two pages counts once. */
   items: Map<string, T>;
   /** True if no item can be missing: the total did not change, and as many different items were read. */
   isComplete: boolean;

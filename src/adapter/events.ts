@@ -14,7 +14,7 @@ export function travelFeed(client: TravelClient, { events: path }: { events: str
   };
 }
 
-/** Converts the answers of a travel API without events, without permission to read them or without cursors to `none`. */
+/** Returns `none` for the answers of a travel API that has no events, no permission to read them, or no cursors. */
 function toFeedAnswer(answer: TravelAnswer<FeedPage | 'none'>): TravelAnswer<FeedPage | 'none'> {
   const hasNone =
     answer.kind === 'notFound' ||

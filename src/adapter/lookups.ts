@@ -7,15 +7,21 @@ import type { TravelClient, TravelPaths } from './client.ts';
 import { readCollection } from './collection.ts';
 import { readTravelUser } from './users.ts';
 
-/** How long a complete reading is used before it is read again. */
+/** How long cached lookups are used before they are read again, in milliseconds. */
 const FRESH_MS = 60_000;
-/** A refresh uses a reading up to this age, so that many users with an unknown cost center cause one reading. */
+/**
+ * `refresh` returns cached lookups up to this age, in milliseconds, so that many users with an unknown cost center
+ * cause only one reading.
+ */
 const REFRESH_FRESH_MS = 3_000;
-/** The delay after a reading that failed: it spares the travel API, and is short when the API is back. */
+/**
+ * The delay after a failed reading, in milliseconds: long enough not to flood the travel API, and short enough to
+ * recover quickly.
+ */
 const RETRY_MS = 1_000;
-/** How long a reading with failed parts is used; those parts keep their older values. */
+/** How long lookups are used if some parts could not be read and keep their older values, in milliseconds. */
 const PARTIAL_FRESH_MS = 5_000;
-/** A longer Retry-After is cut to this. */
+/** The longest Retry-After that is obeyed, in milliseconds. */
 const MAX_REQUESTED_DELAY_MS = 60_000;
 
 /** The source of the lookups, and how long they are used. */
@@ -29,24 +35,24 @@ export interface LookupSettings {
   freshMs?: number;
 }
 
-/** The lookups of one connection, with the parts that an operator should know to be outdated. */
+/** The cached lookups of one connection. An operator can see which parts are outdated. */
 export interface CachedLookups extends TravelLookups {
-  /** The parts whose last reading failed, so that an older one is used. */
+  /** Returns the parts whose last reading failed, so that older values are used. */
   stale(): (keyof Lookups)[];
 }
 
 interface Reading {
   /**
-   * The number of times the lookups had been expired when the reading began; later changes may be missing in it. Undefined
-   * while the reading waits for the previous one: changes until then are included.
+   * The value of the expiry counter when the reading began: if the counter has changed since, the reading may miss
+   * changes. Undefined while the reading waits for the previous one.
    */
   epoch: number | undefined;
   answer: Promise<TravelAnswer<Lookups>>;
-  /** When the reading ended, and for how many milliseconds it is used then; undefined while it runs. */
+  /** When the reading ended, and for how many milliseconds its result is used; undefined while it runs. */
   ended: { at: number; freshMs: Record<ReadMode, number> } | undefined;
 }
 
-/** `current` accepts any fresh reading; `refresh` only a very recent one. */
+/** Which cached lookups are accepted: `current` accepts any that are fresh, `refresh` only very recent ones. */
 type ReadMode = 'current' | 'refresh';
 
 /**
@@ -84,7 +90,10 @@ function isExpired({ ended }: Reading, mode: ReadMode, now: number): boolean {
   return ended !== undefined && now - ended.at >= ended.freshMs[mode];
 }
 
-/** The parts of which an older reading is used, by the path that was forbidden or by the name of the part that failed. */
+/**
+ * The parts that have older values. The key is the path that was forbidden, or the name of the part that could not be
+ * read.
+ */
 type StaleParts = Map<string, keyof Lookups>;
 
 /**
@@ -102,7 +111,7 @@ function tolerateForbidden({ client, log, connection }: LookupSettings, stale: S
       forbidden.delete(path);
     }
     if (answer.kind !== 'forbidden') return answer;
-    // A path is always read with the same function, so its items are of type T.
+    // The cast is safe, because each path is always read by the same function.
     const before = last.get(path) as T[] | undefined;
     if (before) stale.set(path, part);
     if (!forbidden.has(path)) logForbidden(log, { connection, part, path, wasRead: before !== undefined });

@@ -89,7 +89,9 @@ export function readTravelUser(value: unknown, table: readonly Field[] = fields)
   };
 }
 
-/** The members of an object that are fields of the table: those whose key is `prefix` and the name of the member. */
+/**
+ * Reads the members of an object that are fields of the table. `prefix` and the member's name are the key of the field.
+ */
 function readMembers(
   source: Record<string, unknown>,
   table: readonly Field[],
@@ -100,10 +102,10 @@ function readMembers(
     const isMember = key.startsWith(prefix) && !name.includes('.');
     return isMember && typeof source[name] === type ? [[name, source[name]] as const] : [];
   });
-  return Object.fromEntries(found) as { [name: string]: string | boolean }; // `typeof` has checked each value.
+  return Object.fromEntries(found) as { [name: string]: string | boolean }; // The `typeof` test above has checked each value.
 }
 
-/** Reads the id alone, also of a traveler that is otherwise unreadable; undefined if there is none. */
+/** Reads only the id of a traveler, even if the traveler cannot be parsed; undefined if there is none. */
 export function readTravelUserId(value: unknown): string | undefined {
   const id = asString(asObject(value)?.id);
   return id === '' ? undefined : id;

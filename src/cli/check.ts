@@ -13,7 +13,7 @@ import { compileRules } from '../translator/rules.ts';
 import { noLookups } from '../translator/translation.ts';
 import { type Action, type Shell, travelFailureText } from './output.ts';
 
-/** Adds `check`. */
+/** Adds the command `check`. */
 export function addCheckCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('check')
@@ -28,7 +28,7 @@ export function addCheckCommand(program: Command, shell: Shell, action: Action):
 export async function check({ environment, home, print }: Shell): Promise<0> {
   const settings = readSettings(environment, home);
   const checked: NameCheck[] = [];
-  // One after the other: each check of an embedded travel service opens the database.
+  // Check one connection after the other: each check of an embedded travel service opens the database.
   for (const connection of settings.connections)
     checked.push(await checkConnectionNames(settings, connection));
   for (const { id, travelApi, policies, scimToken, mapping } of settings.connections) {
@@ -58,7 +58,7 @@ export async function check({ environment, home, print }: Shell): Promise<0> {
 
 interface NameCheck {
   faults: Fault[];
-  /** The message that the names could not be looked up, with the reason. */
+  /** If the names could not be looked up: a message with the reason. */
   unchecked?: string;
 }
 

@@ -38,7 +38,7 @@ export async function run(argv: string[], home: string): Promise<number> {
 async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    // The end of the input counts as an empty answer.
+    // If the input ends, the answer is empty.
     const end = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
     return await Promise.race([terminal.question(escapeControls(question)), end]);
   } finally {

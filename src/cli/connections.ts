@@ -17,7 +17,7 @@ import {
   travelFailureText,
 } from './output.ts';
 
-/** Adds `connections list` and `connections forget`. */
+/** Adds the commands `connections list` and `connections forget`. */
 export function addConnectionCommands(program: Command, shell: Shell, action: Action): void {
   const connections = program
     .command('connections')
@@ -122,7 +122,7 @@ function counted(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Adds `import`. */
+/** Adds the command `import`. */
 export function addImportCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('import')
@@ -214,7 +214,10 @@ export async function withDatabase<E extends 0 | 1 | 'unconfirmed'>(
   }
 }
 
-/** Finds a connection of the settings. If there is none, prints the names of those that there are and returns undefined. */
+/**
+ * Finds a connection of the settings. If it does not exist, prints the names of the existing ones and returns
+ * undefined.
+ */
 export function findConnection(
   shell: Shell,
   { connections }: Settings,

@@ -21,7 +21,7 @@ import { stringMember } from '../travel/json.ts';
 import { findConnection, withDatabase } from './connections.ts';
 import { type Action, formatMinute, formatTable, parseDays, parseKeysUrl, type Shell } from './output.ts';
 
-/** Adds `tokens`, `oauth-clients` and `api-keys`. */
+/** Adds the commands `tokens`, `oauth-clients` and `api-keys`. */
 export function addCredentialCommands(program: Command, shell: Shell, action: Action): void {
   addTokenCommands(program, shell, action);
   addClientCommands(program, shell, action);
@@ -213,7 +213,7 @@ export function revokeApiKey(shell: Shell, id: string): Promise<0 | 1> {
   });
 }
 
-/** The access that an OAuth client is to have, and the place of its public keys, if it has any. */
+/** The requested registration of an OAuth client: its access, and where its public keys are, if it has any. */
 export interface ClientRequest {
   name: string;
   opens: { connection: string } | { travelAdmin: string };
@@ -268,7 +268,10 @@ export function revokeClient(shell: Shell, id: string): Promise<0 | 1> {
   });
 }
 
-/** Finds the connection or admin that the client is to have access to. If there is none, prints why and returns undefined. */
+/**
+ * Finds the connection or admin to which the client is to get access. If it does not exist, prints the reason and
+ * returns undefined.
+ */
 async function resolveGrant(
   shell: Shell,
   { database, settings }: { database: Database; settings: Settings },

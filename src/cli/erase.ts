@@ -42,7 +42,7 @@ export interface EraseOptions {
   yes?: true;
 }
 
-/** Adds `erase`. */
+/** Adds the command `erase`. */
 export function addEraseCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('erase')
@@ -60,7 +60,7 @@ export function addEraseCommand(program: Command, shell: Shell, action: Action):
 
 /** Duration of the leases on the person's identities, in milliseconds. While they last, the reconciler sends nothing. */
 const LEASE_MS = 10 * 60_000;
-/** Longest wait for the leases of a running reconciler, in milliseconds: longer than such a lease lasts. */
+/** Longest wait for the leases of a running reconciler, in milliseconds; longer than one of these leases. */
 const LEASE_WAIT_MS = 130_000;
 const RETRY_MS = 200;
 /** A running server writes a request to the log up to 100 ms later; wait this long, in milliseconds. */
@@ -135,7 +135,10 @@ interface EraseContext {
   asked: EraseOptions;
 }
 
-/** Returns undefined on success, else a message with what went wrong and what to do. */
+/**
+ * Erases the person while holding the leases of the identities. Returns undefined on success, else a message with the
+ * problem and the remedy.
+ */
 async function eraseUnderLeases(context: EraseContext, plan: ErasurePlan): Promise<string | undefined> {
   const { database, settings, asked } = context;
   const token = randomUUID();
@@ -199,7 +202,7 @@ async function erasePerson(
     : 'The person is erased, but the write-ahead log of the database could not be emptied, as somebody reads from it: stop the server once.';
 }
 
-/** Returns the ids of the erased travelers of the embedded travel service. */
+/** Erases the person's travelers in the embedded travel service and returns their ids. */
 async function eraseTravelers(
   database: Database,
   ground: ErasureDeps,
@@ -232,7 +235,7 @@ async function removeFromOtherRecords(
   return redactLoggedRequests(database, toRequestLogSearch(person), after);
 }
 
-/** Repeats an attempt until it succeeds; returns false after `LEASE_WAIT_MS`. */
+/** Repeats an attempt until it succeeds. Returns false if it has not succeeded after `LEASE_WAIT_MS`. */
 async function retryUntilDone(attempt: () => Promise<boolean>): Promise<boolean> {
   const end = performance.now() + LEASE_WAIT_MS;
   while (!(await attempt())) {

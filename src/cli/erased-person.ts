@@ -24,18 +24,20 @@ export interface ErasedPerson {
   travelers: StoredResource[];
   /** The person's travel ids in that service, including deleted travelers: events about them may still be stored. */
   embeddedIds: string[];
-  /** The values with which other people and groups of a connection refer to the person. */
+  /** Returns the values by which other people and groups of a connection refer to the person. */
   namesIn(connection: string): string[];
   /**
-   * Finds the person in the records of other people of a connection: by all names if the connection has provisioned the person, else
-   * by the addresses and ids that the travel service knows.
+   * Recognizes the person in the records of other people. In a connection that has provisioned the person, by all
+   * names; in others, by the addresses and ids in the travel service.
    */
   matcherFor(connection: string): NameMatcher;
-  /** Finds the person in names that admins of the travel service chose: by addresses, travel ids and full names. */
+  /**
+   * Recognizes the person in names that admins of the travel service chose, by addresses, travel ids and full names.
+   */
   inTravel: NameMatcher;
-  /** Finds the person in the request log: by addresses and travel ids. */
+  /** Recognizes the person in the request log, by addresses and travel ids. */
   inRequests: NameMatcher;
-  /** Tells whether a value in a document of the travel service is one of the addresses or full names. */
+  /** Returns true if a value in a document of the travel service is one of the person's addresses or full names. */
   isNamed(value: string): boolean;
   /** Returns a document of the travel service without the addresses and, if `withId` is set, without the travel ids. */
   strike(doc: JsonObject, withId: boolean): JsonObject;
@@ -45,9 +47,9 @@ export interface ErasedPerson {
 export interface PersonQuery {
   user: string;
   connection?: string;
-  /** The travel account to assume if no connection has the person. */
+  /** The travel account of the person if no connection knows the person. */
   account: string;
-  /** Tells whether the travelers of an account are in the embedded travel service. */
+  /** Returns true if the travelers of an account are in the embedded travel service. */
   isEmbedded(account: string): boolean;
 }
 
@@ -110,7 +112,10 @@ async function findTravelers(store: TravelReader, user: string): Promise<StoredR
 type Person = Pick<ErasedPerson, 'account' | 'identities' | 'travelIds' | 'travelers' | 'embeddedIds'>;
 type PersonNames = Omit<ErasedPerson, keyof Person>;
 
-/** Leaves out the names that another person has too, because a record with such a name may be about that person. */
+/**
+ * Returns the names of the person, without those that another person has too: a record with such a name may be about
+ * the other person.
+ */
 async function namesOf(database: Database, person: Person): Promise<PersonNames> {
   const { identities, travelIds, travelers } = person;
   const own = new Set(identities.map(({ connection, id }) => `${connection}/${id}`));
@@ -147,7 +152,7 @@ function namesInTravelService(addresses: string[], travelIds: string[], fullName
     inRequests: withIds,
     isNamed: nameMatcher({ unique: addresses, whole: fullNames }).matchesValue,
     strike: (doc: JsonObject, withId: boolean) =>
-      redactNames(doc as Json, withId ? withIds : plain) as JsonObject, // An object stays one.
+      redactNames(doc as Json, withId ? withIds : plain) as JsonObject, // Redaction keeps the type: an object stays an object.
   };
 }
 

@@ -65,7 +65,7 @@ export function toRequestLogSearch({ travelIds, inRequests }: ErasedPerson) {
   return { travelIds, matcher: inRequests };
 }
 
-/** Tells whether the travelers of an account are in the embedded travel service. */
+/** Returns true if the travelers of an account are in the embedded travel service. */
 export function isEmbeddedAccount({ connections }: Settings, account: string): boolean {
   return connections.some((one) => one.account === account && one.travelApi.url === 'embedded');
 }
@@ -102,7 +102,7 @@ export function erasureRefusal({ person, foreign, travelers }: ErasurePlan): str
   return undefined;
 }
 
-/** The text that the admin reads before confirming an erasure. */
+/** Returns the text that the admin reads before confirming an erasure. */
 export function planText(plan: ErasurePlan): string {
   const { person, travelers, groups, otherPeople, requests, formerEvents } = plan;
   const events = [...travelers.values()].reduce((sum, one) => sum + one.events, formerEvents);
@@ -125,7 +125,7 @@ export function planText(plan: ErasurePlan): string {
   ].join('\n');
 }
 
-/** The text after an erasure, with what the admin has to do elsewhere. */
+/** Returns the text that is shown after an erasure, with the remaining work for the admin elsewhere. */
 export function remainderText(plan: ErasurePlan): string {
   return ['The person is erased.', ...remainderLines(plan)].join('\n');
 }

@@ -6,7 +6,7 @@ import type { HeldPerson, HeldRules } from '../provisioning/store-ports.ts';
 /** An admin's decision about a held change: approve or discard. */
 export type Answer = Decision['answer'];
 
-/** The held people and rules that one decision concerns. */
+/** The people and changes of rules that one decision of an admin applies to. */
 export interface HeldItems {
   people: HeldPerson[];
   rules: HeldRules[];
@@ -20,7 +20,10 @@ interface CauseText {
   approved: string;
 }
 
-/** The texts of every cause. For a person who is inactive or deleted, an approval archives or deletes instead. */
+/**
+ * The texts for each cause of a hold. If the person is inactive or deleted, an approval archives or deletes the
+ * traveler instead.
+ */
 export const causeTexts = {
   safetyValve: {
     why: (policies) => safetyValveText(policies?.safetyValve),

@@ -17,7 +17,7 @@ import { type Action, escapeLine, formatMinute, formatTable, jsonLine, type Shel
 
 const causes = ['safetyValve', 'guarded', 'return', 'rules'] satisfies HoldCause[];
 
-/** Adds `holds list`, `holds show`, `holds approve` and `holds discard`. */
+/** Adds the commands `holds list`, `holds show`, `holds approve` and `holds discard`. */
 export function addHoldCommands(program: Command, shell: Shell, action: Action): void {
   const holds = program.command('holds').description('changes that wait for the decision of an admin');
   holds
@@ -140,7 +140,10 @@ async function printTable(shell: Shell, database: Database, counts: HoldCount[])
     shell.printError('"jetbridge preview --people" shows what the rules and lookups would change.');
 }
 
-/** Counting the people whom new rules would change stops at 100, where an admin's decision is needed. */
+/**
+ * Returns the number as text. The people affected by new rules are counted only up to 100, because any higher number
+ * needs an admin's decision.
+ */
 function peopleCountText(cause: HoldCause, count: number): string {
   return cause === 'rules' && count > 100 ? 'more than 100' : String(count);
 }
@@ -211,7 +214,10 @@ function selectedConnections({ connections }: Settings, chosen: string | undefin
   return connections.map(({ id }) => id).filter((id) => (chosen ?? id) === id);
 }
 
-/** Finds identities by SCIM id or userName in these connections, tombstones included; held ones alone if there are any. */
+/**
+ * Finds identities by SCIM id or userName in these connections, including tombstones. If some of them are held, returns
+ * only those.
+ */
 async function findIdentities(
   database: Database,
   connections: string[],
@@ -240,7 +246,7 @@ function toHeldPerson(identity: Identity): HeldPerson | undefined {
   };
 }
 
-/** A decision, with the people or the cause that it concerns. */
+/** An admin's decision, and the people or the cause that it applies to. */
 export interface DecisionRequest extends HoldFilter {
   answer: Answer;
   people: readonly string[];
@@ -305,7 +311,10 @@ function ambiguousText(name: string, held: HeldPerson[]): string {
   return `${escapeLine(name)} is held several times: ${places}. Give the id, or add --connection.`;
 }
 
-/** Includes a discarded change of rules if the cause `rules` is to be approved: that decision can be reversed. */
+/**
+ * Finds the held people and changes of rules. To approve the cause `rules`, also returns a discarded change, because
+ * that decision can be reversed.
+ */
 async function findHeldItems(
   database: Database,
   settings: Settings,

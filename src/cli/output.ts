@@ -30,10 +30,16 @@ export function startProgressBar(connection: string, noun: string): SingleBar {
 
 /** Characters that control a terminal (C0, DEL, C1), or that reorder or break a text (bidi controls, separators). */
 const controls = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-/** The same, and all other invisible characters: format characters, lone surrogates, private and unassigned ones. */
+/**
+ * All invisible characters: those in `controls`, and format characters, lone surrogates, private and unassigned
+ * characters.
+ */
 const invisible = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** Escapes every control character of a whole output except line breaks, as a last guard against data in it. */
+/**
+ * Escapes all control characters except line breaks in the whole output of a command, in case the data in it was not
+ * escaped.
+ */
 export function escapeControls(text: string): string {
   return text.replace(controls, (character) => (character === '\n' ? character : escapeCharacter(character)));
 }
@@ -98,7 +104,7 @@ const systemRemedies: Record<string, string> = {
   ENOSPC: 'Make room on the disk.',
 };
 
-/** Remedies by a part of the message, because some errors of SQLite have no code. */
+/** Remedies for errors of the database, by a part of their message: some errors of SQLite have no code. */
 const databaseRemedies: [part: string, cure: string][] = [
   ['file is not a database', 'Restore a backup, or point JETBRIDGE_DATA at another folder.'],
   ['disk image is malformed', 'Restore a backup.'],
@@ -108,7 +114,7 @@ const databaseRemedies: [part: string, cure: string][] = [
   ['disk I/O error', 'Make room on the disk, and see whether it works.'],
 ];
 
-/** The surroundings of a command: environment, terminal and output. */
+/** The environment, terminal and output streams of a command. */
 export interface Shell {
   environment: Record<string, string | undefined>;
   /** The program's folder, which contains `config` and `demo`. */
@@ -154,7 +160,7 @@ export function parseKeysUrl(text: string): string {
   return text;
 }
 
-/** Adds a variable, given as `name=value`, to those given before. */
+/** Parses a variable of the form `name=value` and adds it to the variables given before. */
 export function parseVariable(text: string, others: Record<string, string>): Record<string, string> {
   const [, name, value = ''] = /^(\w+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined) throw new InvalidArgumentError('must be of the form name=value.');

@@ -29,7 +29,7 @@ interface PreviewFlags {
   limit?: number;
 }
 
-/** Adds `preview`. */
+/** Adds the command `preview`. */
 export function addPreviewCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('preview')
@@ -103,8 +103,9 @@ interface PeoplePreviewRequest {
 }
 
 /**
- * Prints what a mapping would change for the stored people; without a mapping file, what the current mapping would still change.
- * The output contains names, addresses and phone numbers on purpose. It goes to the terminal only, never to the log.
+ * Prints how a new mapping would change the travelers of stored people. Without a mapping file, prints which changes
+ * the current mapping has still to make. The output contains names, addresses and phone numbers on purpose. It goes to
+ * the terminal only, never to the log.
  */
 export async function previewPeople(
   shell: Shell,
@@ -143,7 +144,7 @@ type Names = MappingPreview['names'];
 /** The connection and mapping that a preview compares. */
 interface PreviewSubject {
   connection: string;
-  /** The file of the new mapping; undefined: the current mapping was compared with what was sent last. */
+  /** The file of the new mapping; undefined if the current mapping was compared with the values sent last. */
   mapping: string | undefined;
 }
 

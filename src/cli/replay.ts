@@ -4,7 +4,7 @@ import { replay } from '../replay/report.ts';
 import { ScenarioFault } from '../replay/scenario.ts';
 import { type Action, escapeLine, parseBaseUrl, parseVariable, type Shell } from './output.ts';
 
-/** Adds `replay`. */
+/** Adds the command `replay`. */
 export function addReplayCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('replay')

@@ -17,7 +17,7 @@ import { type Service, start } from '../server/start.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { type Action, escapeLine, type Shell } from './output.ts';
 
-/** Adds `serve`. */
+/** Adds the command `serve`. */
 export function addServeCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('serve')
@@ -29,9 +29,9 @@ export function addServeCommand(program: Command, shell: Shell, action: Action):
 export async function serve({ environment, home, printError: complain }: Shell): Promise<0> {
   const settings = readSettings(environment, home);
   const service = await start(settings);
-  // The log is stored, and these secrets must not be: print them to standard error instead.
+  // Print the secrets to standard error instead of the log, because the log is stored.
   complain(startupText(service.url, await service.makeSecrets()));
-  // Without a certificate there is nothing to renew, and SIGHUP ends the process as usual.
+  // Without a certificate, SIGHUP ends the process as usual.
   if (settings.tls) process.on('SIGHUP', service.renewCertificate);
   await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
   await service.close();
@@ -51,7 +51,7 @@ function startupText(url: string, made: Awaited<ReturnType<Service['makeSecrets'
   return lines.join('\n');
 }
 
-/** Adds `demo`. */
+/** Adds the command `demo`. */
 export function addDemoCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('demo')
@@ -59,7 +59,7 @@ export function addDemoCommand(program: Command, shell: Shell, action: Action): 
     .action(action(() => demo(shell)));
 }
 
-/** The recorded days, below `demo`. */
+/** The folder of the recorded days, relative to `demo`. */
 const scenarioFiles = ['okta-day.json', 'entra-day.json'];
 
 /** Plays a recorded day of Okta and of Entra ID on a throw-away database, and prints a table of the people afterwards. */

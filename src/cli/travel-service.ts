@@ -26,7 +26,7 @@ import {
 /** The largest number of trips that one person can make in thirteen months. */
 const TRIPS_EACH = 100;
 
-/** Adds `sample-data`. */
+/** Adds the command `sample-data`. */
 export function addSampleDataCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('sample-data')
@@ -62,7 +62,8 @@ function parseDay(text: string): string {
   // Date.parse accepts 30 February as 1 March, so compare the parsed day with the text.
   if (!/^20\d\d-/.test(text) || Number.isNaN(time) || !new Date(time).toISOString().startsWith(text))
     throw new InvalidArgumentError('must be a day of this century such as 2026-11-20.');
-  // The times of the event feed never decrease, so events of today would get the later time of the sample data.
+  // Refuse a future day: the times of the event feed never decrease, so today's events would get that day as their
+  // time.
   if (time > Date.now()) throw new InvalidArgumentError('must not be a day that is still to come.');
   return text;
 }
@@ -114,7 +115,7 @@ export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Pro
  */
 const WITH_SERVER = { writes: 100, pauseMs: 30 };
 const WITHOUT_SERVER = { writes: 1_000, pauseMs: 0 };
-/** Interval of the checks whether a server runs, in milliseconds. */
+/** Interval at which the command checks whether a server is running, in milliseconds. */
 const SERVER_CHECK_MS = 3_000;
 
 function pauseBetweenTransactions(directory: string): () => Promise<number> {
@@ -179,7 +180,7 @@ export interface RequestFlags extends Pick<RequestLogQuery, 'since' | 'path'> {
   json?: true;
 }
 
-/** Adds `requests`. */
+/** Adds the command `requests`. */
 export function addRequestsCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('requests')
@@ -230,7 +231,7 @@ async function newestRequests(
   const requests: LoggedRequest[] = [];
   let after: string | undefined;
   do {
-    // Read one request more than is shown, to know whether there are more.
+    // Read one request more than is shown, to find out whether there are more.
     const size = Math.min(PAGE_SIZE, limit + 1 - requests.length);
     const page = await log.list({ ...query, limit: size, after });
     requests.push(...page.requests);
@@ -259,7 +260,7 @@ async function requestTable(reading: TravelReader, requests: LoggedRequest[]): P
   return formatTable(['time (UTC)', 'status', 'ms', 'method', 'path', 'user', 'request id'], rows);
 }
 
-/** Adds `openapi`. */
+/** Adds the command `openapi`. */
 export function addOpenapiCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('openapi')

@@ -9,7 +9,7 @@ export interface Fault {
   remedy: string;
 }
 
-/** The settings have faults, and nothing was started. The message has one line for each fault. */
+/** Thrown if the settings have faults; nothing has been started. The message has one line for each fault. */
 export class SettingsFault extends Error {
   constructor(faults: Fault[]) {
     super(faults.map(faultLine).join('\n'));
@@ -188,7 +188,7 @@ function lineAndColumn(text: string, position: number): string {
   return `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 }
 
-/** The output of `openssl rand` has more different characters than this. */
+/** A secret with fewer different characters is easy to guess; the output of `openssl rand` always has more. */
 const MIN_DIFFERENT_CHARACTERS = 6;
 
 /** Returns why a secret is easy to guess despite its length, or undefined if its text shows no reason. */

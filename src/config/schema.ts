@@ -5,7 +5,7 @@ import { faultText } from '../translator/mapping-faults.ts';
 import { mappingSchema } from '../translator/mapping-file.ts';
 import { secretWeakness } from './faults.ts';
 
-/** A whole number in a range; the fault of any other value names the range and an example. */
+/** Makes the schema of a whole number in a range. The message for any other value names the range and an example. */
 function wholeNumber(min: number, max: number, example: number) {
   const error = faultText(`is no whole number from ${min} to ${max}`, `Write one, e.g. ${example}.`);
   return z.int({ error }).min(min, { error }).max(max, { error });
@@ -335,7 +335,7 @@ export const environmentSchema = z.object({
       ),
     })
     .optional(),
-  // A weak previous key is accepted: its weakness may be the reason for the change.
+  // A weak previous key is accepted, because its weakness may be the reason for the change of keys.
   JETBRIDGE_KEY_PREVIOUS: encryptionKey.optional(),
   TRAVEL_API_URL: travelUrl.default('embedded'),
   TRAVEL_API_INSECURE: yesOrNo.default(false),
@@ -353,7 +353,10 @@ export const environmentSchema = z.object({
   TRUSTED_PROXIES: proxies,
 });
 
-/** Tells whether a URL is https, or http to this machine. With any other URL, others on the network can read and change the answers. */
+/**
+ * Returns true if a URL is https, or http to this machine. With any other URL, others on the network can read and
+ * change the answers.
+ */
 export function isSafeUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);

@@ -58,12 +58,15 @@ export interface Settings extends TransportSettings {
   parkingDomain: string | undefined;
   minimumShare: number;
   tombstoneDays: number;
-  /** Undefined: alerts appear in the log and the metrics only. */
+  /** The webhook for alerts; if undefined, alerts appear in the log and the metrics only. */
   alerts: AlertSettings | undefined;
   travelService: z.infer<typeof settingsSchema>['travelService'];
 }
 
-/** Variables of a later version. They are refused when set, because silently ignoring them would mislead the operator. */
+/**
+ * Variables that a later version will have. They are refused when set, because ignoring them silently would mislead the
+ * operator.
+ */
 const unsupportedVariables = ['DATABASE_URL'];
 
 /**
@@ -128,7 +131,7 @@ function plainTravelFaults(url: string, connections: Record<string, ConnectionEn
     .map((place) => ({ file: place.file, path: place.path, problem, remedy }));
 }
 
-/** Tells whether calls to a travel API cross the network unencrypted. */
+/** Returns true if calls to a travel API cross the network unencrypted. */
 export function isPlainTravelUrl(url: string): boolean {
   return url !== 'embedded' && !isSafeUrl(url);
 }

@@ -15,7 +15,7 @@ export interface TransportSettings {
   trustedProxies: string[];
 }
 
-/** Reads the variables about HTTPS and the certificate files. Adds what is wrong to `faults`. */
+/** Reads the HTTPS variables and the certificate files. Adds all faults to `faults`. */
 export function transportSettings(
   variables: z.infer<typeof environmentSchema>,
   faults: Fault[],
@@ -48,7 +48,7 @@ function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || isLoopback(host);
 }
 
-/** The files that TLS_CERT and TLS_KEY name. */
+/** The paths in TLS_CERT and TLS_KEY. */
 export interface CertificateFiles {
   cert: string;
   key: string;
@@ -64,7 +64,10 @@ export interface Certificate {
   validTo: number;
 }
 
-/** Reads a certificate and its key and checks that HTTPS can be served with them. Adds a fault and returns undefined otherwise. */
+/**
+ * Reads a certificate and its key, and checks that HTTPS can be served with them. If not, adds a fault and returns
+ * undefined.
+ */
 export function readCertificate(files: CertificateFiles, faults: Fault[]): Certificate | undefined {
   const cert = readPem('TLS_CERT', files.cert, faults);
   const key = readPem('TLS_KEY', files.key, faults);

@@ -7,7 +7,7 @@ import type { HttpMetrics } from './monitoring.ts';
 import { type AddressPredicate, clientAddress } from './proxies.ts';
 import { oneRequestPerTurn } from './sockets.ts';
 
-/** What the Express app needs from the process. */
+/** The dependencies of the Express app. */
 export interface HttpDeps {
   log: Logger;
   metrics: HttpMetrics;
@@ -25,7 +25,7 @@ export interface HttpDeps {
 export function httpApp(deps: HttpDeps, mount: (app: Express) => void): Express {
   const app = express();
   app.disable('x-powered-by');
-  // Express would compute an ETag for every body. The interfaces that have versions send their own.
+  // Express would compute an ETag for every body. Resources with versions have ETags of their own.
   app.disable('etag');
   // By default Express reads only the first 1,000 parameters, and would ignore a filter after them.
   app.set('query parser', (query: string | null) => parse(query ?? '', '&', '=', { maxKeys: 0 }));
@@ -40,7 +40,8 @@ export function httpApp(deps: HttpDeps, mount: (app: Express) => void): Express 
 }
 
 function addRequestScope({ log, metrics, newId, now, isTrusted = () => false }: HttpDeps): RequestHandler {
-  // Redacting each request line costs more than writing it. These lines contain only values that are chosen here.
+  // Switch off redaction for request lines, because it costs more than writing them. They contain only values that are
+  // listed or redacted in this file.
   const lines = log.child({}, { redact: [] });
   return (request, response, next) => {
     const began = now();

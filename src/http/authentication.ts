@@ -9,7 +9,7 @@ import { addressGroup } from './proxies.ts';
  */
 export type FailureLimit = (address: string) => number | undefined;
 
-/** Why a credential is refused, and which one it is, if that is known. For the log only. */
+/** Why a credential was refused and, if known, which credential it was. For the log only. */
 export interface RefusalReason {
   reason: string;
   credential?: string | undefined;
@@ -18,11 +18,13 @@ export interface RefusalReason {
 /** What a service needs to handle requests without a valid credential. */
 export interface FailedAuthenticationDeps {
   limit: FailureLimit;
-  /** Finds out why a token was refused. */
+  /** Returns why a token was refused. */
   explain(token: string): Promise<RefusalReason>;
 }
 
-/** A request without a valid credential. `known` is the reason for the refusal, if the caller knows it. */
+/**
+ * A request without a valid credential. `known` is the reason for the refusal if the caller has already determined it.
+ */
 interface UnauthenticatedRequest {
   authorization: string | undefined;
   token: string | undefined;
@@ -31,8 +33,8 @@ interface UnauthenticatedRequest {
 
 const WINDOW_MS = 60_000;
 /**
- * Per window. An IdP with a wrong secret tries a few times an hour, and 256 random bits cannot be guessed at this
- * rate.
+ * The allowed failures of an address in one window. An IdP with a wrong secret tries a few times an hour, and 256
+ * random bits cannot be guessed at this rate.
  */
 const MAX_FAILURES = 100;
 /** Bounds the memory. Beyond this, the address whose window began first is removed. */
@@ -43,7 +45,7 @@ const MAX_ADDRESSES = 10_000;
  * monotonic clock.
  */
 export function createFailureLimit(now: () => number): FailureLimit {
-  // In the order of their ends, since all windows have the same length.
+  // Ordered by the end of the window, because all windows have the same length.
   const windows = new Map<string, { failures: number; endsAt: number }>();
   return (address) => {
     const group = addressGroup(address);
@@ -80,7 +82,7 @@ export async function recordFailedAuthentication(
   return retryAfter;
 }
 
-/** The reason in the log of a request that is answered 429. */
+/** The reason that the log shows for a request that was answered with 429. */
 export const TOO_MANY_FAILURES = 'too many failures';
 
 /** Returns the client's address; '' outside of an `httpApp`. */

@@ -50,7 +50,7 @@ export async function verifyToken(
   return { claims: payload, type };
 }
 
-/** Returns the subject of a token without verifying it; undefined if the token cannot be parsed. */
+/** Returns the `sub` claim of a token without verifying the token; undefined if the token cannot be parsed. */
 export function unverifiedSubject(token: string): string | undefined {
   try {
     return decodeJwt(token).sub;
@@ -103,8 +103,8 @@ const MAX_BYTES = 1024 * 1024;
 /** Keys are read again after this time, in milliseconds. */
 const REFRESH_AFTER_MS = 10 * 60_000;
 /**
- * While keys cannot be read, the last ones are used for this time, in milliseconds. Most outages are shorter, and
- * withdrawn keys must expire.
+ * How long the last keys are used while new ones cannot be read, in milliseconds: longer than most outages, but not
+ * forever, because a withdrawn key must become invalid.
  */
 const MAX_STALE_MS = 60 * 60_000;
 /**
@@ -160,7 +160,7 @@ function keySource(addressOf: () => Promise<string>, now: () => number): KeySour
       cached = { keys, readAt: now() };
       return cached;
     } catch (error) {
-      // The provider may have moved: look the URL up again next time.
+      // The provider may have moved its keys: resolve the URL again next time.
       address = undefined;
       failedAt = now();
       throw new KeysUnavailable('the keys could not be fetched', { cause: error });

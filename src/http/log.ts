@@ -63,7 +63,7 @@ const FLUSH_AFTER_MS = 20;
 /** Lines are written at once when the buffer exceeds this size, in characters. */
 const MAX_BUFFERED_CHARACTERS = 65_536;
 
-/** Buffers to write when the process exits. */
+/** The write functions of all buffers, to be called when the process exits. */
 const pendingFlushes = new Set<() => void>();
 process.once('exit', () => {
   for (const flush of pendingFlushes) flush();
@@ -124,9 +124,9 @@ export class RequestScope {
   readonly id: string;
   /** The client's address, also behind trusted proxies. */
   readonly address: string;
-  /** Written in the log line at the end of the request. */
+  /** Fields for the log line that is written at the end of the request. */
   readonly notes: RequestNotes = {};
-  /** True for requests that monitoring sends all day. If they succeed, their log lines have the level debug. */
+  /** True for the requests that monitoring repeats all day. If one succeeds, its log line has the level debug. */
   isRoutine = false;
   readonly #parent: Logger;
   #log: Logger | undefined;

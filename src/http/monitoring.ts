@@ -2,10 +2,12 @@ import { Router } from 'express';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { requestScopeOf } from './log.ts';
 
-/** What the health routes check. */
+/** The dependencies of the health routes. */
 export interface HealthDeps {
   isReady(): Promise<boolean>;
-  /** `failure` returns the reason why writes fail, undefined while they succeed. `probe` checks by a write first. */
+  /**
+   * `failure` returns why writes fail, or undefined while they succeed. `probe` returns the same after a test write.
+   */
   writes: { failure(): string | undefined; probe(): Promise<string | undefined> };
 }
 
@@ -103,7 +105,7 @@ export function metricsRoutes({ registry }: HttpMetrics, { now, wait }: MetricsC
   let running: Promise<unknown> = Promise.resolve();
   const compute = async () => {
     await (nextAt > now() ? wait(nextAt - now()) : undefined);
-    // Computations never overlap. An error reaches the requests that wait for that computation.
+    // Computations never overlap. If one fails, the requests that wait for it get the error.
     await running.catch(() => {});
     next = undefined;
     nextAt = now() + MIN_INTERVAL_MS;

@@ -56,8 +56,8 @@ export function clientAddress(
 }
 
 /**
- * Returns what counts as one client: an IPv4 address, or the /64 network of an IPv6 address, since one client
- * usually has all of it.
+ * Returns the key under which the requests of one client are counted: an IPv4 address, or the /64 network of an IPv6
+ * address, because a client usually owns the whole network.
  */
 export function addressGroup(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;
@@ -65,7 +65,7 @@ export function addressGroup(address: string): string {
   return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
 }
 
-/** Handles the usual IPv4-mapped form without parsing the address. */
+/** Removes the prefix of an IPv4-mapped address. The usual form needs no parsing. */
 function stripIpv4Mapping(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice('::ffff:'.length) : address;
 }
@@ -114,7 +114,10 @@ export function transportReader(
   };
 }
 
-/** The schemes of the client's own connection, which is the first one in each header. The two headers may differ. */
+/**
+ * Returns the schemes of the client's own connection: the first entry of each header. The two headers may contradict
+ * each other.
+ */
 function forwardedSchemes(headers: Request['headers']): string[] {
   const first = String(headers['x-forwarded-proto'] ?? '').split(',')[0] ?? '';
   const element = (headers.forwarded ?? '').split(',')[0] ?? '';

@@ -60,16 +60,16 @@ interface SocketQueue {
   waiting: Exchange[];
   /** The request that was started last. */
   last: IncomingMessage | undefined;
-  /** Requests ignored after the last one that is answered; undefined while that one has not come. */
+  /** The number of requests ignored after the last one that is answered; undefined until that one has arrived. */
   ignored: number | undefined;
 }
 
-/** A client that sends this many ignored requests is flooding; its socket is closed at once. */
+/** The number of ignored requests after which a client counts as flooding; its socket is then closed at once. */
 const MAX_IGNORED = 256;
 
 /**
- * Handles the requests of a server within the limits. Requests of one socket are handled one after the other, so
- * that a client that pipelines waits for itself and holds at most one response in memory.
+ * Makes a request handler that enforces the limits. Requests of one socket are handled one after the other, so that a
+ * client that pipelines requests delays only itself, and at most one of its responses is in memory.
  */
 export function serveWithLimits(
   server: Server,
@@ -110,7 +110,7 @@ export function serveWithLimits(
     if (!queue.current) begin(queue, exchange);
     else if (queue.waiting.length < limits.waiting) {
       queue.waiting.push(exchange);
-      // Bytes that were read already are still parsed; the others stay with the client.
+      // Bytes that Node has already read are still parsed; the rest stays in the client's buffer.
       socket.pause();
     } else {
       queue.ignored = 0;
@@ -141,7 +141,7 @@ function handleSocketFaults(
   server.on('timeout', (socket) => {
     const current = queues.get(socket)?.current;
     const isUnread = socket.writableLength > 0;
-    // The request is still being handled, so there is nothing to read yet.
+    // While the request is being handled, there is no response that the client could read.
     if (current && !isUnread) return;
     if (current) noteUnreadResponse(current);
     socket.destroy();
@@ -153,8 +153,8 @@ function newQueue(): SocketQueue {
 }
 
 /**
- * True if a response sent now would be taken for the response to the malformed request: no other response is being
- * sent, no complete request precedes it, and it has no response yet.
+ * Returns true if the client would take a response sent now for the response to the malformed request: no other
+ * response is being sent, no complete request precedes it, and it has no response yet.
  */
 function isResponseExpected({ current, last }: SocketQueue): boolean {
   if (!current) return last === undefined || last.complete;

@@ -1,6 +1,6 @@
 import { hashSecret, newSecret } from '../http/authentication.ts';
 
-/** What the tokens of a client give access to: SCIM for a connection, or the travel API on behalf of an admin. */
+/** The access that the tokens of a client give: SCIM for one connection, or the travel API on behalf of an admin. */
 export type Grant = { kind: 'scim'; connection: string } | { kind: 'travel'; userId: string };
 
 /** How a client authenticates: by a secret, of which the hash is stored, or by assertions signed with a private key. */
@@ -20,7 +20,7 @@ export interface OAuthClient {
   revokedAt: number | undefined;
 }
 
-/** Stores the registered clients. */
+/** The store of registered clients. */
 export interface OAuthClients {
   add(client: Omit<OAuthClient, 'proof' | 'revokedAt'> & { proof: Proof }): Promise<void>;
   /** All clients, including revoked ones, oldest first. Clients of an admin are deleted with the admin. */
@@ -31,7 +31,7 @@ export interface OAuthClients {
   revoke(id: string, now: number): Promise<boolean>;
 }
 
-/** Stores hashes of the access tokens. */
+/** The store of access tokens. It contains only their hashes. */
 export interface AccessTokens {
   /** Stores a token, and deletes expired ones. */
   save(token: { hash: string; clientId: string; expiresAt: number }, now: number): Promise<void>;
@@ -42,13 +42,13 @@ export interface AccessTokens {
   findActive(hash: string, now: number): Promise<{ clientId: string; grant: Grant } | undefined>;
 }
 
-/** Stores the assertions that were used, so that each is accepted once. */
+/** The store of used assertions, by which each assertion is accepted only once. */
 export interface UsedAssertions {
   /** True for the first use. Deletes expired assertions, which are refused as expired anyway. */
   useOnce(assertion: { clientId: string; key: string; expiresAt: number }, now: number): Promise<boolean>;
 }
 
-/** What an admin registers a client with. */
+/** The data for the registration of a client by an admin. */
 export interface ClientRegistration {
   name: string;
   grant: Grant;

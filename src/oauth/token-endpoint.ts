@@ -22,7 +22,7 @@ import { addRequestNotes, requestScopeOf } from '../http/log.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import type { AccessTokens, Grant, OAuthClients, Proof, UsedAssertions } from './clients.ts';
 
-/** What the token endpoint depends on. */
+/** Dependencies of the token endpoint. */
 export interface TokenEndpointDeps {
   clients: OAuthClients;
   tokens: AccessTokens;
@@ -34,7 +34,7 @@ export interface TokenEndpointDeps {
   now(): number;
   log: { warn(fields: object, message: string): void };
   /**
-   * Counts failures by address only, since a client can change its client id. Clients that authenticate are never
+   * Counts failures by address alone, because a client can use any client id. Requests with valid credentials are never
    * limited.
    */
   limit: FailureLimit;
@@ -97,7 +97,7 @@ function limitFailures(limit: FailureLimit): ErrorRequestHandler {
   };
 }
 
-/** The client as the log names it. */
+/** Returns the name of a client in the log. */
 function credentialName(id: string): string {
   return `oauth:${id}`;
 }
@@ -265,7 +265,7 @@ function readAssertion(
   return { kind: 'assertion', clientId, assertion };
 }
 
-/** What assertion checks depend on. */
+/** Dependencies of the checks of assertions. */
 export interface AssertionDeps {
   assertions: UsedAssertions;
   /** The URL of the token endpoint, which assertions must name as their audience. */
@@ -297,7 +297,7 @@ export function createAssertionCheck({ assertions, audience, now, log }: Asserti
     const expected = { issuer: client.id, subject: client.id, audience, now: now() };
     const verified = verifyToken(assertion, keysOf(client.proof), expected);
     const { claims } = await verified.catch((error: unknown) => {
-      // A KeysUnavailable without a cause was logged some seconds ago.
+      // Without a cause, the same failure was already logged some seconds ago.
       if (error instanceof KeysUnavailable && error.cause)
         log.warn(
           { err: error, client: client.id },

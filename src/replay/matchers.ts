@@ -60,7 +60,9 @@ const matchers = {
   $lenLte: lengthTest((length, operand) => length <= operand),
 } satisfies Record<string, Test>;
 
-/** Tells whether a value equals the expected literal, type included, or satisfies all matchers of the expected object. */
+/**
+ * Returns true if a value equals the expected literal, type included, or satisfies all matchers of the expected object.
+ */
 export function matches(value: unknown, expected: unknown): boolean {
   const tests = matcherEntries(expected);
   if (!tests) return isDeepStrictEqual(value, expected);
@@ -70,7 +72,7 @@ export function matches(value: unknown, expected: unknown): boolean {
   });
 }
 
-/** Tells whether `matches` understands an expectation: a literal, or an object of known matchers. */
+/** Returns true if an expectation is valid: a literal, or an object of known matchers. */
 export function isExpectation(expected: unknown): boolean {
   const tests = matcherEntries(expected) ?? [];
   return tests.every(([name, operand]) => {
@@ -123,7 +125,7 @@ export function readPath(value: unknown, path: string): unknown {
   return segments.reduce(readSegment, value);
 }
 
-/** Tells whether `readPath` understands a path. */
+/** Returns true if a path is valid for `readPath`. */
 export function isPath(path: string): boolean {
   return parsePath(path) !== undefined;
 }

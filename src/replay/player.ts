@@ -7,7 +7,7 @@ import type { Expectation, Scenario, Step, StepRequest } from './scenario.ts';
 /** A played step with its mismatches. */
 export interface StepResult {
   step: Step;
-  /** The index of the step, from 0. */
+  /** The index of the step, beginning with 0. */
   index: number;
   method: string;
   /** The path and query as they were sent. */
@@ -158,7 +158,7 @@ export interface Mismatch {
   actual: unknown;
 }
 
-/** Everything in which an answer differs from what the step needs back. */
+/** Returns every difference between an answer and the expectation of the step. */
 export function findMismatches(reply: RawReply, expect: Expectation, variables: Variables): Mismatch[] {
   const { status } = reply;
   if (!expect.status.includes(status)) {
@@ -174,7 +174,7 @@ export function findMismatches(reply: RawReply, expect: Expectation, variables: 
   ];
 }
 
-/** The body as JSON; undefined when there is none or it is none. */
+/** Returns the body as JSON; undefined if it is empty or not JSON. */
 export function responseBodyOf({ body }: RawReply): unknown {
   try {
     return JSON.parse(body);
@@ -183,7 +183,10 @@ export function responseBodyOf({ body }: RawReply): unknown {
   }
 }
 
-/** The body's matchers hold for answers of the preferred kind, success or error, and that have a body. */
+/**
+ * Returns the matchers of the body. They apply only to an answer with a body that succeeds or fails as the preferred
+ * status does.
+ */
 function bodyMatchersOf(status: number, expect: Expectation): Record<string, unknown> {
   return status === 204 || !isPreferred(status, expect) ? {} : expect.bodyMatches;
 }
@@ -195,7 +198,8 @@ function isPreferred(status: number, { status: [preferred = 0] }: Expectation): 
 function headerMismatches(reply: RawReply, expect: Expectation, variables: Variables): Mismatch[] {
   return Object.entries(expect.headers).flatMap(([name, matcher]) => {
     const isMediaType = name.toLowerCase() === 'content-type';
-    // A 204 has no Content-Type. Other headers are expected only of an answer of the preferred kind, success or error.
+    // A 204 has no Content-Type. All other headers are checked only if the answer succeeds or fails as the preferred
+    // status does.
     const isExpected = isMediaType ? reply.status !== 204 : isPreferred(reply.status, expect);
     const expected = substitute(matcher, variables);
     const actual = reply.headers[name.toLowerCase()];
@@ -213,7 +217,7 @@ function bodyMismatches(body: unknown, expected: Record<string, unknown>, variab
   });
 }
 
-/** The status with the beginning of the body, which usually contains the reason. */
+/** Returns the status and the beginning of the body, which usually contains the reason. */
 function statusWithBody({ status, body }: RawReply): unknown {
   return body === '' ? status : `${status} ${body.slice(0, 400)}`;
 }
@@ -222,10 +226,10 @@ function statusWithBody({ status, body }: RawReply): unknown {
 export type Variables = Record<string, unknown>;
 
 const placeholder = /\{\{(\w+)\}\}/g;
-/** The value of this variable is an absolute URL, so a path takes it without percent-encoding. */
+/** The variable that contains an absolute URL. In a path, its value is not percent-encoded. */
 const urlVariable = 'tokenEndpoint';
 
-/** Substitutes variables in a text. An unknown one, whose capture failed, becomes `missing-<name>`. */
+/** Substitutes variables in a text. If the capture of a variable failed, its value becomes `missing-<name>`. */
 export function substituteText(text: string, variables: Variables): string {
   return text.replace(placeholder, (_, name: string) => String(variableValue(name, variables)));
 }

@@ -81,7 +81,7 @@ export interface ReplayResult {
 
 const extensionUrn = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
 
-/** Variables that only some runners can give; a scenario that uses a missing one is skipped. */
+/** Variables that not every runner has. A scenario that uses a missing one is skipped. */
 const optionalVariables = [
   'seedEmail',
   'tokenEndpoint',
@@ -90,7 +90,7 @@ const optionalVariables = [
   'clientBasic',
   'entraAssertion',
 ];
-/** The variable that a scenario with this tag needs, even if no step names it. */
+/** The variable that a scenario with this tag needs, even if none of its steps names the variable. */
 const neededByTag: Record<string, string> = { oauth: 'tokenEndpoint', 'needs-seed': 'seedEmail' };
 
 /** Plays scenarios one after the other and prints their outcomes. Throws a `ScenarioFault`, before it plays any, if one is invalid. */

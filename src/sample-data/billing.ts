@@ -12,8 +12,8 @@ import { DAY, HOUR, LENGTH, randomTime, type ScheduledAction, type Transaction }
 import { formatLocal, price, startOfDay } from './trip-plan.ts';
 
 /**
- * One invoice becomes uncollectible and one void: the ones with these numbers, or the next ones that can. Every company then
- * has an example of both.
+ * The numbers of the invoices that become uncollectible and void. If one cannot, the next that can is used, so that
+ * every company has an example of both.
  */
 const UNCOLLECTIBLE = 5;
 const VOID = 8;

@@ -16,7 +16,7 @@ export interface Branch extends Country {
 export interface Company extends CompanyIdentity {
   branches: Branch[];
   policies: Policies;
-  /** One for each department, in the order of `departments`. */
+  /** The ids of the cost centers, one for each department, in the order of `departments`. */
   costCenterIds: string[];
   projectCodeIds: string[];
   fields: CompanyFields;
@@ -196,7 +196,7 @@ const smartSettings = {
   tripDestination: { forceApprovalCountries: ['US', 'SG'] },
 };
 
-/** The names of a company. They follow from the seed alone, and differ for every seed. */
+/** The names of a company. They depend only on the seed, and every seed gives different ones. */
 export interface CompanyIdentity {
   name: string;
   /** A domain under `.example`, which cannot be registered (RFC 2606 §2). */

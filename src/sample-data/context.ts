@@ -29,18 +29,18 @@ export interface SimulationContext {
   examples: Examples;
 }
 
-/** Examples of resources, for the requests to try that the command line prints. */
+/** Ids of some resources. The command line uses them to print example requests. */
 export interface Examples {
   tripProjectId?: string;
   invoiceId?: string;
 }
 
-/** The size of the set of taken names, in bits: two million names rarely share a bit. */
+/** The size of the Bloom filter, in bits: with it, two million names rarely collide. */
 const BITS = 1 << 24;
 
 /**
- * Unique local parts of email addresses, in constant memory. Only a hash of each name is stored (a Bloom filter), so a free name
- * may count as taken, never the other way round.
+ * Makes unique local parts of email addresses, in constant memory. Only a hash of each name is stored (a Bloom filter),
+ * so a name that is free may count as taken, but a taken name never counts as free.
  */
 export class EmailAddresses {
   readonly #taken = new Uint8Array(BITS / 8);

@@ -6,7 +6,10 @@ import type { SimulationContext } from './context.ts';
 import { type Country, cities } from './reference-data.ts';
 import { DAY, HOUR, insertResource, LENGTH, randomTime, type Transaction } from './simulation.ts';
 
-/** The direct reports of one manager. People are numbered level by level, so that the tree of managers has no cycle. */
+/**
+ * The number of direct reports of a manager. People are numbered level by level, so that the tree of managers has no
+ * cycle.
+ */
 const REPORTS = 8;
 /** This share of the people is hired when the account is opened; the others are hired one by one. */
 const FIRST_SHARE = 0.8;
@@ -163,7 +166,10 @@ function phone({ phone: range }: Country, random: Faker): { phoneNumber?: string
   return { phoneNumber: `${range.prefix}${random.string.numeric(range.digits)}` };
 }
 
-/** Few people have a role. The listed numbers always have it, so that even a small company has an admin. */
+/**
+ * Chooses the roles of a person; most people have none. The people with the listed numbers always have a role, so that
+ * even a small company has an admin.
+ */
 function roles({ number, isManager }: Job, random: Faker): string[] {
   const has = (numbers: number[], share: number) =>
     numbers.includes(number) || random.datatype.boolean(share);

@@ -7,7 +7,7 @@ import { failureText, signatureHeaders } from '../travel/webhooks/attempt.ts';
 const TIMEOUT_MS = 10_000;
 /** Waits between the attempts to deliver one alert, in milliseconds; after the last attempt the alert is dropped. */
 const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
-/** The number of alerts that wait while the receiver does not answer; beyond it the oldest is dropped. */
+/** The maximum number of alerts that wait while the receiver does not answer. Then the oldest is dropped. */
 const QUEUE_LIMIT = 100;
 
 /** Sends alerts in the background, one after the other, until it is closed. */

@@ -24,11 +24,11 @@ import { steadyClock, wait } from './runtime.ts';
 /** The embedded travel service, and the credentials that it creates. */
 export interface EmbeddedTravel {
   app: Express;
-  /** The bridge's own key. It exists in memory only, as long as the process lives. */
+  /** The API key of the bridge itself. It exists only in memory, while the process runs. */
   bridgeKey: string;
-  /** Tells whether the user may act in the service: an active user with the role admin. */
+  /** Returns true for an active user with the role admin. */
   isActiveAdmin(userId: string): Promise<boolean>;
-  /** Creates the first admin's API key, unless the admin has one or TRAVEL_API_KEY gives one. */
+  /** Creates the first admin's API key, unless the admin already has one or TRAVEL_API_KEY contains one. */
   createFirstKey(): Promise<string | undefined>;
   /** Delivers events to webhooks and runs the cleanup jobs, until it is stopped. */
   run(): { stop(): Promise<void> };
@@ -109,7 +109,10 @@ export async function createEmbeddedTravel(deps: EmbeddedTravelDeps): Promise<Em
   };
 }
 
-/** The travel resources notify the webhooks of every change, and the webhooks change resources: the two know each other. */
+/**
+ * Connects the travel resources and the webhooks: each change of a resource notifies the webhooks, and webhooks change
+ * resources.
+ */
 function connectWebhooks(
   { database, onChange, log, privateReceivers = false }: EmbeddedTravelDeps,
   store: TravelStore,
@@ -154,7 +157,7 @@ function accessTokenAuthenticator(database: Database): Authenticator {
   };
 }
 
-/** Asks the authenticators in order; the first that knows the token decides. */
+/** Combines authenticators: they are called in order until one accepts the token. */
 function firstAccepting(authenticators: Authenticator[]): Authenticator {
   return async (token, onRefused) => {
     for (const authenticate of authenticators) {

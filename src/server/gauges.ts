@@ -6,7 +6,7 @@ import type { ProvisioningService, ProvisioningStore } from '../provisioning/ser
 import type { WriteHealth } from '../store/write-health.ts';
 import type { OpenConnection } from './open-connection.ts';
 
-/** Registers the number of SCIM users of each connection by state. */
+/** Registers a metric: the number of SCIM users of each connection by state. */
 export function registerIdentities({ registry }: HttpMetrics, { reconcileQueue }: ProvisioningStore): void {
   new Gauge({
     name: 'jetbridge_identities',
@@ -21,7 +21,7 @@ export function registerIdentities({ registry }: HttpMetrics, { reconcileQueue }
   });
 }
 
-/** Registers whether the last import of a connection was incomplete. */
+/** Registers a metric: whether the last import of a connection was incomplete. */
 export function registerImports({ registry }: HttpMetrics, importer: Importer): void {
   new Gauge({
     name: 'jetbridge_import_incomplete',
@@ -36,7 +36,10 @@ export function registerImports({ registry }: HttpMetrics, importer: Importer): 
   });
 }
 
-/** Registers whether travel calls pause: 1 for the reason, 0 for all others, because an alert can only watch a series that exists. */
+/**
+ * Registers a metric: whether calls to the travel API pause. Its value is 1 for the present reason and 0 for all
+ * others, because an alert can only watch a series that exists.
+ */
 export function registerPauses({ registry }: HttpMetrics, { pauses }: ProvisioningService): void {
   new Gauge({
     name: 'jetbridge_travel_api_paused',
@@ -50,7 +53,7 @@ export function registerPauses({ registry }: HttpMetrics, { pauses }: Provisioni
   });
 }
 
-/** Registers the number of faults of each mapping. */
+/** Registers a metric: the number of faults of each mapping. */
 export function registerMappingFaults(
   { registry }: HttpMetrics,
   { mappingFaults }: ProvisioningService,
@@ -67,7 +70,7 @@ export function registerMappingFaults(
   });
 }
 
-/** Registers whether writes to the database fail. */
+/** Registers a metric: whether writes to the database fail. */
 export function registerWriteHealth({ registry }: HttpMetrics, writes: WriteHealth): void {
   new Gauge({
     name: 'jetbridge_store_writes_failing',
@@ -79,7 +82,7 @@ export function registerWriteHealth({ registry }: HttpMetrics, writes: WriteHeal
   });
 }
 
-/** Registers the number of people whose changes are held, by connection and cause. */
+/** Registers a metric: the number of people whose changes are held, by connection and cause. */
 export function registerHolds({ registry }: HttpMetrics, { holds }: ProvisioningStore): void {
   new Gauge({
     name: 'jetbridge_held',
@@ -94,7 +97,7 @@ export function registerHolds({ registry }: HttpMetrics, { holds }: Provisioning
   });
 }
 
-/** Registers the lookups that cannot be read any more, so that an older reading is used. */
+/** Registers a metric: the lookups that can no longer be read, so that older values are used. */
 export function registerStaleLookups({ registry }: HttpMetrics, connections: OpenConnection[]): void {
   new Gauge({
     name: 'jetbridge_lookup_stale',

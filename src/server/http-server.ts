@@ -111,7 +111,7 @@ export async function listen(
 export async function stopServer(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();
-  // A kept-alive connection becomes idle when its last request is answered, so look for idle ones again and again.
+  // A kept-alive connection becomes idle only when its last request is answered, so close idle ones repeatedly.
   const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
   const late = setTimeout(() => server.closeAllConnections(), GRACE_MS);
   await closed;

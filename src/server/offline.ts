@@ -19,7 +19,7 @@ import { listen, stopServer } from './http-server.ts';
 import { type EmbeddedAddress, type OpenConnection, openConnection } from './open-connection.ts';
 import { systemRuntime } from './runtime.ts';
 
-// The functions of commands that work next to a running server: they change no stored data and serve no other client.
+// Functions for commands that run beside a server. They change no stored data and serve no other client.
 
 /** Reads the lookups (names and ids that mappings use) of a connection from its travel API. */
 export function readLookups(

@@ -9,7 +9,7 @@ import type { Runtime } from '../provisioning/runtime-ports.ts';
 /** A connection of the settings with its client for the travel API. */
 export interface OpenConnection {
   connection: Connection;
-  /** The parts of the lookups that cannot be read any more, so that an older reading is used. */
+  /** Returns the parts of the lookups that can no longer be read, so that older values are used. */
   staleLookups(): string[];
   close(): void;
 }
@@ -60,7 +60,7 @@ export function openConnection(
   };
 }
 
-/** Removes members that are undefined: spread over the defaults they would hide them. */
+/** Removes members that are undefined, because a spread of them would overwrite default values. */
 function omitUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;

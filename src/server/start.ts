@@ -85,17 +85,17 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Deviations from production, for tests and commands. */
+/** Differences from production, for tests and commands. */
 export interface StartOptions {
-  /** False: no background work runs; only requests reconcile. */
+  /** If false, no background work runs, and only requests cause reconciliations. */
   background?: boolean;
   log?: Logger;
   checkpoint?: Runtime['checkpoint'];
-  /** Shorter times and lower numbers than those of production. */
+  /** Shorter times and lower limits than in production. */
   limits?: Partial<SocketLimits>;
 }
 
-/** The open database and everything that needs nothing else. */
+/** The open database, and the parts of the service that depend only on it and on the settings. */
 interface ServerDeps {
   settings: Settings;
   log: Logger;
@@ -107,9 +107,11 @@ interface ServerDeps {
   embedded: EmbeddedTravel | undefined;
   refusals: ReturnType<typeof refusalDeps>;
   http: HttpDeps;
-  /** Receives the type of each resource that changes in the embedded travel service. `start` sets the listener. */
+  /**
+   * The listener is called with the type of each resource that changes in the embedded travel service. `start` sets it.
+   */
   embeddedChanges: { listener(type: string): void };
-  /** Writes the rest of the request log and closes the database. */
+  /** Writes the pending entries of the request log and closes the database. */
   close(): Promise<void>;
 }
 
@@ -118,11 +120,13 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const deps = await openStore(settings, options);
   const servers = await openServers(deps, options.limits);
   const { server, loopbackServer, url } = servers;
-  // The server listens already. Nothing below may wait before `serve`, so that the first request finds its handler.
+  // The server already accepts connections. Do not await anything before `serve`, so that the first request finds its
+  // handler.
   const { connections, provisioning } = openProvisioning(deps, servers.embeddedAddress);
   server.serve(requestHandlers(createApp(deps, provisioning, url), deps.http));
   const background = options.background === false ? undefined : startBackground(deps, provisioning);
-  // Failed writes may have lost what follows from them, such as marking dependents as dirty. An import finds it again.
+  // A failed write may have prevented later steps, such as marking dependent identities as dirty. An import repeats
+  // them.
   deps.writes.onRecovery(() => background?.importAgain());
   deps.embeddedChanges.listener = (type) => {
     if (!isLookedUp(type)) return;
@@ -151,7 +155,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   };
 }
 
-/** Opens and migrates the database, takes it over from an earlier process, and opens what works on it. */
+/** Opens and migrates the database, removes what an earlier process left in it, and opens the stores. */
 async function openStore(settings: Settings, options: StartOptions): Promise<ServerDeps> {
   const log = options.log ?? createLog(settings.logLevel);
   const database = await openEmbedded(settings.data, true);
@@ -187,14 +191,14 @@ async function openStore(settings: Settings, options: StartOptions): Promise<Ser
   };
 }
 
-/** One process at a time has the database, so leases in it belong to a process that died. */
+/** Ends the leases of earlier processes, which have died: only one process at a time uses the database. */
 async function takeOver(
   { connections }: Settings,
   { database, store, now }: Pick<ServerDeps, 'database' | 'store'> & { now: number },
 ): Promise<void> {
   await store.leases.releaseAll();
   await deliveryQueue(database).releaseLeases('all', now);
-  // A clock that was set back in the meantime would otherwise keep retries waiting for hours.
+  // If the clock was set back while the service was stopped, retries would otherwise wait for hours.
   await repairFutureTimes(database, now, {
     attemptMs: MAX_DELAY_MS,
     checkMs: Object.fromEntries(connections.map(({ id, travelApi }) => [id, travelApi.lateMs])),
@@ -217,7 +221,10 @@ function createHttpDeps(
 
 interface Servers {
   server: HttpServer;
-  /** Set where the public server speaks or requires HTTPS: the bridge calls the embedded service here, by plain HTTP. */
+  /**
+   * A second server for the bridge's own calls to the embedded service by plain HTTP; undefined if the public server
+   * allows plain HTTP.
+   */
   loopbackServer: LoopbackServer | undefined;
   url: string;
   embeddedAddress: EmbeddedAddress;
@@ -279,7 +286,7 @@ function createApp(deps: ServerDeps, { users, groups }: ProvisioningService, url
   const publicUrl = (request: Request) => chosenUrl ?? requestedUrl(request, transportOf(request)) ?? url;
   const isRequired = settings.requireHttps;
   return httpApp(http, (app) => {
-    // Every layer costs each request time, so leave this one out where all requests are plain and local.
+    // Each layer slows every request, so omit this one if all requests are plain and local.
     if (isRequired || settings.tls || settings.trustedProxies.length > 0)
       app.use(enforceHttps({ transportOf, refuse: refusePlainHttp, isRequired }));
     // The most frequent paths come first.
@@ -335,7 +342,7 @@ async function createFirstToken({ settings, tokens }: ServerDeps): Promise<strin
   return token;
 }
 
-/** Time for running requests and travel calls to end when the service stops, in milliseconds. */
+/** The time that running requests and travel calls get to finish when the service stops, in milliseconds. */
 const STOP_MS = 10_000;
 
 /** Waits for the work, but no longer than `ms` milliseconds. */

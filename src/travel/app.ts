@@ -35,11 +35,11 @@ import { user } from './resources/user.ts';
 export interface TravelAppDeps extends TravelDeps {
   authenticator: Authenticator;
   log: Log;
-  /** The additional webhook operations (new secret, test, redeliver); without it, these paths do not exist. */
+  /** The routes of the additional webhook operations (new secret, test, redeliver); undefined disables them. */
   webhooks?: Router;
-  /** Without a writer, no request is recorded. */
+  /** Records every request; undefined disables the request log. */
   requestLogWriter?: RequestLogWriter | undefined;
-  /** Without it, failed authentications are not counted and never answered with 429. */
+  /** Counts failed authentications; if undefined, they are never answered with 429. */
   refusals?: FailedAuthenticationDeps | undefined;
   /** The base URL in the OpenAPI document; without it, clients use the URL from which they fetched the document. */
   publicUrl?: string | undefined;
@@ -133,7 +133,7 @@ export const refuseMethod: RequestHandler = (request) => {
   throw new ApiError('forbidden', `${request.method} is not supported here.`);
 };
 
-/** Middleware for operations without query parameters: any parameter is 400 `invalidParam`. */
+/** Middleware for operations without query parameters. Throws 400 `invalidParam` for any parameter. */
 export const refuseQueryParameters: RequestHandler = (request, _response, next) => {
   refuseAllParameters(request.query);
   next();

@@ -80,7 +80,7 @@ export function remove(collection: Collection, target: RequestTarget): Promise<J
 interface Update {
   operation: 'patch' | 'replace';
   body: JsonObject;
-  /** Selects the part of the stored document that the body is merged into. */
+  /** Returns the part of the stored document into which the body is merged. */
   base(doc: JsonObject): JsonObject;
 }
 
@@ -118,7 +118,7 @@ function inTypeTransaction(
   return withRecorder(deps, [resource.type], work);
 }
 
-/** The context of one write. */
+/** The data of one write. */
 export interface Draft {
   resource: Resource;
   recorder: Recorder;
@@ -202,12 +202,12 @@ export interface RecorderDeps {
 }
 
 /**
- * The only way to insert, change or remove resources: it maintains their index keys and appends their events in the
- * same transaction.
+ * Inserts, changes and removes resources. It must be used for every write, because it updates the index keys and
+ * appends the events in the same transaction.
  */
 export interface Recorder {
   readonly transaction: TravelTransaction;
-  /** The resources changed so far, without events, for the notifications after the commit. */
+  /** The resources changed so far, except events; listeners are notified of them after the commit. */
   readonly changed: ResourceRef[];
   /** Throws the ApiError `conflict` if a unique value is taken. */
   insert(resource: Resource, stored: StoredResource): Promise<void>;

@@ -19,9 +19,12 @@ export interface ErasureDeps {
   /** Epoch milliseconds. */
   now(): number;
   newId(form: 'A' | 'B'): string;
-  /** Reports whether a text contains the person's name, email or another identifier except the travel id. */
+  /** Returns true if a text contains the person's name, email or another identifier except the travel id. */
   namesPerson(value: string): boolean;
-  /** Returns the document with every text that names the person replaced, and the travel id too if `withId`. */
+  /**
+   * Returns a copy of the document in which every text that names the person is replaced; with `withId`, the travel id
+   * too.
+   */
   redact(doc: JsonObject, withId: boolean): JsonObject;
   /** The domain of the replacement email of an anonymized traveler. */
   domain: string;
@@ -136,7 +139,7 @@ function isChanged({ redact }: ErasureDeps, doc: JsonObject): boolean {
   return keepIfEqual(doc, redact(doc, true)) !== doc;
 }
 
-/** Returns the original object if the change has no effect, so that callers can compare by identity. */
+/** Returns `doc` itself if `changed` is equal, so that callers can detect a change by `!==`. */
 function keepIfEqual(doc: JsonObject, changed: JsonObject): JsonObject {
   return JSON.stringify(doc) === JSON.stringify(changed) ? doc : changed;
 }
@@ -206,7 +209,8 @@ async function changeAll(
       for (const { doc, ...stored } of await record.transaction.read(concerned)) {
         const next = after(doc);
         if (next === doc) continue;
-        // No event is written for trips, operations and events themselves: it would contain the removed data again.
+        // Trips, billing operations and events are changed without an event, because the event would contain the
+        // removed data again.
         if (emitsEvents(resource)) await record.replace(resource, { ...stored, doc }, next);
         else
           await record.transaction.replace(
@@ -256,7 +260,7 @@ async function* readPages(store: TravelStore, { type }: Resource): AsyncGenerato
 
 /** The person to remove from documents. */
 export interface ErasedPerson {
-  /** The travel id. It stays where other resources refer to it. */
+  /** The travel id of the person. It is not removed where other resources refer to it. */
   id: string;
   namesPerson(value: string): boolean;
 }
@@ -291,7 +295,7 @@ function redactOperation(doc: JsonObject, { id }: ErasedPerson): JsonObject {
   const anonymous = (person: BookingSnapshot['booker']) =>
     person.id === id ? { ...person, ...ERASED_PERSON } : person;
   const bookingSnapshot = { ...snapshot, booker: anonymous(booker), traveler: anonymous(traveler) };
-  const renamed = { ...doc, bookingSnapshot: bookingSnapshot as unknown as Json }; // Plain JSON, as the schema has it.
+  const renamed = { ...doc, bookingSnapshot: bookingSnapshot as unknown as Json }; // The cast is safe: the schema admits only JSON.
   return traveler.id === id ? removeCustomTexts(renamed) : renamed;
 }
 
@@ -303,7 +307,7 @@ function removeCustomTexts(doc: JsonObject): JsonObject {
     const values = field.values.filter(({ customFieldOptionId }) => customFieldOptionId !== undefined);
     return values.length === 0 ? [] : [{ ...field, values }];
   });
-  return kept.length === 0 ? others : { ...others, customFields: kept as unknown as Json }; // Plain JSON, too.
+  return kept.length === 0 ? others : { ...others, customFields: kept as unknown as Json }; // The cast is safe: the schema admits only JSON.
 }
 
 /**
@@ -337,7 +341,7 @@ export function isAboutTraveler({ data }: JsonObject, travelId: string): boolean
   return isJsonObject(data) && data['type'] === 'user' && data['id'] === travelId;
 }
 
-/** The previous attributes without those that can name travelers. */
+/** Returns the previous attributes of an event without those that can name travelers. */
 function changesWithoutPeople({
   bookingSnapshot: _s,
   carRentals: _c,
@@ -347,10 +351,10 @@ function changesWithoutPeople({
   return others;
 }
 
-/** Events read at once. */
+/** The number of events read at a time. */
 const EVENT_PAGE = 100;
 
-/** Finds the ids of deleted travelers who had one of the addresses, according to the remaining events. */
+/** Finds the ids of deleted travelers who had one of the addresses, in the events that are still stored. */
 export async function findDeletedTravelers(
   store: TravelStore,
   isAddress: (email: string) => boolean,

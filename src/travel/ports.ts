@@ -38,7 +38,7 @@ export interface IndexKeys {
   references: ResourceRef[];
 }
 
-/** A search in an index. Results are in order of creation. */
+/** Finds the resources that have one of these values in an index. Results are in order of creation. */
 export interface IndexMatch {
   type: string;
   name: string;
@@ -46,24 +46,31 @@ export interface IndexMatch {
   limit?: number;
 }
 
-/** A position in a list: the sort value of the resource there, and its sequence number within the type. */
+/**
+ * A position in a list: the value by which the list is sorted, and the sequence number of the resource within its type.
+ */
 export interface Position {
   value: string | number;
   seq: number;
 }
 
-/** The first (`after`) or last (`before`) position of a page, inclusive. Without an edge the page starts at the beginning. */
+/**
+ * The first (`after`) or last (`before`) resource of a page, which belongs to the page. Without an edge, the page is at
+ * the beginning of the list.
+ */
 export type Edge = { after: Position } | { before: Position };
 
-/** Selects and orders a list. The order is total: by the named index or by creation, then by insertion. */
+/**
+ * Selects and sorts a list. Resources are sorted by the named index or by creation; equal ones are sorted by insertion.
+ */
 export interface ListQuery {
   type: string;
   parentId: string;
-  /** The name of a counted index; only resources with an entry in it are listed. */
+  /** The name of a counted index. The list contains only resources with an entry in this index. */
   within?: string;
   /** The name of an index in which every listed resource has an entry. Without it, the list is sorted by creation. */
   sortBy?: string;
-  /** Only resources with this status, for types with a status. */
+  /** If set, the list contains only resources with this status. */
   status?: string;
   order: 'asc' | 'desc';
   limit: number;
@@ -72,7 +79,10 @@ export interface ListQuery {
 /** Selects an offset page. */
 export interface PageQuery extends ListQuery {
   archived?: boolean;
-  /** Only resources found by this index; `sortBy` must be the same index or undefined. */
+  /**
+   * If set, the list contains only resources with one of these index values; `sortBy` must then be the same index or
+   * undefined.
+   */
   match?: { name: string; values: string[] };
   offset: number;
 }
@@ -84,7 +94,7 @@ export interface CursorPage {
   previous: Position | undefined;
 }
 
-/** Reads that work inside and outside of a transaction. */
+/** The reading operations, which are available inside and outside of a transaction. */
 export interface TravelReader {
   /** Returns the resources that exist, in no particular order. */
   read(refs: ResourceRef[]): Promise<StoredResource[]>;
@@ -106,7 +116,7 @@ export interface TravelStore extends TravelReader {
   deleteOlderThan(type: string, before: number, limit: number): Promise<number>;
 }
 
-/** The kind of an appended event and a source of ids for its deliveries. */
+/** The kind of an event to append, and a source of ids for its deliveries. */
 export interface EventTopic {
   kind: string;
   newId(): string;
@@ -121,9 +131,9 @@ export interface TravelTransaction extends TravelReader {
   replace(resource: StoredResource, keys: IndexKeys): Promise<{ taken: string } | undefined>;
   remove(ref: ResourceRef): Promise<void>;
   /**
-   * Appends to a feed. Resources become visible in sequence order, whichever transaction commits first, and their
-   * creation times never decrease; the stored resource with its final time is returned. With a topic, a delivery is
-   * queued for each webhook that selects its kind.
+   * Appends a resource to a feed and returns it with its final creation time. Resources become visible in the order of
+   * their sequence numbers, whichever transaction commits first, and their creation times never decrease. With a topic,
+   * a delivery is queued for each webhook that selects this kind of event.
    */
   append(resource: StoredResource, topic?: EventTopic): Promise<StoredResource>;
   /** Stores an encrypted secret of a resource. Its previous secrets end at `othersEnd` (epoch milliseconds). */
@@ -165,7 +175,7 @@ export interface Principal {
   userId: string;
   /** Kind and name of the credential for the logs, e.g. `apiKey:<id>` or `oauth:<client>`. */
   credential: string;
-  /** Work to run after the response, so that the client does not wait for it. */
+  /** Work to do after the response was sent, so that the client does not wait for it. */
   onResponseClosed?: () => void;
 }
 
@@ -233,7 +243,9 @@ export interface RequestLogQuery {
   after?: string | undefined;
 }
 
-/** A page of requests, newest first. While there is a `next`, more can follow, even if this page is short or empty. */
+/**
+ * A page of requests, newest first. If `next` is set, more requests may follow, even if this page is short or empty.
+ */
 export interface RequestLogPage {
   requests: LoggedRequest[];
   next: string | undefined;

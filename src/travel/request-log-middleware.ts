@@ -111,11 +111,14 @@ export function toLoggedBody(text: string): LoggedBody {
   return { text: kept.toString('utf8', 0, written), cut: true };
 }
 
-/** Members with such a name are secret; the word can be a part of the name, e.g. `apiKey`. */
+/** The names of secret members. The word can be a part of the name, as in `apiKey`. */
 const SECRET_NAME = /secret|password|token|key|authorization/i;
-/** Quick test for texts that may contain such a name. An escape sequence can spell any letter of it. */
+/** A quick test whether a text may contain such a name. `\u` may be the escape sequence of any letter in it. */
 const MAY_HOLD_SECRET = /secret|password|token|key|authorization|\\u/i;
-/** The start of a URL in a text, and of its query or fragment, where many webhook receivers expect their secret. */
+/**
+ * The start of a URL in a text, and the start of its query or fragment, which often contains the secret of a webhook
+ * receiver.
+ */
 const URL_START = /https?:/i;
 const QUERY_START = /[?#]/;
 /** A named secret inside a text, e.g. JSON within a string. Quantifiers are bounded to keep the search linear. */

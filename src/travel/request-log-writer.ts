@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../store/unavailable.ts';
 import type { Log, LoggedRequest, RequestLog } from './ports.ts';
 
-/** How long a request waits for others to be written with it, in milliseconds, and the size of a batch. */
+/** The longest time that a request waits to be written in a batch, in milliseconds, and the size of a batch. */
 const WAIT_MS = 100;
 const BATCH = 200;
 /** Maximum number of waiting requests while the database is slow: about 60 MB if their bodies are long. */
@@ -153,7 +153,9 @@ const ALL_ADDRESSES = 200;
 export interface UnauthenticatedQuota {
   /** Returns false if the request is only counted. */
   allows(request: LoggedRequest, address: string): boolean;
-  /** Starts the next minute. Returns a summary entry for each status of the requests that were only counted. */
+  /**
+   * Begins the next minute. Returns one summary entry for each status of the requests that were not recorded in full.
+   */
   takeSummaries(): LoggedRequest[];
 }
 

@@ -27,7 +27,7 @@ export type ChangeKind = 'created' | 'updated' | 'deleted';
  */
 export type SubCollection = { type: string; path: string } & ({ field: string } | { idsIn: string });
 
-/** A change of one resource that its schema has accepted and that is not yet stored. */
+/** A change of one resource that its schema has accepted. It is not stored yet. */
 export interface Change {
   operation: 'create' | 'patch' | 'replace';
   id: string;
@@ -43,9 +43,12 @@ export interface Change {
   saveOther(before: StoredResource, doc: JsonObject): Promise<void>;
 }
 
-/** Rules of a resource beyond its schema, unique fields and references. Each can also throw an ApiError. */
+/**
+ * Rules of a resource that its schema, unique fields and references cannot express. Each function can throw an
+ * ApiError.
+ */
 export interface ResourceRules {
-  /** Returns the document to store (normally `wanted`, possibly normalized) and the faults. */
+  /** Returns the document to store (usually `wanted`, which may be normalized) and the invalid fields. */
   check?(change: Change): Promise<{ doc: JsonObject; invalid: FieldFault[] }>;
   /** Throws the ApiError `conflict` if a valid change clashes with another resource. */
   checkClash?(change: Change): Promise<void>;
@@ -54,7 +57,7 @@ export interface ResourceRules {
   refuses?: Partial<Record<Operation, (403 | 409)[]>>;
   /** Additional index entries, besides those of `sortBy` and `filters`. */
   index?(resource: StoredResource): NamedValue[];
-  /** References nested deeper than top-level fields. */
+  /** Returns the references that are nested deeper than top-level fields. */
   references?(doc: JsonObject): ResourceRef[];
   /** Returns the documents in their response form, in the same order. */
   serialize?(resources: StoredResource[], reader: TravelReader): Promise<JsonObject[]>;
@@ -82,8 +85,8 @@ export interface ResourceDeclaration {
   /** The fields that clients can write. */
   schema: z.ZodObject;
   /**
-   * Response fields that clients cannot write, besides `id`, `type` and `createdAt`; either stored or added by the rule
-   * `serialize`.
+   * Fields of responses that clients cannot write, besides `id`, `type` and `createdAt`. They are stored, or added by
+   * the rule `serialize`.
    */
   readOnly?: z.ZodObject;
   secret?: DeclaredSecret;
@@ -100,8 +103,8 @@ export interface ResourceDeclaration {
   unique?: { field: string; fold: boolean }[];
   references?: { field: string; to: string }[];
   /**
-   * The type and path of the parent collection. With `outlived`, items can outlive their parent and are hidden once it
-   * is deleted.
+   * The type and path of the parent collection. With `outlived`, items stay stored when their parent is deleted, but
+   * are hidden.
    */
   parent?: { type: string; path: string; outlived?: true };
   /** Lists of this resource under items of other types. */
@@ -113,7 +116,7 @@ export interface ResourceDeclaration {
 
 /** A declaration with the values derived from it. */
 export interface Resource extends ResourceDeclaration {
-  /** Fields that a request body must not contain. */
+  /** Fields that a request body must not contain, because clients cannot write them. */
   unwritable: string[];
   collectionPath: string;
   itemPath: string;

@@ -80,9 +80,9 @@ export interface Order {
   /** If true, the supplier refuses the booking. */
   fails?: boolean;
   supplierName?: string;
-  /** The amount that the travel policy suggests for one traveler. */
+  /** The cost for one traveler that the travel policy suggests. */
   budget?: Price;
-  /** The cities of departure and destination, which the names of airports and hotels do not contain. */
+  /** The cities of departure and destination, if they are not part of the names of airports and hotels. */
   cities?: { departure?: string; destination?: string };
   /** The conditions of the ticket. */
   fare?: { cabinClass?: string; category?: string; fareType?: string; lowCost?: boolean };
@@ -201,8 +201,8 @@ export async function createPurchases(
 }
 
 /**
- * Refunds travelers for the segments that they released. The money comes from their purchases of this booking and of
- * the bookings that it replaced.
+ * Refunds travelers for released segments. The money is taken from their purchases of this booking and of the bookings
+ * that it replaced.
  */
 export async function refundTravelers(
   deps: BookingDeps,

@@ -65,7 +65,7 @@ export interface ReleaseRequest {
   transportSegmentIds?: string[];
 }
 
-/** Returns the successful booking of a trip with this id, or throws `conflict`. */
+/** Returns the successful booking of a trip by id. Throws `conflict` if there is none. */
 export function requireBooking(trip: TripProject, id: string): Booking {
   const booking = (trip.bookings ?? []).find((one) => one.id === id);
   if (!booking) throw new ApiError('conflict', `The trip has no booking ${id}.`);
@@ -75,8 +75,8 @@ export function requireBooking(trip: TripProject, id: string): Booking {
 }
 
 /**
- * Returns the held traveler segments that the request selects. Throws `conflict` if it selects none, or names a
- * traveler or segment without one.
+ * Returns the segments that the request selects and travelers still hold. Throws `conflict` if there are none, or if
+ * the request names a traveler or segment that has none.
  */
 export function requireReleasable(
   trip: TripProject,
@@ -101,7 +101,7 @@ export function requireReleasable(
   return held;
 }
 
-/** The distinct traveler ids and segment ids. */
+/** Returns the traveler ids and segment ids without duplicates. */
 export function idsOf(released: TravelerSegment[]): { travelerIds: string[]; segmentIds: string[] } {
   return {
     travelerIds: [...new Set(released.map(({ travelerId }) => travelerId))],

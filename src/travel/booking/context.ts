@@ -35,7 +35,7 @@ export interface BookingDocuments {
   dispute: Dispute;
 }
 
-/** A stored resource with a typed document. */
+/** A stored resource whose document has the type of its schema. */
 export type StoredDocument<Type extends keyof BookingDocuments> = Omit<StoredResource, 'doc'> & {
   doc: BookingDocuments[Type];
 };
@@ -114,7 +114,7 @@ function toDocument<Type extends keyof BookingDocuments>(stored: StoredResource)
   return stored as unknown as StoredDocument<Type>;
 }
 
-/** The reverse of `toDocument`. Members that are undefined are not stored. */
+/** Converts a document to JSON, the reverse of `toDocument`. Members that are undefined are not stored. */
 function toJson(doc: object): JsonObject {
   return doc as JsonObject;
 }

@@ -7,23 +7,23 @@ export interface Price {
   currency: string;
   /** At most two decimals. */
   total: number;
-  /** In percent; without it, the tax is unknown. */
+  /** In percent; undefined if the tax is unknown. */
   taxRate?: number | undefined;
 }
 
-/** An amount in hundredths, whose sums are exact. */
+/** Converts an amount to hundredths, which can be added without rounding errors. */
 export function centsOf({ total }: Pick<Amount, 'total'>): number {
   return Math.round(total * 100);
 }
 
-/** An amount of this many hundredths. */
+/** Converts hundredths to an amount. */
 export function amountOf(cents: number, price: Omit<Price, 'total'>): Amount {
   return partialAmount(cents, cents, price);
 }
 
 /**
- * A part of the remaining amount. The tax is the difference of the taxes before and after, so that the taxes of all
- * parts add up to the tax of the whole.
+ * Takes a part from a remaining amount. Its tax is the difference of the remaining taxes before and after, so that the
+ * taxes of all parts add up to the tax of the whole.
  */
 export function partialAmount(
   cents: number,
@@ -87,7 +87,7 @@ type Stay = NonNullable<TripProject['hotelStays']>[number];
 type Leg = NonNullable<TripProject['transportLegs']>[number];
 type Segment = Leg['segments'][number];
 
-/** A segment of a quote, without the fields that a trip adds. */
+/** A segment of a quote. It lacks the fields that a trip adds later. */
 export type QuotedSegment = Omit<Segment, 'id' | 'rateId' | 'bookingId' | 'canceled' | 'exchanged'>;
 
 /** A quote for a journey by plane or train. */

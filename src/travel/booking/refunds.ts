@@ -22,7 +22,7 @@ import { type DisputeStatus, type RefundStatus, requireTransition } from './tran
 /** A request to refund a purchase or a part of it. */
 export interface ManualRefund {
   billingOperationId: string;
-  /** All that remains, by default. */
+  /** The amount to refund; by default everything that has not been refunded. */
   total?: number;
   description?: string;
 }
@@ -53,11 +53,17 @@ export async function refundableCents(deps: BookingDeps, billingOperationId: str
   return (await remainingAmounts(deps, [purchase])).refundable(purchase);
 }
 
-/** The amounts that remain of purchases and of the charges of their invoices, updated while parts are refunded. */
+/**
+ * The amounts of purchases and of charged invoices that have not been refunded. They are reduced during a transaction
+ * by each refund.
+ */
 export interface RemainingAmounts {
-  /** The cents of a purchase that are not refunded; 0 if its invoice is void. */
+  /** Returns the cents of a purchase that have not been refunded; 0 if its invoice is void. */
   ofPurchase(purchase: StoredDocument<'billingOperation'>): number;
-  /** The cents that can be refunded: limited also by what refunds and disputes leave of the invoice's charge. */
+  /**
+   * Returns the cents of a purchase that can still be refunded. Other refunds and disputes of the same invoice may
+   * leave less than the purchase.
+   */
   refundable(purchase: StoredDocument<'billingOperation'>): number;
   /** Subtracts refunded cents. */
   subtract(purchase: StoredDocument<'billingOperation'>, cents: number): void;
@@ -88,7 +94,7 @@ export async function remainingAmounts(
   };
 }
 
-/** The cents of each purchase that are refunded or will be. */
+/** Returns for each purchase the cents that have been refunded or will be. */
 async function refundedCents(
   deps: BookingDeps,
   purchases: StoredDocument<'billingOperation'>[],
@@ -155,7 +161,7 @@ export async function startTransfer(deps: BookingDeps, refundId: string): Promis
   return setRefundStatus(deps, await requireDocument(deps, 'refund', refundId), 'pending');
 }
 
-/** Records the result of a transfer. A refund that is delayed until its invoice is paid cannot end before. */
+/** Records the result of a transfer. Throws `conflict` for a refund that still waits for its invoice to be paid. */
 export async function endTransfer(
   deps: BookingDeps,
   refundId: string,
@@ -179,13 +185,13 @@ export async function setRefundStatus(
   return emitDerivedEvents(deps, operations, () => updateDocument(deps, 'refund', refund, { status }));
 }
 
-/** A readable reference derived from an id. */
+/** Derives a readable reference from an id. */
 export function referenceOf(prefix: string, id: string): string {
   return `${prefix}-${id.slice(-10).toUpperCase()}`;
 }
 
 /**
- * The cents of each invoice, by id, that can still be refunded: its amount minus refunds that are not failed or
+ * Returns by id the cents of each invoice that can still be refunded: its amount minus refunds that are not failed or
  * canceled, and minus disputes that are not won or closed.
  */
 export async function remainingCharges(
@@ -210,7 +216,7 @@ export interface DisputeRequest {
   invoiceId: string;
   /** `warningNeedsResponse` opens a warning; every other reason opens a dispute. */
   reason: (typeof disputeReasons)[number];
-  /** What remains of the charge, by default. */
+  /** The disputed amount; by default the charge minus earlier refunds. */
   total?: number;
 }
 

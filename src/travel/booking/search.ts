@@ -94,7 +94,10 @@ export interface TripPlan {
   budget?: Price | undefined;
 }
 
-/** Evaluates the travel policies of all travelers; the strictest result counts. A traveler without a policy needs no approval. */
+/**
+ * Evaluates the travel policies of all travelers and returns the strictest result. A traveler without a policy needs no
+ * approval.
+ */
 export function decideApproval(policies: JsonObject[], plan: TripPlan): ApprovalStatus {
   const words = policies.map((policy) => controls[controlOf(policy)](smartSettingsOf(policy), plan));
   if (words.includes('declined')) return 'declined';
@@ -106,7 +109,7 @@ type Control = 'full' | 'none' | 'notif' | 'smart';
 const controls: Record<Control, (settings: JsonObject, plan: TripPlan) => ApprovalStatus> = {
   full: () => 'awaitApproval',
   none: () => 'bookingAllowed',
-  // The approver is only notified.
+  // A booking under this policy needs no approval; the approver only gets a notification.
   notif: () => 'bookingAllowed',
   smart: applySmartSettings,
 };
@@ -120,7 +123,7 @@ function smartSettingsOf(policy: JsonObject): JsonObject {
   return isJsonObject(policy['smartSettings']) ? policy['smartSettings'] : {};
 }
 
-/** Evaluates all settings that apply; the strictest result counts. */
+/** Evaluates all settings that apply to the trip and returns the strictest result. */
 function applySmartSettings(smartSettings: JsonObject, plan: TripPlan): ApprovalStatus {
   const words = Object.entries(smartSettings).flatMap(([name, setting]) => {
     if (!isJsonObject(setting)) return [];
@@ -197,12 +200,12 @@ function sumOfQuotes(quotes: Quote[]): number {
   return quotes.reduce((total, { price }) => total + centsOf(price), 0);
 }
 
-/** The local date-time at which the first quote begins. */
+/** Returns the local date-time at which the first quote begins. */
 export function earliestStart(quotes: Quote[]): string | undefined {
   return quotes.flatMap((quote) => startOfQuote(quote) ?? []).sort()[0];
 }
 
-/** The country codes of the destinations. */
+/** Returns the country codes of the destinations. */
 export function destinationCountries({ arrivalPlace }: TripProject['search'], quotes: Quote[]): string[] {
   const codes = [arrivalPlace, ...quotes.flatMap(placesOfQuote)].flatMap(
     (place) => place?.country?.code ?? [],
@@ -222,7 +225,7 @@ function startOfQuote(quote: Quote): string | undefined {
   }
 }
 
-/** The destinations of a quote. The last leg of a return journey leads home and is left out. */
+/** Returns the destinations of a quote. The last leg of a return journey is omitted, because it leads home. */
 function placesOfQuote(quote: Quote) {
   switch (quote.kind) {
     case 'hotel':

@@ -18,7 +18,7 @@ export interface TravelerSegment {
   state: 'held' | 'canceled' | 'exchanged';
 }
 
-/** All pairs of traveler and segment of a booking. */
+/** Returns all pairs of a traveler and a segment of a booking. */
 export function travelerSegmentsOf(trip: TripProject, booking: Booking): TravelerSegment[] {
   const segments = segmentIds(trip, booking);
   const canceled = (booking.cancellations ?? []).map((one) => ({
@@ -42,7 +42,10 @@ export function travelerSegmentsOf(trip: TripProject, booking: Booking): Travele
   );
 }
 
-/** The travelers of a booking: all of the trip, those who exchanged another booking for it, or the renter of a car. */
+/**
+ * Returns the travelers of a booking: those who exchanged another booking for it, the renter of a car, or else all
+ * travelers of the trip.
+ */
 export function travelersOf(trip: TripProject, booking: Booking): string[] {
   const origin = findExchangedBooking(trip, booking);
   if (origin) {
@@ -51,14 +54,14 @@ export function travelersOf(trip: TripProject, booking: Booking): string[] {
   return booking.kind === 'car' ? trip.travelerIds.slice(0, 1) : trip.travelerIds;
 }
 
-/** A booking and the bookings that it replaced, newest first. */
+/** Returns a booking and the bookings that it replaced, newest first. */
 export function bookingHistory(trip: TripProject, booking: Booking): Booking[] {
   const origin = findExchangedBooking(trip, booking);
   return origin ? [booking, ...bookingHistory(trip, origin.booking)] : [booking];
 }
 
 /**
- * Sets the flags of a booking and its segments once all travelers released them: `exchanged` if at least one traveler
+ * Marks a booking and its segments once all travelers have released them: `exchanged` if at least one traveler
  * exchanged them, otherwise `canceled`.
  */
 export function markReleased(trip: TripProject, bookingId: string): TripProject {
@@ -82,7 +85,7 @@ export function markReleased(trip: TripProject, bookingId: string): TripProject 
   return { ...trip, bookings, ...(trip.transportLegs ? { transportLegs: legs } : {}) };
 }
 
-/** The segment id of a booking without segments. */
+/** The segment id that stands for a booking without segments. */
 export const WHOLE_BOOKING = '';
 
 function segmentIds(trip: TripProject, booking: Booking): string[] {
@@ -107,7 +110,7 @@ function releaseFlags(travelerSegments: TravelerSegment[]): { canceled: boolean;
   return { canceled: isReleased && !exchanged, exchanged };
 }
 
-/** The cost of a booking for each traveler, in cents. */
+/** Returns the cost of a booking for each traveler, in cents. */
 export function travelerShares(trip: TripProject, booking: Booking): Map<string, number> {
   const rate = trip.rates.find(({ id }) => id === booking.rateId);
   const travelers = travelersOf(trip, booking);
@@ -116,8 +119,8 @@ export function travelerShares(trip: TripProject, booking: Booking): Map<string,
 }
 
 /**
- * The value of the segments that travelers release, in cents by traveler. The last released segment gets the remainder,
- * so that all of them add up to the traveler's share.
+ * Returns the value of the segments that travelers release, in cents by traveler. The last segment to be released gets
+ * the remainder, so that all values add up to the traveler's share.
  */
 export function refundValues(
   trip: TripProject,
@@ -135,7 +138,7 @@ export function refundValues(
   return new Map(worths);
 }
 
-/** The fields of a billing operation that say who pays. */
+/** The fields of a billing operation that determine who pays. */
 export type BillingTarget = Pick<
   BillingOperation,
   'billingProfileId' | 'costCenterId' | 'projectCodeId' | 'customFields'
@@ -154,8 +157,8 @@ export async function requireTravelers({ recorder }: BookingDeps, ids: string[])
 }
 
 /**
- * Finds the payer: the project's billing profile, else that of a custom field option, else the traveler's. The custom
- * fields of trip and traveler are both included.
+ * Determines who pays: the billing profile of the project, else that of a custom field option, else that of the
+ * traveler. The result also contains the custom fields of trip and traveler.
  */
 export async function findBillingTarget(
   deps: BookingDeps,

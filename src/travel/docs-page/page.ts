@@ -89,14 +89,14 @@ ${operations.map(operationSection)}
 `;
 }
 
-/** The name of the schema that a section documents: the one that its retrieve operation returns. */
+/** Returns the name of the schema that a section documents: the schema that its retrieve operation returns. */
 function findSchemaName(document: JsonObject, operations: Operation[]): string | undefined {
   const names = Object.keys(asObject(asObject(document['components'])['schemas']));
   const retrieved = operations.map(({ id }) => id.replace(/^retrieve/, ''));
   return names.find((name) => retrieved.includes(name));
 }
 
-/** The failure responses of all operations, each once. */
+/** Renders the failure responses of all operations, each once. */
 function failuresSection(document: JsonObject, operations: Operation[]): Markup {
   const answers = operations.flatMap((operation) => operation.answers);
   const failed = answers.filter(({ status }) => status >= '400');

@@ -42,7 +42,7 @@ export function schemaNotes(schema: JsonObject): Markup[] {
 
 interface Row {
   name: string;
-  /** Nesting depth. */
+  /** The nesting depth of the rendered fields. */
   depth: number;
   schema: JsonObject;
   given: string;
@@ -72,7 +72,7 @@ function rowsOf(document: JsonObject, { answered, written, depth }: Shapes): Row
   });
 }
 
-/** The schema whose properties are shown: for a list, that of its items. */
+/** Returns the schema whose properties are shown. For a list, this is the schema of its items. */
 function itemSchema(document: JsonObject, schema: Json | undefined): JsonObject {
   const here = resolveReference(document, schema);
   return here['items'] === undefined ? here : itemSchema(document, here['items']);
@@ -102,7 +102,7 @@ function isAmong(list: Json | undefined, name: string): boolean {
   return Array.isArray(list) && list.includes(name);
 }
 
-/** A maximum that every JavaScript number obeys is not worth a note. */
+/** Do not note a maximum that every JavaScript number satisfies. */
 function isBound(maximum: Json | undefined): boolean {
   return typeof maximum === 'number' && maximum < Number.MAX_SAFE_INTEGER;
 }
@@ -140,22 +140,22 @@ export function resolveReference(document: JsonObject, part: Json | undefined): 
   return asObject(words.reduce<Json | undefined>((value, word) => asObject(value)[word], document));
 }
 
-/** The members of a JSON object; an empty list for any other value. */
+/** Returns the members of a JSON object; an empty list for any other value. */
 export function membersOf(value: Json | undefined): [string, Json][] {
   return Object.entries(asObject(value));
 }
 
-/** The value if it is a JSON object, otherwise an empty object. */
+/** Returns the value if it is a JSON object, otherwise an empty object. */
 export function asObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** The objects of a list; an empty list for any other value. */
+/** Returns the objects of a list; an empty list for any other value. */
 export function asObjects(value: Json | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** The value if it is a string, otherwise undefined. */
+/** Returns the value if it is a string, otherwise undefined. */
 export function asString(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
@@ -181,7 +181,7 @@ function readOperation(
   };
 }
 
-/** The value of the first example of a request body or response. */
+/** Returns the value of the first example of a request body or response. */
 export function firstExample({ content }: JsonObject): Json | undefined {
   const { examples } = asObject(asObject(content)['application/json']);
   const [first] = membersOf(examples);

@@ -30,7 +30,7 @@ import {
   withArticle,
 } from './schemas.ts';
 
-/** All operations that the declaration of a resource implies. */
+/** Returns all operations that follow from the declaration of a resource. */
 export function operationsOf(documented: DocumentedResource): OperationEntry[] {
   const { operations, subCollections: under = [] } = documented.resource;
   return [
@@ -41,7 +41,7 @@ export function operationsOf(documented: DocumentedResource): OperationEntry[] {
   ];
 }
 
-/** The operations that no declaration implies. */
+/** Returns the operations that do not follow from a declaration. */
 export function extraOperations(documented: DocumentedResource[], tag: string): OperationEntry[] {
   const user = documented.find(({ resource }) => resource.type === 'user');
   if (!user) return [];
@@ -197,7 +197,7 @@ const itemOperations = {
       method: 'delete',
       verb: 'delete',
       says: 'Returns the resource as it was before.',
-      // Any resource can turn out to be referenced, so every DELETE can answer 409.
+      // Other resources can refer to a resource of any type, so every DELETE can be answered with 409.
       failures: [404, 409, ...ruleFailures(documented.resource, 'delete')],
     }),
 } satisfies Record<Exclude<Operation, 'list'>, (documented: DocumentedResource) => OperationEntry>;

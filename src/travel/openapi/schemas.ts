@@ -10,7 +10,7 @@ export function schemaNames({ type }: Resource) {
     answered: name,
     written: `New${name}`,
     patched: `${name}Patch`,
-    /** For the only response that contains the secret. */
+    /** The name of the schema of the response that contains the secret. */
     revealing: `${name}WithSecret`,
   };
 }
@@ -63,7 +63,7 @@ function commonFields({ type, idForm }: Resource): JsonObject {
   };
 }
 
-/** Gives fields that refer to another resource the schema of its ids. */
+/** Replaces the schema of each field that refers to another resource by the schema of that resource's ids. */
 function withReferences(schema: JsonObject, resource: Resource, catalog: Resource[]): JsonObject {
   const { properties } = schema;
   if (!isJsonObject(properties)) return schema;
@@ -100,10 +100,7 @@ function withoutDescription({ description: _description, ...rest }: JsonObject):
   return rest;
 }
 
-/**
- * Converts a zod schema to JSON Schema: the request form of the schema itself, and the response form of the named
- * schemas that it refers to.
- */
+/** Converts a zod schema to JSON Schema. Named schemas that it refers to are converted in the form of responses. */
 export function toJsonSchema(schema: z.ZodType): { schema: JsonObject; named: JsonObject } {
   const text = JSON.stringify(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
   const { $schema, $defs = {}, ...rest } = JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'));

@@ -178,9 +178,9 @@ export const refund = defineResource({
 export const REFUND_INVOICE_INDEX = 'invoice';
 
 /**
- * The resource from which a billing operation derives its status (specification, "Derivation of the billing operation
- * status"): a purchase from its invoice, a refund from its refund resource, a dispute from its dispute resource. A
- * refund resource is itself `delayed` until its invoice is paid, so the invoice is not needed.
+ * Returns the resource that determines the status of a billing operation (specification, "Derivation of the billing
+ * operation status"): the invoice of a purchase, the refund resource of a refund, the dispute resource of a dispute. A
+ * refund resource is `delayed` until its invoice is paid, so the invoice is not needed for it.
  */
 export function statusSource(doc: JsonObject): ResourceRef | undefined {
   const source = statusSources.get(stringMember(doc, 'transactionKind') ?? '');
@@ -293,10 +293,10 @@ export const billingOperation = defineResource({
   },
 });
 
-/** The index of operations by the resources that they belong to, as `<field>/<id>`. */
+/** The index by which operations are found from the resources that they belong to; its values are `<field>/<id>`. */
 export const PARENT_INDEX = 'belongs';
 
-/** The index of operations that the next invoice of a profile contains, as `<billingProfileId>/<invoice kind>`. */
+/** The index of the operations that are not invoiced yet; its values are `<billingProfileId>/<invoice kind>`. */
 export const UNINVOICED_INDEX = 'uninvoiced';
 
 function operationIndex({ doc }: StoredResource): NamedValue[] {

@@ -93,7 +93,10 @@ async function loadFieldContext(
   };
 }
 
-/** Finds the missing mandatory fields: on create and replace all without a value, on PATCH only those that lose their value. */
+/**
+ * Finds mandatory fields without a value. A create and a replace are checked completely; a PATCH only for fields whose
+ * value it removes.
+ */
 async function missingMandatoryFields(
   change: ValuesChange,
   customFields: StoredField[],
@@ -201,7 +204,7 @@ export interface FieldContext {
   matches: Matcher;
 }
 
-/** A fault with its path inside the custom field element. */
+/** An invalid value, with its path inside the custom field element. */
 export interface ValueFault {
   code: string;
   path: (string | number)[];

@@ -47,7 +47,7 @@ export async function attemptDelivery(
   return toAttemptResult(reply, { at, latencyMs: Math.max(0, now() - began) });
 }
 
-/** An unsigned request is never sent. */
+/** Returns the failure for a webhook without a usable secret: an unsigned request is never sent. */
 function missingSecretReply({ log }: AttemptDeps, { webhookId }: DeliveryTarget): Reply {
   log.error(
     { webhook: webhookId },
@@ -71,7 +71,7 @@ function sendSigned(
   return postMessage(deps, { url, connections, signal, headers, body });
 }
 
-/** Reads an event in response form; undefined if its retention has ended. */
+/** Reads an event in response form; undefined if it was deleted after its retention. */
 export async function readEvent(
   store: TravelReader,
   id: string,
@@ -90,7 +90,7 @@ function toAttemptResult(reply: Reply, attempt: Attempt): AttemptResult {
   return { attempt: { ...attempt, status, error }, retryAfter };
 }
 
-/** The signed parts of a request. Receivers recognize repeated deliveries by the id; `at` is epoch milliseconds. */
+/** The message to sign. Its id is the same in repeated deliveries; `at` is in epoch milliseconds. */
 export interface SignedMessage {
   id: string;
   at: number;

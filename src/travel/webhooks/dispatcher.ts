@@ -47,9 +47,9 @@ export interface Dispatcher {
 interface DispatcherState {
   deps: DispatcherDeps;
   slots: DeliverySlots;
-  /** Webhooks changed since the last dispatch. */
+  /** The webhooks that changed after the last dispatch. */
   changed: Set<string>;
-  /** Ends the current wait of the loop. */
+  /** Wakes the loop from its current wait. */
   wakeSignal: { signal: AbortSignal; wake(): void };
   /** Aborted at shutdown: no delivery starts and no wait continues. */
   stopping: AbortController;
@@ -170,7 +170,7 @@ const GONE = 410;
 export interface DeliveryDeps extends AttemptDeps {
   travel: TravelDeps;
   queue: DeliveryQueue;
-  /** Between 0 and 1. */
+  /** Returns a random number between 0 and 1. */
   random(): number;
 }
 
@@ -183,7 +183,7 @@ export interface StopSignals {
 interface DeliveryWorker extends StopSignals {
   webhookId: string;
   connections: Connections;
-  /** The lease extended from now. */
+  /** Returns a lease whose duration begins now. */
   lease(): DeliveryLease;
 }
 
@@ -215,7 +215,7 @@ export async function deliverToWebhook(
   }
 }
 
-/** Returns false if the worker has to stop. */
+/** Makes one delivery. Returns false if the worker has to stop. */
 async function deliver(deps: DeliveryDeps, worker: DeliveryWorker, delivery: Delivery): Promise<boolean> {
   const { queue, travel, clock } = deps;
   const { webhookId } = worker;
@@ -244,7 +244,7 @@ async function readEndpoint({ store }: DeliveryDeps, webhookId: string): Promise
   return stored && stored.doc['disabled'] !== true ? stringMember(stored.doc, 'url') : undefined;
 }
 
-/** Undefined if the event no longer exists. */
+/** Attempts to deliver an event; undefined if the event no longer exists. */
 async function attemptEvent(
   deps: DeliveryDeps,
   target: Parameters<typeof attemptDelivery>[1],
@@ -268,7 +268,7 @@ function toOutcome(
   if (attempt.status === GONE) return { status: 'failed', attempts: all };
   const outcome = nextOutcome(all, { retryAfter, random: random() });
   if (outcome.nextAttemptAt === undefined) return outcome;
-  // Attempts carry wall clock times, waits those of the steady clock.
+  // Attempts have times of the wall clock, waits those of the clock that does not jump.
   const ahead = clock.now() - clock.wallClock();
   return { ...outcome, nextAttemptAt: outcome.nextAttemptAt + ahead };
 }
@@ -285,7 +285,7 @@ export class DeliverySlots {
     this.#sizes = sizes;
   }
 
-  /** The work of all busy slots. */
+  /** Returns the promises of all busy slots. */
   get work(): Promise<void>[] {
     return [...this.#served.values()].map(({ work }) => work);
   }

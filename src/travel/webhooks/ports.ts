@@ -8,9 +8,9 @@ export interface Attempt {
   /** Epoch milliseconds. */
   at: number;
   latencyMs: number;
-  /** Of the response; absent if there was none. */
+  /** The status of the response; absent if there was none. */
   status?: number;
-  /** The reason of a failure; absent on success. */
+  /** The reason why the attempt failed; absent on success. */
   error?: string;
 }
 
@@ -26,7 +26,7 @@ export interface Delivery {
 export interface DeliveryOutcome {
   status: 'pending' | 'succeeded' | 'failed';
   attempts: Attempt[];
-  /** Only while pending, in epoch milliseconds. */
+  /** The time of the next attempt in epoch milliseconds; set only in the status `pending`. */
   nextAttemptAt?: number;
 }
 

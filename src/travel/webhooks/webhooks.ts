@@ -19,7 +19,7 @@ export interface WebhookDeps extends SendDeps {
   records: WebhookRecords;
   random(): number;
   log: Log;
-  /** The number of webhooks served concurrently; see `SLOT_COUNTS` for the default. */
+  /** The maximum number of webhooks that are served concurrently; the default is `SLOT_COUNTS`. */
   slots?: Record<SlotKind, number>;
 }
 
