@@ -51,8 +51,8 @@ export interface TravelRequest {
 /** The HTTP client for the travel API of one connection. */
 export interface TravelClient {
   /**
-   * Makes one attempt; only a PATCH whose media type is refused (415) is sent again. `read` converts the response to the
-   * expected value, or returns undefined if the response is unreadable. It never rejects.
+   * Makes one attempt. Only a PATCH whose media type is refused (415) is sent again. `read` converts the response to
+   * the expected value, or returns undefined if it cannot be parsed. The returned promise never rejects.
    */
   call<T>(request: TravelRequest, read: (body: Envelope) => T | undefined): Promise<TravelAnswer<T>>;
   /** The travel API's clock in epoch milliseconds, from the last `Date` header; undefined before the first one. */
@@ -248,7 +248,7 @@ function createSemaphore(size: number): {
   };
 }
 
-/** Remembers the start times of the last calls, so that the limit holds for every second and not only on average. */
+/** Records the start times of the last calls, so that the limit holds for every second and not only on average. */
 function createPacer({ perSecond, clock }: Limits): (signal: AbortSignal) => Promise<void> {
   const starts: number[] = [];
   return async (signal) => {

@@ -51,7 +51,7 @@ export function travelUsers(client: TravelClient, { users: path }: { users: stri
   };
 }
 
-/** False for an id that is no path segment: `users/..` is not the path of a traveler. */
+/** Returns false for an id that is not one path segment: `users/..` is not the path of a traveler. */
 function isPathSegment(id: string): boolean {
   return id !== '' && id !== '.' && id !== '..';
 }

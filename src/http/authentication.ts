@@ -15,7 +15,7 @@ export interface RefusalReason {
   credential?: string | undefined;
 }
 
-/** What a service needs to handle requests without a valid credential. */
+/** Dependencies for handling requests without a valid credential. */
 export interface FailedAuthenticationDeps {
   limit: FailureLimit;
   /** Returns why a token was refused. */

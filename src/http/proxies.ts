@@ -134,10 +134,10 @@ const setStrictTransportSecurity = strictTransportSecurity({
 /** Probes are sent inside the network without TLS, and their responses reveal nothing. */
 const probePaths = ['/healthz', '/readyz'];
 
-/** How HTTPS is enforced. */
+/** The policy for unencrypted requests. */
 export interface HttpsPolicy {
   transportOf(request: Request): Transport;
-  /** Responds to a refused request. */
+  /** Sends the response to a refused request. */
   refuse(request: Request, response: Response, next: NextFunction): void;
   isRequired: boolean;
 }

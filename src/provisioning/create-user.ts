@@ -218,7 +218,7 @@ function createSeparateUser({ connection, id, observed }: Identity, fresh: Ident
   };
 }
 
-/** The message names nobody: the other user may belong to another connection. */
+/** The message does not name the other user, who may belong to another connection. */
 function conflictError(): ProvisioningError {
   return new ProvisioningError('conflict', 'Another user has this userName or email address.');
 }

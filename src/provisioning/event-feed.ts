@@ -7,11 +7,11 @@ import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Identities } from './store-ports.ts';
 import type { FeedEvent, FeedPage, TravelAnswer, TravelFeed } from './travel-ports.ts';
 
-/** Sizes of the first pages: usually the newest event is already known, and one event suffices to see that. */
+/** Numbers of events on the first pages. Usually the newest event is already known, so that one event is enough. */
 const FIRST_PAGES = [1, 10];
-/** Size of the further pages. */
+/** Number of events on all further pages. */
 const PAGE = 100;
-/** Beyond so many pages of unread events the position counts as lost. */
+/** If the last known event is not on this many pages, the position counts as lost. */
 const PAGES = 50;
 
 /**
@@ -77,7 +77,7 @@ async function readEventsSince(
   return 'lost';
 }
 
-/** Returns undefined for a failure. */
+/** Returns the page of an answer; undefined if the travel API failed. */
 function pageOrUndefined(answer: TravelAnswer<FeedPage | 'none'>): FeedPage | 'none' | undefined {
   return answer.kind === 'ok' ? answer.value : undefined;
 }

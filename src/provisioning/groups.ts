@@ -10,7 +10,7 @@ export interface GroupView {
   id: string;
   /** displayName, externalId and all other attributes except members. */
   attributes: ScimResource;
-  /** Undefined if the caller does not want members. */
+  /** The members; undefined if the caller did not ask for them. */
   members: ResolvedMember[] | undefined;
   /** The members of a large group, in place of `members`. They are read during iteration and may change meanwhile. */
   manyMembers?: AsyncIterable<ResolvedMember[]>;
@@ -30,7 +30,7 @@ export interface GroupChange {
   signal?: AbortSignal | undefined;
 }
 
-/** A list request for groups. */
+/** Selects, sorts and pages groups. */
 export interface GroupQuery extends ListQuery<GroupField, GroupOrder> {
   /** The part of the filter that columns cannot answer; undefined if they answer all of it. */
   residual:

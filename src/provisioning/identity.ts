@@ -59,13 +59,13 @@ export interface Reservation {
 export interface LateCalls {
   /** When the traveler is read again to see whether a call arrived, in epoch milliseconds. */
   checkAt: number;
-  /** By field, every value that these calls would have set. */
+  /** For each field, every value that these calls would have set. */
   sent: Record<FieldKey, Json[]>;
   /** Creates that the travel API may still carry out, with the fields of each. */
   creates: { reservation: Reservation; fields: AnnouncedFields }[];
 }
 
-/** What the next reconciliation needs to know besides the applied and observed values. */
+/** The state of unfinished work on an identity, which the next reconciliation continues. */
 export interface Progress {
   /**
    * The fields of a call, committed before the call is sent and removed with its outcome. If they are still present
@@ -121,9 +121,9 @@ export interface Origin {
    * unchanged since the import do not come from the IdP, so the bridge does not own their fields.
    */
   baseline?: ScimResource;
-  /** Set on a tombstone whose traveler gives up its email address because another user needs it. */
+  /** Set on a tombstone whose traveler must give up its email address, because another user needs it. */
   givesEmailUp?: true;
-  /** Set on a tombstone: the memberships of the deleted user, restored if the DELETE is refused. */
+  /** The memberships of the deleted user, set on a tombstone. They are restored if the DELETE is refused. */
   memberOf?: Membership[];
 }
 
@@ -134,7 +134,10 @@ export interface Identity {
   id: string;
   /** The SCIM resource without `id`, `meta` and `schemas`, with the IdP's values unchanged. */
   desired: ScimResource;
-  /** False while no IdP has written it: such an identity was imported and follows the travel service. */
+  /**
+   * True once an IdP has written the identity. Until then it is an imported traveler and follows the changes in the
+   * travel service.
+   */
   claimed: boolean;
   state: IdentityState;
   /** Raised by every write of an IdP that changes something; it is also the ETag. */
@@ -158,7 +161,7 @@ export interface Identity {
   waitingFor: string | undefined;
   progress: Progress;
   origin: Origin;
-  /** Set in the state `held` only. */
+  /** The hold; set only in the state `held`. */
   hold: Hold | undefined;
   decision: Decision | undefined;
   findings: Finding[];

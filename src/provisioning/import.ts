@@ -32,7 +32,7 @@ export interface ImportResult {
    * deleted.
    */
   complete: boolean;
-  /** Set if too few of the known travelers were listed to take the missing ones for deleted. */
+  /** Set if the import listed so few of the known travelers that it did not treat the missing ones as deleted. */
   incomplete?: SeenShare;
 }
 

@@ -121,7 +121,7 @@ interface LateCall {
   announced: AnnouncedFields;
   /** The fields that were applied before the call. */
   applied?: AppliedFields;
-  /** Set for a create. */
+  /** The reservation of the email address; set only for a create. */
   reservation?: Reservation;
 }
 

@@ -24,7 +24,7 @@ import type { TravelAnswer } from './travel-ports.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
-/** Whether the identity may be linked to a traveler that has the wanted address. */
+/** The reasons for and against linking the identity to a traveler that has the wanted address. */
 type Availability =
   /**
    * No live identity has the traveler. If a tombstone has it, the tombstone gives it up together with its applied

@@ -14,7 +14,7 @@ export interface UserView extends IdentityView {
 /** A user on a page. A large `desired` is undefined and is read when the response is written. */
 export type ListedUser = Omit<UserView, 'desired'> & Pick<ListedIdentity, 'desired'>;
 
-/** A list request for users. */
+/** Selects, sorts and pages users. */
 export interface UserQuery extends ListQuery<UserField, UserOrder> {
   /** The part of the filter that columns cannot answer; undefined if they answer all of it. */
   residual:
@@ -23,7 +23,7 @@ export interface UserQuery extends ListQuery<UserField, UserOrder> {
         needsGroups: boolean;
       }
     | undefined;
-  /** Whether to read the groups of the users on the page. */
+  /** If true, the groups of the users on the page are read. */
   withGroups: boolean;
 }
 
@@ -136,7 +136,7 @@ export interface ScanQueue {
   run<T>(connection: string, work: (yieldBetweenSteps: YieldBetweenSteps) => Promise<T>): Promise<T>;
 }
 
-/** Creates a queue of this process. */
+/** Creates a queue in the memory of this process. */
 export function scanQueue({ now }: Pick<Runtime, 'now'>): ScanQueue {
   const queues = new Map<string, Promise<void>>();
   return {

@@ -27,7 +27,7 @@ import type { Identities, References } from './store-ports.ts';
 
 /** The result of the next reconciliation of one identity, as far as it can be predicted without a call to the travel API. */
 export interface PreviewedTraveler {
-  /** The fields that would be sent. */
+  /** The changes that would be sent. */
   plan: Plan;
   findings: Finding[];
   /** True if no traveler can be created, for lack of a usable email address. */

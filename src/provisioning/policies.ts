@@ -7,7 +7,10 @@ export interface Policies {
    * values, create a separate traveler, or hold the return for an admin.
    */
   onReturn: 'revive' | 'separate' | 'hold';
-  /** What a SCIM DELETE does to the traveler. A deactivation always archives, so that it can be undone. */
+  /**
+   * The effect of a SCIM DELETE on the traveler. A deactivation, in contrast, always archives, so that it can be
+   * undone.
+   */
   deprovision: 'archive' | 'delete';
   /** A change made to an owned field in the travel service: report it as a finding, or overwrite it. */
   drift: 'report' | 'correct';
@@ -32,10 +35,10 @@ export const defaultPolicies: Policies = {
  * an admin.
  */
 export interface SafetyValve {
-  /** A share of the active people, from 0 to 1. */
+  /** The limit as a share of the active people, from 0 to 1. */
   share: number;
-  /** A number of people. */
+  /** The limit as a number of people. */
   minimum: number;
-  /** In milliseconds. */
+  /** The length of the time window, in milliseconds. */
   windowMs: number;
 }

@@ -153,7 +153,7 @@ export interface MappingPreview {
   created: number;
   /** The number of people for whom no traveler could be created any more, for lack of a usable email address. */
   pending: number;
-  /** The most frequent first. */
+  /** The fields that would change, those that concern the most people first. */
   fields: FieldCounts[];
   findings: FindingCounts[];
   /** The first affected people. */

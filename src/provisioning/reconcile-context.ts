@@ -80,7 +80,7 @@ export function newDraft(identity: Identity, translation: Translation): OutcomeD
   };
 }
 
-/** Ends a reconciliation in a state. */
+/** Ends a reconciliation: the draft is saved with this state. */
 export function endInState(draft: OutcomeDraft, state: Exclude<IdentityState, 'dirty'>): ReconcileResult {
   return { draft, end: { kind: 'state', state } };
 }

@@ -53,7 +53,7 @@ export interface Reconciler {
   releaseUnsaved(): Promise<boolean>;
 }
 
-/** What the reconciler needs from the store, the rules and the process. */
+/** Dependencies of the reconciler. */
 export interface ReconcileDeps {
   identities: Pick<
     Identities,

@@ -10,7 +10,7 @@ import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Imports, KnownTraveler, ReconcileQueue } from './store-ports.ts';
 
-/** What is needed to save travelers that were read from the travel API. */
+/** Dependencies for saving travelers that were read from the travel API. */
 export interface RecordDeps {
   imports: Imports;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markEmailWaitersDirty'>;
@@ -27,7 +27,7 @@ export interface ObservationContext {
 
 /** The result of `recordTravelers`. */
 export interface RecordedTravelers {
-  /** False if a traveler had to be read again and could not be. Its identity is unchanged. */
+  /** False if a traveler should have been read again and that failed. The stored identity is then unchanged. */
   areAllRead: boolean;
   /** The ids of the travelers that had a live identity in the connection before. */
   known: string[];

@@ -19,7 +19,7 @@ export interface ResolvedReferences {
 
 /**
  * Resolves the references of an identity within its connection. A raw value, once resolved, keeps its target until the
- * target is deleted: a new user with the same name changes nobody's manager.
+ * target is deleted: a new user with the same name does not become the manager in its place.
  */
 export async function resolveReferences(
   deps: ReferenceDeps,

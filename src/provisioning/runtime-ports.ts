@@ -11,7 +11,7 @@ export interface Runtime {
   /** Epoch milliseconds by the wall clock, which may jump either way. Used only for times that people or IdPs read. */
   wallClock(): number;
   newId(): string;
-  /** A number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   random(): number;
   /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. Never rejects. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;

@@ -134,9 +134,9 @@ export type Announcement = (
  */
 export interface Leases {
   /**
-   * Acquires the lease if no one holds it at `now`. Returns undefined if it is held or the identity does not exist. If
-   * the last lease ended without an outcome, its process died, so the state of the traveler is unknown and `observed`
-   * is undefined.
+   * Acquires the lease if it is free or has expired at `now`. Returns undefined if it is held or the identity does not
+   * exist. If the last lease ended without an outcome, its process died, so the state of the traveler is unknown and
+   * `observed` is undefined.
    */
   acquire(
     connection: string,
@@ -330,7 +330,7 @@ export interface HeldRules {
   /** The people that it would change, counted until the limit was passed. */
   people: number;
   since: number;
-  /** Undefined while an admin must decide. A change that affects few people is approved automatically. */
+  /** The admin's decision; undefined until there is one. A change that affects few people is approved automatically. */
   answer: Decision['answer'] | undefined;
 }
 

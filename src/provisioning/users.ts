@@ -326,7 +326,7 @@ export interface ReconcileWithinBudget {
 
 interface ReconcileWithinBudgetDeps {
   reconciler: Pick<Reconciler, 'reconcile'>;
-  /** In milliseconds. An attempt that takes longer goes on in the background. */
+  /** In milliseconds. An attempt that takes longer continues in the background. */
   budgetMs: number;
   circuitBreakerOf(connection: Connection): CircuitBreaker;
   wake(): void;

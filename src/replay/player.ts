@@ -150,7 +150,7 @@ function padAttribute(value: unknown, { attribute, bytes }: { attribute: string;
   return { ...Object.fromEntries(members), [name]: filled };
 }
 
-/** One thing that was not as expected. */
+/** A difference between an answer and its expectation. */
 export interface Mismatch {
   /** `status`, a header's name, a path in the body, or what else went wrong. */
   at: string;

@@ -79,7 +79,7 @@ const services = [
   { operationType: 'other' as const, description: 'Airport transfer', euros: 90 },
 ];
 
-/** Most invoices are paid within some weeks, some later, and some stay open. */
+/** Determines when an invoice is paid: most are paid within some weeks, some later, and some stay open. */
 function scheduleInvoiceEnd(
   simulation: SimulationContext,
   { id, doc }: StoredDocument<'invoice'>,

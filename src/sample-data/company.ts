@@ -87,13 +87,13 @@ export interface ChoiceField {
 
 /** The custom fields of a company, by id. */
 export interface CompanyFields {
-  /** Of users; a text. */
+  /** A custom field of users: a text. */
   employeeNumber: string;
-  /** Of users; the city of the office. */
+  /** A custom field of users: the city of the office. */
   site: ChoiceField;
-  /** Of users; any number of options. */
+  /** A custom field of users: any number of options. */
   languages: ChoiceField;
-  /** Of trip projects; one option. */
+  /** A custom field of trip projects: one option. */
   reason: ChoiceField;
 }
 

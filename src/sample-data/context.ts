@@ -9,8 +9,8 @@ import {
 } from './simulation.ts';
 
 /**
- * What one part of the simulation (people, trips, billing) works with. Each part has its own random generator, so that more
- * trips leave the people as they are.
+ * The data and functions for one part of the simulation (people, trips, billing). Each part has its own random
+ * generator: a change in the number of trips does not change the people.
  */
 export interface SimulationContext {
   random: Faker;

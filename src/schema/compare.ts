@@ -10,7 +10,7 @@ export interface Comparand {
   value: Exclude<Operand, null>;
   text: string;
   folded: string;
-  /** Undefined if the text is no dateTime. */
+  /** The value as a time; undefined if the text is not a dateTime. */
   epochMs: number | undefined;
 }
 

@@ -22,7 +22,7 @@ import { parsePreconditions } from './etags.ts';
 import { resourceRoutes } from './resources.ts';
 import { searchRoutes } from './search.ts';
 
-/** What the SCIM service needs from the composition root. */
+/** Dependencies of the SCIM service. */
 export interface ScimDeps extends AuthenticationDeps {
   users: UserService;
   groups: GroupService;

@@ -55,7 +55,7 @@ export interface ResourceResponse {
   /** The URL of the resource, as in `meta.location`. */
   location: string;
   version: number;
-  /** Undefined if the response is 204, without a body. */
+  /** The response body; undefined if the response is 204. */
   json: JsonText | undefined;
 }
 

@@ -69,7 +69,7 @@ function fromProvisioning(error: ProvisioningError): ScimError {
     case 'noTarget':
       return new ScimError(400, 'noTarget', error.message, { cause: error });
     case 'abandoned':
-      // The client has closed the connection, so no one receives this status.
+      // The client has closed the connection, so this status is not received.
       return new ScimError(408, undefined, error.message, { cause: error });
     case 'unavailable':
       return new ScimError(503, undefined, error.message, { cause: error });

@@ -161,7 +161,10 @@ export const groupColumns: Columns<GroupField> = {
   always: ['id', 'schemas', 'meta', 'displayName'],
 };
 
-/** A filter with more comparisons is evaluated resource by resource, as a statement has a limited number of parameters. */
+/**
+ * The largest number of comparisons for which SQL is used, because a statement has a limited number of parameters. A
+ * longer filter is evaluated on each resource.
+ */
 const MAX_COMPARISONS = 200;
 
 const everything = { all: [] };

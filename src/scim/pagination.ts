@@ -110,7 +110,7 @@ function undefinedIfDeleted(error: unknown): undefined {
   if (!(error instanceof ProvisioningError && error.kind === 'notFound')) throw error;
 }
 
-/** Longer than any cursor of this service. */
+/** The limit is longer than any cursor of this service. */
 const MAX_CURSOR_LENGTH = 8192;
 
 /** Encodes a position in a list as a cursor that is safe in URLs: a checksum, then the position in base64url. */

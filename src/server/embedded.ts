@@ -39,9 +39,9 @@ interface EmbeddedTravelDeps {
   log: Logger;
   /** Receives the type of each resource that changes. */
   onChange(type: string): void;
-  /** Undefined: requests are not recorded. */
+  /** Records the requests; undefined disables the request log. */
   requestLogWriter?: RequestLogWriter | undefined;
-  /** Undefined: failed authentication is not counted. */
+  /** Counts failed authentications; undefined disables the limit. */
   refusals?: FailedAuthenticationDeps | undefined;
   /** TRAVEL_API_KEY: the first admin's key; undefined if it is not set. */
   chosenKey: string | undefined;

@@ -282,8 +282,8 @@ interface StatementSync {
 type ErrorTranslator = (error: unknown) => unknown;
 
 /**
- * Prepared statements per generation. The cache needs a bound, because `in` lists of different lengths are different
- * statements.
+ * The number of prepared statements in each of the two parts of the cache. The cache must be limited, because `in`
+ * lists of different lengths are different statements.
  */
 const STATEMENTS_PER_GENERATION = 200;
 
@@ -296,7 +296,8 @@ export async function openSqlite(
   translate: ErrorTranslator = (error) => error,
 ): Promise<SqliteDatabase & { exec(sql: string): void }> {
   const database = await openFile(file);
-  // Two generations: when `young` is full, it becomes `old`. Rare queries therefore never evict frequent ones.
+  // The cache has two parts: when `young` is full, it replaces `old`. Statements in frequent use are therefore never
+  // removed.
   let young = new Map<string, SqliteStatement>();
   let old = new Map<string, SqliteStatement>();
   const keep = (sql: string) => {

@@ -129,7 +129,7 @@ export const writtenColumnNames = [
   'origin',
 ] as const satisfies (keyof IdentityTable)[];
 
-/** The columns of an outcome. */
+/** The names of the columns that `outcomeColumns` returns. */
 export const outcomeColumnNames = [
   'observed',
   'travel_email_key',
@@ -151,7 +151,7 @@ export const outcomeColumnNames = [
   'next_attempt_at',
 ] as const satisfies (keyof ReturnType<typeof outcomeColumns>)[];
 
-/** All columns. */
+/** The names of all columns of an identity. */
 export const identityColumnNames = [
   ...new Set([
     ...writtenColumnNames,

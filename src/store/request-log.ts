@@ -110,10 +110,10 @@ function toRequest(row: Row): LoggedRequest {
 
 /** Limit on the index entries that one page scans, whatever the filter; some milliseconds of work. */
 const MAX_SCANNED_ROWS = 20_000;
-/** Longer paths are truncated for the search. */
+/** The length to which paths are truncated for the search, in characters. */
 const MAX_SEARCHED_PATH = 200;
 
-/** An entry of the log's index. A cursor names the entry that a page begins after. */
+/** An entry of the index of the log. A cursor contains the last entry of the previous page. */
 interface Entry {
   time: number;
   seq: number;
@@ -282,7 +282,7 @@ function isAbout({ path, user_id, request_body, response_body }: Row, person: Lo
   return [request_body, response_body].some((body) => body !== null && person.matcher.matchesJson(body));
 }
 
-/** Replaces the path segments that name the person, and removes a query that does. */
+/** Replaces the path segments that name the person. If the query names the person, it is removed. */
 function redactPath(path: string, { matcher }: LoggedPerson): string {
   const [own = '', ...queries] = path.split('?');
   const segments = own

@@ -157,7 +157,7 @@ interface RulesChangeTable {
   /** The number of people whom the change affects; counting stops at a limit. */
   people: number;
   since: number;
-  /** Null while an admin must decide. */
+  /** An admin's answer; null until there is one. */
   answer: string | null;
 }
 
@@ -305,9 +305,9 @@ export interface TravelDeliveryTable {
   /** 1 for a redelivery requested by a user. Redeliveries are not ordered with other deliveries. */
   redelivery: number;
   status: string;
-  /** JSON list, oldest attempt first. */
+  /** The attempts as a JSON list, the oldest first. */
   attempts: string;
-  /** Null if there will be no further attempt. */
+  /** The time of the next attempt; null if there will be none. */
   next_attempt_at: number | null;
 }
 
@@ -367,7 +367,7 @@ export interface RequestLogTables {
 
 /** A request to the travel service. */
 export interface RequestLogTable {
-  /** In the order of insertion. */
+  /** A number that follows the order of insertion. */
   seq: number;
   time: number;
   ms: number;

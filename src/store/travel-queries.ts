@@ -284,7 +284,10 @@ async function readResources(db: Kysely<Tables>, refs: ResourceRef[]): Promise<S
   return found;
 }
 
-/** Most reads are for one resource: the user of a credential, the requested resource, or a referenced one. */
+/**
+ * Reads one resource. This is the most frequent query: for the user of a credential, the requested resource, or a
+ * referenced one.
+ */
 const selectResource = compiledQuery<ResourceRef, Selectable<Tables['travel_resource']>>((db, { type, id }) =>
   db.selectFrom('travel_resource').selectAll().where('type', '=', type).where('id', '=', id),
 );

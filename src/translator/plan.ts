@@ -44,7 +44,7 @@ export interface Plan {
   needsFreshRead: boolean;
 }
 
-/** Everything that a plan depends on. */
+/** The input of a plan. */
 export interface PlanInput {
   applied: AppliedFields;
   refused: RefusedFields;
@@ -58,7 +58,7 @@ export interface PlanInput {
   rules: Rules;
 }
 
-/** A plan without changes. */
+/** A plan that contains no changes. */
 export const emptyPlan: Plan = { set: {}, adopt: {}, remove: [], released: [], needsFreshRead: false };
 
 /** Plans the changes to a traveler: a three-way merge of the fields that were applied, are wanted and were observed. */

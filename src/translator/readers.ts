@@ -321,7 +321,7 @@ function deletedResource(fault: Fault, { sent }: AppliedField, noun: string): Re
   return { fault: { ...fault, kind: 'unusable', reason } };
 }
 
-/** `cost center` → `costCenter`. */
+/** Converts words to a JSON name, e.g. `cost center` to `costCenter`. */
 function toCamelCase(noun: string): string {
   return noun.replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
 }

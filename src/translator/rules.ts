@@ -35,7 +35,7 @@ export interface Rule {
   targetPath: string;
   /** The SCIM path with the transforms, as the trace shows it. */
   text: string;
-  /** Undefined if the rule has no transforms. */
+  /** Applies the transforms; undefined if the rule has none. */
   transform?: (text: string | undefined) => Reading;
   /** True if the rule gives a value to users without the attribute. */
   hasDefault: boolean;

@@ -138,7 +138,7 @@ export interface TraceEntry {
 
 /** A field of a traveler that the bridge owns. */
 export interface AppliedField {
-  /** The value in the request. */
+  /** The value as it was sent in the request. */
   sent: Json;
   /** The value in the travel API's response, which may be spelled differently. */
   answered: Json;

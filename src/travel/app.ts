@@ -225,8 +225,8 @@ function contentSecurityPolicy(): string {
 }
 
 /**
- * Bypasses `response.send`: the request log copies every body sent that way, and unauthenticated requests must not fill
- * the log.
+ * Sends a body without `response.send`: the request log copies every body sent by that method, and unauthenticated
+ * requests must not fill the log.
  */
 function sendDocument(response: Response, type: string, body: string): void {
   response.set({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });

@@ -31,9 +31,9 @@ export interface Collection {
 
 /** The resource that a request addresses, and the user on whose behalf it is made. */
 export interface RequestTarget {
-  /** '' for a collection without a parent. */
+  /** The id of the parent; '' for a collection without a parent. */
   parentId: string;
-  /** '' for the collection itself. */
+  /** The id of the resource; '' for the collection itself. */
   id: string;
   /** The id of the authenticated user. */
   caller: string;

@@ -32,7 +32,7 @@ export interface ErasureDeps {
   pause(): Promise<void>;
 }
 
-/** What the travel service stores about a traveler, for the preview of an erasure. */
+/** The data of the travel service about a traveler, in numbers and names, for the preview of an erasure. */
 export interface TravelerErasurePlan {
   isActive: boolean;
   isAdmin: boolean;

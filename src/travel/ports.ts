@@ -8,7 +8,7 @@ export interface ResourceRef {
 
 /** A resource as stored. `doc` holds its document, without id, type and creation time. */
 export interface StoredResource extends ResourceRef {
-  /** '' if the type has no parent. */
+  /** The id of the parent; '' if the type has no parent. */
   parentId: string;
   /** Epoch milliseconds. */
   createdAt: number;
@@ -96,7 +96,7 @@ export interface CursorPage {
 
 /** The reading operations, which are available inside and outside of a transaction. */
 export interface TravelReader {
-  /** Returns the resources that exist, in no particular order. */
+  /** Reads resources by id, in no particular order. Those that do not exist are left out. */
   read(refs: ResourceRef[]): Promise<StoredResource[]>;
   find(match: IndexMatch): Promise<StoredResource[]>;
 }
@@ -149,7 +149,7 @@ export interface ApiKey {
   name: string;
   userId: string;
   createdAt: number;
-  /** Accurate to a minute. */
+  /** The time of the last use, accurate to a minute. */
   lastUsedAt: number | undefined;
   revokedAt: number | undefined;
 }
@@ -229,9 +229,9 @@ export interface LoggedRequest {
 
 /** Filters of the request log. An absent filter matches every request. */
 export interface RequestLogQuery {
-  /** Inclusive, in epoch milliseconds. */
+  /** The earliest time, inclusive, in epoch milliseconds. */
   since?: number | undefined;
-  /** Exclusive, in epoch milliseconds. */
+  /** The latest time, exclusive, in epoch milliseconds. */
   until?: number | undefined;
   /** An inclusive range of statuses. */
   statuses?: { from: number; to: number } | undefined;

@@ -69,8 +69,8 @@ function bodies(
 }
 
 /**
- * Remembers the text of each response. The prototype is patched once, because a method on each response slows every
- * request down.
+ * Keeps the text of each response for the log. The prototype is patched once, because a method on each response slows
+ * every request down.
  */
 function captureResponseBodies({ response }: Express): void {
   const send = response.send;

@@ -70,7 +70,7 @@ export interface ResourceRules {
 export interface DeclaredSecret {
   field: string;
   make(): string;
-  /** Has the length of a real secret. */
+  /** An example secret with the length of a real one. */
   example: string;
 }
 

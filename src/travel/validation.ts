@@ -55,7 +55,7 @@ export function parseDocument(resource: Resource, input: JsonObject, before?: Js
   const issues = (result.error?.issues ?? []).filter((issue) => !isUnchangedValue(issue, input, before));
   if (issues.length > 0)
     throw validationFailed(issues.slice(0, MAX_FAULTS).flatMap((issue) => issueToFaults(issue, input)));
-  // Only a stored document can contain older values, and its defaults are already filled in.
+  // Only a stored document can violate the present rules, and its defaults are already filled in.
   const doc = result.success ? (result.data as JsonObject) : inSchemaOrder(resource, input);
   const fields = Object.entries(doc).filter(
     ([name, value]) => value !== undefined && !(isEmpty(value) && isOptional(resource, name)),

@@ -82,7 +82,7 @@ export async function deletePersonIdentities(
     });
 }
 
-/** Rolls the transaction back. */
+/** Thrown to roll the transaction back. */
 class LeaseLost extends Error {}
 
 async function deleteIdentity(

@@ -86,7 +86,7 @@ function hasMatchingText(value: Json, isNamed: (text: string) => boolean): boole
   return Object.entries(value).some(([name, one]) => isNamed(name) || hasMatchingText(one, isNamed));
 }
 
-/** Replaces a text that named an erased person. */
+/** The text that replaces the name of an erased person. */
 export const REDACTED = 'erased';
 
 /**
@@ -114,8 +114,8 @@ export function isManagerMember(name: string): boolean {
 }
 
 /**
- * The members that identify the person a complex attribute refers to. A display name does not: somebody else may
- * have the same (RFC 7643 §4.3).
+ * In a complex attribute that refers to a person, the members that identify this person. The display name is not among
+ * them, because another person may have the same (RFC 7643 §4.3).
  */
 const referenceMembers = ['value', 'id', 'email', '$ref'];
 

@@ -165,7 +165,7 @@ export interface PurchaseRequest {
   booking: Booking;
   order: Omit<Order, 'rateId'>;
   bookerId: string | undefined;
-  /** Cents by traveler id. */
+  /** The cost for each traveler in cents, by traveler id. */
   costs: Map<string, number>;
 }
 

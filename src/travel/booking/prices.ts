@@ -5,7 +5,7 @@ import type { TripProject } from '../resources/trip-project.ts';
 /** A price, tax included. */
 export interface Price {
   currency: string;
-  /** At most two decimals. */
+  /** The amount, with at most two decimals. */
   total: number;
   /** In percent; undefined if the tax is unknown. */
   taxRate?: number | undefined;
@@ -93,7 +93,7 @@ export type QuotedSegment = Omit<Segment, 'id' | 'rateId' | 'bookingId' | 'cance
 /** A quote for a journey by plane or train. */
 export interface TransportQuote {
   kind: 'flight' | 'rail';
-  /** For all travelers. */
+  /** The price for all travelers together. */
   price: Price;
   legs: { summary?: string; segments: QuotedSegment[] }[];
 }
@@ -101,7 +101,7 @@ export interface TransportQuote {
 /** A quote for a hotel stay. */
 export interface HotelQuote {
   kind: 'hotel';
-  /** For all travelers. */
+  /** The price for all travelers together. */
   price: Price;
   stay: Omit<Stay, 'rateId' | 'bookingId'>;
   /** If false, a booking is not refundable. */

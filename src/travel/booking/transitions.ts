@@ -12,14 +12,14 @@ export type ApprovalStatus = 'approved' | 'awaitApproval' | 'bookingAllowed' | '
 
 const invoice: Record<InvoiceStatus, InvoiceStatus[]> = {
   open: ['paid', 'void', 'uncollectible'],
-  // A late payment is possible.
+  // An uncollectible invoice may still be paid late.
   uncollectible: ['paid'],
   paid: [],
   void: [],
 };
 
 const refund: Record<RefundStatus, RefundStatus[]> = {
-  // Lasts until the invoice is paid or void: before that, there is no money to send back.
+  // A refund stays `delayed` until the invoice is paid or void, because before that there is no money to send back.
   delayed: ['waiting', 'canceled'],
   waiting: ['pending', 'canceled'],
   pending: ['succeeded', 'failed', 'canceled'],

@@ -71,7 +71,7 @@ export function secretResponse(documented: DocumentedResource, description: stri
   return { description, content: jsonContent(envelope(schemaRef(name)), { example: { data } }) };
 }
 
-/** `{"data": …}` */
+/** The schema of a body `{"data": …}`. */
 export function envelope(data: JsonObject, meta?: JsonObject): JsonObject {
   return {
     type: 'object',

@@ -239,7 +239,7 @@ function ruleFailures({ rules, unique = [] }: Resource, operation: Operation): F
   return [...taken, ...(rules?.refuses?.[operation] ?? [])];
 }
 
-/** `options` → `optionId` */
+/** Converts a path segment to the name of an id parameter, e.g. `options` to `optionId`. */
 function nestedId(path: string): string {
   return `${path.replace(/ies$/, 'y').replace(/s$/, '')}Id`;
 }

@@ -239,7 +239,7 @@ export function capitalize(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** `travelPolicy` → `travelPolicies`. */
+/** Converts a type to its plural, e.g. `travelPolicy` to `travelPolicies`. */
 export function toPlural(type: string): string {
   return type.endsWith('y') ? `${type.slice(0, -1)}ies` : `${type}s`;
 }

@@ -98,7 +98,7 @@ export const transportSegment = z
     bookingId: text.optional(),
     canceled: flag,
     departure: stop,
-    /** Minutes. */
+    /** The duration in minutes. */
     duration: z.int().optional(),
     exchanged: flag,
     id: text,

@@ -158,9 +158,9 @@ async function stopGracefully(state: DispatcherState, looping: Promise<void>): P
   await aborting;
 }
 
-/** Longer than an attempt can take. */
+/** The duration of a lease, longer than any attempt can take. */
 const LEASE_MS = 60_000;
-/** After this many deliveries, or this many milliseconds, the slot is given to another webhook. */
+/** A webhook keeps its slot for this many deliveries or this many milliseconds; then another webhook gets the slot. */
 const MAX_DELIVERIES_PER_LEASE = 100;
 const MAX_LEASE_USE_MS = 2_000;
 /** "410 Gone: … the sender should disable the endpoint" (Standard Webhooks, "Disabling endpoints") */

@@ -12,7 +12,7 @@ import { type AttemptDeps, attemptDelivery, openConnections, type SendDeps } fro
 import { createDispatcher, type Dispatcher, type SlotKind } from './dispatcher.ts';
 import type { DeliveryQueue, WebhookRecords } from './ports.ts';
 
-/** Dependencies of the webhooks. */
+/** Dependencies for creating the webhooks. */
 export interface WebhookDeps extends SendDeps {
   travel: TravelDeps;
   queue: DeliveryQueue;
