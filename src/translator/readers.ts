@@ -278,7 +278,7 @@ function findByName(name: string, resources: NamedResource[], noun: string): Rea
   const [only] = active;
   if (only && active.length === 1) return { value: only.id };
   if (active.length > 1) {
-    const reason = `Several ${noun}s of the travel service have this name.`;
+    const reason = `More than one ${noun} of the travel service has this name.`;
     return unresolved(
       `${toCamelCase(noun)}Ambiguous`,
       reason,
