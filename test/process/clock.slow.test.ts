@@ -3,11 +3,11 @@ import { kill, type ProcessFixture, type RunningBridge, withProcessFixture } fro
 import { type IdpUser, newIdpUser, userStateOf } from '../fixtures/remembering-idp.ts';
 import { createShiftedClock, type ShiftedClock } from '../fixtures/shifted-clock.ts';
 
-/** Starting processes takes long on a busy machine. A failure is reported earlier, by the wait that it concerns. */
+/** Starting processes takes long on a busy machine. Failed expectations are reported earlier, because each wait has its own limit. */
 jest.setTimeout(120_000);
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Longer than any back-off after a few failures, also on a busy machine; a wait for the shifted clock would take a day. */
+/** Exceeds every back-off after a few failures, also on a busy machine. Work that waited for the shifted clock would take a day. */
 const SOON_MS = 25_000;
 
 let clock: ShiftedClock;
@@ -42,14 +42,14 @@ describe.each(shifts)('when the wall clock jumps %s by a day', (_, byMs) => {
         clock.shift(byMs);
         await hire(bridge, joe);
         await fixture.proxy.open();
-        await agreeSoon(fixture, bridge, people);
+        await expectAgreementSoon(fixture, bridge, people);
         clock.shift(0);
         await bridge.idp.send({
           verb: 'patch',
           person: joe,
           wish: userStateOf(joe, { department: 'Legal' }),
         });
-        await agreeSoon(fixture, bridge, people);
+        await expectAgreementSoon(fixture, bridge, people);
       },
       clock.environment,
     ));
@@ -66,12 +66,12 @@ describe.each(shifts)('when the wall clock jumps %s by a day', (_, byMs) => {
         await fixture.proxy.shut();
         await first.idp.send({ verb: 'patch', person: ada, wish: userStateOf(ada, { active: false }) });
         await hire(first, bob);
-        await waiting(first, 2);
+        await waitForDirty(first, 2);
         await kill(first);
         clock.shift(byMs);
         await fixture.proxy.open();
         const second = await fixture.startBridge();
-        await agreeSoon(fixture, second, people);
+        await expectAgreementSoon(fixture, second, people);
       },
       clock.environment,
     ));
@@ -99,14 +99,18 @@ async function hire(bridge: RunningBridge, ...people: IdpUser[]): Promise<void> 
   }
 }
 
-async function agreeSoon(fixture: ProcessFixture, bridge: RunningBridge, people: IdpUser[]): Promise<void> {
-  const begun = performance.now();
+async function expectAgreementSoon(
+  fixture: ProcessFixture,
+  bridge: RunningBridge,
+  people: IdpUser[],
+): Promise<void> {
+  const startedAt = performance.now();
   await fixture.expectAgreement(bridge, people);
-  expect(performance.now() - begun).toBeLessThan(SOON_MS);
+  expect(performance.now() - startedAt).toBeLessThan(SOON_MS);
 }
 
 /** Waits until this many people are dirty. */
-async function waiting({ url }: RunningBridge, count: number): Promise<void> {
+async function waitForDirty({ url }: RunningBridge, count: number): Promise<void> {
   await eventually(async () => {
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).toMatch(new RegExp(`^jetbridge_identities\\{.*state="dirty"\\} ${count}$`, 'm'));

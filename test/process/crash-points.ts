@@ -9,35 +9,32 @@ import {
 } from '../fixtures/process.ts';
 import { newIdpUser, userStateOf, type Write } from '../fixtures/remembering-idp.ts';
 
-/** Starting processes takes long on a busy machine. A failure is reported earlier, by the wait that it concerns. */
+/** Starting processes takes long on a busy machine. Failed expectations are reported earlier, because each wait has its own limit. */
 jest.setTimeout(120_000);
 
 const points = ['beforeCommit', 'afterCommit', 'beforeSend', 'afterSend', 'beforeOutcome'] as const;
 
-/**
- * The bridge is killed at each named point of each kind of write, and started again on the same data
- * (docs/architecture.md, Promises).
- */
+/** Kills the bridge at each crash point of each kind of write and restarts it on the same data (docs/architecture.md, Promises). */
 export function describeCrashPoints(arrangement: Arrangement, chosen: readonly Checkpoint[] = points): void {
   it.each(chosen)(
     'a bridge killed at "%s" of every kind of write loses nothing and creates no traveler twice',
-    (point) => withProcessFixture(arrangement, (fixture) => dieAtEveryWrite(fixture, point)),
+    (point) => withProcessFixture(arrangement, (fixture) => crashInEveryWrite(fixture, point)),
   );
 
   it('a bridge killed again and again while it recovers loses nothing and creates no traveler twice', () =>
     withProcessFixture(arrangement, async (fixture) => {
       const ada = newIdpUser('ada');
       const hire: Write = { verb: 'hire', person: ada, wish: userStateOf(ada) };
-      await dieAt('beforeSend', await fixture.startBridge(), hire);
+      await crashInWrite('beforeSend', await fixture.startBridge(), hire);
       for (const point of ['beforeSend', 'afterSend', 'beforeOutcome'] as const) {
         // Pending work is resumed without a further request.
-        await deathOf(await fixture.startBridge({ point, passings: 1 }));
+        await expectDeath(await fixture.startBridge({ point, passings: 1 }));
       }
       await fixture.expectAgreement(await fixture.startBridge(), [ada]);
     }));
 }
 
-async function dieAtEveryWrite(fixture: ProcessFixture, point: Checkpoint): Promise<void> {
+async function crashInEveryWrite(fixture: ProcessFixture, point: Checkpoint): Promise<void> {
   const ada = newIdpUser('ada');
   const bob = newIdpUser('bob');
   const writes: Write[] = [
@@ -51,23 +48,23 @@ async function dieAtEveryWrite(fixture: ProcessFixture, point: Checkpoint): Prom
   await bridge.idp.send({ verb: 'hire', person: bob, wish: userStateOf(bob, { department: 'Sales' }) });
   for (const write of writes) {
     await fixture.expectAgreement(bridge, [ada, bob]);
-    await dieAt(point, bridge, write);
+    await crashInWrite(point, bridge, write);
     bridge = await fixture.startBridge();
     await fixture.expectAgreement(bridge, [ada, bob]);
-    // An IdP repeats a request without an answer whose effect is missing.
+    // If a request got no answer and had no effect, the IdP repeats it.
     if (!isDeepStrictEqual(write.person.acknowledged, write.wish)) await bridge.idp.send(write);
   }
   await fixture.expectAgreement(bridge, [ada, bob]);
 }
 
-async function dieAt(point: Checkpoint, bridge: RunningBridge, write: Write): Promise<void> {
+async function crashInWrite(point: Checkpoint, bridge: RunningBridge, write: Write): Promise<void> {
   await bridge.crashAt({ point, passings: 1 });
   await bridge.idp.send(write);
-  await deathOf(bridge);
+  await expectDeath(bridge);
 }
 
-/** Waits until the process has ended itself at its crash point. A process that lives on has missed it. */
-async function deathOf(bridge: RunningBridge): Promise<void> {
+/** Expects that the process kills itself at its crash point. A process that is still alive when all work is done has missed it. */
+async function expectDeath(bridge: RunningBridge): Promise<void> {
   await waitUntilSyncedOrDead(bridge);
   bridge.kill('SIGTERM');
   expect(await bridge.exited).toMatchObject({ signal: 'SIGKILL' });

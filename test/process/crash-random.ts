@@ -22,13 +22,10 @@ const SEED = Number(process.env['JETBRIDGE_CRASH_SEED'] ?? 1);
 const PEOPLE = 40;
 const ROUND_MS = 20_000;
 
-/**
- * The bridge is killed at random instants under many writes at once, over and over on the same data
- * (docs/architecture.md, Promises).
- */
+/** Kills the bridge again and again at random times during many writes, on the same data (docs/architecture.md, Promises). */
 export function describeRandomCrashes(arrangement: Arrangement, rounds = ROUNDS): void {
   it(
-    `killed at ${rounds} random instants (seed ${SEED}), it loses nothing and makes nobody twice`,
+    `killed at ${rounds} random times (seed ${SEED}), it loses no write and creates no traveler twice`,
     () =>
       withoutSafetyValve((environment) =>
         withProcessFixture(
@@ -37,9 +34,9 @@ export function describeRandomCrashes(arrangement: Arrangement, rounds = ROUNDS)
             const random = seededRandom(SEED);
             const people = Array.from({ length: PEOPLE }, (_, index) => newIdpUser(`p${index}`));
             for (let round = 0; round < rounds; round += 1) {
-              const bridge = await survivor(fixture, random);
+              const bridge = await startBridge(fixture, random);
               for (const person of people) await bridge.idp.recall(person);
-              await dieAmongWrites(bridge, random, people);
+              await crashDuringWrites(bridge, random, people);
             }
             await fixture.expectAgreement(await fixture.startBridge(), people);
           },
@@ -51,35 +48,35 @@ export function describeRandomCrashes(arrangement: Arrangement, rounds = ROUNDS)
 }
 
 /** Disables the safety valve, since more than half of the people leave at some time. */
-async function withoutSafetyValve(story: (environment: Record<string, string>) => Promise<void>) {
+async function withoutSafetyValve(run: (environment: Record<string, string>) => Promise<void>) {
   const settings = writeSettingsFile({}, { default: { policies: { safetyValve: false } } });
   try {
-    await story({ JETBRIDGE_CONFIG: settings.path });
+    await run({ JETBRIDGE_CONFIG: settings.path });
   } finally {
     settings.remove();
   }
 }
 
 /** Starts a bridge; sometimes an earlier process dies first while it resumes pending work. */
-async function survivor(fixture: ProcessFixture, random: Random): Promise<RunningBridge> {
+async function startBridge(fixture: ProcessFixture, random: Random): Promise<RunningBridge> {
   if (random.below(4) > 0) return fixture.startBridge();
-  const doomed = await fixture.startBridge({ point: 'any', passings: 1 + random.below(10) });
-  await waitUntilSyncedOrDead(doomed);
-  await kill(doomed);
+  const killed = await fixture.startBridge({ point: 'any', passings: 1 + random.below(10) });
+  await waitUntilSyncedOrDead(killed);
+  await kill(killed);
   return fixture.startBridge();
 }
 
-/** The process kills itself at a crash point, or is killed after a number of answered writes. */
-async function dieAmongWrites(bridge: RunningBridge, random: Random, people: IdpUser[]): Promise<void> {
+/** Sends writes until the process kills itself at a crash point, or kills it after a random number of responses. */
+async function crashDuringWrites(bridge: RunningBridge, random: Random, people: IdpUser[]): Promise<void> {
   const writers = random.some(people, 10 + random.below(21));
   if (random.below(2) === 0)
     await bridge.crashAt({ point: 'any', passings: 1 + random.below(4 * writers.length) });
-  let left = random.below(writers.length);
-  const answered = () => {
-    if (left === 0) bridge.kill('SIGKILL');
-    left -= 1;
+  let answersLeft = random.below(writers.length);
+  const countAnswer = () => {
+    if (answersLeft === 0) bridge.kill('SIGKILL');
+    answersLeft -= 1;
   };
-  await Promise.all(writers.map((person) => bridge.idp.send(writeFor(person, random)).then(answered)));
+  await Promise.all(writers.map((person) => bridge.idp.send(writeFor(person, random)).then(countAnswer)));
   await kill(bridge);
 }
 

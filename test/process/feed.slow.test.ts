@@ -14,11 +14,11 @@ const SOON_MS = 30_000;
 const SCIM_TOKEN = 'the-token-of-the-identity-provider';
 const TRAVEL_API_KEY = 'the-key-of-the-first-administrator';
 
-type Asked = (method: string, path: string, body?: object) => Promise<{ status: number; json: Json }>;
-// biome-ignore lint/suspicious/noExplicitAny: bodies of another service, looked into by the expectations
+type Send = (method: string, path: string, body?: object) => Promise<{ status: number; json: Json }>;
+// biome-ignore lint/suspicious/noExplicitAny: the expectations check the bodies of another service
 type Json = any;
 
-function asker(url: string, token: string, type: string): Asked {
+function sender(url: string, token: string, type: string): Send {
   return async (method, path, body) => {
     const headers = { Authorization: `Bearer ${token}`, ...(body ? { 'Content-Type': type } : {}) };
     const sent = body ? { body: JSON.stringify(body) } : {};
@@ -29,41 +29,43 @@ function asker(url: string, token: string, type: string): Asked {
 }
 
 describe('a change by hand in the embedded travel service', () => {
-  let place: ReturnType<typeof temporaryFolder>;
+  let folder: ReturnType<typeof temporaryFolder>;
   let server: JetbridgeServer;
-  let scim: Asked;
-  let travel: Asked;
+  let scim: Send;
+  let travel: Send;
   beforeEach(async () => {
-    place = temporaryFolder();
-    server = await serveJetbridge({ JETBRIDGE_DATA: join(place.path, 'data'), SCIM_TOKEN, TRAVEL_API_KEY });
-    scim = asker(`${server.url}/scim/v2`, SCIM_TOKEN, 'application/scim+json');
-    travel = asker(`${server.url}/api`, TRAVEL_API_KEY, 'application/json');
+    folder = temporaryFolder();
+    server = await serveJetbridge({ JETBRIDGE_DATA: join(folder.path, 'data'), SCIM_TOKEN, TRAVEL_API_KEY });
+    scim = sender(`${server.url}/scim/v2`, SCIM_TOKEN, 'application/scim+json');
+    travel = sender(`${server.url}/api`, TRAVEL_API_KEY, 'application/json');
   });
   afterEach(async () => {
     await server.stop();
-    place.remove();
+    folder.remove();
   });
 
-  /** Reads from the list only: a filter by name or address would search the travel service. */
-  const listed = async (userName: string): Promise<Json | undefined> => {
+  /** Finds a user in the list of all users. A filter by name or address would search the travel service, which the test must avoid. */
+  const findInList = async (userName: string): Promise<Json | undefined> => {
     const { json } = await scim('GET', '/Users?count=100');
     return json.Resources.find((user: Json) => user.userName === userName);
   };
-  const soon = (ask: () => Promise<void>) => eventually(ask, SOON_MS);
+  const expectSoon = (expectation: () => Promise<void>) => eventually(expectation, SOON_MS);
 
   test('is soon visible in SCIM: a new traveler, an update, an archiving and a deletion', async () => {
     const email = 'ada@corp.example';
     const { json } = await travel('POST', '/users', { data: { email, firstName: 'Ada', lastName: 'King' } });
     const path = `/users/${json.data.id}`;
-    await soon(async () =>
-      expect(await listed(email)).toMatchObject({ name: { givenName: 'Ada' }, active: true }),
+    await expectSoon(async () =>
+      expect(await findInList(email)).toMatchObject({ name: { givenName: 'Ada' }, active: true }),
     );
     await travel('PATCH', path, { data: { firstName: 'Augusta' } });
-    await soon(async () => expect(await listed(email)).toMatchObject({ name: { givenName: 'Augusta' } }));
+    await expectSoon(async () =>
+      expect(await findInList(email)).toMatchObject({ name: { givenName: 'Augusta' } }),
+    );
     await travel('PATCH', path, { data: { archived: true } });
-    await soon(async () => expect(await listed(email)).toMatchObject({ active: false }));
+    await expectSoon(async () => expect(await findInList(email)).toMatchObject({ active: false }));
     await travel('DELETE', path);
-    await soon(async () => expect(await listed(email)).toBeUndefined());
+    await expectSoon(async () => expect(await findInList(email)).toBeUndefined());
   });
 
   test('that frees an email address soon gives it to the user that waits for it', async () => {
@@ -80,7 +82,7 @@ describe('a change by hand in the embedded travel service', () => {
     };
     expect(await emailOfBob()).toBe('bob@corp.example');
     await travel('PATCH', `/users/${holder.data.id}`, { data: { email: 'moved@corp.example' } });
-    await soon(async () => expect(await emailOfBob()).toBe(wanted));
+    await expectSoon(async () => expect(await emailOfBob()).toBe(wanted));
   });
 });
 
@@ -101,8 +103,8 @@ describe('the events of what an IdP writes', () => {
     rmSync(data, { recursive: true, force: true });
   });
 
-  /** Reads the request log. */
-  async function recorded(query: Omit<RequestLogQuery, 'limit'>): Promise<LoggedRequest[]> {
+  /** Reads all pages of the request log. */
+  async function readRequestLog(query: Omit<RequestLogQuery, 'limit'>): Promise<LoggedRequest[]> {
     const database = await openEmbedded(data, false);
     const rows: LoggedRequest[] = [];
     let after: string | undefined;
@@ -116,21 +118,23 @@ describe('the events of what an IdP writes', () => {
   }
 
   test('cause hardly a read in the log of the travel service', async () => {
-    const scim = asker(`${service?.url}/scim/v2`, SCIM_TOKEN, 'application/scim+json');
+    const scim = sender(`${service?.url}/scim/v2`, SCIM_TOKEN, 'application/scim+json');
     const names = Array.from({ length: WRITES }, (_, n) => `p${n}@corp.example`);
-    const lane = async () => {
+    const createUsers = async () => {
       for (let name = names.pop(); name !== undefined; name = names.pop()) {
         const person = { userName: name, emails: [{ value: name, type: 'work' }] };
         expect((await scim('POST', '/Users', person)).status).toBe(201);
       }
     };
-    await Promise.all(Array.from({ length: 10 }, lane));
-    const looks = () => recorded({ path: '/api/events' });
-    const before = (await looks()).length;
+    await Promise.all(Array.from({ length: 10 }, createUsers));
+    const readPolls = () => readRequestLog({ path: '/api/events' });
+    const before = (await readPolls()).length;
     // After two more polls all events have been read.
-    await eventually(async () => expect((await looks()).length).toBeGreaterThanOrEqual(before + 2));
+    await eventually(async () => expect((await readPolls()).length).toBeGreaterThanOrEqual(before + 2));
     await close();
-    const own = (await recorded({ path: '/api/users' })).filter(({ credential }) => credential === 'bridge');
+    const own = (await readRequestLog({ path: '/api/users' })).filter(
+      ({ credential }) => credential === 'bridge',
+    );
     const writes = own.filter(({ method, status }) => method === 'POST' && status === 201);
     const reads = own.filter(({ method, path }) => method === 'GET' && /^\/api\/users\/[^?]+$/.test(path));
     expect(writes.length).toBeGreaterThanOrEqual(WRITES);

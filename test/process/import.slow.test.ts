@@ -2,7 +2,7 @@ import { json, type TravelServer, travelServer } from '../adapter/travel-server.
 import { eventually } from '../fixtures/eventually.ts';
 import { runJetbridge, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 
-/** Starts a small travel API without totals, from which a process imports people. */
+/** Starts a travel API whose lists have no totals. The email of its first traveler is a number, which cannot be read. */
 async function travelApi(): Promise<{ server: TravelServer; setPeople(count: number): void }> {
   let people: object[] = [];
   const server = await travelServer(({ url }, response) => {
@@ -11,7 +11,7 @@ async function travelApi(): Promise<{ server: TravelServer; setPeople(count: num
     if (pathname === '/api/users') return json(response, 200, { data: people.slice(offset, offset + 100) });
     if (!pathname.startsWith('/api/users/')) return json(response, 200, { data: [] });
     const id = pathname.slice('/api/users/'.length);
-    const found = people.find((one) => 'id' in one && one.id === id);
+    const found = people.find((person) => 'id' in person && person.id === id);
     return found ? json(response, 200, { data: found }) : json(response, 404, { code: 'notFound' });
   });
   return {
@@ -45,41 +45,41 @@ afterAll(async () => {
 });
 
 test('an import that lists too few travelers exits with 1 until an admin accepts the missing ones', async () => {
-  const unread = 'default: 1 traveler without a readable email passed over.\n';
+  const unreadableWarning = 'default: 1 traveler without a readable email passed over.\n';
   api.setPeople(121);
   expect(await runJetbridge(['import'], environment)).toEqual({
     code: 0,
     out: 'default: 121 travelers read\n',
-    err: unread,
+    err: unreadableWarning,
   });
   api.setPeople(4);
-  const doubted = await runJetbridge(['import'], environment);
-  expect(doubted).toMatchObject({ code: 1, out: 'default: 4 travelers read\n' });
-  expect(doubted.err).toContain('only 3 of 120 known travelers were seen');
-  expect(doubted.err).toContain('jetbridge import --accept-missing');
+  const incompleteImport = await runJetbridge(['import'], environment);
+  expect(incompleteImport).toMatchObject({ code: 1, out: 'default: 4 travelers read\n' });
+  expect(incompleteImport.err).toContain('only 3 of 120 known travelers were seen');
+  expect(incompleteImport.err).toContain('jetbridge import --accept-missing');
 
   const server = await serveJetbridge(environment);
   const metrics = async () => (await fetch(`${server.url}/metrics`)).text();
   const incomplete = /jetbridge_import_incomplete\{connection="default"\} (\d)/;
   await eventually(async () => expect(incomplete.exec(await metrics())?.[1]).toBe('1'));
-  expect(await shown(server.url)).toBe(120);
+  expect(await countUsers(server.url)).toBe(120);
   await server.stop();
 
   expect(await runJetbridge(['import', '--accept-missing'], environment)).toEqual({
     code: 0,
     out: 'default: 4 travelers read\n',
-    err: unread,
+    err: unreadableWarning,
   });
   const again = await serveJetbridge(environment);
   await eventually(async () => {
     const text = await (await fetch(`${again.url}/metrics`)).text();
     expect(incomplete.exec(text)?.[1]).toBe('0');
   });
-  expect(await shown(again.url)).toBe(3);
+  expect(await countUsers(again.url)).toBe(3);
   await again.stop();
 }, 60_000);
 
-async function shown(url: string): Promise<number> {
+async function countUsers(url: string): Promise<number> {
   const answer = await fetch(`${url}/scim/v2/Users?count=0`, {
     headers: { Authorization: `Bearer ${environment.SCIM_TOKEN}` },
   });

@@ -21,12 +21,12 @@ async function send(path: string, token: string, body: object): Promise<{ id: st
   });
   expect(answer.status).toBe(201);
   // The travel API wraps a created resource, SCIM does not.
-  const made = (await answer.json()) as { id: string; data?: { id: string } };
-  return made.data ?? made;
+  const created = (await answer.json()) as { id: string; data?: { id: string } };
+  return created.data ?? created;
 }
 
 /** Creates two hundred resources, ten at a time, and returns the last one. */
-async function burst(path: string, resourceOf: (n: number) => object): Promise<{ id: string }> {
+async function createMany(path: string, resourceOf: (n: number) => object): Promise<{ id: string }> {
   for (let n = 1; n < CHANGES; n += 10) {
     const ten = Array.from({ length: Math.min(10, CHANGES - n) }, (_, at) => resourceOf(n + at));
     await Promise.all(ten.map((data) => send(path, service.travelApiKey, { data })));
@@ -35,23 +35,23 @@ async function burst(path: string, resourceOf: (n: number) => object): Promise<{
 }
 
 /** Returns the number of requests of the bridge for this path in the request log. */
-async function asked(path: string): Promise<number> {
+async function countRequests(path: string): Promise<number> {
   const database = await openEmbedded(service.data, false);
   const { requests } = await requestLog(database).list({ path, limit: 500 });
   await database.close();
   return requests.filter(({ credential }) => credential === 'bridge').length;
 }
 
-/** Resolves when the bridge has applied all changes, including those of the feed. */
-async function followed(): Promise<void> {
-  const looks = await asked('/api/events');
-  await eventually(async () => expect(await asked('/api/events')).toBeGreaterThanOrEqual(looks + 3));
+/** Waits for three further polls of the event feed, after which the bridge has applied all changes. */
+async function waitForChanges(): Promise<void> {
+  const polls = await countRequests('/api/events');
+  await eventually(async () => expect(await countRequests('/api/events')).toBeGreaterThanOrEqual(polls + 3));
 }
 
 test('two hundred cost centers created at once cause a few readings, and the last one is found', async () => {
-  await followed();
-  const before = await asked('/api/billing-profiles');
-  const last = await burst('/api/cost-centers', (n) => ({ name: `Center ${n}` }));
+  await waitForChanges();
+  const before = await countRequests('/api/billing-profiles');
+  const last = await createMany('/api/cost-centers', (n) => ({ name: `Center ${n}` }));
   const user = await send('/scim/v2/Users', service.scimToken, {
     userName: 'ada@corp.example',
     emails: [{ value: 'ada@corp.example', type: 'work' }],
@@ -59,17 +59,17 @@ test('two hundred cost centers created at once cause a few readings, and the las
   });
   const [person] = (await service.people('default')).filter(({ id }) => id === user.id);
   expect(person?.observed).toMatchObject({ costCenterId: last.id });
-  await followed();
-  const readings = (await asked('/api/billing-profiles')) - before;
+  await waitForChanges();
+  const readings = (await countRequests('/api/billing-profiles')) - before;
   expect(readings).toBeGreaterThan(0);
   expect(readings).toBeLessThan(A_FEW);
 });
 
 test('changes of other collections cause no reading', async () => {
-  await followed();
-  const before = await asked('/api/billing-profiles');
-  await burst('/api/project-codes', (n) => ({ code: `code-${n}` }));
-  await followed();
-  // One reading a minute takes place in any case.
-  expect((await asked('/api/billing-profiles')) - before).toBeLessThan(3);
+  await waitForChanges();
+  const before = await countRequests('/api/billing-profiles');
+  await createMany('/api/project-codes', (n) => ({ code: `code-${n}` }));
+  await waitForChanges();
+  // The bridge also reads the lookups once a minute without a change.
+  expect((await countRequests('/api/billing-profiles')) - before).toBeLessThan(3);
 });

@@ -3,23 +3,23 @@ import type { FaultyProxy, ProxyAction } from '../fixtures/faulty-proxy.ts';
 import { kill, withProcessFixture } from '../fixtures/process.ts';
 import { type IdpUser, newIdpUser, type RememberingIdp, userStateOf } from '../fixtures/remembering-idp.ts';
 
-/** Starting processes takes long on a busy machine. A failure is reported earlier, by the wait that it concerns. */
+/** Starting processes takes long on a busy machine. Failed expectations are reported earlier, because each wait has its own limit. */
 jest.setTimeout(120_000);
 
 /** How the outage begins and ends. */
-interface Trouble {
+interface Outage {
   begin(proxy: FaultyProxy): unknown;
   end(proxy: FaultyProxy): unknown;
 }
 
-function every(fate: ProxyAction): Trouble {
-  return { begin: (proxy) => proxy.decide(() => fate), end: (proxy) => proxy.decide(() => 'pass') };
+function every(action: ProxyAction): Outage {
+  return { begin: (proxy) => proxy.decide(() => action), end: (proxy) => proxy.decide(() => 'pass') };
 }
 
-const hanging: Trouble = {
+const hanging: Outage = {
   begin: (proxy) => proxy.decide(() => 'hang'),
   end: (proxy) => {
-    // An answer that arrives while this call is held did not wait for it.
+    // The responses arrived while this call was still held, so they did not wait for it.
     expect(proxy.held()).toBeGreaterThan(0);
     proxy.decide(() => 'pass');
     proxy.release();
@@ -27,7 +27,7 @@ const hanging: Trouble = {
 };
 
 /** Outages that end alike share a fixture, since starting processes takes most of the time. */
-const troubles: [string, Trouble[]][] = [
+const outages: [string, Outage[]][] = [
   [
     'is down, resets connections or hangs',
     [{ begin: (proxy) => proxy.shut(), end: (proxy) => proxy.open() }, every('reset'), hanging],
@@ -43,18 +43,18 @@ const troubles: [string, Trouble[]][] = [
 ];
 
 describe('a travel API that', () => {
-  it.each(troubles)('%s delays writes, and loses and duplicates nothing', (_, several) =>
+  it.each(outages)('%s delays writes, and loses and duplicates nothing', (_, several) =>
     withProcessFixture('split', async (fixture) => {
       const bridge = await fixture.startBridge();
       const people: IdpUser[] = [];
-      for (const [index, trouble] of several.entries()) {
+      for (const [index, outage] of several.entries()) {
         const newcomers = [
           newIdpUser(`ada${index}`),
           newIdpUser(`bob${index}`),
           newIdpUser(`eve${index}`),
         ] as const;
         people.push(...newcomers);
-        await live(fixture.proxy, bridge.idp, { trouble, newcomers });
+        await writeDuringOutage(fixture.proxy, bridge.idp, { outage, newcomers });
         await fixture.expectAgreement(bridge, people);
       }
     }),
@@ -64,14 +64,14 @@ describe('a travel API that', () => {
     withProcessFixture('other', async (fixture) => {
       const bridge = await fixture.startBridge();
       const people: IdpUser[] = [];
-      for (const [index, trouble] of [every('loseAnswer'), every({ status: 503 })].entries()) {
+      for (const [index, outage] of [every('loseAnswer'), every({ status: 503 })].entries()) {
         const newcomers = [
           newIdpUser(`ada${index}`),
           newIdpUser(`bob${index}`),
           newIdpUser(`eve${index}`),
         ] as const;
         people.push(...newcomers);
-        await live(fixture.proxy, bridge.idp, { trouble, newcomers });
+        await writeDuringOutage(fixture.proxy, bridge.idp, { outage, newcomers });
         await fixture.expectAgreement(bridge, people);
       }
       const { startAgain } = await fixture.killTravel();
@@ -165,22 +165,19 @@ it('on SIGTERM a running request is answered, the process exits with 0, and the 
   }));
 
 /** Changes one user, deactivates one and creates one during the outage; all writes are acknowledged. */
-async function live(
+async function writeDuringOutage(
   proxy: FaultyProxy,
   idp: RememberingIdp,
-  {
-    trouble,
-    newcomers: [ada, bob, eve],
-  }: { trouble: Trouble; newcomers: readonly [IdpUser, IdpUser, IdpUser] },
+  { outage, newcomers: [ada, bob, eve] }: { outage: Outage; newcomers: readonly [IdpUser, IdpUser, IdpUser] },
 ): Promise<void> {
   await idp.send({ verb: 'hire', person: ada, wish: userStateOf(ada) });
   await idp.send({ verb: 'hire', person: bob, wish: userStateOf(bob) });
-  await trouble.begin(proxy);
+  await outage.begin(proxy);
   const answers = await Promise.all([
     idp.send({ verb: 'patch', person: ada, wish: userStateOf(ada, { department: 'Sales', active: false }) }),
     idp.send({ verb: 'dismiss', person: bob, wish: 'gone' }),
     idp.send({ verb: 'hire', person: eve, wish: userStateOf(eve, { department: 'Legal' }) }),
   ]);
   expect(answers).toEqual(['acknowledged', 'acknowledged', 'acknowledged']);
-  await trouble.end(proxy);
+  await outage.end(proxy);
 }

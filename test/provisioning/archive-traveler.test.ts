@@ -85,7 +85,7 @@ test('with deprovision: delete a DELETE deletes the traveler, and a deactivation
   ));
 
 test.each(['conflict', 'forbidden'] as const)(
-  'who may not be deleted (%s) is archived instead, and comes back as the same traveler',
+  'a traveler whose deletion the travel API refuses (%s) is archived, and linked again at a return',
   (kind) =>
     withFixture(
       async (fixture) => {
@@ -181,7 +181,7 @@ test('an archived traveler without an identity returns under a new SCIM id', () 
   }));
 
 test.each<'archive' | 'delete'>(['archive', 'delete'])(
-  'a return while the %s is still under way waits for it, and ends in use',
+  'a return while the %s is still under way waits for it, and ends with an active traveler',
   (deprovision) =>
     withFixture(
       async (fixture) => {
@@ -207,7 +207,7 @@ test.each<'archive' | 'delete'>(['archive', 'delete'])(
 );
 
 test.each<'archive' | 'delete'>(['archive', 'delete'])(
-  'a return after an %s whose answer was lost ends in use',
+  'a return after an %s whose answer was lost ends with an active traveler',
   (deprovision) =>
     withFixture(
       async (fixture) => {
@@ -362,7 +362,7 @@ test('a return after the process was killed during the archive ends active, even
     expect(travelers(fixture)).toEqual([expect.objectContaining({ firstName: 'Zoe', archived: false })]);
   }));
 
-test('a pending user who is deleted leaves nothing to do', () =>
+test('after a pending user is deleted, no work is left', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;
     const { emails: _, ...without } = person('Ada', { userName: 'ada' });
@@ -384,7 +384,7 @@ test('a pending user who gets the address of a deleted one takes over that trave
     expect((await fixture.identity(back.id)).travelId).toBe(ada.travelUserId);
   }));
 
-/** Lets time pass until the identity is settled; a return may wait for calls that are under way. */
+/** Advances the clock and reconciles until the identity is no longer dirty; a return may wait for running calls. */
 async function reconcileUntilSettled(fixture: ProvisioningFixture, id: string): Promise<void> {
   await fixture.waitForLeases();
   for (let round = 0; round < 5 && (await fixture.identity(id)).state === 'dirty'; round += 1)

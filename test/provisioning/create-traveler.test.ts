@@ -9,12 +9,12 @@ import {
 
 const users = 'default';
 
-/** The travelers without the one that the credential belongs to. */
+/** Returns all travelers except the one of the credential. */
 function travelers({ travel }: ProvisioningFixture) {
   return [...travel.travelers.values()].slice(1);
 }
 
-/** The next call of this kind fails with the fault; the calls after it succeed. */
+/** Gives the next call with this verb a fault; the calls after it succeed. */
 function failOnce({ travel }: ProvisioningFixture, verb: string, fault: TravelFault): void {
   travel.faultFor = (call) => {
     if (call.verb !== verb) return undefined;
@@ -23,7 +23,7 @@ function failOnce({ travel }: ProvisioningFixture, verb: string, fault: TravelFa
   };
 }
 
-test('a create whose answer was lost is found by its address, and makes no second traveler', () =>
+test('a create whose answer was lost is found by its address, and creates no second traveler', () =>
   withFixture(async (fixture) => {
     failOnce(fixture, 'create', 'lose');
     const ada = await fixture.bridge.users.create(users, person('Ada'));

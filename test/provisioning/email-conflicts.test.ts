@@ -8,7 +8,7 @@ import {
 
 const users = 'default';
 
-/** A user whose userName is an address other than the email. */
+/** A user whose userName is an address that differs from the email. */
 function withLogin(name: string) {
   return person(name, { userName: `${name.toLowerCase()}@login.example` });
 }

@@ -3,7 +3,7 @@ import { type ProvisioningFixture, person, withFixture } from '../fixtures/provi
 
 const users = 'default';
 
-/** Runs a reconciliation without a call that ends only after an import has read what `byHand` did to the traveler. */
+/** Runs a reconciliation that makes no call, and an import that reads the changes of `byHand` before the reconciliation ends. */
 async function importedDuringAttempt(
   fixture: ProvisioningFixture,
   byHand: (travelId: string) => void,

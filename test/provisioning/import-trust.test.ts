@@ -226,7 +226,7 @@ describe('a travel API without totals', () => {
     }),
   );
 
-  test('may delete a traveler during the import, and no other is taken for deleted', () =>
+  test('may delete a traveler during the import, and no other is treated as deleted', () =>
     withFixture(async (fixture) => {
       const people = addTravelers(fixture, 250);
       await fixture.importTravelers();
@@ -243,7 +243,7 @@ describe('a travel API without totals', () => {
       expect(await idOf(fixture, 'p99@corp.example')).toBe(before);
     }));
 
-  test('that always returns the same page ends the import, and nobody is taken for deleted', () =>
+  test('that always returns the same page ends the import, and no traveler is treated as deleted', () =>
     withFixture(async (fixture) => {
       addTravelers(fixture, 150);
       await fixture.importTravelers();
@@ -268,7 +268,7 @@ describe('a travel API without totals', () => {
     }));
 });
 
-test('a missing traveler that cannot be read by id is not taken for deleted', () =>
+test('a missing traveler that cannot be read by id is not treated as deleted', () =>
   withFixture(async (fixture) => {
     const [first] = addTravelers(fixture, 3);
     await fixture.importTravelers();

@@ -160,7 +160,7 @@ test('an identity that could not follow its traveler because its userName was ta
     expect(await findUser(fixture, 'Ada')).toBeUndefined();
   }));
 
-test('an import of many pages reads everybody', () =>
+test('an import of many pages reads all travelers', () =>
   withFixture(async (fixture) => {
     for (let number = 0; number < 250; number += 1)
       fixture.travel.addTraveler({ email: `p${number}@corp.example` });
@@ -173,7 +173,7 @@ test('an import of many pages reads everybody', () =>
     expect((await fixture.bridge.users.list(users, allUsers(0))).total).toBe(251);
   }));
 
-test('an import that fails half-way deletes nobody', () =>
+test('an import that fails half-way deletes no user', () =>
   withFixture(async (fixture) => {
     fixture.travel.addTraveler({ email: addressOf('Ada') });
     await fixture.importTravelers();

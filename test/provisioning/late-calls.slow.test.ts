@@ -93,7 +93,7 @@ async function edit(
   syncedUser: SyncedUser,
   change: (user: ScimResource, from: ScimResource | undefined) => ScimResource,
 ): Promise<void> {
-  // A deleted user is not changed any more.
+  // A deleted user cannot be changed.
   if (syncedUser.desired !== null)
     await sendUser(syncedUser, change(syncedUser.desired, origins.get(syncedUser)));
 }
@@ -157,7 +157,7 @@ async function faultsIn(testCase: Case): Promise<string[]> {
 }
 
 test.each(kindNames)(
-  '%s that is carried out late leaves the wanted state, whatever follows',
+  '%s that is carried out late ends in the wanted state, in every order of events',
   async (kind) => {
     const failures: string[] = [];
     for (const event of eventNames) {

@@ -15,7 +15,7 @@ import {
   titleMapping,
 } from '../fixtures/unknown-calls.ts';
 
-/** Kills the process at the next call of this kind, which is not carried out; resolves when it is dead or the work is done. */
+/** Kills the process at the next call with this verb, which is not carried out. Resolves when the process is dead or the work is done. */
 async function killAt(fixture: ProvisioningFixture, verb: Call['verb'], work: () => Promise<unknown>) {
   let markDead = () => {};
   const death = new Promise<void>((resolve) => {
@@ -25,7 +25,7 @@ async function killAt(fixture: ProvisioningFixture, verb: Call['verb'], work: ()
     if (call.verb !== verb) return undefined;
     await fixture.restart();
     markDead();
-    return { kind: 'unavailable', text: 'nobody is there any more' };
+    return { kind: 'unavailable', text: 'the process is dead' };
   };
   await Promise.race([work(), death]);
   fixture.travel.faultFor = () => undefined;

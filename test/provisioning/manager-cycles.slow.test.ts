@@ -18,7 +18,7 @@ const users = 'default';
 const names = ['Ada', 'Bob', 'Cy', 'Dee', 'Eve', 'Fay', 'Gus', 'Hal'];
 const unmanaged = { [urns.enterprise]: {} };
 
-/** Creates users of whom each is managed by the next. Returns their SCIM ids, that of the user without a manager last. */
+/** Creates users whose managers form a cycle. Returns their SCIM ids in order; the last user has no manager, to break the cycle. */
 async function createCycle(
   { bridge, findings, reconcileAfter }: ProvisioningFixture,
   size: number,
@@ -161,7 +161,7 @@ async function execute(
   }
 }
 
-/** A user who is deleted in the same step may be gone already, or may still make a POST fail with 409. */
+/** Executes an action and ignores refusals: a user deleted in the same step may no longer exist, or may make a POST fail with 409. */
 async function tryExecute(fixture: ProvisioningFixture, history: History, action: Action): Promise<void> {
   try {
     await execute(fixture, history, action);

@@ -210,7 +210,7 @@ test('a default of the mapping fills no field of an imported user who is patched
   ));
 
 test.each(['lose', 'die', 'hang'] as const)(
-  'the same is owned after a PATCH whose outcome is not known ("%s")',
+  'a PATCH whose outcome is not known ("%s") owns the same fields as one that succeeds',
   (end) =>
     withImportedTraveler(async (fixture, { id, travelId }) => {
       const call = fixture.travel.holdCall('patch');

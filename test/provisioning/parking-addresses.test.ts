@@ -143,7 +143,7 @@ test.each([
 );
 
 test.each(['POST', 'PATCH', 'POST of another connection'])(
-  'a third person who wants an address in the middle of a swap (%s) does not keep those who swap from it',
+  'a third person who wants an address in the middle of a swap (%s) does not prevent the swap',
   (kind) =>
     withFixture(
       async (fixture) => {
@@ -170,7 +170,7 @@ test.each(['POST', 'PATCH', 'POST of another connection'])(
 );
 
 test.each(['the first', 'the second'])(
-  'a third person who has waited for an address longer does not strand anybody at a parking address (%s)',
+  'after a swap no traveler keeps a parking address, also if a third person has waited for an address longer (%s)',
   (which) =>
     withFixture(async (fixture) => {
       const [ada, bob] = await createPair(fixture);
@@ -188,7 +188,7 @@ test.each(['the first', 'the second'])(
     }),
 );
 
-describe.each(['the one who stepped aside', 'the other'])('%s of two who swap', (which) => {
+describe.each(['the person with the parking address', 'the other person'])('%s of two who swap', (which) => {
   test.each(['deactivated', 'deleted'])(
     'is %s in the middle, and nobody active keeps a parking address',
     (fate) =>

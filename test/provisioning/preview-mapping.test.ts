@@ -110,7 +110,7 @@ test('a preview counts how many people would change, in which fields and how, an
     expect(await readEverything(fixture)).toEqual(before);
   }));
 
-test('a mapping with the same meaning changes nobody', () =>
+test('a preview of a mapping with the same meaning reports no change', () =>
   withOwnFixture(async (fixture) => {
     await startWith(fixture, { scimUserMapping: [title] });
     await fixture.bridge.users.create(users, person('Ada', { title: 'Buyer', locale: 'de' }));
@@ -146,7 +146,7 @@ test('a removed rule ends the ownership of its field without a call', () =>
     });
   }));
 
-test('people who would get a traveler, or would no longer get one, are counted apart from fields', () =>
+test('a preview counts people who would get a traveler, or would no longer get one, apart from changed fields', () =>
   withOwnFixture(async (fixture) => {
     const { bridge, travel } = fixture;
     const eve = await bridge.users.create(users, { userName: 'eve', nickName: 'eve@corp.example' });
@@ -254,7 +254,7 @@ test('a preview yields to other requests', () =>
   withOwnFixture(async (fixture) => {
     for (let index = 0; index < 10; index++)
       await fixture.bridge.users.create(users, { userName: `p${index}@corp.example` });
-    // On this slow machine every reading of the clock takes five milliseconds.
+    // Simulates a slow machine: the clock advances by five milliseconds at each reading.
     let time = 0;
     const now = () => {
       time += 5;
@@ -262,7 +262,7 @@ test('a preview yields to other requests', () =>
     };
     const slow = mappingPreviewer({ ...fixture.store, rulesSnapshots: rulesSnapshots(), runtime: { now } });
     let unchanged = 0;
-    // A bound, so that the test ends if the preview never does.
+    // The limit ends the test even if the preview never ends.
     const other = (): void => {
       unchanged += 1;
       if (unchanged < 10) setImmediate(other);

@@ -109,7 +109,7 @@ test('a write of the IdP uses the new rules while the change is held for the oth
     expect(await countHolds(fixture)).toEqual(heldCounts(fixture));
   }));
 
-test('an approval applies the rules to everybody', () =>
+test('an approval applies the rules to all people', () =>
   withUsers(async (fixture) => {
     fixture.travel.lookupData = { ...fixture.travel.lookupData, scimUserMappings: [titleRule] };
     await applyRules(fixture);

@@ -41,7 +41,7 @@ test('a change that changes something makes one call with that and nothing else'
     });
   }));
 
-test('a change of what no rule reads is kept, raises the version and makes no call', () =>
+test('a change of an attribute that no rule reads is stored, raises the version and makes no call', () =>
   withFixture(async ({ bridge, travel, patch }) => {
     const ada = await bridge.users.create(users, person('Ada'));
     travel.calls.length = 0;
@@ -52,7 +52,7 @@ test('a change of what no rule reads is kept, raises the version and makes no ca
     expect(travel.calls).toEqual([]);
   }));
 
-test('an attribute that goes is taken from the traveler', () =>
+test('a removed attribute is removed from the traveler', () =>
   withFixture(async ({ bridge, travel, traveler }) => {
     const ada = await bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
     expect((await traveler(ada.id))?.lang).toBe('fr');
@@ -69,7 +69,7 @@ test('a POST without active means active, and the view says so', () =>
     expect((await traveler(ada.id))?.archived).toBe(false);
   }));
 
-test('a user who starts inactive is archived within the create', () =>
+test('the traveler of a user who is created inactive is archived by the create itself', () =>
   withFixture(async ({ bridge, travel, traveler }) => {
     const ada = await bridge.users.create(users, person('Ada', { active: false }));
     expect(travel.calls.map(({ verb }) => verb)).toEqual(['create']);
@@ -112,7 +112,7 @@ test('a change of a userName to another case of itself is no conflict', () =>
     expect(desiredOf(await bridge.users.read(users, ada.id)).userName).toBe('ADA@corp.example');
   }));
 
-test('of writers at the same time none is lost', () =>
+test('simultaneous writes to one user are all applied', () =>
   withFixture(async ({ bridge, traveler, patch, reconcileAfter: pass }) => {
     const ada = await bridge.users.create(users, person('Ada'));
     const names = ['nickName', 'title', 'userType', 'locale', 'timezone', 'division'];
@@ -124,7 +124,7 @@ test('of writers at the same time none is lost', () =>
     expect((await traveler(ada.id))?.lang).toBe('fr');
   }));
 
-test('of POSTs of one userName at the same time one wins', () =>
+test('of simultaneous POSTs with the same userName one succeeds', () =>
   withFixture(async ({ bridge, travel }) => {
     const posts = await Promise.allSettled([1, 2, 3].map(() => bridge.users.create(users, person('Ada'))));
     expect(posts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -167,7 +167,7 @@ test('a write while another is under way is answered, and arrives after it', () 
     expect((await identity(ada.id)).state).toBe('synced');
   }));
 
-test('nobody unknown is read, changed or removed', () =>
+test('an unknown user cannot be read, changed or removed', () =>
   withFixture(async ({ bridge }) => {
     const missing = { kind: 'notFound' };
     await expect(bridge.users.read(users, 'nobody')).rejects.toMatchObject(missing);
