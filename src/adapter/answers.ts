@@ -17,7 +17,7 @@ export interface Envelope {
   meta: unknown;
 }
 
-/** Messages of the travel API become part of findings and are cut to this number of characters. */
+/** Maximum length of a text of the travel API in a finding, in characters; longer texts are cut. */
 const MAX_MESSAGE_LENGTH = 300;
 /** The maximum Retry-After in seconds, some 30 years; longer ones are cut. */
 const MAX_RETRY_AFTER = 1_000_000_000;

@@ -38,7 +38,7 @@ export interface ClientSettings {
   patchMediaType: PatchMediaType;
 }
 
-/** One request to the travel API. `path` is logged, so it contains ids but no personal data. */
+/** A request to the travel API. `path` appears in the log, so it must not contain personal data; ids are allowed. */
 export interface TravelRequest {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;

@@ -4,7 +4,7 @@ import type { TravelClient } from './client.ts';
 
 /** Items per request when a whole collection is read. */
 const PAGE_SIZE = 100;
-/** A collection with more items is not read: no travel account has so many cost centers. */
+/** Maximum number of items of a collection; a larger one is not read. No travel account has so many cost centers. */
 const MAX_ITEMS = 100_000;
 /** The maximum number of times that a collection is read if it changes during each reading. */
 const MAX_READINGS = 3;

@@ -36,7 +36,7 @@ export function travelUsers(client: TravelClient, { users: path }: { users: stri
       if (answer.kind !== 'ok') return answer;
       // A travel API that ignores the filter returns all travelers; another person must not be linked.
       const found = answer.value.items.filter(({ email }) => wanted.has(foldCase(email)));
-      // The first address is the preferred one, so its traveler comes first.
+      // Travelers are sorted by the order of the addresses, because the first address is the preferred one.
       const order = [...wanted];
       const rank = ({ email }: TravelUser) => order.indexOf(foldCase(email));
       return { kind: 'ok', value: found.sort((one, other) => rank(one) - rank(other)) };

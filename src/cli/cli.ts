@@ -46,7 +46,7 @@ async function ask(question: string): Promise<string> {
   }
 }
 
-/** Every file of commands has a function that adds them; the order here is that of the help text. */
+/** Adds all commands, in the order of the help text. Each file of this folder has a function that adds its commands. */
 const additions: ((program: Command, shell: Shell, action: Action) => void)[] = [
   addServeCommand,
   addCheckCommand,

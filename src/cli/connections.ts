@@ -135,7 +135,7 @@ export function addImportCommand(program: Command, shell: Shell, action: Action)
 
 /** The flags of `import`. */
 export interface ImportFlags {
-  /** Treat missing travelers as deleted, however many they are. */
+  /** If set, missing travelers are treated as deleted even if there are very many. */
   acceptMissing?: boolean;
 }
 
@@ -145,7 +145,7 @@ export interface ImportFlags {
  */
 export async function importTravelers(shell: Shell, asked: ImportFlags): Promise<0 | 1> {
   const settings = readSettings(shell.environment, shell.home);
-  // Log lines would break the progress bars; the command prints every result itself.
+  // Log nothing, because log lines would break the progress bars; the command prints every result itself.
   const quiet = { ...settings, port: 0, host: '127.0.0.1', tls: undefined, logLevel: 'silent' } as const;
   const service = await start(quiet, { background: false });
   try {

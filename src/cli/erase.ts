@@ -63,7 +63,10 @@ const LEASE_MS = 10 * 60_000;
 /** Longest wait for the leases of a running reconciler, in milliseconds; longer than one of these leases. */
 const LEASE_WAIT_MS = 130_000;
 const RETRY_MS = 200;
-/** A running server writes a request to the log up to 100 ms later; wait this long, in milliseconds. */
+/**
+ * Wait for requests that a running server has not written to the log yet, in milliseconds. The server writes them up to
+ * 100 ms later.
+ */
 const LOG_DELAY_MS = 1_000;
 /** Pause between two transactions, in milliseconds, so that a server that waits for SQLite's lock gets it. */
 const PAUSE_MS = 30;
@@ -214,7 +217,8 @@ async function eraseTravelers(
     await deleteUserCredentials(database, id);
     if (outcome === 'gone') continue;
     erased.push(id);
-    // The erasure itself has appended events about the traveler and about those whose manager it was.
+    // The erasure has appended events of its own, about the traveler and about the people whose manager the traveler
+    // was. Redact them too.
     await reduceEvents(ground, id);
   }
   return erased;

@@ -164,7 +164,7 @@ function isFullName(name: string): boolean {
   return name.includes(' ');
 }
 
-/** Returns those of the addresses that another traveler of the embedded service has, folded for comparison. */
+/** Returns the addresses that another traveler of the embedded service has too, folded for comparison. */
 async function addressesOfOthers(
   store: TravelReader,
   { travelIds }: Person,

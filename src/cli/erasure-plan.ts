@@ -49,12 +49,12 @@ export async function planPersonErasure(
   };
 }
 
-/** The search for references to the person in other people and groups. */
+/** The query for references to the person in the records of other people and groups. */
 export function toReferenceSearch({ account, identities, travelIds, namesIn }: ErasedPerson) {
   return { account, ids: identities.map(({ id }) => id), travelIds, namesIn };
 }
 
-/** The search for mentions of the person in the identities of other people. */
+/** The query for mentions of the person in the identities of other people. */
 export function toMentionSearch({ account, identities, travelIds, matcherFor }: ErasedPerson) {
   const own = new Set(identities.map(({ connection, id }) => `${connection}/${id}`));
   return { account, matcherFor, travelIds, own };

@@ -121,7 +121,7 @@ export interface Shell {
   home: string;
   /** True if standard error is a terminal. */
   isTerminal: boolean;
-  /** Asks a question and returns the typed answer. Missing if there is no terminal. */
+  /** Asks a question and returns the typed answer; undefined if there is no terminal. */
   ask?(question: string): Promise<string>;
   /** Prints to standard output. */
   print(text: string): void;

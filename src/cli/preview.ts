@@ -226,12 +226,12 @@ function findingText({ field, code, value, reason }: Finding, names: Names): str
   return `${fieldName(field, names)}${value === undefined ? '' : ` ${valueText(value, names)}`}: ${escapeLine(reason)} [${code}]`;
 }
 
-/** The name of a field; for a custom field the name that admins gave it. */
+/** Returns the name of a field. For a custom field, this is the name that admins gave it. */
 function fieldName(field: string, names: Names): string {
   return escapeLine(names[field] ?? field);
 }
 
-/** A value in one line; the options of a custom field by their texts. */
+/** Formats a value in one line. Options of a custom field are shown by their texts. */
 function valueText(value: Json, names: Names): string {
   if (value === null) return 'nothing';
   if (!Array.isArray(value)) return escapeLine(JSON.stringify(value));

@@ -23,7 +23,7 @@ import {
   startProgressBar,
 } from './output.ts';
 
-/** The largest number of trips that one person can make in thirteen months. */
+/** The maximum number of trips per person: more do not fit into the thirteen months. */
 const TRIPS_EACH = 100;
 
 /** Adds the command `sample-data`. */

@@ -25,7 +25,7 @@ export interface ConnectionSettings {
   /** The mapping file, as a path for messages. */
   mappingFile: string;
   scimToken: string | undefined;
-  /** The travel account; connections with the same one share its travelers. */
+  /** The name of the travel account. Connections with the same account share its travelers. */
   account: string;
   travelApi: Omit<ConnectionEntry['travelApi'], 'url' | 'keyEnv' | 'account'> & {
     url: string;

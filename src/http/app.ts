@@ -14,7 +14,7 @@ export interface HttpDeps {
   newId(): string;
   /** Milliseconds of a monotonic clock. */
   now(): number;
-  /** Matches the proxies whose `X-Forwarded-For` header is trusted. Undefined: none. */
+  /** Returns true for the proxies whose `X-Forwarded-For` header is trusted; undefined if none is. */
   isTrusted?: AddressPredicate;
 }
 

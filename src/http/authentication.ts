@@ -37,7 +37,10 @@ const WINDOW_MS = 60_000;
  * random bits cannot be guessed at this rate.
  */
 const MAX_FAILURES = 100;
-/** Bounds the memory. Beyond this, the address whose window began first is removed. */
+/**
+ * The maximum number of addresses that are counted, to limit the memory. Beyond it, the address whose window began
+ * first is removed.
+ */
 const MAX_ADDRESSES = 10_000;
 
 /**

@@ -3,7 +3,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { strictTransportSecurity } from 'helmet';
 import ipaddr from 'ipaddr.js';
 
-/** Tests whether an address, as a socket reports it, is in a set. */
+/** Returns true if an address, in the form that a socket reports, is in a set of addresses. */
 export type AddressPredicate = (address: string | undefined) => boolean;
 
 type Address = ReturnType<typeof ipaddr.process>;

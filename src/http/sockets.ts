@@ -7,13 +7,13 @@ import { noteUnreadResponse } from './log.ts';
 export interface SocketLimits {
   /** Open sockets; further ones are closed at once. */
   connections: number;
-  /** Time for a request to arrive with its body, in milliseconds; then 408. */
+  /** Time limit for a request to arrive with its body, in milliseconds. After it, the response is 408. */
   requestMs: number;
-  /** Time in which a client may read nothing of a response, in milliseconds; then its socket is closed. */
+  /** If a client reads nothing of a response for this time, in milliseconds, its socket is closed. */
   unreadMs: number;
-  /** Requests per socket. The response to the last one has `Connection: close`. */
+  /** Maximum number of requests per socket. The response to the last one has `Connection: close`. */
   requests: number;
-  /** Pipelined requests that may wait on one socket; the next one is refused. */
+  /** Maximum number of pipelined requests that wait on one socket. The next one is refused. */
   waiting: number;
 }
 

@@ -159,7 +159,8 @@ async function issueToken(
   const token = newSecret('access');
   const at = now();
   await tokens.save({ hash: hashSecret(token), clientId: id, expiresAt: at + LIFETIME_S * 1000 }, at);
-  // Always sent, because the granted scope does not depend on the requested one (RFC 6749 §3.3).
+  // The response always contains the scope, because the granted scope does not depend on the requested one (RFC 6749
+  // §3.3).
   return { access_token: token, token_type: 'Bearer', expires_in: LIFETIME_S, scope: grant.kind };
 }
 
@@ -280,10 +281,13 @@ export interface AssertionDeps {
  */
 export type CheckAssertion = (client: { id: string; proof: Proof }, assertion: string) => Promise<void>;
 
-/** "The JWT MUST contain an exp claim"; more than a day ahead is "unreasonably far in the future". */
+/**
+ * The claim `exp` is required ("The JWT MUST contain an exp claim"). An assertion that is valid for more than a day is
+ * refused as "unreasonably far in the future".
+ */
 const MAX_LIFETIME_S = 24 * 60 * 60;
 
-/** Returns the check of assertions. It caches the keys of clients whose keys are at a URL. */
+/** Returns the function that checks assertions. It caches keys that are read from a URL. */
 export function createAssertionCheck({ assertions, audience, now, log }: AssertionDeps): CheckAssertion {
   const remote = new Map<string, KeyResolver>();
   const keysOf = (proof: Proof): KeyResolver => {

@@ -43,7 +43,7 @@ const MAX_FAULT_MS = 10_000;
 
 /** The running background loops. */
 export interface Background {
-  /** Makes all connections read their rules and lookups again soon, and reconcile the identities that they change. */
+  /** Makes all connections read their rules and lookups again soon. Identities that these change are reconciled. */
   refreshRules(): void;
   /** Makes all connections import their travelers soon, and retry unresolved references, as at a start. */
   importAgain(): void;
@@ -202,8 +202,8 @@ interface PolledFeed {
 }
 
 /**
- * Imports, then waits for the next import. The feed position is taken before, so that no change during the import is
- * missed.
+ * Imports, then waits for the next import. The feed position is read before the import, so that no change during the
+ * import is missed.
  */
 async function importTurn(
   deps: BackgroundDeps,
@@ -309,7 +309,7 @@ export interface WakeSignal {
   wait(stop?: AbortSignal): Promise<void>;
 }
 
-/** Creates a signal that remembers one `wake` until the next wait. */
+/** Creates a signal. A `wake` while the loop does not wait ends the next wait at once. */
 export function wakeSignal(): WakeSignal {
   let isSignalled = false;
   let resume: (() => void) | undefined;

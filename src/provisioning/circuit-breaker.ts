@@ -66,7 +66,7 @@ export interface PauseListener {
 
 interface Open {
   reason: PauseReason;
-  /** No attempt is admitted before this time. */
+  /** Until this time no attempt is admitted. */
   until: number;
   /** The latest value that `until` may take, even if the travel API asks for a longer wait. */
   latest: number;
@@ -286,7 +286,10 @@ function wrapFeed(source: TravelFeed, report: Report): TravelFeed {
 }
 
 const FIRST_DELAY_MS = 1_000;
-/** The longest wait of one identity, whatever the travel API asks for, so that all recover soon after an outage. */
+/**
+ * The longest delay between two attempts at one identity, even if the travel API asks for a longer one, so that all
+ * identities recover soon after an outage.
+ */
 export const MAX_DELAY_MS = 60_000;
 
 /**

@@ -49,7 +49,7 @@ export async function createUser(
   const claimant = await findClaimant(deps, connection, { email });
   for (const other of [holder, creator, claimant])
     if (other && other.connection !== connection.id && other.deletedAt === undefined) throw conflictError();
-  // The address is reserved in the same commit, so that two connections cannot both create a traveler for one person.
+  // Reserve the address in the same commit, so that two connections cannot both create a traveler for one person.
   const reserved = holder || creator || claimant ? identity : { ...identity, creating: email };
   return { identity: reserved, changes: [{ kind: 'insert', identity: reserved }] };
 }
@@ -86,7 +86,10 @@ async function findLiveMatches(
   );
 }
 
-/** An active person keeps its SCIM id, which an IdP may have read; an archived one returns under a new id. */
+/**
+ * Turns an imported person into a user of the IdP. If the traveler is active, the SCIM id stays, because an IdP may
+ * have read it. If the traveler is archived, the user gets a new id.
+ */
 function claimImportedUser(
   deps: CreateUserDeps,
   connection: Connection,

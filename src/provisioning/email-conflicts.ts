@@ -216,7 +216,7 @@ export async function findClaimant(
   return undefined;
 }
 
-/** True while the traveler has a parking address for a swap, or a call that sets one is announced. */
+/** True if the traveler has a parking address for a swap, or if a call that sets one is announced. */
 function isParked(connection: Connection, { observed, progress }: Identity): boolean {
   if (progress.parkedFrom === undefined) return false;
   const emails = [observed?.email, progress.announced?.email?.value];

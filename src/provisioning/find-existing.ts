@@ -7,7 +7,10 @@ import type { Imports } from './store-ports.ts';
 
 /** Time limit for a search at the travel API while an IdP waits for the answer, in milliseconds. */
 const SEARCH_TIMEOUT_MS = 800;
-/** A search is remembered this long, in milliseconds: an IdP that repeats a filter asks the travel API once. */
+/**
+ * The result of a search is remembered for this time, in milliseconds, so that an IdP that repeats a filter causes only
+ * one call.
+ */
 const REMEMBERED_MS = 10_000;
 const MAX_REMEMBERED = 10_000;
 /** RFC 5321 §4.5.3.1.3: a path has at most 256 octets, angle brackets included. */

@@ -75,7 +75,7 @@ export interface Groups {
     groupIds: string[],
     pause?: () => Promise<void>,
   ): Promise<Map<string, ResolvedMember[]>>;
-  /** Returns for each of these users the groups that it is a direct member of. */
+  /** Returns for each of these users the groups that have the user as a direct member. */
   groupsOf(connection: string, userIds: string[]): Promise<Map<string, { value: string; display: string }[]>>;
   /** Returns the memberships of one user, including display and type as the group has them. */
   membershipsOf(connection: string, userId: string): Promise<Membership[]>;

@@ -5,7 +5,7 @@ import type { ScanQueue } from './list-users.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import type { Runtime } from './runtime-ports.ts';
 
-/** A group as the SCIM interface shows it. */
+/** A group as the SCIM interface returns it. */
 export interface GroupView {
   id: string;
   /** displayName, externalId and all other attributes except members. */
@@ -57,7 +57,7 @@ export interface GroupService {
   create(connection: string, attributes: ScimResource, members: Member[]): Promise<GroupView>;
   read(connection: string, id: string, withMembers: boolean): Promise<GroupView>;
   list(connection: string, query: GroupQuery): Promise<ListPage<ListedGroupView>>;
-  /** Writes to one group queue, so that none fails because of concurrent ones. */
+  /** All writes to one group wait in one queue, so that none fails because of a concurrent one. */
   change(connection: string, id: string, change: GroupChange, withMembers: boolean): Promise<GroupView>;
   /** `check` may throw to refuse the version; `signal` works as in a change. */
   remove(

@@ -147,7 +147,7 @@ export interface Identity {
    * dirty.
    */
   revision: number;
-  /** The version of the rules snapshot that it was last translated with. */
+  /** The version of the rules and lookups that the identity was last translated with. */
   rulesVersion: string | undefined;
   /** The linked travel user. */
   travelId: string | undefined;
@@ -166,7 +166,10 @@ export interface Identity {
   decision: Decision | undefined;
   findings: Finding[];
   trace: TraceEntry[];
-  /** When the lease ends, in epoch milliseconds; calls made under it may still arrive at the travel API until then. */
+  /**
+   * When the lease ends, in epoch milliseconds. Until then, calls made under the lease may still arrive at the travel
+   * API.
+   */
   leasedUntil: number | undefined;
   /** Failed attempts in a row. */
   attempts: number;
@@ -183,7 +186,7 @@ export interface Identity {
   writtenAt?: number;
 }
 
-/** The outcome of one reconciliation, which replaces these parts of the identity. */
+/** The outcome of one reconciliation. Saving it replaces these members of the identity. */
 export type Outcome = Pick<
   Identity,
   | 'travelId'

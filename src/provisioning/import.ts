@@ -12,7 +12,7 @@ import type { MissingTraveler, ReconcileQueue } from './store-ports.ts';
 import type { TravelFailure, TravelUserPage } from './travel-ports.ts';
 
 const PAGE = 100;
-/** An import stops after this many travelers: only a travel API whose list never ends has more. */
+/** The maximum number of travelers of an import. A list with more never ends, because the travel API is at fault. */
 const MAX_TRAVELERS = 10_000_000;
 /** If fewer travelers than this were known, any number may be missing: a few people may well leave at once. */
 const MIN_KNOWN = 20;
@@ -54,7 +54,7 @@ export interface Importer {
 }
 
 export interface ImportOptions {
-  /** Takes missing travelers for deleted, however many they are. */
+  /** If true, missing travelers are treated as deleted, even if there are very many. */
   acceptMissing?: boolean;
 }
 

@@ -42,8 +42,8 @@ export type UserOrder =
 export type GroupOrder = Exclude<UserOrder, 'userName'>;
 
 /**
- * A row's place in a sort order: its value in the sorted column, null if it has none, and its `position`, which breaks
- * ties.
+ * The position of a row in a sort order: its value in the sorted column (null if it has none) and its `position`, which
+ * decides between rows with equal values.
  */
 export interface SortKey {
   value: string | number | null;
@@ -54,7 +54,7 @@ export interface SortKey {
 export interface ListQuery<Field extends string, By extends string> {
   where: Where<Field>;
   order: { by: By; descending: boolean };
-  /** Skips this many rows, or continues after this key. */
+  /** Where the page begins: after this many rows, or after the row with this key. */
   start: { offset: number } | { after: SortKey };
   limit: number;
 }
@@ -72,8 +72,13 @@ export interface ListPage<Row> {
 
 /** How a list is computed: how often it yields to other requests, and which condition the columns cannot answer. */
 export interface ListScan<Row> {
-  /** Awaited between short steps: yields to other requests from time to time, and throws `tooMany` after the time limit. */
+  /**
+   * The list awaits this function between short steps. It yields to other requests from time to time, and throws
+   * `tooMany` after the time limit.
+   */
   yieldBetweenSteps(): Promise<void>;
-  /** Tells for each row whether it matches the rest of the filter; undefined if the columns answer the whole filter. */
+  /**
+   * Returns for each row whether it matches the rest of the filter; undefined if the columns answer the whole filter.
+   */
   residual: ((rows: Row[]) => Promise<boolean[]>) | undefined;
 }

@@ -6,7 +6,7 @@ import { ProvisioningError } from './provisioning-error.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityView, ListedIdentity } from './store-ports.ts';
 
-/** A user as the SCIM interface shows it. */
+/** A user as the SCIM interface returns it. */
 export interface UserView extends IdentityView {
   groups: { value: string; display: string }[];
 }
@@ -122,7 +122,7 @@ function comparisonWithPerson(where: Where<UserField>): Comparison<UserField> | 
   return where.field === 'userName' || where.field === 'email' ? where : undefined;
 }
 
-/** Yields to other requests this often, in milliseconds. */
+/** Interval at which a list yields to other requests, in milliseconds. */
 const YIELD_MS = 5;
 /** Time limit of a list, waiting included, in milliseconds. */
 const MAX_LIST_MS = 5000;

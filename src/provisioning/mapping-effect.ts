@@ -104,12 +104,14 @@ function toPreview(draft: OutcomeDraft, next: Plan): PreviewedTraveler {
   return { plan: next, findings: draft.findings, isPending: false };
 }
 
-/** True for an inactive user whose traveler no longer exists: a reconciliation creates no new one. */
+/** True for an inactive user whose traveler no longer exists; a reconciliation does not create a new one. */
 function isOutOfUse({ desired, applied, creating }: Identity): boolean {
   return desired.active === false && Object.keys(applied).length > 0 && creating === undefined;
 }
 
-/** Resolves the references of an identity under any rules; rules that read the same values share one resolution. */
+/**
+ * Resolves the references of an identity under given rules. The result is cached for rules that read the same values.
+ */
 function referenceResolver(
   deps: PreviewDeps,
   identity: Identity,
@@ -124,7 +126,7 @@ function referenceResolver(
   };
 }
 
-/** Creates a reconcile context whose functions that write do nothing. */
+/** Creates a reconcile context that cannot write: its writing functions have no effect. */
 function createReadOnlyContext(
   deps: PreviewDeps,
   { connection, identity }: PreviewSubject,
@@ -161,7 +163,7 @@ export function readOnlyReferences(
   };
 }
 
-/** A field of a traveler that other rules would change; null stands for no value. */
+/** A field of a traveler that the new rules would change. Null represents a missing value. */
 export interface FieldChange {
   field: FieldKey;
   before: Json;
@@ -186,7 +188,7 @@ export interface PreviewDifference {
   goes: Finding[];
 }
 
-/** Codes of findings that only an answer of the travel API causes. A preview sends no calls, so it leaves them out. */
+/** Codes of findings that only an answer of the travel API causes. A preview omits them, because it sends no calls. */
 const foundByCallsOnly = [
   'drift',
   'refusedByTravelApi',

@@ -1,10 +1,13 @@
 /** The settings of a connection that decide what happens to its travelers, apart from the mapping of fields. */
 export interface Policies {
-  /** A new user whose email address belongs to an unlinked traveler: link the two, or refuse to create the user. */
+  /**
+   * What to do with a new user whose email address an unlinked traveler has: link the two, or refuse to create the
+   * user.
+   */
   onExistingUser: 'link' | 'refuse';
   /**
-   * A user returns with another externalId than the one that left: reuse the traveler and remove the old person's
-   * values, create a separate traveler, or hold the return for an admin.
+   * What to do when a user returns with another externalId than the one that left: reuse the traveler and remove the
+   * old person's values, create a separate traveler, or hold the return for an admin.
    */
   onReturn: 'revive' | 'separate' | 'hold';
   /**
@@ -12,7 +15,7 @@ export interface Policies {
    * undone.
    */
   deprovision: 'archive' | 'delete';
-  /** A change made to an owned field in the travel service: report it as a finding, or overwrite it. */
+  /** What to do when an owned field is changed in the travel service: report it as a finding, or overwrite it. */
   drift: 'report' | 'correct';
   /** If true, an archived traveler gives up its email address when another user needs it. */
   reclaimEmail: boolean;
@@ -20,7 +23,7 @@ export interface Policies {
   safetyValve: SafetyValve | undefined;
 }
 
-/** The policies of a connection whose settings name none. */
+/** The default policies, for connections whose settings contain none. */
 export const defaultPolicies: Policies = {
   onExistingUser: 'link',
   onReturn: 'revive',

@@ -16,7 +16,7 @@ import type { Identities } from './store-ports.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 const BATCH = 100;
-/** Yields to other requests this often, in milliseconds. */
+/** Interval at which a preview yields to other requests, in milliseconds. */
 const YIELD_MS = 5;
 
 /** Previews a change of mapping: it computes the effect on every person and writes nothing. */
@@ -115,13 +115,13 @@ export function yieldBetweenBatches(now: () => number): () => Promise<void> {
 /** The effect of a change of rules on one field, over all people. */
 export interface FieldCounts {
   field: FieldKey;
-  /** The number of people for whom it gets another value. */
+  /** The number of people for whom the field gets another value. */
   set: number;
-  /** The number of people for whom it loses its value. */
+  /** The number of people for whom the field loses its value. */
   cleared: number;
   /** The number of people for whom a value is sent again that the travel API refused before. */
   again: number;
-  /** The number of people for whom it is no longer owned; the value stays. */
+  /** The number of people for whom the bridge stops owning the field; its value stays. */
   released: number;
 }
 
@@ -164,7 +164,7 @@ export interface MappingPreview {
   mappingFaults?: NameFault[];
 }
 
-/** Adds up the differences of one person after another. */
+/** Adds the effects on each person to the totals of a preview. */
 export interface PreviewCounter {
   add(identity: Identity, difference: PreviewDifference): void;
   total(): MappingPreview;

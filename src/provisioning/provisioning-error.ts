@@ -8,7 +8,7 @@ export type ProvisioningErrorKind =
   | 'noTarget'
   | 'abandoned';
 
-/** A request to this service that fails. The message may be sent to the client; the cause is for the log. */
+/** Thrown if a request to this service fails. The message may be sent to the client; the cause is for the log. */
 export class ProvisioningError extends Error {
   readonly kind: ProvisioningErrorKind;
 

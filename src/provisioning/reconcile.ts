@@ -378,7 +378,7 @@ async function backOff(
   const { now, random, log } = deps.runtime;
   const wait = backoff({ kind: 'unavailable', text: reason }, identity.attempts, random());
   try {
-    // Read the identity again: this attempt may have announced a create, which must not be lost.
+    // Read the identity again, so that a create that this attempt has announced is not lost.
     const latest = (await deps.identities.findById(identity.connection, identity.id)) ?? identity;
     const outcome: Outcome = {
       ...latest,

@@ -53,9 +53,9 @@ export interface ProvisioningService {
   reconcileDue(): Promise<number>;
   /** Resolves when no reconciliation is in progress. */
   idle(): Promise<void>;
-  /** Each connection with the reason why its circuit breaker is open; undefined while it is closed. */
+  /** Returns for each connection why its circuit breaker is open; undefined while it is closed. */
   pauses(): { connection: string; reason: PauseReason | undefined }[];
-  /** Starts the background loops. Without them only writes reconcile. */
+  /** Starts the background loops. Without them, only writes cause reconciliations. */
   startBackground(): Background;
 }
 
@@ -67,7 +67,7 @@ interface ServiceOptions {
   writeBudgetMs: number;
 }
 
-/** Creates the provisioning service of these connections. The parts of this folder are wired here and nowhere else. */
+/** Creates the provisioning service of these connections. All parts of this folder are wired together here. */
 export function provisioningService(options: ServiceOptions): ProvisioningService {
   const { connections, runtime, writeBudgetMs: budgetMs } = options;
   const stateOf = connectionStates(connections, runtime);

@@ -64,7 +64,10 @@ export interface IdentityView {
   inGroups: boolean;
 }
 
-/** A live identity as read for a list. A large desired state is undefined and is read for one user at a time. */
+/**
+ * A live identity in a list. If its desired state is large, `desired` is undefined, and the caller reads it when it is
+ * needed.
+ */
 export interface ListedIdentity extends Omit<IdentityView, 'desired'> {
   desired: string | undefined;
 }
@@ -105,7 +108,7 @@ export interface Identities {
   ): Promise<Identity | undefined>;
   /** Returns true if an active identity of the account other than `except` waits for the address. */
   isWaitedFor(account: string, email: string, except: string): Promise<boolean>;
-  /** Returns identities of the account that wait for the address; not all of them if there are very many. */
+  /** Returns identities of the account that wait for the address; if there are very many, only some of them. */
   findWaiters(account: string, email: string): Promise<Identity[]>;
   /** Returns true for a traveler whose person was erased (GDPR): no identity may be linked to it. */
   isErased(account: string, travelId: string): Promise<boolean>;
@@ -260,9 +263,9 @@ export interface SeenTraveler {
 export interface Imports {
   /** Returns the identities of this connection for these travelers, claimed or not. */
   findKnown(connection: string, travelIds: string[]): Promise<KnownTraveler[]>;
-  /** Returns those of these travelers that another connection of the account has claimed. */
+  /** Returns the travelers that a claimed identity of another connection of the account has. */
   findLinkedElsewhere(connection: string, account: string, travelIds: string[]): Promise<string[]>;
-  /** Returns those of these travelers whose person was erased (GDPR). */
+  /** Returns the travelers whose person was erased (GDPR). */
   findErased(account: string, travelIds: string[]): Promise<ReadonlySet<string>>;
   /** Returns the keys (`addressKey`) of the addresses that creates in the account have reserved. */
   findOpenCreates(account: string): Promise<string[]>;
@@ -276,7 +279,9 @@ export interface Imports {
    * `before`, the observed value is cleared instead, so that the next reconciliation reads the traveler.
    */
   saveObserved(connection: string, seen: SeenTraveler[], seenAt: number): Promise<void>;
-  /** Saves only that the travelers of these identities were listed at this time. */
+  /**
+   * Records that the travelers of these identities were listed at this time, without changing their observed values.
+   */
   markSeen(connection: string, ids: string[], seenAt: number): Promise<void>;
   /** Returns the live identities whose traveler was not listed since this time. */
   findMissing(connection: string, since: number): Promise<MissingTraveler[]>;
@@ -307,7 +312,10 @@ export interface HeldPerson {
   hold: Hold;
   /** The version of the identity to which a decision applies. */
   version: number;
-  /** The state that the IdP wants. Approval archives an inactive person, and archives or deletes a deleted one. */
+  /**
+   * Whether the IdP wants the person active. Approval archives the traveler of an inactive person, and archives or
+   * deletes that of a deleted one.
+   */
   isActive: boolean;
   isDeleted: boolean;
 }
@@ -327,7 +335,7 @@ export interface HeldRules {
   connection: string;
   /** The version of the changed rules and lookups (`RulesSnapshot.version`). */
   version: string;
-  /** The people that it would change, counted until the limit was passed. */
+  /** The number of people whom the change would affect; counting stops above the limit. */
   people: number;
   since: number;
   /** The admin's decision; undefined until there is one. A change that affects few people is approved automatically. */
@@ -342,7 +350,10 @@ export interface Holds {
     cause?: HoldCause | undefined;
     limit: number;
   }): Promise<HeldPerson[]>;
-  /** Counts held people for alarms and metrics. A held change of rules counts as the people that it would change. */
+  /**
+   * Counts held people for alarms and metrics. For a held change of rules, the number of people whom it would affect is
+   * used.
+   */
   countHolds(): Promise<HoldCount[]>;
   /**
    * Saves an admin's decision about held people at their present version, marks them dirty, and returns their number. The

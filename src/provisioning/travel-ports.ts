@@ -97,7 +97,7 @@ export interface FeedEvent {
   id: string;
   /** E.g. `user.updated`, `costCenter.created`. */
   kind: string;
-  /** The changed traveler as of the event; only events about users have one. */
+  /** The traveler as it was after the change; only events about users have one. */
   traveler: TravelUser | undefined;
   /** The email address of the traveler before the change. */
   previousEmail: string | undefined;

@@ -235,7 +235,7 @@ function planFor(context: ReconcileContext, draft: OutcomeDraft, wanted: WantedF
   });
 }
 
-/** Reduces the plan to the deactivation, if it has one: a refused field must not keep a leaver active. */
+/** Reduces the plan to the deactivation, if the plan contains one: a refused field must not prevent a deactivation. */
 function onlyDeactivation(whole: Plan): Plan {
   const { archived } = whole.set;
   if (archived?.value !== true) return whole;

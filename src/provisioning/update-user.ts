@@ -94,7 +94,7 @@ function isOtherPersonReturning({ before, after }: UserWrite): boolean {
   return left !== undefined && typeof after.externalId === 'string' && left !== after.externalId;
 }
 
-/** The externalId is remembered at the deactivation, since it may change before the user is reactivated. */
+/** Save the externalId with the deactivation, because it may change before the user is reactivated. */
 function nextOrigin({ before, after, kind }: UserWrite): Origin {
   const { leftAs, baseline, ...others } = before.origin;
   const isLeaver = after.active === false;

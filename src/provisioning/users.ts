@@ -23,7 +23,10 @@ import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange, IdentityView, ReconcileQueue, References } from './store-ports.ts';
 import { updateUser } from './update-user.ts';
 
-/** SCIM users. Every write is durable before it returns, and none waits longer than the write budget for the travel API. */
+/**
+ * The operations on SCIM users. Every write is durable before it returns. A write waits for the travel API no longer
+ * than the write budget.
+ */
 export interface UserService {
   create(connection: string, desired: ScimResource): Promise<UserView>;
   read(connection: string, id: string): Promise<UserView>;
@@ -363,7 +366,7 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps): Reconcil
   };
 }
 
-/** Applies `change` to the members of each of these groups; groups that no longer exist are skipped. */
+/** Changes the members of each of these groups. Groups that no longer exist are skipped. */
 export async function changeGroups(
   { groups, runtime }: Pick<UserServiceDeps, 'groups' | 'runtime'>,
   connection: string,

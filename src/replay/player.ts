@@ -137,7 +137,7 @@ function requestBody(
   return body === null ? undefined : JSON.stringify(substitute(body, variables));
 }
 
-/** Returns the template with one attribute (a dotted name) padded so that it has that many bytes. */
+/** Returns the template with one attribute (a dotted name) padded so that the whole has the given number of bytes. */
 function padAttribute(value: unknown, { attribute, bytes }: { attribute: string; bytes: number }): unknown {
   const [name = '', ...rest] = attribute.split('.');
   const members = typeof value === 'object' && value !== null ? Object.entries(value) : [];

@@ -150,7 +150,7 @@ function bookingDetails({ random, now }: SimulationContext, kind: 'hotel' | 'rai
 /** The share of the paid invoices for bookings that are disputed. */
 const DISPUTED_SHARE = 0.12;
 
-/** The states that disputes pass through after the first one. */
+/** The further statuses of a dispute after its first one, by the reason of the dispute. */
 const disputeCourses: { reason: DisputeRequest['reason']; states: DisputeStatus[] }[] = [
   { reason: 'fraudulent', states: ['underReview', 'won'] },
   { reason: 'duplicate', states: ['underReview', 'lost', 'solved'] },
@@ -165,7 +165,7 @@ const disputeCourses: { reason: DisputeRequest['reason']; states: DisputeStatus[
 
 type PaidInvoice = Pick<StoredDocument<'invoice'>, 'id' | 'doc'>;
 
-/** The first paid invoice is disputed for certain (`isCertain`), the others with the probability above. */
+/** Opens disputes: for the first paid invoice always (`isCertain`), for the others with the probability above. */
 function scheduleDispute(simulation: SimulationContext, invoice: PaidInvoice, isCertain: boolean): void {
   const { now, random, schedule } = simulation;
   if (!isCertain && !random.datatype.boolean(DISPUTED_SHARE)) return;
@@ -225,7 +225,7 @@ export async function scheduleRefunds(
   }
 }
 
-/** The invoice is paid, so the refunds that waited for it are transferred. */
+/** Now that the invoice is paid, transfer the refunds that waited for it. */
 function releaseRefunds(simulation: SimulationContext, invoiceId: string): void {
   for (const refundId of simulation.delayedRefunds.get(invoiceId) ?? [])
     scheduleTransfer(simulation, refundId);

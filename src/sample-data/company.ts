@@ -100,7 +100,10 @@ export interface CompanyFields {
 const languages = ['Deutsch', 'English', 'Español', 'Français', 'Italiano', 'Svenska'];
 const reasons = ['Customer visit', 'Conference', 'Internal meeting', 'Recruiting', 'Training'];
 
-/** No field is mandatory: the account's other users, and those that an IdP provisions, have no values for them. */
+/**
+ * None of these fields is mandatory, because users of the account who are not part of the sample data have no values
+ * for them.
+ */
 async function createFields(
   transaction: Transaction,
   { identity, countries }: { identity: CompanyIdentity; countries: string[] },
@@ -153,7 +156,7 @@ export interface Policies {
   guests: string;
 }
 
-/** The standard policy becomes the account's default unless the account has one: existing resources stay as they are. */
+/** Make the standard policy the default of the account, unless there is one: existing resources must not change. */
 async function createPolicies(
   transaction: Transaction,
   { name }: Pick<CompanyIdentity, 'name'>,

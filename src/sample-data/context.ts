@@ -62,7 +62,7 @@ export class EmailAddresses {
   }
 }
 
-/** Letters whose usual spelling in ASCII is not the letter without its accent. */
+/** Letters that are not written in ASCII by just removing the accent, with their usual spelling. */
 const spellings = new Map(
   Object.entries({ æ: 'ae', ø: 'o', œ: 'oe', ß: 'ss', ł: 'l', đ: 'd', ä: 'ae', ö: 'oe', ü: 'ue' }),
 );
@@ -79,7 +79,7 @@ function toAscii(name: string): string {
     .replace(/^-+|-+$/g, '');
 }
 
-/** A person who can travel, with what the trips need of them. */
+/** A person who can travel, with the data that trips need. */
 export interface Traveler {
   id: string;
   /** The index of the branch in the company's list. */
@@ -89,9 +89,9 @@ export interface Traveler {
   leavesAt: number | undefined;
 }
 
-/** At most this many people travel, so that a company of a million needs no more memory. */
+/** Maximum number of people who travel. It limits the memory that a company of a million people needs. */
 const SAMPLE_SIZE = 4_000;
-/** A person who leaves within this time begins no more trip, in milliseconds. */
+/** A person who leaves the company within this time, in milliseconds, begins no further trip. */
 const NOTICE = 150 * DAY;
 
 /** A uniform random sample of the people, of limited size (reservoir sampling). */

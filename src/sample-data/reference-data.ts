@@ -109,7 +109,8 @@ export function toLocalTime(time: number, zone: string): number {
 
 /** Converts a local time (as `toLocalTime` returns it) to epoch milliseconds. */
 export function fromLocalTime(local: number, zone: string): number {
-  // Near a change of the clocks, the offset at `local` taken as UTC may be the wrong one; a second look corrects it.
+  // Near a change between standard and summer time, the first estimate of the offset may be wrong; a second step
+  // corrects it.
   const estimate = local - utcOffset(local, zone);
   return local - utcOffset(estimate, zone);
 }
@@ -126,7 +127,7 @@ function utcOffset(time: number, zone: string): number {
   return shown - Math.floor(time / 1000) * 1000;
 }
 
-/** Formats by time zone: creating one takes longer than a thousand uses of it. */
+/** Cached formatters by time zone, because creating one takes a thousand times as long as using it. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatFor(timeZone: string): Intl.DateTimeFormat {
@@ -143,16 +144,16 @@ function formatFor(timeZone: string): Intl.DateTimeFormat {
 /** A country in which the company has a branch. */
 export interface Country {
   country: string;
-  /** The language of the branch, among those that the travel service knows. */
+  /** The language of the branch; one that the travel service supports. */
   lang: 'en' | 'fr';
   currency: string;
-  /** The legal form of a company there, as it follows the name. */
+  /** The legal form of companies in the country, which is appended to the company's name. */
   form: string;
-  /** The name of the country, as it follows the company's name. */
+  /** The name of the country, which is appended to the company's name. */
   name: string;
   /** The share of the people who work there, relative to the other countries. */
   weight: number;
-  /** The phone numbers that the authority of the country reserves for films and books: no subscriber has them. */
+  /** Phone numbers that the national authority reserves for films and books, so that they belong to no subscriber. */
   phone?: { prefix: string; digits: number };
 }
 

@@ -24,7 +24,10 @@ import { scheduleTrips } from './trips.ts';
 /** The store that receives the sample data, and the callbacks while it is written. */
 export interface SampleDataDeps {
   store: TravelStore;
-  /** Called before each transaction. It can wait to let a server write. It returns the number of writes of the next transaction. */
+  /**
+   * Called before each transaction; it can wait, so that a server can write. It returns the number of writes for the
+   * next transaction.
+   */
   pause(): Promise<number>;
   /** Called once for each person who is hired and each trip that is searched. */
   progress(): void;
@@ -38,7 +41,7 @@ export interface SampleCompany extends Examples {
   counts: Map<string, number>;
 }
 
-/** Sample data cannot be created in this account. The message tells the operator why. */
+/** Thrown if sample data cannot be created in this account. The message tells the operator why. */
 export class SampleDataRefused extends Error {}
 
 /** The types that a transaction locks: everything that the simulation writes. */
@@ -113,7 +116,10 @@ function scheduleAll(common: CommonContext): Pick<SimulationContext, 'examples' 
   return context;
 }
 
-/** Existing resources stay as they are, and the simulation has no values for fields that an admin made mandatory. */
+/**
+ * Throws if the company already exists in the account or a custom field is mandatory: existing resources must not
+ * change, and the simulation has no values for such a field.
+ */
 async function refuseUnsuitableAccount(store: TravelStore, { seed }: SimulationOptions): Promise<void> {
   const { domain, name } = companyIdentity(seed);
   const match = { type: 'billingProfile', limit: 1, name: 'name', values: [foldCase(`${name} France`)] };

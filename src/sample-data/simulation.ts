@@ -55,7 +55,7 @@ export interface Generators {
 /** The purpose number of the generators of names; the other purposes are numbered from 1. */
 const NAMES = 0;
 
-/** Loads Faker. Its lists of names are large, so this import is dynamic: no other command pays for them. */
+/** Loads Faker by a dynamic import, because its lists of names are large and no other command needs them. */
 export async function loadGenerators(seed: number): Promise<Generators> {
   const { Faker, base, de, en, en_GB, es, fr, it, sv } = await import('@faker-js/faker');
   const locales = { DE: de, ES: es, FR: fr, GB: en_GB, IT: it, SE: sv };
@@ -102,7 +102,7 @@ export function randomTime(random: Faker, from: number, to: number): number {
 
 interface ScheduleEntry<T> {
   time: number;
-  /** Of two actions at the same time, the one that was added first runs first. */
+  /** If two actions have the same time, the one that was added first runs first. */
   number: number;
   work: T;
 }

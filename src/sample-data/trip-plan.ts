@@ -31,7 +31,7 @@ const kinds = [
   { value: 'roundTripWithCar', weight: 8 },
 ];
 
-/** Up to this distance, in kilometers, people take the train if both cities have a station. */
+/** The longest distance, in kilometers, that people travel by train, provided that both cities have a station. */
 const RAIL_DISTANCE = 650;
 
 /** Plans a trip for some people who live in a city; `time` is when they search, in epoch milliseconds. */

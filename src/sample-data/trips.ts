@@ -156,7 +156,7 @@ function createOrder(
   };
 }
 
-/** On flights of more than this distance, in kilometers, some people do not travel in economy class. */
+/** The distance in kilometers above which some people do not fly in economy class. */
 const LONG_HAUL = 3000;
 
 /** The class and fare of a ticket. Trains have other classes than flights, and no low-cost carriers. */

@@ -1,4 +1,4 @@
-/** The longest run of combining marks that is normalized as one. No language stacks as many. */
+/** The longest run of combining marks that is normalized as one; longer than any language needs. */
 const MAX_MARKS = 64;
 
 /**

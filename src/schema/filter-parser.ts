@@ -38,7 +38,10 @@ const MAX_FILTER_LENGTH = 65_536;
 /** The longest path, in characters. */
 const MAX_PATH_LENGTH = 4096;
 
-/** The most comparisons of one filter. Each is tested with every candidate, and SQLite accepts no more than 1,000 in a chain. */
+/**
+ * The maximum number of comparisons of a filter. Each one is evaluated on every candidate, and SQLite accepts no more
+ * than 1,000 in a chain.
+ */
 const MAX_COMPARISONS = 500;
 
 const comparisons: readonly string[] = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'];
@@ -202,7 +205,9 @@ class FilterParser {
 /** A number in the syntax of JSON (RFC 7644 §3.4.2.2, compValue; RFC 8259 §6). */
 const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 
-/** Refuses a number that JavaScript rounds: resources have none, so it would match a number that the client did not write. */
+/**
+ * Throws for a number that JavaScript would round: it would match resources with a number that the client did not mean.
+ */
 function parseNumber(word: string, at: number): number {
   const number = Number(word);
   if (Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number))) return number;

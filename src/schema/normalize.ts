@@ -13,7 +13,7 @@ import {
 import { type ResolvedAttribute, type ResourceType, resolveAttribute } from './resource-types.ts';
 import { checkName, checkSize, isSafeName, isUnassigned, normalizeValue } from './values.ts';
 
-/** The most names in a body, those one level below included. Each name is searched among the others. */
+/** The maximum number of names in a body, including those one level below. Each name is searched among all others. */
 const MAX_BODY_NAMES = 2000;
 
 /** A normalized body, and the names of attributes that were dropped because no schema defines them. */

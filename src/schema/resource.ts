@@ -38,14 +38,17 @@ export function ownValue(container: JsonObject, name: string): Json | undefined 
   return key === undefined ? undefined : container[key];
 }
 
-/** Returns the container's spelling of a name, compared without case; undefined if it has no such property. */
+/** Returns the spelling that an object uses for a name, compared without case; undefined if it has no such property. */
 export function ownKey(container: JsonObject, name: string): string | undefined {
   if (Object.hasOwn(container, name)) return name;
   const folded = name.toLowerCase();
   return Object.keys(container).find((key) => key.toLowerCase() === folded);
 }
 
-/** The most attributes of one object. Names are searched one after the other, so more of them would be slow. */
+/**
+ * The maximum number of attributes of one object. Names are searched one after the other, so more of them would be
+ * slow.
+ */
 const MAX_NAMES = 500;
 
 /** Throws a SchemaFault if adding this name would exceed the limit on attributes of one object. */

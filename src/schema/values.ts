@@ -9,7 +9,7 @@ import {
   type ScimResource,
 } from './resource.ts';
 
-/** The most values of a multi-valued attribute. The limit bounds the cost of one resource. */
+/** The maximum number of values of a multi-valued attribute. It limits the cost of one resource. */
 export const MAX_ELEMENTS = 250;
 
 /**
@@ -59,7 +59,7 @@ function normalizeElements(attribute: Attribute, value: Json): Json[] | undefine
     if (Array.isArray(element)) throw wrongTypeFault(attribute, 'an array of values');
     return normalizeSingle(attribute, element) ?? [];
   });
-  // Duplicates are removed twice: elements can become equal when one of them is no longer primary.
+  // Remove duplicates before and after, because elements can become equal when one of them is no longer primary.
   return elements.length > 0 ? removeDuplicates(keepOnePrimary(removeDuplicates(elements))) : undefined;
 }
 

@@ -130,7 +130,7 @@ export interface Access {
 interface AuthenticationDeps {
   /** Finds the connection of a token; undefined for an invalid one. */
   authenticate(token: string): Promise<Access | undefined>;
-  /** Counts failed attempts by address; undefined leaves them uncounted. */
+  /** Counts failed attempts by address; undefined disables the limit. */
   refusals?: FailedAuthenticationDeps;
 }
 

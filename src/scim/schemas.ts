@@ -147,7 +147,7 @@ const groupOverrides: Overrides = {
   insertedBefore: {
     members: text('externalId', 'The id that the client knows the group by.', { caseExact: true }),
   },
-  // `display` is not among the members of RFC 7643 §8.7.1, so it follows the others.
+  // RFC 7643 §8.7.1 does not list `display` among the sub-attributes of members, so it comes last.
   last: ['members.display'],
 };
 
@@ -163,7 +163,7 @@ const enterpriseOverrides: Overrides = {
     // Ids and URIs are compared with case.
     'manager.value': { description: 'The id of the manager.', caseExact: true },
     'manager.$ref': { description: 'The URI of the manager.', caseExact: true },
-    // The name is kept as the client sent it, so it is not read-only as in RFC 7643 §4.3.
+    // The client's value is stored unchanged, so the attribute is not read-only as in RFC 7643 §4.3.
     'manager.displayName': { description: 'The name of the manager.', mutable: true },
   },
 };

@@ -119,7 +119,7 @@ function toMembership(group: UserView['groups'][number], base: string): JsonObje
   return { ...group, $ref: resourceUrl(groupType, group.value, base), type: 'direct' };
 }
 
-/** The number of members that are converted or serialized before the event loop runs other requests. */
+/** After this many members, serialization yields to other requests. */
 const MEMBERS_AT_ONCE = 1000;
 
 /** Serializes a group, in pieces if it has many members. */

@@ -47,7 +47,7 @@ export function createHttpServer(
   log: Logger,
   limits: SocketLimits,
 ): HttpServer {
-  // Without this option, Node refuses a request without Host itself, with an empty body.
+  // With this option, requests without Host reach the app. Node would answer them itself, with an empty body.
   const options = { requireHostHeader: false, ...serverOptions(limits) };
   const withHandlers = (server: Server) => ({
     server,
@@ -67,7 +67,7 @@ export function createHttpServer(
       );
       return;
     }
-    // A new context inherits no options from the old one.
+    // Repeat all options, because the new context inherits none from the old one.
     server.setSecureContext({ ...tlsOptions, cert: renewed.cert, key: renewed.key });
     log.info({ validTo: new Date(renewed.validTo).toISOString() }, 'the certificate was renewed');
     logCertificateWarning(renewed, log);

@@ -74,7 +74,7 @@ export async function readStoredConnections({ db }: Database, now: number): Prom
   return connections;
 }
 
-/** Rows per transaction. A server on the same database waits some tens of milliseconds for one. */
+/** Rows per transaction. A server on the same database waits some tens of milliseconds for each transaction. */
 const BATCH = 500;
 /** Pause between two transactions, in milliseconds, so that other writers get SQLite's write lock. */
 const PAUSE_MS = 30;

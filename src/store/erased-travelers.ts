@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import { batches } from './queries.ts';
 import type { Tables } from './tables.ts';
 
-/** Returns those of these travelers of a travel account whose person was erased. */
+/** Returns the ids of the travelers whose person was erased. */
 export async function findErasedTravelers(
   db: Kysely<Tables>,
   account: string,

@@ -190,7 +190,7 @@ export async function dropKnownTypes(
   });
 }
 
-/** Returns those of the ids that name live users or groups. */
+/** Returns the ids that belong to a live user or a group. */
 async function findKnownIds(db: Kysely<Tables>, connection: string, ids: string[]): Promise<Set<string>> {
   const known = new Set<string>();
   for (const batch of batches(ids)) {

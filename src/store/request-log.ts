@@ -181,7 +181,7 @@ function selectScannedRows(db: Pick<Kysely<Tables>, 'selectFrom'>, { since, unti
     .limit(MAX_SCANNED_ROWS);
 }
 
-/** The last entry that the page may scan; undefined if the log ends before it. */
+/** Returns the last entry that a page scans; undefined if the log ends before the limit. */
 function readLastScannedRow(db: Kysely<Tables>, query: RequestLogQuery): Promise<Entry | undefined> {
   return selectScannedRows(db, query)
     .offset(MAX_SCANNED_ROWS - 1)

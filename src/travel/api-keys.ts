@@ -51,7 +51,7 @@ export function apiKeyAuthenticator({
   now,
   log,
 }: Pick<ApiKeyDeps, 'keys' | 'now'> & { log: Log }): Authenticator {
-  // The last recorded uses, by key id. The next request can come before the write of this one has finished.
+  // The last recorded uses, by key id. They are kept here because the next request can arrive before a use is stored.
   const noted = new Map<string, number>();
   const note = (id: string, at: number) => {
     keys.recordUse(id, at).catch((error: unknown) => {

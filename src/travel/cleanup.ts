@@ -6,7 +6,7 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Deliveries are kept as long as the events that they deliver. */
 const DELIVERY_DAYS = EVENT_DAYS;
 const EVERY_MS = 60_000;
-/** Rows removed in one transaction; between two batches other work can use the database. */
+/** The number of rows that one transaction removes. Between two transactions, other work can use the database. */
 const BATCH = 200;
 const PAUSE_MS = 20;
 

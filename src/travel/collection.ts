@@ -133,7 +133,7 @@ export async function requireResource(
   target: RequestTarget,
 ): Promise<StoredResource> {
   const { id, parentId } = target;
-  // Other parents cannot be deleted while they have items.
+  // A parent of another type cannot be deleted while it has items, so it need not be looked up.
   if (resource.parent?.outlived) await requireParent(resource, reader, target);
   const stored = isId(id) ? await readResource(reader, resource.type, id) : undefined;
   if (stored?.parentId !== parentId) throw notFound(resource.type);

@@ -38,7 +38,7 @@ export interface TravelerErasurePlan {
   isAdmin: boolean;
   trips: number;
   operations: number;
-  /** The number of invoices that contain these operations. Invoices are not changed. */
+  /** The number of invoices of these billing operations. Invoices are not changed. */
   invoices: number;
   /** The number of users whose manager the traveler is. */
   managed: number;

@@ -214,7 +214,7 @@ export interface LoggedRequest {
   time: number;
   ms: number;
   method: string;
-  /** With the query; secrets in it are redacted. */
+  /** The path with its query; secrets in the query are redacted. */
   path: string;
   status: number;
   /** The authenticated user; undefined if authentication failed. */
@@ -235,7 +235,7 @@ export interface RequestLogQuery {
   until?: number | undefined;
   /** An inclusive range of statuses. */
   statuses?: { from: number; to: number } | undefined;
-  /** This path and the paths below it, by whole segments and ignoring case. */
+  /** Selects this path and all paths below it, by whole segments and ignoring case. */
   path?: string | undefined;
   userId?: string | undefined;
   limit: number;

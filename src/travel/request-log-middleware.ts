@@ -93,7 +93,7 @@ export function loggedRequestBody({ received }: RequestWithBody): LoggedBody | u
   if (!received || received.bytes.length === 0) return undefined;
   const { bytes, encoding } = received;
   if (encoding === 'utf-8') return toLoggedBody(bytes.toString('utf8'));
-  // Secrets cannot be found in other encodings.
+  // Leave the body out, because secrets cannot be found in other encodings.
   return { text: `(left out: ${bytes.length} bytes of ${encoding})`, cut: false };
 }
 
@@ -103,7 +103,7 @@ export function loggedRequestBody({ received }: RequestWithBody): LoggedBody | u
 export function toLoggedBody(text: string): LoggedBody {
   const safe = redactSecrets(text);
   const struck = safe.includes('\0') ? safe.replaceAll('\0', '\uFFFD') : safe;
-  // A UTF-16 unit takes at most three bytes in UTF-8, so this text needs no measuring.
+  // Texts up to this length need not be measured, because a UTF-16 unit takes at most three bytes in UTF-8.
   if (struck.length * 3 <= MAX_BODY_BYTES) return { text: struck, cut: false };
   const kept = Buffer.alloc(MAX_BODY_BYTES);
   const { read, written } = new TextEncoder().encodeInto(struck, kept);

@@ -107,7 +107,7 @@ export interface ResourceDeclaration {
    * are hidden.
    */
   parent?: { type: string; path: string; outlived?: true };
-  /** Lists of this resource under items of other types. */
+  /** Lists of this resource below an item of another type. */
   subCollections?: SubCollection[];
   rules?: ResourceRules;
   /** A body that creates the resource in an empty account. */
@@ -160,7 +160,10 @@ function sortKey(doc: JsonObject, name: string): string {
   return foldCase(stringMember(doc, name) ?? '');
 }
 
-/** The name of the index of resources whose `field` has this value: in order of creation, or sorted by another field. */
+/**
+ * Returns the name of the index by which resources are found by the value of `field`, in order of creation or sorted by
+ * another field.
+ */
 export function subCollectionIndex(field: string, value: string, sortBy?: string): string {
   return sortBy === undefined ? `${field}/${value}` : `${field}/${value}/${sortBy}`;
 }

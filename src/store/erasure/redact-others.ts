@@ -324,7 +324,7 @@ export async function countGroupsWithMember({ db }: Database, person: PersonRefe
   return count;
 }
 
-/** The values that identify a member as the person: all of them for `value`, only names for `display`. */
+/** Returns the values that identify a member as the person: for `value` all of them, for `display` only the names. */
 interface MemberValues {
   all: string[];
   names: string[];

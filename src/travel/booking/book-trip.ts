@@ -255,7 +255,7 @@ export function snapshotOf(trip: TripProject, booking: Booking, terms: SnapshotP
   };
 }
 
-/** The id, email and name of a user, as a snapshot contains them. */
+/** Returns the id, email and name of a user in the form of a snapshot. */
 export function toPerson({ id, doc }: StoredResource): BookingSnapshot['booker'] {
   const email = stringMember(doc, 'email') ?? '';
   return { id, email, fullName: fullName(doc) || email };

@@ -69,7 +69,7 @@ export interface RemainingAmounts {
   subtract(purchase: StoredDocument<'billingOperation'>, cents: number): void;
 }
 
-/** Reads the remaining amounts of these purchases. */
+/** Reads how much of each of these purchases can still be refunded. */
 export async function remainingAmounts(
   deps: BookingDeps,
   purchases: StoredDocument<'billingOperation'>[],

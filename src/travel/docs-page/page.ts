@@ -131,7 +131,7 @@ ${answerDetails(success)}
 `;
 }
 
-/** A curl call to paste into a shell; its variables are those of the README. */
+/** Returns a curl command to paste into a shell. It uses the variables that the README sets. */
 export function curlLine({ method, path, parameters, request }: Operation): string {
   const place = path.replace(/\{(\w+)\}/g, (_whole, name: string) => shellVariable(parameters, name));
   const words = [

@@ -32,7 +32,7 @@ export function schemaNotes(schema: JsonObject): Markup[] {
     Array.isArray(values) ? html`${codeList(values)}.` : undefined,
     isBound(maximum) ? html`${Number(minimum ?? 0)} to ${Number(maximum)}.` : undefined,
     maxLength === undefined ? undefined : html`At most ${Number(maxLength)} characters.`,
-    // Long patterns, and those that a description or format explains, are left to the OpenAPI document.
+    // Omit long patterns, and those that a description or format explains; they are in the OpenAPI document.
     isShort(pattern) && !isExplained ? html`Matches <code>${pattern}</code>.` : undefined,
     schema['default'] === undefined ? undefined : html`Default <code>${String(schema['default'])}</code>.`,
   ];

@@ -152,7 +152,10 @@ async function refuseTakenData({ id, parent, before, wanted, transaction }: Chan
   }
 }
 
-/** All options with this field set belong to one custom field, so any one of them other than this option identifies it. */
+/**
+ * Returns true if an option of another custom field has this field set. It is enough to check one option, because all
+ * options with this field set belong to the same custom field.
+ */
 async function isSetElsewhere({ id, parent, transaction }: Change, field: string): Promise<boolean> {
   const match = { type: 'customFieldOption', name: field, values: [SET], limit: 2 };
   const others: StoredResource[] = await transaction.find(match);

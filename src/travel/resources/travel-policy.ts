@@ -111,7 +111,7 @@ export const travelPolicy = defineResource({
 /** The index of the default travel policy. */
 export const DEFAULT_POLICY_INDEX = { name: 'default', value: 'set' };
 
-/** Only one travel policy is the default: setting the mark on one removes it from the other. */
+/** Only one travel policy can be the default: making one the default removes the mark from the other. */
 async function unsetOtherDefault({ id, wanted, transaction, saveOther }: Change) {
   if (wanted['default'] === true) {
     const holders = await transaction.find({

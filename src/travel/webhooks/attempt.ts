@@ -111,17 +111,19 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Waits after the first and each further failure, in milliseconds; the last one repeats. */
+/**
+ * The delays after the first and each further failure, in milliseconds. The last one is used for all later failures.
+ */
 const RETRY_WAITS_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR];
 /** Waits vary by this fraction, so that deliveries that failed together are not retried together. */
 const JITTER = 0.2;
-/** A delivery fails this long after its first attempt. */
+/** A delivery has failed for good this long after its first attempt, in milliseconds. */
 const GIVE_UP_MS = 24 * HOUR;
 /** Limit for the Retry-After of a receiver. */
 const MAX_RETRY_AFTER_MS = 2 * HOUR;
 /** Upper limit of any wait before an attempt, in milliseconds. */
 export const MAX_WAIT_MS = Math.max((RETRY_WAITS_MS.at(-1) ?? 0) * (1 + JITTER), MAX_RETRY_AFTER_MS);
-/** A webhook is disabled after failing this long without a success. */
+/** A webhook is disabled if all attempts have failed for this long, in milliseconds. */
 export const DISABLE_AFTER_MS = 5 * 24 * HOUR;
 
 /** Decides the state of a delivery after its last attempt. `retryAfter` is the response header, `random` is between 0 and 1. */
@@ -156,12 +158,12 @@ function retryAfterMs(retryAfter: string | undefined, now: number): number {
  * name look-up.
  */
 const TIMEOUT_MS = 10_000;
-/** This much of a response body is read and discarded, so that the connection can be reused. */
+/** At most this much of a response body, in bytes, is read and discarded, so that the connection can be reused. */
 const MAX_BODY_BYTES = 16 * 1024;
 /** Limit for interim responses (RFC 9110 §15.2): a receiver could send them without end and keep the process busy. */
 const MAX_INTERIM = 10;
 
-/** Dependencies of sending. */
+/** Dependencies of sending a message. */
 export interface SendDeps {
   clock: {
     /** Epoch milliseconds of a clock that does not jump, for waits. */

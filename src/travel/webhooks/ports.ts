@@ -41,7 +41,7 @@ export interface DueQuery {
 export interface DeliveryLease {
   webhookId: string;
   token: string;
-  /** Epoch milliseconds; then another process may take over. */
+  /** The end of the lease in epoch milliseconds; after it, another process may deliver. */
   until: number;
 }
 
