@@ -14,7 +14,10 @@ import {
 
 /** A larger response is refused; a page of 100 travelers is well below 1 MB. */
 const MAX_RESPONSE_BYTES = 8_000_000;
-/** Shorter than the keep-alive time of servers (Node: 5 s), so that requests are seldom sent over a socket that is closing. */
+/**
+ * Idle sockets are closed after this time, in milliseconds. It is shorter than the keep-alive time of servers (Node: 5
+ * s), so that requests are seldom sent over a socket that the server is closing.
+ */
 const IDLE_SOCKET_MS = 4_000;
 
 /** The media types of merge patches: that of the specification's examples, and that of RFC 7396. */

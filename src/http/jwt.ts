@@ -219,7 +219,8 @@ async function readJson(url: string): Promise<unknown> {
 export async function discoverJwksUri(issuer: string): Promise<string> {
   const url = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
   const { issuer: named, jwks_uri: uri } = Object(await readJson(url));
-  // "The issuer value returned MUST be identical to the Issuer URL that was used" (§4.3)
+  // The document must be that of the provider: "The issuer value returned MUST be identical to the Issuer URL that was
+  // used" (OpenID Connect Discovery 1.0 §4.3).
   if (named !== issuer) throw new Error(`${url} is of another issuer`);
   if (typeof uri !== 'string') throw new Error(`${url} names no jwks_uri`);
   return uri;

@@ -53,7 +53,7 @@ const MAX_UNWRITTEN_BYTES = 4_194_304;
 /** Writes to standard output. If that is a file on a full disk, lines are lost, and the process continues. */
 function standardOutput(): DestinationStream {
   const out = pino.destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
-  // Without a listener, the error would end the process.
+  // The listener is needed because an error without a listener ends the process.
   out.on('error', () => {});
   return out;
 }

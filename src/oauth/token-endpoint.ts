@@ -170,8 +170,8 @@ const sendOAuthError: ErrorRequestHandler = (error, _request, response, next) =>
   const oauthError = toOAuthError(error);
   if (oauthError.status >= 500)
     requestScopeOf(response).log.error({ err: error }, 'an access token could not be created');
-  // "… MUST … include the WWW-Authenticate response header field matching the authentication scheme used by the
-  // client."
+  // Required for a 401: "… MUST … include the WWW-Authenticate response header field matching the authentication scheme
+  // used by the client" (RFC 6749 §5.2).
   if (oauthError.status === 401) response.set('WWW-Authenticate', 'Basic realm="oauth"');
   if (oauthError.status === 503) response.set('Retry-After', String(RETRY_AFTER_S));
   response.status(oauthError.status).json({ error: oauthError.code, error_description: oauthError.message });
@@ -197,14 +197,15 @@ export type ClientAuthentication =
   | { kind: 'secret'; clientId: string; secret: string }
   | { kind: 'assertion'; clientId: string | undefined; assertion: string };
 
-/** RFC 7523 §2.2 */
+/** The type of client assertions that are JWTs (RFC 7523 §2.2). */
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** Parses a form. "Parameters sent without a value MUST be treated as if they were omitted" (RFC 6749 §3.2). */
 export function parseFormParameters(form: string): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(form)) {
-    // "Request and response parameters MUST NOT be included more than once."
+    // Refuse a repeated parameter: "Request and response parameters MUST NOT be included more than once" (RFC 6749
+    // §3.2).
     if (parameters.has(name)) throw new OAuthError('invalid_request', 'A parameter is given more than once.');
     parameters.set(name, value);
   }
@@ -232,7 +233,8 @@ export function readClientAuthentication(
 }
 
 /**
- * HTTP Basic, both parts "encoded using the application/x-www-form-urlencoded encoding algorithm" (RFC 6749 §2.3.1).
+ * Reads the client id and secret from HTTP Basic. Both are "encoded using the application/x-www-form-urlencoded
+ * encoding algorithm" (RFC 6749 §2.3.1).
  */
 function readBasicCredentials(authorization: string, formClientId: string | undefined): ClientAuthentication {
   const encoded = /^basic +([a-z0-9+/_-]+=*) *$/i.exec(authorization)?.[1];

@@ -145,7 +145,7 @@ interface Failed {
   reason: PauseReason;
   now: number;
   subject: unknown;
-  /** How long the travel API asks to wait, in milliseconds. */
+  /** Returns how long the travel API asks to wait, in milliseconds. */
   retryAfterMs: number;
   isProbe: boolean;
 }

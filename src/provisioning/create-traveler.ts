@@ -158,7 +158,7 @@ async function announceCreate(
   return context.announce(announcement);
 }
 
-/** Chooses the first candidate that the travel API has not refused and that no known traveler has. */
+/** Chooses the first address to try that the travel API has not refused and that no known traveler has. */
 export async function chooseEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,

@@ -11,7 +11,9 @@ import type { FeedEvent, FeedPage, TravelAnswer, TravelFeed } from './travel-por
 const FIRST_PAGES = [1, 10];
 /** Number of events on all further pages. */
 const PAGE = 100;
-/** If the last known event is not on this many pages, the position counts as lost. */
+/**
+ * The maximum number of pages that are read. If the last known event is not among them, the position counts as lost.
+ */
 const PAGES = 50;
 
 /**
@@ -135,7 +137,7 @@ async function recordChanged(
   if (changed.length === 0) return true;
   const snapshot = await deps.rulesSnapshots.current(connection);
   const since = deps.runtime.now();
-  // Without rules a traveler cannot be translated to a SCIM user.
+  // A traveler cannot be translated to a SCIM user without the rules.
   if ('kind' in snapshot) return false;
   return (await recordTravelers(deps, { connection, rulesSnapshot: snapshot, since }, changed)).areAllRead;
 }

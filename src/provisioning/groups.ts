@@ -59,7 +59,7 @@ export interface GroupService {
   list(connection: string, query: GroupQuery): Promise<ListPage<ListedGroupView>>;
   /** All writes to one group wait in one queue, so that none fails because of a concurrent one. */
   change(connection: string, id: string, change: GroupChange, withMembers: boolean): Promise<GroupView>;
-  /** `check` may throw to refuse the version; `signal` works as in a change. */
+  /** Deletes a group. `check` may throw to refuse the version; `signal` has the same effect as in a change. */
   remove(
     connection: string,
     id: string,

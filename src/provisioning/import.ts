@@ -130,7 +130,7 @@ async function readAllPages(
     // A travel API that ignores the offset would return the same page for ever.
     const isRepeated = seen.size === before && idsOf(answer.value).length > 0;
     if (!isLast && !isRepeated) continue;
-    // If a traveler is listed twice, another one was skipped. If the total changed, so did the list.
+    // A traveler that is listed twice has displaced another one. A changed total means that the list has changed.
     const isWhole = isLast && result.read === listed && totals.size === 1;
     return { ...result, complete: isWhole && (!isTotalGiven || total === listed) };
   }

@@ -152,7 +152,7 @@ function padAttribute(value: unknown, { attribute, bytes }: { attribute: string;
 
 /** A difference between an answer and its expectation. */
 export interface Mismatch {
-  /** `status`, a header's name, a path in the body, or what else went wrong. */
+  /** The part of the answer that differs: `status`, the name of a header, or a path in the body. */
   at: string;
   expected: unknown;
   actual: unknown;

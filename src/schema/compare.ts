@@ -151,7 +151,7 @@ function containsInLinearTime(text: string, part: string): boolean {
   return false;
 }
 
-/** For each prefix of a text, the length of its longest proper prefix that is also its suffix. */
+/** Returns for each prefix of a text the length of its longest proper prefix that is also its suffix. */
 function bordersOf(part: string): Int32Array {
   const borders = new Int32Array(part.length);
   let length = 0;

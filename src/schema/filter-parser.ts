@@ -86,7 +86,7 @@ class FilterParser {
     return this.#joinedBy('or', () => this.#joinedBy('and', () => this.#term()));
   }
 
-  /** `attribute`, `attribute[filter]`, `attribute.sub` or `attribute[filter].sub`. */
+  /** Parses a path: `attribute`, `attribute[filter]`, `attribute.sub` or `attribute[filter].sub`. */
   path(): AttributePath {
     const token = this.#next();
     if (token?.kind !== 'word') throw this.#unexpected(token, 'an attribute name');

@@ -126,7 +126,7 @@ export interface Access {
   credential: string;
 }
 
-/** How to authenticate requests. */
+/** Dependencies for authenticating requests. */
 interface AuthenticationDeps {
   /** Finds the connection of a token; undefined for an invalid one. */
   authenticate(token: string): Promise<Access | undefined>;

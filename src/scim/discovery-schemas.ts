@@ -9,7 +9,7 @@ import {
 const readOnly = { mutability: 'readOnly' } as const;
 const required = { ...readOnly, required: true } as const;
 
-/** A sub-attribute of every optional feature. */
+/** The sub-attribute `supported`, which every optional feature has. */
 const supported = attribute('supported', 'Whether the service offers it.', { ...required, type: 'boolean' });
 
 /** The schema of /ServiceProviderConfig (RFC 7643 §8.7.2, with `pagination` of RFC 9865 §4). */

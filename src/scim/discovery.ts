@@ -20,7 +20,7 @@ export function discoveryRoutes(contextOf: (request: Request) => ScimContext): R
   const answer =
     (send: (response: Response, base: string, id: string) => void) =>
     (request: Request, response: Response) => {
-      // "If a "filter" is provided, the service provider SHOULD respond with … 403" (RFC 7644 §4)
+      // Refuse a filter: "If a "filter" is provided, the service provider SHOULD respond with … 403" (RFC 7644 §4).
       if ('filter' in request.query) throw new ScimError(403, undefined, 'Discovery cannot be filtered.');
       const { id } = request.params;
       send(response, contextOf(request).base, typeof id === 'string' ? id : '');

@@ -105,7 +105,8 @@ interface PatchStep {
 }
 
 /**
- * The largest `operationWeight` of a request: far more than any recorded client sends, and a matter of milliseconds.
+ * The largest `operationWeight` of a request. Recorded clients send far less; a request of this weight takes
+ * milliseconds.
  */
 const MAX_WEIGHT = 1500;
 

@@ -121,8 +121,8 @@ const userOverrides: Overrides = {
     'groups.type': { description: 'Whether the user is in the group itself, or in a group that is in it.' },
     entitlements: { description: 'What the user may have.' },
     roles: { description: 'What the user may do.' },
-    // With canonical types, Entra ID maps roles by type; without, it uses `roles[primary eq "True"]`. SCIMMY's list is
-    // empty, which would refuse every type.
+    // No canonical types, so that Entra ID derives the path `roles[primary eq "True"]`. SCIMMY's own list is empty,
+    // which would refuse every type.
     'roles.type': { canonicalValues: false },
     x509Certificates: { description: 'Certificates.' },
     'x509Certificates.type': { canonicalValues: false },

@@ -64,7 +64,8 @@ const members = {
  * Converts the body of a search to the query of the equivalent GET. Members that RFC 7644 does not define are ignored.
  */
 export function parseSearchRequest(body: JsonObject): Query {
-  // "Query requests MUST be identified using the following URI" (RFC 7644 §3.4.3).
+  // The body must name the schema of a search: "Query requests MUST be identified using the following URI" (RFC 7644
+  // §3.4.3).
   if (!includesUrn(ownValue(body, 'schemas'), searchRequestUrn))
     throw badRequest('invalidSyntax', `schemas must be ["${searchRequestUrn}"].`);
   const parameters = Object.entries(members).flatMap(([name, type]) => {

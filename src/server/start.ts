@@ -91,7 +91,7 @@ export interface StartOptions {
   background?: boolean;
   log?: Logger;
   checkpoint?: Runtime['checkpoint'];
-  /** Shorter times and lower limits than in production. */
+  /** Times and limits, to be set lower than in production. */
   limits?: Partial<SocketLimits>;
 }
 

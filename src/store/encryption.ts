@@ -56,7 +56,7 @@ export function encryption(key: Uint8Array): Encryption {
         const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
         return Buffer.concat([text, decipher.final()]).toString('utf8');
       } catch {
-        // `final` throws if the tag does not match, without further details.
+        // `final` throws if the authentication tag does not match. The error has no further details.
         return undefined;
       }
     },

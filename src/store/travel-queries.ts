@@ -46,7 +46,7 @@ async function findPageStart(
   return { offset: block.skip, from: { place: { value, seq: place.seq }, inclusive } };
 }
 
-/** Returns the page next to a position, and the positions of the neighboring pages. */
+/** Returns the page that begins or ends at a position, and the positions of the neighboring pages. */
 export async function readTravelPageFrom(
   db: Kysely<Tables>,
   query: ListQuery,

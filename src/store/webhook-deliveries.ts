@@ -173,7 +173,7 @@ export async function readDeliveryPage(
   return { total: await countListedDeliveries(db, query), resources: rows.map(toDeliveryResource) };
 }
 
-/** Returns the page next to a position, and the positions of the neighboring pages. */
+/** Returns the page that begins or ends at a position, and the positions of the neighboring pages. */
 export async function readDeliveryPageFrom(
   db: Kysely<Tables>,
   query: ListQuery,

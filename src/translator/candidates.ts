@@ -9,7 +9,7 @@ export interface Candidate {
   rule: string;
   /** The values of the source, the preferred one first; empty if it has none. */
   raws: Json[];
-  /** If the mapping file contains the value: its JSON path there. */
+  /** The JSON path of the value, if the mapping file contains it. */
   mappingPath?: string;
   /** Applies the transforms of a mapping rule, before the value is read. */
   prepare?: (raw: Json) => Reading;

@@ -135,7 +135,7 @@ function nameIn(value: Json): string {
   return typeof inner === 'string' ? inner : JSON.stringify(inner);
 }
 
-/** `The profile is gone.` → `the profile is gone`. */
+/** Converts a sentence to a clause, e.g. `The profile is gone.` to `the profile is gone`. */
 function toClause(sentence: string): string {
   return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, '');
 }

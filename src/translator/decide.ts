@@ -37,7 +37,7 @@ interface Trial {
   raw: Json;
   /** The value after the transforms of the rule. */
   source: Json;
-  /** If the mapping file contains the value: its JSON path there. */
+  /** The JSON path of the value, if the mapping file contains it. */
   mappingPath: string | undefined;
   value?: Json;
   faults: Fault[];

@@ -50,7 +50,7 @@ export const email = checked(
   examples: ['ada@example.com'],
 });
 
-/** "International number. A space between region code and number is mandatory." */
+/** A phone number: "International number. A space between region code and number is mandatory" (specification). */
 export const phoneNumber = checked(
   'pattern',
   'must be an international number with a space after the region code, e.g. +33 612345678',
@@ -67,7 +67,7 @@ export const date = checked('pattern', 'must be a date of the shape YYYY-MM-DD',
   examples: ['2026-11-20'],
 });
 
-/** "ISO 8601 date-time in UTC, seconds precision" */
+/** A time: "ISO 8601 date-time in UTC, seconds precision" (specification). */
 export const dateTime = checked('pattern', 'must be a UTC date-time such as 2026-11-20T12:00:00Z', (value) =>
   DATE_TIME.test(value),
 ).meta({ format: 'date-time', pattern: DATE_TIME.source, examples: ['2026-11-20T12:00:00Z'] });

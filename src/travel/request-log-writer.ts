@@ -111,7 +111,7 @@ function lossReporter({ clock, log }: RequestLogWriterDeps): { count(lost: numbe
   return {
     count: (lost, error) => {
       count += lost;
-      // `Math.abs`, because the clock can be set back.
+      // The absolute difference is compared, because the clock can be set back.
       if (Math.abs(clock.now() - toldAt) < REPORT_LOSS_EVERY_MS) return;
       log.error(
         { err: error, requests: count },

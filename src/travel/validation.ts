@@ -127,7 +127,10 @@ function valueAt(input: JsonObject, path: (string | number)[]): Json | undefined
   return value;
 }
 
-/** "value received, either a string or a number" */
+/**
+ * Returns the received value in the form for an error body: "value received, either a string or a number"
+ * (specification).
+ */
 function echoedValue(value: Json): string | number {
   // JSON has no infinity, which a number beyond the range of JavaScript becomes.
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);

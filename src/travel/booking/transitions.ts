@@ -34,7 +34,7 @@ const dispute: Record<DisputeStatus, DisputeStatus[]> = {
   warningClosed: [],
   needsResponse: ['underReview', 'chargeRefunded', 'won', 'lost', 'solved'],
   underReview: ['chargeRefunded', 'won', 'lost', 'solved'],
-  // "It must be regularized with support."
+  // A dispute in this status "must be regularized with support" (specification).
   chargeRefunded: ['solved'],
   lost: ['solved'],
   won: [],

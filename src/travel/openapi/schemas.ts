@@ -234,7 +234,7 @@ function placeholderValue(name: string, member: JsonObject): Json {
   return format === 'date-time' ? '2026-11-20T12:00:00Z' : name;
 }
 
-/** `billingProfile` → `BillingProfile`. */
+/** Converts a type to the name of its schema, e.g. `billingProfile` to `BillingProfile`. */
 export function capitalize(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
@@ -244,12 +244,12 @@ export function toPlural(type: string): string {
   return type.endsWith('y') ? `${type.slice(0, -1)}ies` : `${type}s`;
 }
 
-/** `scimUserMapping` → `SCIM user mapping`. */
+/** Converts a type to words, e.g. `scimUserMapping` to `SCIM user mapping`. */
 export function toWords(type: string): string {
   return type.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/\bscim\b/, 'SCIM');
 }
 
-/** `invoice` → `an invoice`, `user` → `a user`. */
+/** Converts a type to words with an article, e.g. `invoice` to `an invoice` and `user` to `a user`. */
 export function withArticle(type: string): string {
   return `${/^[aeio]/.test(type) ? 'an' : 'a'} ${toWords(type)}`;
 }

@@ -33,7 +33,10 @@ const invoiceSchema = z
 /** The document of an invoice. */
 export type Invoice = z.infer<typeof invoiceSchema>;
 
-/** "An invoice aggregates one or several purchase and refund billing operations." */
+/**
+ * The resource of invoices: "An invoice aggregates one or several purchase and refund billing operations"
+ * (specification).
+ */
 export const invoice = defineResource({
   type: 'invoice',
   path: 'invoices',

@@ -39,7 +39,7 @@ export const eventKinds = [
 
 const resource = z.looseObject({ id: text, type: text, createdAt: text });
 
-/** "An event records that the state of another resource changed." */
+/** The resource of events: "An event records that the state of another resource changed" (specification). */
 export const event = defineResource({
   type: 'event',
   path: 'events',
@@ -68,5 +68,8 @@ export const event = defineResource({
   },
 });
 
-/** "Access to events through the API is guaranteed only for 30 days." */
+/**
+ * Events are deleted after this time: "Access to events through the API is guaranteed only for 30 days"
+ * (specification).
+ */
 export const EVENT_DAYS = 30;

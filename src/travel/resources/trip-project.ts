@@ -309,7 +309,7 @@ const schema = z
 /** The document of a trip project. */
 export type TripProject = z.infer<typeof schema>;
 
-/** "A trip project is a travel booking file." */
+/** The resource of trip projects: "A trip project is a travel booking file" (specification). */
 export const tripProject = defineResource({
   type: 'tripProject',
   path: 'trip-projects',

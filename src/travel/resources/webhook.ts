@@ -21,7 +21,10 @@ const url = checked(
   examples: ['https://example.com/travel'],
 });
 
-/** "between 24 bytes (192 bits) and 64 bytes (512 bits)" (Standard Webhooks, "Signature scheme") */
+/**
+ * The number of bytes of a secret, "between 24 bytes (192 bits) and 64 bytes (512 bits)" (Standard Webhooks, "Signature
+ * scheme").
+ */
 const BYTES = 32;
 
 /** The secret that signs a webhook's requests; "base64 encoded, prefixed with whsec_" (Standard Webhooks). */
@@ -31,7 +34,7 @@ export const webhookSecret: DeclaredSecret = {
   make: () => `whsec_${randomBytes(BYTES).toString('base64')}`,
 };
 
-/** "Webhooks, which deliver events to an application endpoint." */
+/** The resource of webhooks, "which deliver events to an application endpoint" (specification). */
 export const webhook = defineResource({
   type: 'webhook',
   path: 'webhooks',

@@ -41,7 +41,7 @@ type IPv6 = InstanceType<typeof ipaddr.IPv6>;
 
 /** The address space allocated to networks so far; anything else is not routable (IANA IPv6 address space). */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
-/** "the Well-Known Prefix" of NAT64 (RFC 6052 §2.1). */
+/** The address range of NAT64, "the Well-Known Prefix" (RFC 6052 §2.1). */
 const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
@@ -73,7 +73,7 @@ function isPublicIPv4(address: InstanceType<typeof ipaddr.IPv4>): boolean {
 function embeddedIPv4(address: IPv6): InstanceType<typeof ipaddr.IPv4> | undefined {
   if (address.isIPv4MappedAddress()) return address.toIPv4Address();
   if (address.match(nat64)) return ipv4At(address, 12);
-  // "2002:V4ADDR::/48" (RFC 3056 §2)
+  // In an address of 6to4, the IPv4 address follows the first 16 bits: "2002:V4ADDR::/48" (RFC 3056 §2).
   return address.range() === '6to4' ? ipv4At(address, 2) : undefined;
 }
 
@@ -85,8 +85,8 @@ function ipv4At(address: IPv6, from: number): InstanceType<typeof ipaddr.IPv4> {
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   if (ipaddr.isValid(host)) return !isPublicAddress(host);
-  // "Users may assume that IPv4 and IPv6 address queries for localhost names will always resolve to the respective IP
-  // loopback address" (RFC 6761 §6.3)
+  // A name below `localhost` is a loopback address: "Users may assume that IPv4 and IPv6 address queries for localhost
+  // names will always resolve to the respective IP loopback address" (RFC 6761 §6.3).
   return host === 'localhost' || host.endsWith('.localhost');
 }
 

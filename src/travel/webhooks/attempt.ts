@@ -174,7 +174,7 @@ export interface SendDeps {
     wait(ms: number, signal?: AbortSignal): Promise<void>;
   };
   resolve: Resolve;
-  /** If true, private addresses are allowed. */
+  /** If true, messages may be sent to private addresses. */
   allowPrivate: boolean;
 }
 
