@@ -117,7 +117,7 @@ describe('the events of what an IdP writes', () => {
     return rows;
   }
 
-  test('cause hardly a read in the log of the travel service', async () => {
+  test('cause almost no reads of travelers', async () => {
     const scim = sender(`${service?.url}/scim/v2`, SCIM_TOKEN, 'application/scim+json');
     const names = Array.from({ length: WRITES }, (_, n) => `p${n}@corp.example`);
     const createUsers = async () => {

@@ -225,7 +225,7 @@ test.each<'archive' | 'delete'>(['archive', 'delete'])(
     ),
 );
 
-test('a DELETE archives after a reactivation whose answer was lost', () =>
+test('a DELETE after a reactivation whose answer was lost archives the traveler', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, patch } = fixture;
     const ada = await bridge.users.create(users, person('Ada'));

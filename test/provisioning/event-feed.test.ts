@@ -56,7 +56,7 @@ function editByHand(id: string, change: Partial<TravelUser>): TravelUser {
   return after;
 }
 
-/** Creates a user by the IdP and its traveler. */
+/** Creates a user as the IdP does. Returns the SCIM id and the id of the traveler. */
 async function createUser(name: string): Promise<{ id: string; travelId: string }> {
   const { id } = await fixture.bridge.users.create('default', person(name));
   const { travelId } = await fixture.identity(id);
@@ -64,7 +64,7 @@ async function createUser(name: string): Promise<{ id: string; travelId: string 
   return { id, travelId };
 }
 
-/** Creates a follower at the present end of the feed. */
+/** Sets the follower to the end of the feed, and clears the recorded requests and calls. */
 async function beginAtEnd(): Promise<void> {
   await following.begin();
   feed.requests.length = 0;

@@ -17,7 +17,7 @@ function travelers({ travel }: ProvisioningFixture) {
   return [...travel.travelers.values()].slice(1);
 }
 
-/** A user whose create fails without being carried out, while a traveler with the same address is created by hand. */
+/** Creates a user whose create call fails without being carried out, and adds a traveler with the same address by hand. */
 async function failCreateBesideStranger(
   fixture: ProvisioningFixture,
   stranger: object,

@@ -64,7 +64,7 @@ test.each(breaks)('a cycle of managers is resolved at once when %s', (title, at,
     await openCycle(fixture, ids[at] ?? '');
     await fixture.reconcileAfter(0);
     const leftOut = ids.at(-1) ?? '';
-    // The manager is the first user, who may be the deleted one.
+    // The expected manager is the first user of the cycle, who may have been deleted.
     const first = fixture.travel.travelers.get((await fixture.identity(ids[0] ?? '')).travelId ?? '');
     const isThere = first !== undefined && !(at === 0 && title.includes('deleted'));
     expect(await managerOf(fixture, leftOut)).toBe(isThere ? first.id : undefined);
