@@ -170,7 +170,7 @@ test('a long body is truncated at 16,384 bytes, between two characters, and mark
 describe('no secret is recorded:', () => {
   const whole = async () => JSON.stringify(await fixture.recorded());
 
-  test('not the credential', async () => {
+  test('the credential is not recorded', async () => {
     await fixture.send('get', '/api/whoami');
     await request(fixture.app).get('/api/whoami').set('Authorization', 'Bearer hush-hush');
     expect(await whole()).not.toMatch(/the-key-that-nobody-may-read|hush/);

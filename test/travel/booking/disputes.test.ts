@@ -10,7 +10,7 @@ beforeEach(async () => {
 afterEach(() => at.fixture.close());
 
 describe('a dispute', () => {
-  test('is of a paid invoice only', async () => {
+  test('concerns a paid invoice only', async () => {
     const { invoiceId } = await createInvoice(at);
     const dispute = () => at.transact((service) => service.disputeInvoice({ invoiceId, reason: 'general' }));
     await expect(dispute()).rejects.toEqual(conflict);
@@ -82,7 +82,7 @@ describe('a dispute', () => {
     ['solved', ['needsResponse', 'solved'], []],
   ];
   test.each(lives)(
-    'that is %s, by way of %j, becomes one of %j, and nothing else',
+    'with the status %s, reached by way of %j, can change only to one of %j',
     async (_from, way, next) => {
       const { invoiceId } = await createPaidInvoice(at, 1000);
       for (const to of lives.map(([state]) => state)) {

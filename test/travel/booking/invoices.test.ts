@@ -152,7 +152,7 @@ describe('an invoice', () => {
         return [from, to, legal] as const;
       }),
     ),
-  )('from %s to %s: %s', async (from, to, legal) => {
+  )('the change from %s to %s is allowed: %s', async (from, to, legal) => {
     const { invoiceId } = await createInvoice(at);
     if (from !== 'open') await at.transact((service) => service[moves[from]](invoiceId));
     await at.newEvents();

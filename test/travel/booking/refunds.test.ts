@@ -193,7 +193,7 @@ describe('a refund', () => {
       (to) => [from, to, next.some((one) => one === to)] as const,
     ),
   );
-  test.each(transfer)('goes from %s to %s: %s', async (from, to, legal) => {
+  test.each(transfer)('can change from %s to %s: %s', async (from, to, legal) => {
     const { purchase } = await (from === 'delayed' ? createInvoice(at) : createPaidInvoice(at));
     const refund = await at.transact((service) =>
       service.refundOperation({ billingOperationId: purchase.id }),
