@@ -12,7 +12,7 @@ import {
   toUnreadableFailure,
 } from './answers.ts';
 
-/** A larger response is refused; a page of 100 travelers is well below 1 MB. */
+/** Maximum size of a response, in bytes; a larger one is refused. A page of 100 travelers is well below 1 MB. */
 const MAX_RESPONSE_BYTES = 8_000_000;
 /**
  * Idle sockets are closed after this time, in milliseconds. It is shorter than the keep-alive time of servers (Node: 5

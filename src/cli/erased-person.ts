@@ -22,7 +22,10 @@ export interface ErasedPerson {
   travelIds: string[];
   /** The person's travelers in the embedded travel service. */
   travelers: StoredResource[];
-  /** The person's travel ids in that service, including deleted travelers: events about them may still be stored. */
+  /**
+   * The person's travel ids in the embedded travel service, including those of deleted travelers, because events about
+   * them may still be stored.
+   */
   embeddedIds: string[];
   /** Returns the values by which other people and groups of a connection refer to the person. */
   namesIn(connection: string): string[];

@@ -119,7 +119,7 @@ export interface RequestNotes {
   cut?: 'fault' | 'notRead';
 }
 
-/** The state of one request. */
+/** The state of one request, for its log lines. */
 export class RequestScope {
   readonly id: string;
   /** The client's address, also behind trusted proxies. */

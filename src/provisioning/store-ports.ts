@@ -81,7 +81,7 @@ export interface IdentityPage {
 /** The store of identities. */
 export interface Identities {
   findById(connection: string, id: string): Promise<Identity | undefined>;
-  /** Returns undefined for a tombstone, too. */
+  /** Returns the live identity with this id; undefined if there is none or it is a tombstone. */
   findView(connection: string, id: string): Promise<IdentityView | undefined>;
   /** Returns every match, tombstones included, newest first. */
   find(connection: string, match: IdentityMatch): Promise<Identity[]>;

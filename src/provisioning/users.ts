@@ -235,7 +235,7 @@ async function undoDelete(deps: UserServiceDeps, connection: Connection, id: str
     change: ({ group: _, ...member }) => ({ kind: 'add', members: [{ value: id, ...member }] }),
   });
   const change = { kind: 'update', identity, expected: tombstone.version } as const;
-  // If another user has taken the userName meanwhile, the user stays deleted.
+  // If another user has taken the userName meanwhile, do not restore the user after the refused DELETE.
   if ((await deps.identities.commit(connection.id, [change])) === 'duplicate') {
     await changeGroups(deps, connection.id, {
       memberships,

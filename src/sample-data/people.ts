@@ -58,7 +58,7 @@ async function hirePerson(
   const { doc, city } = createPerson(simulation, job);
   const id = await insertResource(transaction, { resource: user, doc });
   if (isManager) managers.push({ id, department });
-  // The head stays even without reports: trips need a traveler.
+  // The head of the company stays even if there are no reports, because trips need at least one traveler.
   const isStaying = number === 0 || isManager || !random.datatype.boolean(LEAVER_SHARE);
   const leavesAt = isStaying ? undefined : leaveTime(simulation);
   const staff = company.branches[branch];

@@ -16,7 +16,10 @@ interface LeafPath {
   path: AttributePath;
   /** The URN and attribute in lower case. Comparisons with the same key share a table. */
   attributeKey: string;
-  /** The attribute and sub-attribute in lower case, and the kind. Leaves with the same key share a column. */
+  /**
+   * A key of the attribute, the sub-attribute and the kind of comparison. Comparisons with the same key share a column
+   * of values.
+   */
   columnKey: string;
   /** The filter in brackets, as in `emails[type eq "work"]`; undefined without brackets. */
   filter: Condition | undefined;

@@ -110,7 +110,7 @@ function undefinedIfDeleted(error: unknown): undefined {
   if (!(error instanceof ProvisioningError && error.kind === 'notFound')) throw error;
 }
 
-/** The limit is longer than any cursor of this service. */
+/** The maximum length of a cursor, in characters. No cursor of this service is as long. */
 const MAX_CURSOR_LENGTH = 8192;
 
 /** Encodes a position in a list as a cursor that is safe in URLs: a checksum, then the position in base64url. */

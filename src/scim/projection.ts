@@ -38,7 +38,7 @@ const alwaysReturned = ['schemas', 'id'];
 /** Parses `attributes` and `excludedAttributes`. Unknown names are ignored. */
 export function parseProjection(type: ResourceType, { attributes, excludedAttributes }: Query): Projection {
   const [included, excluded] = [parseNames(attributes), parseNames(excludedAttributes)];
-  // The two parameters are "mutually exclusive" (RFC 7644 §3.9).
+  // `attributes` and `excludedAttributes` are "mutually exclusive" (RFC 7644 §3.9).
   if (included && excluded) {
     throw badRequest('invalidValue', 'attributes and excludedAttributes cannot be used together.');
   }

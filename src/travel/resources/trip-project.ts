@@ -51,7 +51,7 @@ export const bookingSnapshot = z
 /** A snapshot as stored and returned. */
 export type BookingSnapshot = z.infer<typeof bookingSnapshot>;
 
-/** The search. `kind` is an open list; `hotelOnly` and `roundTripWithHotel` occur. */
+/** The search for a trip. `kind` is an open list; `hotelOnly` and `roundTripWithHotel` occur. */
 export const search = z
   .strictObject({
     arrivalLocaleDateTime: localeDateTime.optional(),

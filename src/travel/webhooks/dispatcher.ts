@@ -268,7 +268,7 @@ function toOutcome(
   if (attempt.status === GONE) return { status: 'failed', attempts: all };
   const outcome = nextOutcome(all, { retryAfter, random: random() });
   if (outcome.nextAttemptAt === undefined) return outcome;
-  // Attempts have times of the wall clock, waits those of the clock that does not jump.
+  // The times of attempts are those of the wall clock; waits are measured by a clock that does not jump.
   const ahead = clock.now() - clock.wallClock();
   return { ...outcome, nextAttemptAt: outcome.nextAttemptAt + ahead };
 }

@@ -52,7 +52,7 @@ export interface DeliveryLease {
 export interface DeliveryQueue {
   /** Webhooks with due deliveries and without a lease; the longest waiting first. */
   dueWebhooks(query: DueQuery): Promise<string[]>;
-  /** Returns false if another holder has the lease. */
+  /** Acquires the lease. Returns false if another holder has it. */
   acquireLease(lease: DeliveryLease, now: number): Promise<boolean>;
   /** The next delivery to attempt: a requested redelivery, or the first in order if it is due. */
   nextDelivery(webhookId: string, now: number): Promise<Delivery | undefined>;
