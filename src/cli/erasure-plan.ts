@@ -125,7 +125,7 @@ export function planText(plan: ErasurePlan): string {
   ].join('\n');
 }
 
-/** Returns the text that is shown after an erasure, with the remaining work for the admin elsewhere. */
+/** Returns the text that is shown after an erasure. It lists what the admin still has to do in other systems. */
 export function remainderText(plan: ErasurePlan): string {
   return ['The person is erased.', ...remainderLines(plan)].join('\n');
 }

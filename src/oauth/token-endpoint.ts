@@ -303,7 +303,7 @@ export function createAssertionCheck({ assertions, audience, now, log }: Asserti
     const expected = { issuer: client.id, subject: client.id, audience, now: now() };
     const verified = verifyToken(assertion, keysOf(client.proof), expected);
     const { claims } = await verified.catch((error: unknown) => {
-      // Without a cause, the same failure was already logged some seconds ago.
+      // An error without a cause repeats a failure that was logged some seconds ago, so do not log it again.
       if (error instanceof KeysUnavailable && error.cause)
         log.warn(
           { err: error, client: client.id },

@@ -220,7 +220,7 @@ function endWithoutEmail(context: ReconcileContext, draft: OutcomeDraft): Reconc
   );
 }
 
-/** The wanted fields with the chosen address. */
+/** Returns the wanted fields with the chosen address in place of the wanted one. */
 export function wantedFieldsWithEmail(context: ReconcileContext, email: string): WantedFields {
   const wanted = context.translation.fields.email;
   const source = wanted?.kind === 'value' ? wanted.source : email;

@@ -45,7 +45,7 @@ export function refusalDeps(
       const { credential, state, opens } = known;
       if (state !== 'active') return { reason: `${state} credential`, credential };
       if (opens !== service) return { reason: 'credential of another service', credential };
-      // Only SCIM credentials are explained here: the travel service checks its own users first.
+      // Only a refused SCIM credential reaches this point, because the travel service checks its own users first.
       return { reason: 'its connection is not in the settings', credential };
     },
   });

@@ -20,8 +20,8 @@ export interface NameFault extends MappingFault {
 
 /**
  * Finds the names in the mapping that the travel service does not know or does not accept: in `defaults`, in the
- * targets of rules, and in the results of `map` and `default` transforms. Managers are not checked, because they are
- * users of the IdP and not of the travel service.
+ * targets of rules, and in the results of `map` and `default` transforms. Managers are not checked, because the travel
+ * service alone does not determine which managers are known.
  */
 export function checkNames(rules: Rules, lookups: Lookups): NameFault[] {
   const faults = [

@@ -139,7 +139,10 @@ export interface OpenidDeps extends OpenidProvider {
   log: { warn(fields: object, message: string): void };
 }
 
-/** Three parts of base64url, the first of which is a JSON object (RFC 7515 §7.1). */
+/**
+ * Recognizes a JSON Web Token by its form: three parts in base64url, the first of which is a JSON object (RFC 7515
+ * §7.1).
+ */
 const JWT_PATTERN = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/;
 
 /**

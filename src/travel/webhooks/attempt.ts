@@ -184,7 +184,7 @@ export interface OutgoingMessage {
   headers: Record<string, string>;
   body: string;
   connections: Connections;
-  /** Aborts the sending at once. */
+  /** Aborts the attempt at once. */
   signal: AbortSignal;
 }
 

@@ -20,7 +20,7 @@ import type { Delivery, DeliveryLease, DeliveryOutcome, DeliveryQueue } from './
 const SLOT_COUNTS = { well: 256, failing: 64 };
 /** How often the queue is polled without notifications. */
 const IDLE_MS = 1_000;
-/** Notifications within this time are handled together. */
+/** Notifications that arrive within this time, in milliseconds, are handled together. */
 const BATCHING_MS = 20;
 /** Delay after an internal failure, e.g. of the database. */
 const RETRY_MS = 5_000;
