@@ -104,7 +104,7 @@ test('delete is 200 with the resource as it was before deletion', async () => {
   expect([answer.status, answer.body]).toEqual([200, { data: created }]);
 });
 
-test('PATCH follows JSON merge patch: null removes, what is named changes, the rest is left alone', async () => {
+test('PATCH follows JSON merge patch: null removes an attribute, the other given attributes are changed, and missing ones keep their values', async () => {
   const { id } = await fixture.make('/users', {
     address: { city: 'Paris', postalCode: '75002', region: 'Île-de-France' },
     email: 'ada@example.com',

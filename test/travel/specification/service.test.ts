@@ -83,7 +83,7 @@ describe('SCIM', () => {
     expect((await scim.send('GET', `/Users/${id}`)).status).toBe(404);
   });
 
-  test('`POST`, `PATCH` and `DELETE` on `/Groups` are implemented, and manage nothing', async () => {
+  test('`POST`, `PATCH` and `DELETE` on `/Groups` are implemented, and have no effect', async () => {
     const id = await join();
     await becomes({ archived: false });
     const before = await api('GET', '/users');
