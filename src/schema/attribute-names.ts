@@ -1,7 +1,7 @@
 import type { JsonObject } from './resource.ts';
 import { groupType, resolveAttribute, userType } from './resource-types.ts';
 
-/** The parts of a qualified attribute name, in the client's spelling. */
+/** The parts into which a qualified attribute name is split, in the client's spelling. */
 export interface NameParts {
   /** The schema URN in front of the name; undefined for a name without one. */
   urn: string | undefined;
@@ -11,10 +11,10 @@ export interface NameParts {
   sub: string | undefined;
 }
 
-/** A qualified attribute name, divided in the most likely way. */
+/** A qualified attribute name, split into URN, attribute and sub-attribute in the most likely way. */
 export interface QualifiedName extends NameParts {
   /**
-   * All possible ways to divide the name if this service does not define its schema, the longest URN first. The text
+   * All possible ways to split the name if this service does not define its schema, the longest URN first. The text
    * alone is ambiguous: `urn:acme:1.0:user:custom` is an extension, or the attribute `custom` of `urn:acme:1.0:user`.
    */
   readings?: readonly NameParts[];
@@ -41,8 +41,8 @@ export function isUrn(text: string): boolean {
 }
 
 /**
- * Divides an attribute name such as `urn:…:User:name.givenName` or `name.givenName`, or a URN. Returns undefined for
- * other text. If the URN is unknown, the name is divided in the most likely way; `chooseReading` corrects that for a
+ * Splits an attribute name such as `urn:…:User:name.givenName` or `name.givenName`, or a URN. Returns undefined for
+ * other text. If the URN is unknown, the name is split in the most likely way; `chooseReading` corrects that for a
  * resource.
  */
 export function parseAttributeName(text: string): QualifiedName | undefined {
@@ -55,7 +55,7 @@ export function parseAttributeName(text: string): QualifiedName | undefined {
 }
 
 /**
- * Divides a name again so that its URN is the longest known one. If none is known, the name stays divided in the most
+ * Splits a name again so that its URN is the longest known one. If none is known, the name stays split in the most
  * likely way.
  */
 export function chooseReading<Name extends QualifiedName>(
@@ -107,7 +107,7 @@ function isDeclared({ urn = '', attribute }: NameParts): boolean {
 }
 
 /**
- * Returns all ways to divide a text that begins with a URN. The URN may be the whole text, or end at the last colon or
+ * Returns all ways to split a text that begins with a URN. The URN may be the whole text, or end at the last colon or
  * at one of the last two dots: older Entra ID and SCIM 1.1 put a dot between the URN and the attribute.
  */
 function possibleReadings(text: string): NameParts[] {

@@ -47,7 +47,7 @@ function prepareComparison({ op, path, value }: Extract<Filter, { value: unknown
   return op === 'eq' ? { op: 'not', operand: prepareFilter({ op: 'pr', path }) } : { op: 'or', operands: [] };
 }
 
-/** Divides the attribute name of a comparison again, according to the extensions that a resource has. */
+/** Splits the name in a comparison into URN and attribute, by the extensions that a resource has. */
 export function resolveLeaf(leaf: Leaf, isKnown: (urn: string) => boolean): Leaf {
   const path = chooseReading(leaf.path, isKnown);
   return path === leaf.path

@@ -19,7 +19,7 @@ export type Filter =
 /** A parsed path `urn:attribute[filter].sub`, its names in the client's spelling (RFC 7644 §3.5.2, figure 7). */
 export interface AttributePath extends NameParts {
   filter: Filter | undefined;
-  /** All possible ways to divide the name, if there are several (`QualifiedName`). */
+  /** All possible ways to split the name, if there are several (`QualifiedName`). */
   readings?: readonly NameParts[];
 }
 
@@ -215,7 +215,7 @@ function parseNumber(word: string, at: number): number {
 }
 
 /**
- * Divides the name in front of a value filter so that it has an attribute but no sub-attribute; undefined if that is
+ * Splits the name in front of a value filter so that it has an attribute but no sub-attribute; undefined if that is
  * impossible.
  */
 function toFilterableName(name: QualifiedName): QualifiedName | undefined {

@@ -198,7 +198,7 @@ function applyStep(type: ResourceType, draft: ScimResource, step: SharedStep): v
 }
 
 /**
- * Divides the path into URN and attribute. The URN of an undeclared extension may contain colons and dots, so the text
+ * Splits the path into URN and attribute. The URN of an undeclared extension may contain colons and dots, so the text
  * alone is ambiguous: the longest URN that the resource already has is used. If there is none and the value is an
  * object, the whole path is the URN.
  */

@@ -90,7 +90,7 @@ export function compileRules(
 }
 
 /**
- * Divides paths again by the URNs of other rules: if a rule uses `urn:acme:hr:office`, then `urn:acme:hr.badge` is the
+ * Splits paths again by the URNs of other rules: if a rule uses `urn:acme:hr:office`, then `urn:acme:hr.badge` is the
  * attribute `badge` of the extension `urn:acme:hr`.
  */
 function withKnownUrns(rules: Rule[]): Rule[] {
