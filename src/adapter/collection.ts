@@ -97,7 +97,7 @@ function toComparableText(items: Map<string, unknown>): string {
 interface CollectionReading<T> {
   /** The items by id, so that an item that occurs on two pages counts once. */
   items: Map<string, T>;
-  /** True if no item can be missing: the total did not change, and as many different items were read. */
+  /** True if no item can be missing: the total did not change, and the number of different items equals it. */
   isComplete: boolean;
 }
 

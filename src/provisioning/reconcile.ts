@@ -330,7 +330,7 @@ function toOutcome(
   };
 }
 
-/** An unclaimed identity has no settled version, so that the first write of an IdP reads the traveler. */
+/** Sets `settledVersion`, but only for a claimed identity: the first write of an IdP must read the traveler. */
 function withSettledVersion({ claimed, version }: Identity, progress: Progress): Progress {
   return claimed ? { ...progress, settledVersion: version } : progress;
 }

@@ -52,7 +52,7 @@ export interface Generators {
   forCountry(country: string): Faker;
 }
 
-/** The purpose number of the generators of names; the other purposes are numbered from 1. */
+/** The number of the generators of names, to derive their seed; generators for other purposes are numbered from 1. */
 const NAMES = 0;
 
 /** Loads Faker by a dynamic import, because its lists of names are large and no other command needs them. */

@@ -38,8 +38,8 @@ export interface RequestLogWriter {
 }
 
 /**
- * Collects requests and writes them in batches, because a write of its own would cost more than many requests. Also
- * deletes old entries.
+ * Collects requests and writes them in batches: a batch costs little more than a single write. Also deletes old
+ * entries.
  */
 export function createRequestLogWriter(deps: RequestLogWriterDeps): RequestLogWriter {
   const { clock } = deps;

@@ -67,7 +67,7 @@ function tryParseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    // The text was truncated, or is not JSON.
+    // The text is not JSON, or was truncated.
     return undefined;
   }
 }

@@ -19,7 +19,7 @@ export interface OperationEntry {
   operation: JsonObject;
 }
 
-/** A resource with the catalog and its response schema, to be documented. */
+/** A resource to document, with its response schema and the catalog of all resources. */
 export interface DocumentedResource {
   resource: Resource;
   catalog: Resource[];
