@@ -187,7 +187,10 @@ export function formatTimestamp(time: number): string {
   return `${new Date(time).toISOString().slice(0, 19)}Z`;
 }
 
-/** Accepts id form B, which includes form A. */
+/**
+ * Returns true if a text can be an id of any resource. The travel API specification has two forms of ids; every id of
+ * form A (24 hexadecimal characters) is also one of form B.
+ */
 function isId(id: string): boolean {
   return /^[\w@~.-]{1,50}$/.test(id);
 }
