@@ -143,7 +143,7 @@ export interface ImportFlags {
  * Reads all travelers of every connection, with a progress bar for each. Returns 1 if a travel API could not be read, or returned so
  * few of the known travelers that the import concluded nothing about the missing ones.
  */
-export async function importTravelers(shell: Shell, asked: ImportFlags): Promise<0 | 1> {
+export async function importTravelers(shell: Shell, flags: ImportFlags): Promise<0 | 1> {
   const settings = readSettings(shell.environment, shell.home);
   // Log nothing, because log lines would break the progress bars; the command prints every result itself.
   const quiet = { ...settings, port: 0, host: '127.0.0.1', tls: undefined, logLevel: 'silent' } as const;
@@ -151,7 +151,7 @@ export async function importTravelers(shell: Shell, asked: ImportFlags): Promise
   try {
     let exit: 0 | 1 = 0;
     for (const { id } of settings.connections) {
-      if ((await importConnection(shell, { service, id, asked })) === 1) exit = 1;
+      if ((await importConnection(shell, { service, id, flags })) === 1) exit = 1;
     }
     return exit;
   } finally {
@@ -161,14 +161,14 @@ export async function importTravelers(shell: Shell, asked: ImportFlags): Promise
 
 async function importConnection(
   shell: Shell,
-  { service, id, asked }: { service: Service; id: string; asked: ImportFlags },
+  { service, id, flags }: { service: Service; id: string; flags: ImportFlags },
 ): Promise<0 | 1> {
   const bar = shell.isTerminal ? startProgressBar(id, 'travelers') : undefined;
   const onPage = (read: number, total: number) => {
     bar?.setTotal(total);
     bar?.update(read);
   };
-  const imported = await service.importTravelers(id, onPage, asked);
+  const imported = await service.importTravelers(id, onPage, flags);
   bar?.stop();
   if ('kind' in imported) {
     shell.printError(`${id}: the travelers could not be read: ${travelFailureText(imported)}.`);
@@ -177,7 +177,7 @@ async function importConnection(
   shell.print(`${id}: ${travelerCount(imported.read)} read`);
   if (imported.unreadable !== undefined)
     shell.printError(`${id}: ${travelerCount(imported.unreadable)} without a readable email passed over.`);
-  const doubt = incompleteText(imported, asked);
+  const doubt = incompleteText(imported, flags);
   if (doubt === undefined) return 0;
   shell.printError(`${id}: ${doubt}`);
   return 1;

@@ -75,16 +75,16 @@ const PAUSE_MS = 30;
  * Prints the plan of an erasure and, with `yes`, carries it out. Works while a server runs, and can be repeated after an
  * interruption. Returns `unconfirmed` if only the plan was printed.
  */
-export function eraseUser(shell: Shell, asked: EraseOptions): Promise<0 | 1 | 'unconfirmed'> {
+export function eraseUser(shell: Shell, options: EraseOptions): Promise<0 | 1 | 'unconfirmed'> {
   return withDatabase(shell, async (database, settings) => {
-    if (asked.connection !== undefined && !findConnection(shell, settings, asked.connection)) return 1;
-    const plan = await planFor(database, settings, asked);
+    if (options.connection !== undefined && !findConnection(shell, settings, options.connection)) return 1;
+    const plan = await planFor(database, settings, options);
     if (typeof plan === 'string') return printRefusal(shell, plan);
     const refusal = erasureRefusal(plan);
     if (refusal !== undefined) return printRefusal(shell, refusal);
     shell.print(planText(plan));
-    if (!asked.yes) return 'unconfirmed';
-    const failure = await eraseUnderLeases({ database, settings, asked }, plan);
+    if (!options.yes) return 'unconfirmed';
+    const failure = await eraseUnderLeases({ database, settings, options }, plan);
     if (failure !== undefined) return printRefusal(shell, failure);
     shell.print(`\n${remainderText(plan)}`);
     return 0;
@@ -100,15 +100,15 @@ function printRefusal(shell: Shell, text: string): 1 {
 async function planFor(
   database: Database,
   settings: Settings,
-  asked: EraseOptions,
+  options: EraseOptions,
 ): Promise<ErasurePlan | string> {
   const person = await findPerson(database, {
-    ...asked,
+    ...options,
     account: embeddedAccount(settings),
     isEmbedded: (account) => isEmbeddedAccount(settings, account),
   });
   if (typeof person === 'string') return person;
-  return planPersonErasure(database, settings, { person, ground: erasureDeps(database, settings, person) });
+  return planPersonErasure(database, settings, { person, deps: erasureDeps(database, settings, person) });
 }
 
 /** The travel account of people whom only the embedded travel service knows. */
@@ -135,7 +135,7 @@ function erasureDeps(
 interface EraseContext {
   database: Database;
   settings: Settings;
-  asked: EraseOptions;
+  options: EraseOptions;
 }
 
 /**
@@ -143,7 +143,7 @@ interface EraseContext {
  * problem and the remedy.
  */
 async function eraseUnderLeases(context: EraseContext, plan: ErasurePlan): Promise<string | undefined> {
-  const { database, settings, asked } = context;
+  const { database, settings, options } = context;
   const token = randomUUID();
   const identities = identityKeys(plan.person);
   const isHeld = await retryUntilDone(async () => {
@@ -153,7 +153,7 @@ async function eraseUnderLeases(context: EraseContext, plan: ErasurePlan): Promi
   if (!isHeld) return 'A server is at work on this person. Nothing was changed; try again.';
   try {
     // The IdP may have written since the plan was made. With the leases held, nothing more is sent, so plan again.
-    const current = await planFor(database, settings, asked);
+    const current = await planFor(database, settings, options);
     if (typeof current === 'string') return current;
     const refusal = erasureRefusal(current);
     if (refusal !== undefined) return refusal;
@@ -181,14 +181,14 @@ async function erasePerson(
   person: ErasedPerson,
   token: string,
 ): Promise<string | undefined> {
-  const ground = erasureDeps(database, settings, person);
+  const deps = erasureDeps(database, settings, person);
   const identities = identityKeys(person);
-  const left = await removeFromOtherRecords(database, ground, { person, after: undefined });
+  const left = await removeFromOtherRecords(database, deps, { person, after: undefined });
   if (left === 'busy') return 'A server is at work on somebody who names the person. Run it once more.';
   if (!(await areIdentitiesUnchanged(database, identities, token))) return CHANGED;
   const removed = { ...toReferenceSearch(person), account: person.account, identities };
   await recordErasedTravelers(database, removed, Date.now());
-  const erased = await eraseTravelers(database, ground, person);
+  const erased = await eraseTravelers(database, deps, person);
   if ((await deletePersonIdentities(database, removed, { token, now: Date.now() })) === 'lost') {
     await keepReturnedPerson(database, { ...removed, erased });
     return RETURNED;
@@ -196,7 +196,7 @@ async function erasePerson(
   if (await isDirectoryInUse(settings.data)) {
     // The server may have written log entries while the identities were removed.
     await setTimeout(LOG_DELAY_MS);
-    if ((await removeFromOtherRecords(database, ground, { person, after: left.last })) === 'busy')
+    if ((await removeFromOtherRecords(database, deps, { person, after: left.last })) === 'busy')
       return 'The person is erased, but a server is at work on somebody who names them; what it writes is removed at its next look.';
   }
   const isEmpty = await retryUntilDone(database.emptyLog);
@@ -208,18 +208,18 @@ async function erasePerson(
 /** Erases the person's travelers in the embedded travel service and returns their ids. */
 async function eraseTravelers(
   database: Database,
-  ground: ErasureDeps,
+  deps: ErasureDeps,
   { embeddedIds }: ErasedPerson,
 ): Promise<string[]> {
   const erased: string[] = [];
   for (const id of embeddedIds) {
-    const outcome = await eraseTraveler(ground, id);
+    const outcome = await eraseTraveler(deps, id);
     await deleteUserCredentials(database, id);
     if (outcome === 'gone') continue;
     erased.push(id);
     // The erasure has appended events of its own, about the traveler and about the people whose manager the traveler
     // was. Redact them too.
-    await reduceEvents(ground, id);
+    await reduceEvents(deps, id);
   }
   return erased;
 }
@@ -227,7 +227,7 @@ async function eraseTravelers(
 /** Removes the person from the records of other people and from the request log. */
 async function removeFromOtherRecords(
   database: Database,
-  ground: ErasureDeps,
+  deps: ErasureDeps,
   { person, after }: { person: ErasedPerson; after: number | undefined },
 ): Promise<{ last: number } | 'busy'> {
   const isDone = await retryUntilDone(async () => {
@@ -235,7 +235,7 @@ async function removeFromOtherRecords(
     return left === 0;
   });
   if (!isDone) return 'busy';
-  for (const id of person.embeddedIds) await reduceEvents(ground, id);
+  for (const id of person.embeddedIds) await reduceEvents(deps, id);
   return redactLoggedRequests(database, toRequestLogSearch(person), after);
 }
 

@@ -27,14 +27,14 @@ export interface ErasurePlan {
 export async function planPersonErasure(
   database: Database,
   settings: Settings,
-  { person, ground }: { person: ErasedPerson; ground: ErasureDeps },
+  { person, deps }: { person: ErasedPerson; deps: ErasureDeps },
 ): Promise<ErasurePlan> {
   const travelers = new Map<string, TravelerErasurePlan>();
   let formerEvents = 0;
   for (const id of person.embeddedIds) {
-    const plan = await planErasure(ground, id);
+    const plan = await planErasure(deps, id);
     if (plan) travelers.set(id, plan);
-    else formerEvents += await countEvents(ground, id);
+    else formerEvents += await countEvents(deps, id);
   }
   const elsewhere = await findNamedRecords(database, person);
   return {

@@ -65,10 +65,10 @@ function emailsNoLongerAwaited(before: Identity, { hold, observed, waitingFor }:
   // again.
   const isNewlyHeld = hold !== undefined && hold.cause !== before.hold?.cause;
   const isStopped = before.waitingFor !== undefined && (waitingFor === undefined || isNewlyHeld);
-  const isKept = before.origin.givesEmailUp === true && isAdmin(observed) && !isAdmin(before.observed);
+  const keepsEmail = before.origin.givesEmailUp === true && isAdmin(observed) && !isAdmin(before.observed);
   const addresses = [
     isStopped ? before.waitingFor : undefined,
-    isStopped || isKept ? observed?.email : undefined,
+    isStopped || keepsEmail ? observed?.email : undefined,
   ];
   return addresses.filter((one) => one !== undefined);
 }

@@ -107,18 +107,18 @@ async function everyMinute(
 /** Logs lost requests at most once a minute: during database trouble one message for each would flood the log. */
 function lossReporter({ clock, log }: RequestLogWriterDeps): { count(lost: number, error?: unknown): void } {
   let count = 0;
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   return {
     count: (lost, error) => {
       count += lost;
       // The absolute difference is compared, because the clock can be set back.
-      if (Math.abs(clock.now() - toldAt) < REPORT_LOSS_EVERY_MS) return;
+      if (Math.abs(clock.now() - reportedAt) < REPORT_LOSS_EVERY_MS) return;
       log.error(
         { err: error, requests: count },
         'requests were not recorded: the database is too slow, or fails',
       );
       count = 0;
-      toldAt = clock.now();
+      reportedAt = clock.now();
     },
   };
 }

@@ -17,7 +17,7 @@ import {
 import type { Delivery, DeliveryLease, DeliveryOutcome, DeliveryQueue } from './ports.ts';
 
 /** The number of webhooks served concurrently. Workers mostly wait, and each costs little more than a socket. */
-const SLOT_COUNTS = { well: 256, failing: 64 };
+const SLOT_COUNTS = { healthy: 256, failing: 64 };
 /** How often the queue is polled without notifications. */
 const IDLE_MS = 1_000;
 /** Notifications that arrive within this time, in milliseconds, are handled together. */
@@ -120,7 +120,7 @@ async function dispatchDue(state: DispatcherState): Promise<number> {
       throw error;
     }
   }
-  for (const kind of ['well', 'failing'] as const) {
+  for (const kind of ['healthy', 'failing'] as const) {
     const free = slots.free(kind);
     if (free <= 0 || state.stopping.signal.aborted) continue;
     // Webhooks in busy slots may not have their lease yet, so the query can return them again.
@@ -274,7 +274,7 @@ function toOutcome(
 }
 
 /** Failing webhooks have slots of their own, so that they cannot occupy those of working ones. */
-export type SlotKind = 'well' | 'failing';
+export type SlotKind = 'healthy' | 'failing';
 
 /** The busy slots: at most one per webhook, and a maximum for each kind. */
 export class DeliverySlots {

@@ -3,7 +3,7 @@ import { HOUR, MINUTE, receivedNames, SECOND, webhookFixture } from './fixture.t
 import { signatureByHand } from './receiver.ts';
 
 const fixture = webhookFixture();
-const few = webhookFixture({ slots: { well: 1, failing: 16 } });
+const few = webhookFixture({ slots: { healthy: 1, failing: 16 } });
 const created = { events: ['costCenter.created'] };
 
 describe('a delivery', () => {
