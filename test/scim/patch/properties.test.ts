@@ -129,9 +129,21 @@ test('attributes that no operation names do not change', () => {
   );
 });
 
+/**
+ * True for a list in which an element without a `value` stands beside others. Such an element is found by its labels, and
+ * another element of the same operation can change the labels that it was found by: `[{"display": "b"}, {"value": "0",
+ * "display": "a"}]` for `[{"value": "0", "display": "b"}]`.
+ */
+function changesOwnLabels({ operation }: Planned): boolean {
+  const { value: listed } = operation;
+  if (!Array.isArray(listed) || listed.length < 2) return false;
+  return listed.some((added) => isObject(added) && !('value' in added));
+}
+
 test('repeating an operation changes nothing', () => {
   fc.assert(
     fc.property(user, planned, (seed, one) => {
+      fc.pre(!changesOwnLabels(one));
       const once = patched(seed, [one]);
       // An element that no longer matches the filter is not found again.
       const twice = once && patched(once, [one]);
