@@ -1,6 +1,7 @@
 /**
  * The tests of `npm test`. Sources are compiled by swc, which checks no types: `npm run check` does.
- * Tests that kill processes, fill databases or play at random are named `*.slow.test.ts` and run by `npm run test:slow`.
+ * Tests that kill processes, fill databases, play at random or let every call fail in turn are named `*.slow.test.ts`:
+ * `npm run test:slow` runs them.
  */
 module.exports = {
   testEnvironment: 'node',
@@ -20,6 +21,8 @@ module.exports = {
       },
     ],
   },
+  globalSetup: '<rootDir>/test/fixtures/global-setup.ts',
+  globalTeardown: '<rootDir>/test/fixtures/global-teardown.ts',
   testTimeout: 30000,
   // Most tests wait for a database or a process, so a worker for each core is not too many (the default leaves one core free).
   maxWorkers: '100%',

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { defaultPaths, travelClient } from '../../src/adapter/client.ts';
@@ -14,6 +12,7 @@ import type { TravelLookups, TravelUsers } from '../../src/provisioning/travel-p
 import { createEmbeddedTravel } from '../../src/server/embedded.ts';
 import { apiKeys } from '../../src/store/credentials.ts';
 import { openEmbedded } from '../../src/store/database.ts';
+import { createDataFolder } from '../fixtures/data-folder.ts';
 import { areSameWithoutCase, wordPairs } from '../fixtures/unicode.ts';
 import { unlimited } from './travel-server.ts';
 
@@ -28,7 +27,7 @@ interface Fixture {
 
 /** The adapter before the embedded travel service, over HTTP. */
 async function build(): Promise<Fixture> {
-  const data = mkdtempSync(join(tmpdir(), 'adapter-'));
+  const data = createDataFolder('adapter-');
   const database = await openEmbedded(data, true);
   const log = pino({ level: 'silent' });
   const { app, bridgeKey } = await createEmbeddedTravel({

@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { sql } from 'kysely';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { scimTokens } from '../../src/store/credentials.ts';
 import { type Database, DatabaseInUse, openEmbedded } from '../../src/store/database.ts';
+import { createDataFolder } from '../fixtures/data-folder.ts';
 import { NOW } from '../fixtures/store.ts';
 import { describeConnections } from './conformance/connections.ts';
 import { describeCredentials } from './conformance/credentials.ts';
@@ -28,7 +27,7 @@ afterEach(async () => {
 });
 
 function newDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-store-'));
+  const directory = createDataFolder('jetbridge-store-');
   closing.push(() => rmSync(directory, { recursive: true }));
   return directory;
 }

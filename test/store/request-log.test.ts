@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { CompiledQuery, createQueryId, type KyselyPlugin, type RootOperationNode } from 'kysely';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
 import { requestLog } from '../../src/store/request-log.ts';
 import type { RequestLog } from '../../src/travel/ports.ts';
+import { createDataFolder } from '../fixtures/data-folder.ts';
 import { NOW } from '../fixtures/store.ts';
 import { describeRequestLog, logged } from './conformance/request-log.ts';
 
@@ -15,7 +14,7 @@ afterEach(async () => {
 });
 
 async function open(): Promise<Database> {
-  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-request-log-'));
+  const directory = createDataFolder('jetbridge-request-log-');
   closing.push(() => rmSync(directory, { recursive: true }));
   const database = await openEmbedded(directory, true);
   closing.push(() => database.close());

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { CompiledQuery, createQueryId, type KyselyPlugin, type RootOperationNode } from 'kysely';
 import { apiKeys } from '../../src/store/credentials.ts';
 import { type Database, openEmbedded } from '../../src/store/database.ts';
@@ -9,6 +7,7 @@ import { encryption } from '../../src/store/encryption.ts';
 import { travelStore } from '../../src/store/travel-writes.ts';
 import { webhookRecords } from '../../src/store/webhook-deliveries.ts';
 import type { PageQuery, TravelStore } from '../../src/travel/ports.ts';
+import { createDataFolder } from '../fixtures/data-folder.ts';
 import { NOW } from '../fixtures/store.ts';
 import { describeDeliveryQueue } from './conformance/delivery-queue.ts';
 import { describeTravel } from './conformance/travel.ts';
@@ -21,7 +20,7 @@ afterEach(async () => {
 });
 
 async function open(): Promise<Database> {
-  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-travel-'));
+  const directory = createDataFolder('jetbridge-travel-');
   closing.push(() => rmSync(directory, { recursive: true }));
   const database = await openEmbedded(directory, true);
   closing.push(() => database.close());
