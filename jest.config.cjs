@@ -1,6 +1,6 @@
 /**
  * The tests of `npm test`. Sources are compiled by swc, which checks no types: `npm run check` does.
- * Tests that kill processes, fill databases, play at random or let every call fail in turn are named `*.slow.test.ts`:
+ * Tests that start or kill processes, fill databases, play at random or let every call fail in turn are named `*.slow.test.ts`:
  * `npm run test:slow` runs them.
  */
 module.exports = {

@@ -1,4 +1,4 @@
-/** The tests of `npm run test:slow`: they kill processes, fill databases, play at random or let every call fail in turn. */
+/** The tests of `npm run test:slow`: they start or kill processes, fill databases, play at random or let every call fail in turn. */
 module.exports = {
   ...require('./jest.config.cjs'),
   testMatch: ['**/*.slow.test.ts'],

@@ -6,6 +6,7 @@ import { type JsonObject, urns } from '../../src/schema/resource.ts';
 import { answerUnreadableRequest } from '../../src/scim/errors.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { parseLinesInto } from '../fixtures/http.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { rawExchange, requestText, unreadExchange } from '../fixtures/raw-http.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
@@ -17,20 +18,28 @@ const statusesIn = (text: string) =>
 describe('on the service', () => {
   const notes = 'urn:example:notes:2.0:User';
   const lines: JsonObject[] = [];
+  const data = temporaryFolder();
   let service: RunningService;
   let port: number;
   beforeAll(async () => {
-    const log = createLog('info', parseLinesInto(lines));
-    service = await startService({}, { background: false, log, limits: { requestMs: 300 } });
-    port = Number(new URL(service.url).port);
-    const { send } = scimClient(service.url, service.scimToken);
+    const environment = { JETBRIDGE_DATA: data.path, SCIM_TOKEN: 'a-scim-token-of-this-test' };
+    // The users are created without the short time limit, which the first requests of a process could exceed.
+    const unlimited = await startService(environment, { background: false });
+    const { send } = scimClient(unlimited.url, unlimited.scimToken);
     const values = Array.from({ length: 40 }, (_, index) => `${index}${'x'.repeat(6_000)}`);
     for (let index = 0; index < 60; index += 1) {
       const user = { schemas: [urns.user, notes], userName: `u${index}@corp.example`, [notes]: { values } };
       expect(await send('POST', '/Users', user)).toMatchObject({ status: 201 });
     }
+    await unlimited.close();
+    const log = createLog('info', parseLinesInto(lines));
+    service = await startService(environment, { background: false, log, limits: { requestMs: 300 } });
+    port = Number(new URL(service.url).port);
   });
-  afterAll(() => service.close());
+  afterAll(async () => {
+    await service.close();
+    data.remove();
+  });
   beforeEach(() => {
     lines.length = 0;
   });

@@ -13,7 +13,6 @@ import { describeIdentities } from './conformance/identities.ts';
 import { describeIdentityChanges } from './conformance/identity-changes.ts';
 import { describeImports } from './conformance/imports.ts';
 import { describeLeases } from './conformance/leases.ts';
-import { describeLists } from './conformance/lists.ts';
 import { describeReconcileQueue } from './conformance/reconcile-queue.ts';
 import { describeReferences } from './conformance/references.ts';
 import { describeTokens } from './conformance/tokens.ts';
@@ -45,7 +44,6 @@ describe('the embedded database', () => {
   describeLeases(() => open());
   describeReconcileQueue(() => open());
   describeImports(() => open());
-  describeLists(() => open());
   describeReferences(() => open());
   describeTombstones(() => open());
   describeGroups(() => open());
