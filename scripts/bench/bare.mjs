@@ -1,5 +1,5 @@
-// What is compared with: for every exchange of the file named, an express app of its own with one route, which reads the JSON
-// of a body, if there is one, and answers the same JSON as the service did. node bare.mjs FILE
+// The reference of the ratios: one express app for each exchange of the file. Its one route parses the JSON body, if there is one,
+// and returns the JSON that the service returned. node bare.mjs FILE
 import { readFileSync } from 'node:fs';
 import express from 'express';
 

@@ -86,7 +86,7 @@ async function measureAll({ asked, services, rounds, failures }, place) {
   return measured;
 }
 
-/** What --json writes: every round, in microseconds of CPU, requests per second, bytes and milliseconds. */
+/** The content of the file of --json: every round, in microseconds of CPU, requests per second, bytes and milliseconds. */
 function figures({ measured, services, imports, lists, log }) {
   return {
     node: process.version,

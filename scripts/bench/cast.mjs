@@ -14,8 +14,8 @@ const LARGE = 100_000;
 const BATCH = 10_000;
 
 /**
- * Who is there: people all over the collection and, in their travel service, travelers; with writes also people whom this run
- * has made, and groups. Every request of the bench names some of them.
+ * Selects the resources that the requests of the benchmark name: people spread over the collection and their travelers; for writes
+ * also people and groups that this run creates.
  */
 export async function castOf(service, { send }, { run, writes }) {
   const scim = (asked, status) => told(send, `${service.url}/scim/v2`, { token: scimToken, asked, status });

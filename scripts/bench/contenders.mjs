@@ -53,7 +53,7 @@ function stockOf({ known, people, groups }) {
   };
 }
 
-/** Everybody who takes part in an operation, in the order of a round: the bare route, the stock packages, each service. */
+/** The servers that are measured with an operation, in the order of a round: the bare route, the stock packages, each service. */
 export function contendersOf(operation, { services, bare, stock }) {
   const { name, amount, isFor, stockStatus, status = 200 } = operation;
   const able = services.filter(({ cast }) => isFor?.(cast) ?? true);

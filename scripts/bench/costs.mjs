@@ -51,7 +51,7 @@ function sizesOf([round]) {
   return round.filter(({ who }) => who === 'service').map(({ size }) => size);
 }
 
-/** What has no size is the same for all. */
+/** Finds a cost of a round. A cost without a size applies to all sizes. */
 function costOf(round, who, size) {
   return round.find((cost) => cost.who === who && (cost.size === undefined || cost.size === size));
 }

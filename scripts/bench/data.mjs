@@ -15,7 +15,7 @@ export async function dataFolder(place, size) {
   const folder = join(place.data, String(size));
   const complete = join(folder, 'complete');
   if (existsSync(complete)) return { folder, imported: undefined };
-  // What an interrupted run left.
+  // An interrupted run may have left an incomplete folder.
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   await seed(place, folder, size);

@@ -4,7 +4,7 @@ import type { DisputeRequest } from '../travel/booking/refunds.ts';
 import type { DisputeStatus } from '../travel/booking/transitions.ts';
 import type { Amount } from '../travel/fields.ts';
 import { readResource } from '../travel/ports.ts';
-import { REFUND_INVOICE_INDEX } from '../travel/resources/billing.ts';
+import { INVOICE_INDEX } from '../travel/resources/billing.ts';
 import type { Branch } from './company.ts';
 import type { SimulationContext, Traveler } from './context.ts';
 import { type City, cities, stationOf } from './reference-data.ts';
@@ -186,7 +186,7 @@ async function disputedTotal(
 ): Promise<number | undefined> {
   const refunds = await recorder.transaction.find({
     type: 'refund',
-    name: REFUND_INVOICE_INDEX,
+    name: INVOICE_INDEX,
     values: [id],
   });
   const refunded = refunds.reduce((sum, refund) => sum + Number((refund.doc['amount'] as Amount).total), 0);

@@ -218,18 +218,8 @@ async function readMatching(
 ): Promise<{ total: number; resources: StoredResource[] }> {
   if (match.values.length === 0) return { total: 0, resources: [] };
   const { type, archived, order, offset, limit, sortBy } = query;
-  const rows = await db
-    .selectFrom('travel_index')
-    .innerJoin('travel_resource', (join) =>
-      join
-        .onRef('travel_resource.type', '=', 'travel_index.type')
-        .onRef('travel_resource.id', '=', 'travel_index.id'),
-    )
-    .selectAll('travel_resource')
+  const rows = await selectIndexed(db, { type, ...match })
     .select('travel_index.value')
-    .where('travel_index.type', '=', type)
-    .where('travel_index.name', '=', match.name)
-    .where('travel_index.value', 'in', match.values)
     .$if(archived !== undefined, (all) => all.where('travel_index.archived', '=', Number(archived)))
     .execute();
   const key = (row: (typeof rows)[number]) => (sortBy === undefined ? row.created_at : row.value);
@@ -304,21 +294,26 @@ async function findResources(
 ): Promise<StoredResource[]> {
   const found: StoredResource[] = [];
   for (const some of batches([...new Set(values)])) {
-    const rows = await db
-      .selectFrom('travel_index')
-      .innerJoin('travel_resource', (join) =>
-        join
-          .onRef('travel_resource.type', '=', 'travel_index.type')
-          .onRef('travel_resource.id', '=', 'travel_index.id'),
-      )
-      .selectAll('travel_resource')
-      .where('travel_index.type', '=', type)
-      .where('travel_index.name', '=', name)
-      .where('travel_index.value', 'in', some)
+    const rows = await selectIndexed(db, { type, name, values: some })
       .orderBy('travel_index.seq')
       .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
       .execute();
     found.push(...rows.map(toStoredResource));
   }
   return found;
+}
+
+/** Selects the resources of a type that an index has under one of the values. */
+function selectIndexed(db: Kysely<Tables>, { type, name, values }: Omit<IndexMatch, 'limit'>) {
+  return db
+    .selectFrom('travel_index')
+    .innerJoin('travel_resource', (join) =>
+      join
+        .onRef('travel_resource.type', '=', 'travel_index.type')
+        .onRef('travel_resource.id', '=', 'travel_index.id'),
+    )
+    .selectAll('travel_resource')
+    .where('travel_index.type', '=', type)
+    .where('travel_index.name', '=', name)
+    .where('travel_index.value', 'in', values);
 }

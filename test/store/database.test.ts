@@ -1,10 +1,9 @@
-import { rmSync } from 'node:fs';
 import { sql } from 'kysely';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { scimTokens } from '../../src/store/credentials.ts';
-import { type Database, DatabaseInUse, openEmbedded } from '../../src/store/database.ts';
-import { createDataFolder } from '../fixtures/data-folder.ts';
+import { DatabaseInUse, openEmbedded } from '../../src/store/database.ts';
 import { NOW } from '../fixtures/store.ts';
+import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 import { describeConnections } from './conformance/connections.ts';
 import { describeCredentials } from './conformance/credentials.ts';
 import { describeGroups } from './conformance/groups.ts';
@@ -18,24 +17,7 @@ import { describeReferences } from './conformance/references.ts';
 import { describeTokens } from './conformance/tokens.ts';
 import { describeTombstones } from './conformance/tombstones.ts';
 
-let closing: (() => Promise<void> | void)[] = [];
-
-afterEach(async () => {
-  for (const close of closing.reverse()) await close();
-  closing = [];
-});
-
-function newDirectory(): string {
-  const directory = createDataFolder('jetbridge-store-');
-  closing.push(() => rmSync(directory, { recursive: true }));
-  return directory;
-}
-
-async function open(directory = newDirectory(), exclusive = true): Promise<Database> {
-  const database = await openEmbedded(directory, exclusive);
-  closing.push(() => database.close());
-  return database;
-}
+const { newFolder, open } = temporaryDatabases('jetbridge-store-');
 
 describe('the embedded database', () => {
   describeIdentities(() => open());
@@ -64,7 +46,7 @@ describe('the embedded database', () => {
   });
 
   it('refuses a second process that serves from the directory, until the first one is closed', async () => {
-    const directory = newDirectory();
+    const directory = newFolder();
     const first = await openEmbedded(directory, true);
     await expect(openEmbedded(directory, true)).rejects.toThrow(DatabaseInUse);
     await expect(openEmbedded(directory, true)).rejects.toThrow(/is in use by another Jetbridge/);
@@ -73,7 +55,7 @@ describe('the embedded database', () => {
   });
 
   it('can be opened by a command while a server runs', async () => {
-    const directory = newDirectory();
+    const directory = newFolder();
     const serving = await open(directory);
     await ensureConnection(serving, { id: 'okta', account: 'acme' });
     const command = await open(directory, false);
@@ -83,7 +65,7 @@ describe('the embedded database', () => {
   });
 
   it('keeps all data when it is opened again', async () => {
-    const directory = newDirectory();
+    const directory = newFolder();
     const first = await openEmbedded(directory, true);
     await ensureConnection(first, { id: 'okta', account: 'acme' });
     await first.close();
@@ -93,7 +75,7 @@ describe('the embedded database', () => {
   });
 
   it('rejects a ping once it is closed', async () => {
-    const database = await openEmbedded(newDirectory(), true);
+    const database = await openEmbedded(newFolder(), true);
     await database.close();
     await expect(database.ping()).rejects.toThrow();
   });

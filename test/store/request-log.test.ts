@@ -1,25 +1,13 @@
-import { rmSync } from 'node:fs';
 import { CompiledQuery, createQueryId, type KyselyPlugin, type RootOperationNode } from 'kysely';
-import { type Database, openEmbedded } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import { requestLog } from '../../src/store/request-log.ts';
 import type { RequestLog } from '../../src/travel/ports.ts';
-import { createDataFolder } from '../fixtures/data-folder.ts';
 import { NOW } from '../fixtures/store.ts';
+import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 import { describeRequestLog, logged } from './conformance/request-log.ts';
 
-let closing: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const close of closing.reverse()) await close();
-  closing = [];
-});
-
-async function open(): Promise<Database> {
-  const directory = createDataFolder('jetbridge-request-log-');
-  closing.push(() => rmSync(directory, { recursive: true }));
-  const database = await openEmbedded(directory, true);
-  closing.push(() => database.close());
-  return database;
-}
+const databases = temporaryDatabases('jetbridge-request-log-');
+const open = () => databases.open();
 
 describe('the embedded database', () => describeRequestLog(open));
 

@@ -1,31 +1,19 @@
-import { rmSync } from 'node:fs';
 import { CompiledQuery, createQueryId, type KyselyPlugin, type RootOperationNode } from 'kysely';
 import { apiKeys } from '../../src/store/credentials.ts';
-import { type Database, openEmbedded } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import { deliveryQueue } from '../../src/store/delivery-queue.ts';
 import { encryption } from '../../src/store/encryption.ts';
 import { travelStore } from '../../src/store/travel-writes.ts';
 import { webhookRecords } from '../../src/store/webhook-deliveries.ts';
 import type { PageQuery, TravelStore } from '../../src/travel/ports.ts';
-import { createDataFolder } from '../fixtures/data-folder.ts';
 import { NOW } from '../fixtures/store.ts';
+import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 import { describeDeliveryQueue } from './conformance/delivery-queue.ts';
 import { describeTravel } from './conformance/travel.ts';
 import { describeTravelPages } from './conformance/travel-pages.ts';
 
-let closing: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const close of closing.reverse()) await close();
-  closing = [];
-});
-
-async function open(): Promise<Database> {
-  const directory = createDataFolder('jetbridge-travel-');
-  closing.push(() => rmSync(directory, { recursive: true }));
-  const database = await openEmbedded(directory, true);
-  closing.push(() => database.close());
-  return database;
-}
+const databases = temporaryDatabases('jetbridge-travel-');
+const open = () => databases.open();
 
 describe('the embedded database', () => {
   describeTravel(open);

@@ -2,7 +2,7 @@ import { formatTimestamp } from '../collection.ts';
 import { notFound } from '../errors.ts';
 import { stringMember } from '../json.ts';
 import { readResource } from '../ports.ts';
-import { type Invoice, REFUND_INVOICE_INDEX, UNINVOICED_INDEX } from '../resources/billing.ts';
+import { INVOICE_INDEX, type Invoice, UNINVOICED_INDEX } from '../resources/billing.ts';
 import type { BookingSnapshot } from '../resources/trip-project.ts';
 import { toPerson } from './book-trip.ts';
 import {
@@ -118,7 +118,7 @@ async function updateInvoiceStatus(
 }
 
 async function delayedRefunds(deps: BookingDeps, invoiceId: string): Promise<StoredDocument<'refund'>[]> {
-  const refunds = await findDocuments(deps, 'refund', { name: REFUND_INVOICE_INDEX, values: [invoiceId] });
+  const refunds = await findDocuments(deps, 'refund', { name: INVOICE_INDEX, values: [invoiceId] });
   return refunds.filter(({ doc }) => doc.status === 'delayed');
 }
 

@@ -1,11 +1,6 @@
 import { formatTimestamp } from '../collection.ts';
 import { ApiError } from '../errors.ts';
-import {
-  type BillingOperation,
-  DISPUTE_INVOICE_INDEX,
-  type disputeReasons,
-  REFUND_INVOICE_INDEX,
-} from '../resources/billing.ts';
+import { type BillingOperation, type disputeReasons, INVOICE_INDEX } from '../resources/billing.ts';
 import {
   type BookingDeps,
   emitDerivedEvents,
@@ -199,8 +194,8 @@ export async function remainingCharges(
   invoices: Pick<StoredDocument<'invoice'>, 'id' | 'doc'>[],
 ): Promise<Map<string, number>> {
   const values = invoices.map(({ id }) => id);
-  const disputes = await findDocuments(deps, 'dispute', { name: DISPUTE_INVOICE_INDEX, values });
-  const refunds = await findDocuments(deps, 'refund', { name: REFUND_INVOICE_INDEX, values });
+  const disputes = await findDocuments(deps, 'dispute', { name: INVOICE_INDEX, values });
+  const refunds = await findDocuments(deps, 'refund', { name: INVOICE_INDEX, values });
   const left = new Map(invoices.map(({ id, doc }) => [id, centsOf(doc.amount)]));
   for (const { doc } of [
     ...disputes.filter((one) => !['won', 'warningClosed'].includes(one.doc.status)),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { amount, dateTime, oneOf, text } from '../fields.ts';
 import { type JsonObject, stringMember } from '../json.ts';
 import type { NamedValue, ResourceRef, StoredResource, TravelReader } from '../ports.ts';
-import { defineResource } from '../resource.ts';
+import { defineResource, type ResourceDeclaration } from '../resource.ts';
 import {
   customFieldReferences,
   customFieldsOf,
@@ -114,20 +114,28 @@ const disputeSchema = z
 /** The document of a dispute. */
 export type Dispute = z.infer<typeof disputeSchema>;
 
-/** A dispute of the charge of a paid invoice. The billing provider opens it and refunds the charge. */
-export const dispute = defineResource({
-  type: 'dispute',
-  path: 'disputes',
-  idForm: 'A',
-  schema: disputeSchema,
+/** The index of disputes, and of refunds, by their invoice. */
+export const INVOICE_INDEX = 'invoice';
+
+/** What disputes and refunds have in common: clients only read them, and they are found by their invoice. */
+const belongsToInvoice = {
   operations: ['list', 'retrieve'],
   events: ['created', 'updated'],
   sortBy: [],
   filters: [],
   references: [{ field: 'invoiceId', to: 'invoice' }],
   rules: {
-    index: ({ doc }) => [{ name: DISPUTE_INVOICE_INDEX, value: stringMember(doc, 'invoiceId') ?? '' }],
+    index: ({ doc }) => [{ name: INVOICE_INDEX, value: stringMember(doc, 'invoiceId') ?? '' }],
   },
+} satisfies Partial<ResourceDeclaration>;
+
+/** A dispute of the charge of a paid invoice. The billing provider opens it and refunds the charge. */
+export const dispute = defineResource({
+  type: 'dispute',
+  path: 'disputes',
+  idForm: 'A',
+  schema: disputeSchema,
+  ...belongsToInvoice,
   example: {
     amount: { currency: 'EUR', total: 220 },
     invoiceId: '66b0c1d2e3f4a5b6c7d8e912',
@@ -135,9 +143,6 @@ export const dispute = defineResource({
     status: 'needsResponse',
   },
 });
-
-/** The index of disputes by their invoice. */
-export const DISPUTE_INVOICE_INDEX = 'invoice';
 
 /** The statuses of a refund. */
 export const refundStatuses = ['delayed', 'waiting', 'pending', 'succeeded', 'failed', 'canceled'] as const;
@@ -161,14 +166,7 @@ export const refund = defineResource({
   path: 'refunds',
   idForm: 'A',
   schema: refundSchema,
-  operations: ['list', 'retrieve'],
-  events: ['created', 'updated'],
-  sortBy: [],
-  filters: [],
-  references: [{ field: 'invoiceId', to: 'invoice' }],
-  rules: {
-    index: ({ doc }) => [{ name: REFUND_INVOICE_INDEX, value: stringMember(doc, 'invoiceId') ?? '' }],
-  },
+  ...belongsToInvoice,
   example: {
     amount: { currency: 'EUR', total: 220 },
     invoiceId: '66b0c1d2e3f4a5b6c7d8e912',
@@ -176,9 +174,6 @@ export const refund = defineResource({
     status: 'waiting',
   },
 });
-
-/** The index of refunds by their invoice. */
-export const REFUND_INVOICE_INDEX = 'invoice';
 
 /**
  * Returns the resource that determines the status of a billing operation (specification, "Derivation of the billing
