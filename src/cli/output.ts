@@ -5,6 +5,7 @@ import { SettingsFault } from '../config/faults.ts';
 import { isSafeUrl } from '../config/schema.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { DatabaseInUse } from '../store/database.ts';
+import { UnknownSchema } from '../store/migrate.ts';
 
 /** Formats a table. Each cell takes one line: line breaks and control characters are escaped. */
 export function formatTable(head: string[], rows: string[][]): string {
@@ -83,8 +84,9 @@ export function exitCodeFor(error: unknown, complain: (text: string) => void): 0
 }
 
 function operatorMessage(error: unknown): string | undefined {
-  if (error instanceof SettingsFault || error instanceof DatabaseInUse) return error.message;
   if (!(error instanceof Error)) return undefined;
+  if ([SettingsFault, DatabaseInUse, UnknownSchema].some((known) => error instanceof known))
+    return error.message;
   const { message } = error;
   const inDatabase = databaseRemedies.find(([part]) => message.includes(part));
   if (inDatabase) return `The database in JETBRIDGE_DATA cannot be used: ${message}. ${inDatabase[1]}`;

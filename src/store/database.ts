@@ -5,7 +5,6 @@ import {
   CompiledQuery,
   type DatabaseConnection,
   Kysely,
-  Migrator,
   SqliteAdapter,
   type SqliteDatabase,
   SqliteDialect,
@@ -13,8 +12,8 @@ import {
   type SqliteStatement,
   sql,
 } from 'kysely';
+import { migrate } from './migrate.ts';
 import type { ColumnTypes } from './migrations/column-types.ts';
-import { migrations } from './migrations/index.ts';
 import type { Tables } from './tables.ts';
 import { StoreUnavailable } from './unavailable.ts';
 
@@ -43,8 +42,8 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** The SQLite column types for JSON and for a 64-bit integer. */
-const columnTypes: ColumnTypes = { json: 'text', time: 'integer' };
+/** SQLite compares text by code point, and its integers have 64 bits. */
+const columnTypes: ColumnTypes = { orderedText: 'text', bigint: 'integer' };
 
 /**
  * Opens the embedded database in `directory` and migrates it. Creates the directory if it is missing. With
@@ -57,7 +56,7 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
   const release = exclusive ? await lockDirectory(directory) : () => {};
   try {
     const listeners: ((error: StoreUnavailable) => void)[] = [];
-    const { db, sqlite } = await openMigrated(join(directory, DATABASE), (error) => {
+    const { db, sqlite } = await openMigrated(directory, (error) => {
       for (const listener of listeners) listener(error);
     });
     return {
@@ -131,10 +130,10 @@ function runWithRelaxedDurability<T>(
 type Sqlite = Awaited<ReturnType<typeof openSqlite>>;
 
 async function openMigrated(
-  file: string,
+  directory: string,
   onUnavailable: (error: StoreUnavailable) => void,
 ): Promise<{ db: Kysely<Tables>; sqlite: Sqlite }> {
-  const sqlite = await openSqlite(file, (error) => {
+  const sqlite = await openSqlite(join(directory, DATABASE), (error) => {
     const unavailable = toUnavailable(error);
     if (unavailable) onUnavailable(unavailable);
     return unavailable ?? error;
@@ -144,7 +143,7 @@ async function openMigrated(
       'pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = on',
     );
     const db = new Kysely<Tables>({ dialect: new ImmediateSqliteDialect({ database: sqlite }) });
-    await migrate(db);
+    await migrate(db, { types: columnTypes, place: directory, setting: 'JETBRIDGE_DATA' });
     return { db, sqlite };
   } catch (error) {
     sqlite.close();
@@ -191,12 +190,6 @@ export class DatabaseInUse extends Error {
     );
     this.name = 'DatabaseInUse';
   }
-}
-
-async function migrate(db: Kysely<Tables>): Promise<void> {
-  const provider = { getMigrations: async () => migrations(columnTypes) };
-  const { error } = await new Migrator({ db, provider }).migrateToLatest();
-  if (error) throw error;
 }
 
 /**

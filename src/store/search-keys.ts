@@ -40,7 +40,7 @@ const MAX_KEY_LENGTH = 500;
  * Prefix of the hash that replaces a key that is too long. A text that itself begins with this prefix is hashed too, so
  * that it cannot equal the hash of another text.
  */
-export const HASH_PREFIX = 'sha256:';
+const HASH_PREFIX = 'sha256:';
 
 /** Replaces a text that is too long for an index by its hash. */
 function hashIfLong(text: string): string {

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openSqlite } from '../../src/store/database.ts';
 import { certificateFiles } from '../fixtures/certificate.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import {
@@ -418,6 +419,17 @@ describe('serve', () => {
     const ran = await runJetbridge(['serve'], { JETBRIDGE_DATA: folder.path });
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.err).toMatch(/^The database in JETBRIDGE_DATA cannot be used: file is not a database\. .*\n$/);
+  });
+
+  it('a database of another version of Jetbridge ends it with one line', async () => {
+    const database = await openSqlite(join(folder.path, 'jetbridge.db'));
+    database.exec(
+      "create table kysely_migration (name text, timestamp text); insert into kysely_migration values ('0001-bridge', '')",
+    );
+    database.close();
+    const ran = await runJetbridge(['serve'], { JETBRIDGE_DATA: folder.path });
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toMatch(/^.* was written by an earlier version of Jetbridge\. .* JETBRIDGE_DATA .*\n$/);
   });
 });
 

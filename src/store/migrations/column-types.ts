@@ -1,6 +1,7 @@
-/** The few column types that differ between the databases. */
+/** The SQL types that differ between the databases. All other columns are `text` (JSON too) and `integer`. */
 export interface ColumnTypes {
-  json: 'text' | 'jsonb';
-  /** A 64-bit integer. */
-  time: 'integer' | 'bigint';
+  /** Text that is compared, ordered or part of a key: by code point in every database. */
+  orderedText: 'text' | 'text collate "C"';
+  /** A 64-bit integer: times, positions, sequence numbers. */
+  bigint: 'integer' | 'bigint';
 }

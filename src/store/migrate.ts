@@ -1,0 +1,59 @@
+import { type Kysely, Migrator } from 'kysely';
+import type { ColumnTypes } from './migrations/column-types.ts';
+import { migrations } from './migrations/index.ts';
+import type { Tables } from './tables.ts';
+
+/** Where a database is, for messages to the operator. */
+interface DatabasePlace {
+  /** The data folder, or a database URL without its password. */
+  place: string;
+  /** The setting with the place. */
+  setting: string;
+}
+
+/**
+ * Migrates a database to the current schema. Throws UnknownSchema, before anything is changed, if another version of
+ * Jetbridge made the schema.
+ */
+export async function migrate(
+  db: Kysely<Tables>,
+  { types, ...place }: DatabasePlace & { types: ColumnTypes },
+): Promise<void> {
+  const known = migrations(types);
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
+  const applied = await readAppliedMigrations(db);
+  if (applied.some((name) => !(name in known))) {
+    const isNewer = Object.keys(known).every((name) => applied.includes(name));
+    throw new UnknownSchema(isNewer ? 'newer' : 'earlier', place);
+  }
+  const { error } = await migrator.migrateToLatest();
+  if (error) throw error;
+}
+
+/** Reads the names from Kysely's own table, because the Migrator creates that table before it reads. */
+async function readAppliedMigrations(db: Kysely<Tables>): Promise<string[]> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(({ name }) => name === MIGRATIONS)) return [];
+  const rows = await db
+    .withTables<{ [MIGRATIONS]: { name: string } }>()
+    .selectFrom(MIGRATIONS)
+    .select('name')
+    .execute();
+  return rows.map(({ name }) => name);
+}
+
+const MIGRATIONS = 'kysely_migration';
+
+/** Thrown if the schema of a database was made by another version of Jetbridge. */
+export class UnknownSchema extends Error {
+  constructor(made: 'earlier' | 'newer', { place, setting }: DatabasePlace) {
+    const remedy =
+      made === 'newer'
+        ? `Install that version, or point ${setting} at another place.`
+        : `This version cannot read it: point ${setting} at an empty place, or install the earlier version.`;
+    super(
+      `${place} was written by ${made === 'newer' ? 'a newer' : 'an earlier'} version of Jetbridge. ${remedy}`,
+    );
+    this.name = 'UnknownSchema';
+  }
+}

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openEmbedded, openSqlite } from '../../src/store/database.ts';
+import { UnknownSchema } from '../../src/store/migrate.ts';
+import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
+
+const { newFolder, open } = temporaryDatabases('jetbridge-schema-');
+
+/** Closes a database of the current schema, after `statement` has changed it, and returns its folder. */
+async function folderWith(statement: string): Promise<string> {
+  const folder = newFolder();
+  await (await openEmbedded(folder, false)).close();
+  const raw = await openSqlite(join(folder, 'jetbridge.db'));
+  raw.exec(statement);
+  raw.close();
+  return folder;
+}
+
+/** Expects that opening the folder fails with this message, and changes nothing in the database. */
+async function expectRefusal(folder: string, message: string): Promise<void> {
+  const content = readFileSync(join(folder, 'jetbridge.db'));
+  const opening = openEmbedded(folder, true);
+  await expect(opening).rejects.toThrow(UnknownSchema);
+  await expect(opening).rejects.toThrow(message);
+  expect(readFileSync(join(folder, 'jetbridge.db')).equals(content)).toBe(true);
+}
+
+test('a database of an earlier build is refused before anything is changed', async () => {
+  const folder = await folderWith(`
+    delete from kysely_migration;
+    insert into kysely_migration (name, timestamp) values ('0001-bridge', ''), ('0002-travel', '')`);
+  await expectRefusal(
+    folder,
+    `${folder} was written by an earlier version of Jetbridge. This version cannot read it: ` +
+      'point JETBRIDGE_DATA at an empty place, or install the earlier version.',
+  );
+});
+
+test('a database of a newer version is refused before anything is changed', async () => {
+  const folder = await folderWith(`insert into kysely_migration (name, timestamp) values ('0002-next', '')`);
+  await expectRefusal(
+    folder,
+    `${folder} was written by a newer version of Jetbridge. ` +
+      'Install that version, or point JETBRIDGE_DATA at another place.',
+  );
+});
+
+test('a refused folder is not locked', async () => {
+  const folder = await folderWith(`update kysely_migration set name = '0001-bridge'`);
+  await expect(openEmbedded(folder, true)).rejects.toThrow(UnknownSchema);
+  const raw = await openSqlite(join(folder, 'jetbridge.db'));
+  raw.exec(`update kysely_migration set name = '0001-schema'`);
+  raw.close();
+  await (await open(folder)).ping();
+});
+
+test('an interrupted migration leaves the database unchanged, and runs again at the next start', async () => {
+  const folder = await folderWith('select 1');
+  const raw = await openSqlite(join(folder, 'jetbridge.db'));
+  const names = raw
+    .prepare(`select name from sqlite_master where type = 'table' and name not like 'sqlite_%'`)
+    .all([]);
+  raw.exec('pragma foreign_keys = off');
+  for (const { name } of names as { name: string }[]) raw.exec(`drop table "${name}"`);
+  // A table with the name of the last one that the migration creates makes it fail.
+  raw.exec('create table request_log (seq integer)');
+  await expect(openEmbedded(folder, true)).rejects.toThrow('request_log');
+  raw.exec('drop table request_log');
+  raw.close();
+  await (await open(folder)).ping();
+});
