@@ -37,6 +37,8 @@ export interface ClientSettings {
   concurrency: number;
   /** The largest number of calls per second; undefined: no limit. */
   perSecond: number | undefined;
+  /** The number of processes that share both limits; this client uses its part of them. Default: 1. */
+  sharers?: () => number;
   /** The media type of the first PATCH; after a 415 the other one is used. */
   patchMediaType: PatchMediaType;
 }
@@ -69,13 +71,13 @@ export interface TravelClient {
  * before the lease under which it is made.
  */
 export function travelClient(settings: ClientSettings): TravelClient {
-  const { concurrency, perSecond, clock, timeoutMs } = settings;
+  const { concurrency, perSecond, sharers, clock, timeoutMs } = settings;
   const agents = {
     httpAgent: new HttpAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS }),
     httpsAgent: new HttpsAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS }),
   };
   const http = axiosFor(settings, agents);
-  const limit = createLimiter({ concurrency, perSecond, clock });
+  const limit = createLimiter({ concurrency, perSecond, sharers, clock });
   const exchange = createExchange(settings.patchMediaType);
   let clockOffset: number | undefined;
   return {
@@ -192,6 +194,8 @@ export interface Limits {
   concurrency: number;
   /** The number of calls that may start within any second; undefined for no limit. */
   perSecond: number | undefined;
+  /** The number of processes that share the limits. Each has an equal part, but at least one call and one a second. */
+  sharers?: (() => number) | undefined;
   clock: Pick<Runtime, 'now' | 'wait'>;
 }
 
@@ -199,9 +203,10 @@ export interface Limits {
 export type Limiter = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /** Creates the limiter that all calls of a connection share. */
-export function createLimiter(limits: Limits): Limiter {
-  const slots = createSemaphore(limits.concurrency);
-  const waitForRate = createPacer(limits);
+export function createLimiter({ concurrency, perSecond, sharers = () => 1, clock }: Limits): Limiter {
+  const partOf = (limit: number) => Math.max(1, Math.floor(limit / sharers()));
+  const slots = createSemaphore(() => partOf(concurrency));
+  const waitForRate = createPacer(() => perSecond && partOf(perSecond), clock);
   return async (signal, work) => {
     await slots.acquire(signal);
     try {
@@ -214,17 +219,18 @@ export function createLimiter(limits: Limits): Limiter {
   };
 }
 
-function createSemaphore(size: number): {
+/** A semaphore whose size may change: a smaller one admits nobody until enough of its users have left. */
+function createSemaphore(size: () => number): {
   acquire(signal: AbortSignal): Promise<void>;
   release(): void;
 } {
-  let free = size;
+  let used = 0;
   const waiting = new Set<() => void>();
   return {
     acquire: (signal) =>
       new Promise((resolve, reject) => {
-        if (free > 0) {
-          free -= 1;
+        if (used < size()) {
+          used += 1;
           resolve();
           return;
         }
@@ -240,22 +246,28 @@ function createSemaphore(size: number): {
         signal.addEventListener('abort', cancel, { once: true });
       }),
     release: () => {
-      const [next] = waiting;
-      if (next === undefined) {
-        free += 1;
-        return;
+      used -= 1;
+      for (const next of waiting) {
+        if (used >= size()) return;
+        used += 1;
+        waiting.delete(next);
+        next();
       }
-      waiting.delete(next);
-      next();
     },
   };
 }
 
 /** Records the start times of the last calls, so that the limit holds for every second and not only on average. */
-function createPacer({ perSecond, clock }: Limits): (signal: AbortSignal) => Promise<void> {
+function createPacer(
+  limit: () => number | undefined,
+  clock: Limits['clock'],
+): (signal: AbortSignal) => Promise<void> {
   const starts: number[] = [];
   return async (signal) => {
+    const perSecond = limit();
     if (perSecond === undefined) return;
+    // Older starts than the last `perSecond` ones do not matter; there are some after the limit was lowered.
+    starts.splice(0, starts.length - perSecond);
     const oldest = starts.length < perSecond ? undefined : starts.shift();
     const now = clock.now();
     const at = oldest === undefined ? now : Math.max(now, oldest + 1_000);
