@@ -11,8 +11,8 @@ import { hashSecret, newSecret } from '../../src/http/authentication.ts';
 import type { TravelLookups, TravelUsers } from '../../src/provisioning/travel-ports.ts';
 import { createEmbeddedTravel } from '../../src/server/embedded.ts';
 import { apiKeys } from '../../src/store/credentials.ts';
-import { openEmbedded } from '../../src/store/database.ts';
 import { createDataFolder } from '../fixtures/data-folder.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 import { areSameWithoutCase, wordPairs } from '../fixtures/unicode.ts';
 import { unlimited } from './travel-server.ts';
 
@@ -28,7 +28,7 @@ interface Fixture {
 /** The adapter before the embedded travel service, over HTTP. */
 async function build(): Promise<Fixture> {
   const data = createDataFolder('adapter-');
-  const database = await openEmbedded(data, true);
+  const database = await openTestDatabase(data, true);
   const log = pino({ level: 'silent' });
   const { app, bridgeKey } = await createEmbeddedTravel({
     database,

@@ -56,7 +56,7 @@ async function served(...ids: string[]) {
     await service.close();
   };
   const clientOf = async (connection: string) => {
-    const made = recordedShell(env);
+    const made = await recordedShell(env);
     expect(await createToken(made, { connection, name: 'test' })).toBe(0);
     return scimClient(service.url, made.out[0] ?? '');
   };
@@ -82,7 +82,7 @@ async function oktaIsGone() {
 
 test('all connections in the database are listed, whether or not the settings have them', async () => {
   await oktaIsGone();
-  const recorded = recordedShell(environment('entra'));
+  const recorded = await recordedShell(environment('entra'));
   expect(await listConnections(recorded)).toBe(0);
   const [head = '', ...rows] = recorded.out
     .join('\n')
@@ -104,7 +104,7 @@ test('all connections in the database are listed, whether or not the settings ha
 
 test('a forgotten connection leaves its travelers unchanged, and another connection can find and link them', async () => {
   const { before } = await oktaIsGone();
-  const recorded = answering(recordedShell(environment('entra')), 'y');
+  const recorded = answering(await recordedShell(environment('entra')), 'y');
   expect(await forgetConnection(recorded, { name: 'okta', yes: false })).toBe(0);
   expect(recorded.asked).toEqual(['Forget okta? It cannot be undone. [y/N] ']);
   expect(recorded.err).toEqual([
@@ -130,7 +130,7 @@ test('a forgotten connection leaves its travelers unchanged, and another connect
 test('a connection can be forgotten while a server without it runs', async () => {
   await oktaIsGone();
   const { clientOf } = await served('entra');
-  const recorded = recordedShell(environment('entra'));
+  const recorded = await recordedShell(environment('entra'));
   expect(await forgetConnection(recorded, { name: 'okta', yes: true })).toBe(0);
   const { send } = await clientOf('entra');
   expect((await send('POST', '/Users', user('ada'))).status).toBe(201);
@@ -138,10 +138,10 @@ test('a connection can be forgotten while a server without it runs', async () =>
 
 test.each(['', 'n', 'no', 'okta'])('the answer "%s" changes nothing', async (answer) => {
   await oktaIsGone();
-  const recorded = answering(recordedShell(environment('entra')), answer);
+  const recorded = answering(await recordedShell(environment('entra')), answer);
   expect(await forgetConnection(recorded, { name: 'okta', yes: false })).toBe(1);
   expect(recorded.err.at(-1)).toBe('Nothing was changed.');
-  const listed = recordedShell(environment('entra'));
+  const listed = await recordedShell(environment('entra'));
   await listConnections(listed);
   expect(listed.out.join('\n')).toContain('okta');
 });
@@ -154,7 +154,7 @@ test.each([
   ['mars', 'There is no connection mars in the database; it has entra, okta.'],
 ])('the connection %s is not forgotten', async (name, fault) => {
   await oktaIsGone();
-  const recorded = recordedShell(environment('okta', 'entra'));
+  const recorded = await recordedShell(environment('okta', 'entra'));
   expect(await forgetConnection(recorded, { name, yes: true })).toBe(1);
   expect([recorded.out, recorded.err]).toEqual([[], [fault]]);
 });

@@ -34,7 +34,7 @@ describe('jetbridge api-keys', () => {
 
   it('creates a key that is shown once, stored as a hash, and accepted until it is revoked', async () => {
     const service = await withAdmin();
-    const made = shell();
+    const made = await shell();
     expect(await createApiKey(made, { user: 'ADMIN@jetbridge.local', name: 'reports' })).toBe(0);
     const [key = ''] = made.out;
     expect(made.out).toEqual([expect.stringMatching(/^travel_[\w-]{43}$/)]);
@@ -42,7 +42,7 @@ describe('jetbridge api-keys', () => {
     const status = async () =>
       (await fetch(`${service.url}/api/whoami`, { headers: { Authorization: `Bearer ${key}` } })).status;
     expect(await status()).toBe(200);
-    const listed = shell();
+    const listed = await shell();
     expect(await listApiKeys(listed)).toBe(0);
     const rows = listed.out.join('\n').split('\n');
     const row = rows.find((line) => line.includes('reports')) ?? '';
@@ -50,14 +50,14 @@ describe('jetbridge api-keys', () => {
     expect(listed.out.join('\n')).not.toContain(key);
     expect(lookedInto(key)).toEqual([]);
     const id = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(row)?.[0] ?? '';
-    expect(await revokeApiKey(shell(), id)).toBe(0);
+    expect(await revokeApiKey(await shell(), id)).toBe(0);
     expect(await status()).toBe(401);
-    const again = shell();
+    const again = await shell();
     expect(await revokeApiKey(again, id)).toBe(1);
     expect(again.err).toEqual([
       'There is no such key, or it was revoked before. "jetbridge api-keys list" shows them.',
     ]);
-    const after = shell();
+    const after = await shell();
     await listApiKeys(after);
     expect(after.out.join('\n')).toMatch(/reports.*revoked \d{4}-/);
     await service.close();
@@ -78,7 +78,7 @@ describe('jetbridge api-keys', () => {
       ['guest@corp.example', 'The user guest@corp.example has not the role admin.'],
       ['gone@corp.example', 'The user gone@corp.example is archived.'],
     ] as const) {
-      const recorded = shell();
+      const recorded = await shell();
       const code = await createApiKey(recorded, { user, name: 'x' });
       expect([code, recorded.out]).toEqual([1, []]);
       expect(recorded.err).toEqual([`${text} A key belongs to an active user with the role admin.`]);
@@ -86,7 +86,7 @@ describe('jetbridge api-keys', () => {
   });
 
   it('refuses to create keys for a real travel API', async () => {
-    const recorded = shell({ TRAVEL_API_URL: 'https://travel.example.com', TRAVEL_API_KEY: 'x' });
+    const recorded = await shell({ TRAVEL_API_URL: 'https://travel.example.com', TRAVEL_API_KEY: 'x' });
     expect(await createApiKey(recorded, { user: 'a@b.example', name: 'x' })).toBe(1);
     expect(recorded.err).toEqual([
       'No connection uses the embedded travel service; the real one makes its keys itself.',
@@ -96,7 +96,7 @@ describe('jetbridge api-keys', () => {
 
 describe('jetbridge oauth-clients', () => {
   it('creates a client whose secret is shown once and stored as a hash', async () => {
-    const made = shell({ PUBLIC_URL: 'https://bridge.example.com/' });
+    const made = await shell({ PUBLIC_URL: 'https://bridge.example.com/' });
     expect(await createClient(made, scim)).toBe(0);
     expect(made.out).toEqual([
       expect.stringMatching(/^client_id=[0-9a-f-]{36}$/),
@@ -106,12 +106,12 @@ describe('jetbridge oauth-clients', () => {
       'Keep the secret: it is shown only now. Tokens are asked for at https://bridge.example.com/oauth/token.',
     ]);
     expect(lookedInto(made.out[1]?.split('=')[1] ?? '')).toEqual([]);
-    const listed = shell();
+    const listed = await shell();
     expect(await listClients(listed)).toBe(0);
     expect(listed.out.join('\n')).toMatch(/Entra +│ SCIM of default +│ secret +│ \d{4}-.* │ never/);
     expect(`client_id=${idIn(listed)}`).toBe(made.out[0]);
-    expect(await revokeClient(shell(), idIn(listed))).toBe(0);
-    const again = shell();
+    expect(await revokeClient(await shell(), idIn(listed))).toBe(0);
+    const again = await shell();
     expect(await revokeClient(again, idIn(listed))).toBe(1);
     expect(again.err).toEqual([
       'There is no such client, or it was revoked before. "jetbridge oauth-clients list" shows them.',
@@ -119,15 +119,15 @@ describe('jetbridge oauth-clients', () => {
   });
 
   it('reports connections, admins and clients that do not exist', async () => {
-    const nowhere = shell();
+    const nowhere = await shell();
     expect(await createClient(nowhere, { ...scim, opens: { connection: 'mars' } })).toBe(1);
     expect(nowhere.err).toEqual(['There is no connection mars; the settings have default.']);
-    const nobody = shell();
+    const nobody = await shell();
     expect(await createClient(nobody, { ...scim, opens: { travelAdmin: 'no@corp.example' } })).toBe(1);
     expect(nobody.err).toEqual([
       'No user of the travel service has the address no@corp.example. A client acts for an active user with the role admin.',
     ]);
-    const listed = shell();
+    const listed = await shell();
     await listClients(listed);
     expect(idIn(listed)).toBe('');
   });
@@ -136,18 +136,18 @@ describe('jetbridge oauth-clients', () => {
     const { publicKey } = await generateKeyPair('ES256', { extractable: true });
     const file = join(folder.path, 'keys.json');
     writeFileSync(file, JSON.stringify({ keys: [await exportJWK(publicKey)] }));
-    const made = shell({ PUBLIC_URL: 'https://bridge.example.com' });
+    const made = await shell({ PUBLIC_URL: 'https://bridge.example.com' });
     expect(await createClient(made, { ...scim, keys: { file } })).toBe(0);
     expect(made.out).toEqual([expect.stringMatching(/^client_id=/)]);
     expect(made.err).toEqual([
       'Its assertions must have the client_id as iss and sub, and https://bridge.example.com/oauth/token as aud.',
     ]);
-    const local = shell();
+    const local = await shell();
     expect(await createClient(local, { ...scim, keys: { uri: 'https://idp.example/keys' } })).toBe(0);
     expect(local.err).toEqual([
       'Set PUBLIC_URL for the server: assertions must name <PUBLIC_URL>/oauth/token as their audience.',
     ]);
-    const listed = shell();
+    const listed = await shell();
     await listClients(listed);
     expect(listed.out.join('\n').match(/│ keys +│/g)).toHaveLength(2);
   });
@@ -164,7 +164,7 @@ describe('jetbridge oauth-clients', () => {
     const file = join(folder.path, 'keys.json');
     if (content !== undefined)
       writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
-    const recorded = shell();
+    const recorded = await shell();
     expect(await createClient(recorded, { ...scim, keys: { file } })).toBe(1);
     expect(recorded.out).toEqual([]);
     expect(recorded.err).toHaveLength(1);

@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import { openEmbedded } from '../../src/store/database.ts';
 import { textsInFiles } from '../fixtures/database-bytes.ts';
 import {
   createLeaver,
@@ -14,6 +13,7 @@ import {
 import { eventually } from '../fixtures/eventually.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import type { RunningService } from '../fixtures/service.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 let fixture: ErasureFixture;
@@ -31,7 +31,7 @@ async function expectReduced({ url }: RunningService, travelId: string): Promise
 }
 
 async function hashes(data: string): Promise<number> {
-  const database = await openEmbedded(data, false);
+  const database = await openTestDatabase(data, false);
   const rows = await database.db.selectFrom('erased_traveler').select('hash').execute();
   await database.close();
   return rows.length;
@@ -39,7 +39,7 @@ async function hashes(data: string): Promise<number> {
 
 /** Makes every run of the command fail at this change of a table, until `mend` is called. */
 async function breakAt(data: string, change: string): Promise<{ mend(): Promise<void> }> {
-  const database = await openEmbedded(data, false);
+  const database = await openTestDatabase(data, false);
   await sql`create trigger stay before ${sql.raw(change)} begin select raise(abort, 'stay'); end`.execute(
     database.db,
   );
@@ -133,7 +133,7 @@ test('a traveler of no connection is found again after an interrupted erasure', 
   await waitUntilReconciled(running);
   await fixture.stop();
   const { JETBRIDGE_DATA } = fixture.environment;
-  const database = await openEmbedded(JETBRIDGE_DATA, false);
+  const database = await openTestDatabase(JETBRIDGE_DATA, false);
   // Remove the identity that an import has created for the traveler.
   for (const table of ['identity_email', 'identity'] as const) await database.db.deleteFrom(table).execute();
   await database.close();

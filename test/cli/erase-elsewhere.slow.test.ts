@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { eraseUser } from '../../src/cli/erase.ts';
-import { openEmbedded } from '../../src/store/database.ts';
 import { textsInFiles } from '../fixtures/database-bytes.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
@@ -9,6 +8,7 @@ import { scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { recordedShell } from '../fixtures/shell.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 
 const SCIM_TOKEN = 'the-token-of-the-identity-provider';
 const travelExtension = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
@@ -71,7 +71,7 @@ async function leaver(): Promise<{ running: RunningService; travelId: string; id
 }
 
 async function erase(user: string) {
-  const shell = recordedShell(environment);
+  const shell = await recordedShell(environment);
   const end = await eraseUser(shell, { user, yes: true });
   return { end, out: shell.out.join('\n'), err: shell.err.join('\n') };
 }
@@ -150,7 +150,7 @@ test('a person whose traveler elsewhere is not archived yet is not erased', asyn
 
 test("the erasure waits for a reconciler that holds the person's lease", async () => {
   const { running, id } = await leaver();
-  const database = await openEmbedded(running.data, false);
+  const database = await openTestDatabase(running.data, false);
   const lease = (token: string | null, until: number | null) =>
     database.db
       .updateTable('identity')

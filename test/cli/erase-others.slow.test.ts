@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { eraseUser } from '../../src/cli/erase.ts';
-import { openEmbedded } from '../../src/store/database.ts';
 import { travelStore } from '../../src/store/travel-writes.ts';
 import { bookingTransactions } from '../../src/travel/booking/booking-service.ts';
 import { eventually } from '../fixtures/eventually.ts';
@@ -9,6 +8,7 @@ import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { recordedShell } from '../fixtures/shell.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 import { car, hotel } from '../travel/booking/quotes.ts';
 
@@ -45,7 +45,7 @@ async function serve(connections: Record<string, object> = { default: {} }): Pro
 
 /** Returns the output of the plan and of the erasure. */
 async function erase(user: string): Promise<string> {
-  const shell = recordedShell(environment);
+  const shell = await recordedShell(environment);
   const end = await eraseUser(shell, { user, yes: true });
   expect({ end, err: shell.err }).toEqual({ end: 0, err: [] });
   return shell.out.join('\n');
@@ -157,7 +157,7 @@ test('the address of a traveler of no identity provider stays in events and in t
   const recorded = await own();
   expect(recorded).toMatchObject([{ data: desk }]);
   const logged = async () => {
-    const database = await openEmbedded(running.data, false);
+    const database = await openTestDatabase(running.data, false);
     const rows = await database.db.selectFrom('request_log').select('request_body').execute();
     await database.close();
     return rows.filter(({ request_body }) => request_body?.includes(desk.email)).length;
@@ -272,7 +272,7 @@ test('an address anywhere in an event of a trip with several travelers is remove
   const travelerIds = ['ann', 'ben'].map(
     (name) => travelers.find(({ email }) => email === `${name}@corp.example`)?.id ?? '',
   );
-  const database = await openEmbedded(running.data, false);
+  const database = await openTestDatabase(running.data, false);
   let last = 0;
   const newId = () => {
     last += 1;

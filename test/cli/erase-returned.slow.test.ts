@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Database, openEmbedded } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import {
   bookTrip,
   createLeaver,
@@ -12,6 +12,7 @@ import {
 import { eventually } from '../fixtures/eventually.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import type { RunningService } from '../fixtures/service.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 let fixture: ErasureFixture;
@@ -54,7 +55,7 @@ test("a person who is reactivated while the erasure waits for another person's l
   const running = await fixture.serve();
   const person = await traveled(running);
   const { scim, id, travelId } = person;
-  const database = await openEmbedded(running.data, false);
+  const database = await openTestDatabase(running.data, false);
   // A reconciler holds the lease of a person whose manager the erased person is.
   const bob = database.db.updateTable('identity').where('user_name_key', '=', 'bob@corp.example');
   await bob.set({ lease_token: 'at work', lease_until: Date.now() + 600_000 }).execute();
@@ -78,7 +79,7 @@ test('a person who is reactivated after the traveler was erased gets a new trave
   const running = await fixture.serve();
   const person = await traveled(running);
   const { scim, id, travelId } = person;
-  const database = await openEmbedded(running.data, false);
+  const database = await openTestDatabase(running.data, false);
   // The IdP can still win until the traveler becomes anonymous, so reactivate the person at that moment.
   await sql`create trigger back after update on travel_resource
     when new.id = ${sql.lit(travelId)} and new.doc like '%"erased-%'

@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import { openEmbedded } from '../../src/store/database.ts';
 import { textsInFiles } from '../fixtures/database-bytes.ts';
 import {
   bookTrip,
@@ -19,6 +18,7 @@ import { eventually } from '../fixtures/eventually.ts';
 import { runJetbridge } from '../fixtures/jetbridge.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 let fixture: ErasureFixture;
@@ -285,7 +285,7 @@ test('the next erasure completes an interrupted one', async () => {
   const { scim, id } = await createLeaver(fixture, running);
   await scim.send('DELETE', `/Users/${id}`);
   await waitUntilReconciled(running);
-  const database = await openEmbedded(running.data, false);
+  const database = await openTestDatabase(running.data, false);
   // The last step fails, as if the process had died before it.
   await sql`create trigger stay before delete on identity begin select raise(abort, 'stay'); end`.execute(
     database.db,

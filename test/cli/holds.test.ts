@@ -1,11 +1,12 @@
 import { decideHolds, listHolds, showHold } from '../../src/cli/holds.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
-import { type Database, openEmbedded } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
 import { NOW, person } from '../fixtures/store.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 
 const inactive = (id: string) => ({ desired: { ...person(id).desired, active: false } });
 const valve = { state: 'held', hold: { cause: 'safetyValve', since: NOW } } as const;
@@ -19,10 +20,10 @@ let questions: string[];
 beforeEach(async () => {
   folder = temporaryFolder();
   settings = writeSettingsFile({}, { okta: { policies: { deprovision: 'delete' } }, entra: {} });
-  database = await openEmbedded(folder.path, false);
+  database = await openTestDatabase(folder.path, false);
   for (const id of ['okta', 'entra']) await ensureConnection(database, { id, account: 'embedded' });
   store = provisioningStore(database);
-  shell = recordedShell({ JETBRIDGE_DATA: folder.path, JETBRIDGE_CONFIG: settings.path });
+  shell = await recordedShell({ JETBRIDGE_DATA: folder.path, JETBRIDGE_CONFIG: settings.path });
   questions = [];
 });
 afterEach(async () => {

@@ -10,11 +10,11 @@ import {
   travelServiceSchema,
 } from '../../src/config/schema.ts';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
-import { openEmbedded } from '../../src/store/database.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { mergePatch } from '../../src/translator/plan.ts';
 import { runJetbridge, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { blockBelow, fencedBlocks, readDocument, tableRowsUnder } from '../fixtures/markdown.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 import { fieldKeys, translate } from '../fixtures/translator.ts';
 
 const home = join(__dirname, '..', '..');
@@ -167,7 +167,7 @@ describe('docs/operations.md', () => {
 
   it('says of every table of the database what is kept there, and for how long', async () => {
     const place = temporaryFolder();
-    const { db, close } = await openEmbedded(place.path, false);
+    const { db, close } = await openTestDatabase(place.path, false);
     const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
     await close();
     place.remove();

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openEmbedded } from '../../src/store/database.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { type FaultyProxy, faultyProxy, type ProxyAction } from '../fixtures/faulty-proxy.ts';
 import { type CrashPoint, type ServerProcess, startServer } from '../fixtures/server-process.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 import { type ConnectionName, connections } from './identity-providers.ts';
 import type { CallFault } from './operations.ts';
 import { otherTravelService } from './other-travel-service.ts';
@@ -172,7 +172,7 @@ async function startAll(
 }
 
 async function readStoredIdentity(data: string, connection: ConnectionName, id: string): Promise<string> {
-  const database = await openEmbedded(data, false);
+  const database = await openTestDatabase(data, false);
   try {
     const identity = await provisioningStore(database).identities.findById(connection, id);
     const { trace: _trace, desired: _desired, observed: _observed, ...rest } = identity ?? { trace: [] };

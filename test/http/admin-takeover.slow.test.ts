@@ -7,6 +7,7 @@ import { AUDIENCE, type OpenidProvider, openidProvider } from '../fixtures/openi
 import { patchOp } from '../fixtures/scim.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
+import { withTestDatabase } from '../fixtures/test-database.ts';
 
 /**
  * The attack: with a SCIM token, give the traveler of an admin an email address that the attacker controls at the
@@ -33,7 +34,7 @@ async function startAgain(): Promise<void> {
   const environment = { JETBRIDGE_CONFIG: settings.path, JETBRIDGE_DATA: data.path, ...tokens };
   const home = `${__dirname}/../..`;
   const chosen = { PORT: '0', LOG_LEVEL: 'silent', TRAVEL_API_KEY: TRAVEL_KEY, ...environment };
-  service = await start(readSettings(chosen, home), { background: false });
+  service = await start(readSettings(await withTestDatabase(chosen), home), { background: false });
   await service.makeSecrets();
   scim = scimClient(service.url, tokens.SCIM_TOKEN);
   other = scimClient(service.url, tokens.OTHER_TOKEN);

@@ -3,11 +3,12 @@ import { createLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { apiKeys, oauthAccessTokens, scimTokens } from '../../src/store/credentials.ts';
-import { type Database, openEmbedded } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { parseLinesInto } from '../fixtures/http.ts';
 import { oauthClient, type RegisteredClient } from '../fixtures/oauth-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 const SCIM_TOKEN = 'a-token-that-the-operator-chose';
@@ -27,7 +28,7 @@ let sent = 0;
 beforeAll(async () => {
   const log = createLog('info', parseLinesInto(lines));
   service = await startService({ SCIM_TOKEN, TRAVEL_API_KEY }, { background: false, log });
-  database = await openEmbedded(service.data, false);
+  database = await openTestDatabase(service.data, false);
   clients = {
     scim: await oauthClient(service, { connection: 'default' }),
     travel: await oauthClient(service, { travelAdmin: 'admin@jetbridge.local' }),

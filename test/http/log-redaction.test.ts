@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { openEmbedded } from '../../src/store/database.ts';
 import { requestLog } from '../../src/store/request-log.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type RawRequest, rawExchange, requestText } from '../fixtures/raw-http.ts';
 import { type ServerProcess, startServer } from '../fixtures/server-process.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 
 /**
  * Marked values in every part of a request to a process that logs everything. `SHOWN` is used where the request log
@@ -235,7 +235,7 @@ test('the log contains no value that a client chose, nor does the request log wi
 
 /** Reads the whole request log of the travel service. */
 async function travelLog(): Promise<string> {
-  const database = await openEmbedded(join(place.path, 'data'), false);
+  const database = await openTestDatabase(join(place.path, 'data'), false);
   try {
     const { requests } = await requestLog(database).list({ limit: 5_000 });
     return JSON.stringify(requests);

@@ -1,5 +1,4 @@
 import { listClients, revokeClient } from '../../src/cli/credentials.ts';
-import { openEmbedded } from '../../src/store/database.ts';
 import { requestLog } from '../../src/store/request-log.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
@@ -7,6 +6,7 @@ import { oauthClient, type RegisteredClient } from '../fixtures/oauth-client.ts'
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { recordedShell } from '../fixtures/shell.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 let service: RunningService;
@@ -21,8 +21,8 @@ const statuses = async (token: string) => ({
   scim: await statusOf('/scim/v2/Users', token),
   travel: await statusOf('/api/whoami', token),
 });
-const revoke = ({ id }: RegisteredClient) =>
-  revokeClient(recordedShell({ JETBRIDGE_DATA: service.data }), id);
+const revoke = async ({ id }: RegisteredClient) =>
+  revokeClient(await recordedShell({ JETBRIDGE_DATA: service.data }), id);
 
 test("a token of a connection's client gives access to SCIM, and not to the travel service", async () => {
   const client = await oauthClient(service, { connection: 'default' });
@@ -42,7 +42,7 @@ test("a token of an admin's client gives access to the travel service as that ad
   const who = await fetch(`${service.url}/api/whoami`, { headers: { Authorization: `Bearer ${token}` } });
   expect(await who.json()).toMatchObject({ data: { id, email: 'Ada@corp.example' } });
 
-  const shell = recordedShell({ JETBRIDGE_DATA: service.data });
+  const shell = await recordedShell({ JETBRIDGE_DATA: service.data });
   expect(await listClients(shell)).toBe(0);
   expect(shell.out.join('\n')).toContain('travel API as Ada@corp.example');
 });
@@ -105,7 +105,7 @@ test("the request log names the credential of an admin's request", async () => {
   expect((await statuses(await client.token())).travel).toBe(200);
   expect((await statuses(service.travelApiKey)).travel).toBe(200);
   expect((await statuses('nobodys')).travel).toBe(401);
-  const database = await openEmbedded(service.data, false);
+  const database = await openTestDatabase(service.data, false);
   try {
     await eventually(async () => {
       const { requests } = await requestLog(database).list({ path: '/api/whoami', limit: 10 });

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbedded } from '../../src/store/database.ts';
 import { requestLog } from '../../src/store/request-log.ts';
 import type { LoggedRequest, RequestLogQuery } from '../../src/travel/ports.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type JetbridgeServer, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 
 /** The promise is five seconds. A busy machine may take longer; the next import would run after an hour. */
 const SOON_MS = 30_000;
@@ -105,7 +105,7 @@ describe('the events of what an IdP writes', () => {
 
   /** Reads all pages of the request log. */
   async function readRequestLog(query: Omit<RequestLogQuery, 'limit'>): Promise<LoggedRequest[]> {
-    const database = await openEmbedded(data, false);
+    const database = await openTestDatabase(data, false);
     const rows: LoggedRequest[] = [];
     let after: string | undefined;
     do {

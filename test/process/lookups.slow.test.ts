@@ -1,7 +1,7 @@
-import { openEmbedded } from '../../src/store/database.ts';
 import { requestLog } from '../../src/store/request-log.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 
 const CHANGES = 200;
 /** At most four readings a second during a burst of some seconds; one reading for each change would be 200. */
@@ -36,7 +36,7 @@ async function createMany(path: string, resourceOf: (n: number) => object): Prom
 
 /** Returns the number of requests of the bridge for this path in the request log. */
 async function countRequests(path: string): Promise<number> {
-  const database = await openEmbedded(service.data, false);
+  const database = await openTestDatabase(service.data, false);
   const { requests } = await requestLog(database).list({ path, limit: 500 });
   await database.close();
   return requests.filter(({ credential }) => credential === 'bridge').length;

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ScimResource } from '../../src/schema/resource.ts';
-import { type Database, openEmbedded } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import { emailsOf, type ProvisioningFixture, withFixture } from '../fixtures/provisioning.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 import {
   cityOf,
   type DesiredUser,
@@ -28,7 +29,7 @@ let database: Database;
 let fixtures = 0;
 
 beforeAll(async () => {
-  database = await openEmbedded(directory, true);
+  database = await openTestDatabase(directory, true);
 });
 
 afterAll(async () => {

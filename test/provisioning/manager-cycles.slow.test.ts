@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { ProvisioningError } from '../../src/provisioning/provisioning-error.ts';
 import { urns } from '../../src/schema/resource.ts';
-import { openEmbedded } from '../../src/store/database.ts';
 import {
   addressOf,
   managedBy,
@@ -13,6 +12,7 @@ import {
   provisioningFixture,
   withFixture,
 } from '../fixtures/provisioning.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 
 const users = 'default';
 const names = ['Ada', 'Bob', 'Cy', 'Dee', 'Eve', 'Fay', 'Gus', 'Hal'];
@@ -212,7 +212,7 @@ const runs = MODEL_RUNS === undefined ? { numRuns: 60, seed: 9_011 } : { numRuns
 
 test('after random changes of managers no cycle exists, and no manager is left out without one', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-'));
-  const database = await openEmbedded(directory, true);
+  const database = await openTestDatabase(directory, true);
   let last = 0;
   const property = fc.asyncProperty(randomHistory, async ({ managers, steps }) => {
     last += 1;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { openEmbedded } from '../../src/store/database.ts';
 import { provisioningFixture } from '../fixtures/provisioning.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 import { type Action, type CallOutcome, play } from './model/actions.ts';
 import { findViolations } from './model/invariants.ts';
 
@@ -55,7 +55,7 @@ const runs = MODEL_RUNS === undefined ? { numRuns: 200, seed: 20_261_120 } : { n
 
 test('after random writes of the IdP and random failures of the travel API, every traveler is as the IdP wants', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-'));
-  const database = await openEmbedded(directory, true);
+  const database = await openTestDatabase(directory, true);
   let last = 0;
   const property = fc.asyncProperty(
     steps,

@@ -5,10 +5,10 @@ import fc from 'fast-check';
 import { isPossiblePhoneNumber } from 'libphonenumber-js';
 import { cities } from '../../src/sample-data/reference-data.ts';
 import { createSampleData, type SampleCompany } from '../../src/sample-data/sample-data.ts';
-import { openEmbedded } from '../../src/store/database.ts';
 import { travelStore } from '../../src/store/travel-writes.ts';
 import { isJsonObject, type JsonObject } from '../../src/travel/json.ts';
 import type { TravelStore } from '../../src/travel/ports.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { dumpOf } from '../travel/dump.ts';
 
@@ -50,7 +50,7 @@ async function withStore<T>(
   work: (store: TravelStore, dump: () => Promise<string>) => Promise<T>,
 ): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'sample-data-'));
-  const database = await openEmbedded(directory, false);
+  const database = await openTestDatabase(directory, false);
   try {
     return await work(travelStore(database), () => dumpOf(database));
   } finally {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { openEmbedded } from '../../src/store/database.ts';
 import { nameMatcher, redactNames, withoutReferences } from '../../src/store/erasure/matchers.ts';
 import { travelStore } from '../../src/store/travel-writes.ts';
 import { indexKeys } from '../../src/travel/resource.ts';
 import { user } from '../../src/travel/resources/user.ts';
 import { textsInFiles } from '../fixtures/database-bytes.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 
 const ada = nameMatcher({
   unique: ['ada@corp.example', '7d4e7f0a-52b1'],
@@ -80,7 +80,7 @@ describe('the name matcher of a person', () => {
 
 test('the address of a resource that leaves a long list does not stay as the beginning of a block', async () => {
   const place = temporaryFolder();
-  const database = await openEmbedded(place.path, true);
+  const database = await openTestDatabase(place.path, true);
   const store = travelStore(database);
   const resource = (number: number) => ({
     type: 'user',

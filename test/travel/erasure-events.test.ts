@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { openEmbedded } from '../../src/store/database.ts';
 import { nameMatcher, redactNames } from '../../src/store/erasure/matchers.ts';
 import { travelStore } from '../../src/store/travel-writes.ts';
 import { reduceEvents } from '../../src/travel/erasure.ts';
 import { indexKeys } from '../../src/travel/resource.ts';
 import { event } from '../../src/travel/resources/event.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 
 test('one run removes the name and the email from an event of a trip with several travelers', async () => {
   const place = temporaryFolder();
-  const database = await openEmbedded(place.path, true);
+  const database = await openTestDatabase(place.path, true);
   const store = travelStore(database);
   const data = {
     ...{ id: 'trip1', type: 'tripProject', createdAt: 1, travelerIds: ['u1', 'u2'] },
