@@ -5,21 +5,27 @@ import { cpus } from 'node:os';
 import { castOf } from './cast.mjs';
 import { client } from './client.mjs';
 import { contendersOf, nextNumber, rivals } from './contenders.mjs';
+import { measureCycle } from './cycle.mjs';
+import { measureDurable } from './durable.mjs';
 import { measureImports } from './imports.mjs';
 import { measureLists } from './lists.mjs';
 import { measure } from './measure.mjs';
 import { operations } from './operations.mjs';
 import { readOptions } from './options.mjs';
+import { measurePeer } from './peer.mjs';
 import { say } from './progress.mjs';
 import { report } from './report.mjs';
 import { measureRequestLog } from './request-log.mjs';
 import { service } from './service.mjs';
 import { workplace } from './workplace.mjs';
 
+/** The parts that need a service on data of each size. */
+const ON_SIZES = ['read', 'write', 'import', 'memory'];
+
 const options = readOptions(process.argv.slice(2));
-if (typeof options === 'string') {
-  process.stderr.write(options);
-  process.exit(2);
+if (options.text) {
+  (options.exit === 0 ? process.stdout : process.stderr).write(options.text);
+  process.exit(options.exit);
 }
 const place = workplace(options.data);
 let exit;
@@ -38,28 +44,42 @@ async function ended(signal, code) {
 }
 
 /** Measures what is asked for and prints it; answers the exit code, 1 when something could not be measured. */
-async function bench({ users, rounds, only, json }, place) {
-  const services = [];
-  const alone = only.every((part) => part === 'lists' || part === 'log');
-  if (!alone) for (const size of users) services.push(await service(place, size));
+async function bench(asked, place) {
   const failures = [];
+  const attempt = (work) => work().catch((error) => void failures.push(error.message));
+  const results = await measureSizes(asked, { place, failures, attempt });
+  for (const [name, isAsked, work] of otherParts(asked, place)) {
+    if (isAsked) results[name] = await attempt(work);
+  }
+  process.stdout.write(`${report(results)}\n`);
+  if (asked.json) writeFileSync(asked.json, JSON.stringify(figures(results), undefined, 2));
+  for (const failure of failures) process.stderr.write(`not measured: ${failure}\n`);
+  return failures.length > 0 ? 1 : 0;
+}
+
+/** The parts that start what they measure themselves. */
+function otherParts({ only, users, rounds, peer, database }, place) {
+  return [
+    ['lists', only.includes('lists'), () => measureLists(place, users)],
+    ['log', only.includes('log'), () => measureRequestLog(place, rounds)],
+    ['durable', only.includes('durable'), () => measureDurable(place, rounds)],
+    ['cycle', only.includes('cycle'), () => measureCycle(place, database)],
+    ['peer', peer !== undefined, () => measurePeer(place, { peer, database, rounds })],
+  ];
+}
+
+/** Measures requests, imports and memory on data of each size. */
+async function measureSizes({ users, rounds, only }, { place, failures, attempt }) {
+  const services = [];
+  if (only.some((part) => ON_SIZES.includes(part)))
+    for (const size of users) services.push(await service(place, size));
   const asked = operations.filter(({ part }) => only.includes(part));
   const measured = asked.length > 0 ? await measureAll({ asked, services, rounds, failures }, place) : [];
   const imports = only.includes('import')
-    ? await measureImports(place, services, rounds).catch((error) => void failures.push(error.message))
+    ? await attempt(() => measureImports(place, services, rounds))
     : undefined;
   for (const one of services) one.atEnd = await one.usage();
-  const lists = only.includes('lists')
-    ? await measureLists(place, users).catch((error) => void failures.push(error.message))
-    : undefined;
-  const log = only.includes('log')
-    ? await measureRequestLog(place, rounds).catch((error) => void failures.push(error.message))
-    : undefined;
-  process.stdout.write(`${report({ measured, services, imports, lists, log })}\n`);
-  if (json)
-    writeFileSync(json, JSON.stringify(figures({ measured, services, imports, lists, log }), undefined, 2));
-  for (const failure of failures) process.stderr.write(`not measured: ${failure}\n`);
-  return failures.length > 0 ? 1 : 0;
+  return { measured, services, imports };
 }
 
 async function measureAll({ asked, services, rounds, failures }, place) {
@@ -87,16 +107,19 @@ async function measureAll({ asked, services, rounds, failures }, place) {
 }
 
 /** The content of the file of --json: every round, in microseconds of CPU, requests per second, bytes and milliseconds. */
-function figures({ measured, services, imports, lists, log }) {
+function figures({ measured, services, peer, ...others }) {
+  const bounds = ({ name, most, aim, mostOfBare }) => ({ name, most, aim, mostOfBare });
   return {
     node: process.version,
     machine: `${process.platform} ${process.arch}, ${cpus().length} x ${cpus()[0]?.model}`,
-    operations: measured.map(({ operation: { name, most, aim }, rounds }) => ({ name, most, aim, rounds })),
+    operations: measured.map(({ operation, rounds }) => ({ ...bounds(operation), rounds })),
     services: services.map(({ size, startMs, settledMs, firstImport, atRest, atEnd }) => {
       return { users: size, startMs, settledMs, firstImport, atRest, atEnd };
     }),
-    imports,
-    lists,
-    log,
+    peer: peer && {
+      version: peer.version,
+      operations: peer.measured.map(({ operation, ...one }) => ({ ...bounds(operation), ...one })),
+    },
+    ...others,
   };
 }

@@ -1,9 +1,9 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { client } from './client.mjs';
 import { importTravelers, travelKey } from './data.mjs';
-import { home } from './program.mjs';
 import { say } from './progress.mjs';
+import { settingsFile } from './service.mjs';
 
 const PAGE = 100;
 /** The import of so many travelers is what docs/architecture.md, Promises, says. */
@@ -16,7 +16,9 @@ const ROUNDS = 3;
  */
 export async function measureImports(place, services, rounds) {
   const service = services.findLast(({ size }) => size <= PROMISED) ?? services[0];
-  const travel = { TRAVEL_API_URL: service.url, JETBRIDGE_CONFIG: unthrottled(place) };
+  // The settings limit the calls as little as they can: the rate of the travel API itself is what is asked for.
+  const settings = settingsFile(place, { perSecond: 1_000, concurrency: 64 });
+  const travel = { TRAVEL_API_URL: service.url, JETBRIDGE_CONFIG: settings };
   const all = [];
   for (let round = 1; round <= Math.min(rounds, ROUNDS); round += 1) {
     say(`import of ${service.size}: round ${round}`);
@@ -28,17 +30,6 @@ export async function measureImports(place, services, rounds) {
     all.push({ paging: rate(paging), first: rate(first), again: rate(again) });
   }
   return { size: service.size, rounds: all };
-}
-
-/** Settings that spare the travel API as little as they can: its own rate is what is asked for. */
-function unthrottled({ folder }) {
-  const file = join(folder, 'jetbridge.json');
-  const mapping = join(home, 'config/mappings/default.json');
-  const settings = {
-    connections: { default: { mapping, travelApi: { perSecond: 1_000, concurrency: 64 } } },
-  };
-  writeFileSync(file, JSON.stringify(settings));
-  return file;
 }
 
 async function pageThrough(url) {

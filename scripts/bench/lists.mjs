@@ -54,7 +54,8 @@ export async function measureLists(place, sizes) {
     // The first round warms up, and is not counted.
     for (let round = 0; round <= ROUNDS; round += 1) {
       const costs = [];
-      for (const { program } of contenders) costs.push(await program.ask({ page: name, times: TIMES }));
+      for (const { program } of contenders)
+        costs.push(await program.ask({ page: name, times: TIMES }, 'paged'));
       if (round > 0) rounds.push(costs);
     }
     measured.push({ name, rounds });

@@ -23,11 +23,11 @@ export function script(name) {
  * Starts a Node program with the probe, in an environment of its own; its output goes to a file, as that of a service does. It
  * ends with the workplace at the latest. `told` answers the next message that has that name.
  */
-export function launch({ folder, onClose }, { words, environment = {}, name }) {
+export function launch({ folder, onClose }, { words, environment = {}, name, cwd = home }) {
   const log = join(folder, `${name}.log`);
   const output = openSync(log, 'w');
   const child = spawn(process.execPath, ['--import', probe, ...words], {
-    cwd: home,
+    cwd,
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', output, output, 'ipc'],
   });
@@ -44,9 +44,9 @@ export function launch({ folder, onClose }, { words, environment = {}, name }) {
     log,
     exited,
     told,
-    /** What the program answers when told this; it answers one after the other. */
-    ask: async (message) => {
-      const answer = told('paged');
+    /** What the program answers under that key when told this; it answers one after the other. */
+    ask: async (message, key) => {
+      const answer = told(key);
       child.send(message, () => {});
       return answer;
     },

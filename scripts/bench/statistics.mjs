@@ -11,3 +11,9 @@ export function spread(figures) {
 export function overRounds(rounds, figure) {
   return spread(rounds.map(figure));
 }
+
+/** The figure that the share of all figures does not exceed. */
+export function percentile(figures, share) {
+  const sorted = [...figures].sort((one, other) => one - other);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+}

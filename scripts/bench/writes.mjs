@@ -90,7 +90,8 @@ export const writes = [
   },
 ];
 
-function patch(path, op, attribute, value) {
+/** A PATCH of one operation. */
+export function patch(path, op, attribute, value) {
   return {
     method: 'PATCH',
     path,

@@ -1,0 +1,58 @@
+import { overRounds } from './statistics.mjs';
+import { isMet, tableOf, textOf, threeOf } from './table.mjs';
+
+/** A line for each operation and each database: CPU, requests a second, and the ratios to scimgateway and the bare route. */
+export function peerTable({ measured }) {
+  const figures = ['bare us', 'peer us', 'ours us', 'peer req/s', 'ours req/s', 'x bare', 'x peer: min'];
+  const table = tableOf(['operation', 'database', ...figures, 'median', 'max', 'promise'], 2);
+  for (const one of measured) for (const who of databasesOf(one)) table.push(line(one, who));
+  return textOf(table);
+}
+
+/** The travel calls of each request. */
+export function peerCallsTable({ measured }) {
+  const whos = ['peer', ...databasesOf(measured[0])];
+  const table = tableOf(['operation', ...whos], 1 + whos.length);
+  for (const { operation, calls } of measured)
+    table.push([operation.name, ...whos.map((who) => callsText(calls[who]))]);
+  return textOf(table);
+}
+
+function databasesOf({ rounds: [round] }) {
+  return round.map(({ who }) => who).filter((who) => who !== 'bare' && who !== 'peer');
+}
+
+function line({ operation, rounds }, who) {
+  const median = (of, key) => overRounds(rounds, (round) => costOf(round, of)[key]).median.toFixed(0);
+  const times = (of) => overRounds(rounds, (round) => costOf(round, who).cpu / costOf(round, of).cpu);
+  const ofBare = times('bare').median;
+  const ofPeer = times('peer');
+  return [
+    operation.name,
+    who,
+    ...['bare', 'peer', who].map((of) => median(of, 'cpu')),
+    ...['peer', who].map((of) => median(of, 'perSecond')),
+    ofBare.toFixed(2),
+    ...threeOf(ofPeer),
+    verdict(operation, { ofBare, ofPeer: ofPeer.median }),
+  ];
+}
+
+function costOf(round, who) {
+  return round.find((cost) => cost.who === who);
+}
+
+function verdict({ most, mostOfBare, aim }, { ofBare, ofPeer }) {
+  if (most) return `at most ${most} x peer: ${isMet(ofPeer <= most)}`;
+  const promise = `at most ${mostOfBare} x bare: ${isMet(ofBare <= mostOfBare)}`;
+  return aim ? `${promise} (aim ${aim}: ${isMet(ofBare <= aim)})` : promise;
+}
+
+function callsText(calls) {
+  const texts = Object.entries(calls).map(([kind, count]) => `${round(count)} ${kind}`);
+  return texts.length === 0 ? '-' : texts.join(', ');
+}
+
+function round(count) {
+  return count < 0.01 ? '<0.01' : Number(count.toFixed(2));
+}
