@@ -66,7 +66,8 @@ function besideCall(round, size) {
   return (costOf(round, 'service', size).cpu - call) / costOf(round, 'bare').cpu;
 }
 
-function verdict({ most, aim, travel }, median) {
-  const promise = `at most ${most.toFixed(1)}${travel ? ' and the call' : ''}: ${isMet(median <= most)}`;
+function verdict({ most, aim }, median) {
+  if (most === undefined) return '-';
+  const promise = `at most ${most.toFixed(1)}: ${isMet(median <= most)}`;
   return aim ? `${promise} (aim ${aim.toFixed(1)}: ${isMet(median <= aim)})` : promise;
 }

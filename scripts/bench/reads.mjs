@@ -12,8 +12,8 @@ export const reads = [
     ask: (cast, n) => ({ path: `/Users/${someone(cast, n).id}` }),
     isRight: ({ id }, { path }) => path.endsWith(id),
     amount: { service: 1_500, stock: 300 },
-    most: 2.0,
-    aim: 1.5,
+    most: 2.5,
+    aim: 2,
   },
   {
     name: 'userName eq',
@@ -24,8 +24,8 @@ export const reads = [
     }),
     isRight: ({ totalResults, Resources }) => totalResults === 1 && Resources.length === 1,
     amount: { service: 1_500, stock: 300 },
-    most: 2.0,
-    aim: 1.5,
+    most: 2.5,
+    aim: 2,
   },
   {
     name: 'page of 100, first',
@@ -34,7 +34,7 @@ export const reads = [
     ask: () => ({ path: `/Users?startIndex=1&count=${PAGE}` }),
     isRight: isPage,
     amount: { service: 200, stock: 15 },
-    most: 2.5,
+    most: 3,
   },
   {
     name: 'page of 100, last',
@@ -43,7 +43,7 @@ export const reads = [
     ask: (cast) => ({ path: `/Users?startIndex=${cast.total - PAGE + 1}&count=${PAGE}` }),
     isRight: isPage,
     amount: { service: 100, stock: 15 },
-    most: 2.5,
+    most: 3,
   },
 ];
 
