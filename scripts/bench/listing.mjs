@@ -1,7 +1,7 @@
 // Fills long lists of a travel service, and reads pages of them on request: node listing.mjs FOLDER SIZE. It calls the service's
 // code without HTTP, whose cost would hide the differences between pages.
 import { randomBytes } from 'node:crypto';
-import { openEmbedded } from '../../dist/store/database.js';
+import { openEmbedded } from '../../dist/store/sqlite.js';
 import { travelStore } from '../../dist/store/travel-writes.js';
 import { list, listSubCollection } from '../../dist/travel/collection.js';
 import { indexKeys } from '../../dist/travel/resource.js';

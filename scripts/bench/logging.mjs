@@ -7,8 +7,8 @@ import { createLog } from '../../dist/http/log.js';
 import { httpMetrics } from '../../dist/http/monitoring.js';
 import { createEmbeddedTravel } from '../../dist/server/embedded.js';
 import { systemRuntime } from '../../dist/server/runtime.js';
-import { openEmbedded } from '../../dist/store/database.js';
 import { requestLog } from '../../dist/store/request-log.js';
+import { openEmbedded } from '../../dist/store/sqlite.js';
 import { createRequestLogWriter } from '../../dist/travel/request-log-writer.js';
 import { travelKey } from './data.mjs';
 

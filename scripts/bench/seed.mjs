@@ -1,7 +1,7 @@
 // Fills the travel service of a data folder with travelers: node seed.mjs FOLDER COUNT. It calls the service's code without HTTP,
 // with many travelers in one transaction.
 import { randomUUID } from 'node:crypto';
-import { openEmbedded } from '../../dist/store/database.js';
+import { openEmbedded } from '../../dist/store/sqlite.js';
 import { travelStore } from '../../dist/store/travel-writes.js';
 import { ensureFirstAdmin } from '../../dist/travel/api-keys.js';
 import { indexKeys } from '../../dist/travel/resource.js';

@@ -7,7 +7,7 @@ import {
   type Settings,
 } from '../config/settings.ts';
 import { readLookups } from '../server/offline.ts';
-import { hasDatabase } from '../store/database.ts';
+import { hasDatabase } from '../store/sqlite.ts';
 import { checkNames, type NameFault } from '../translator/check-names.ts';
 import { compileRules } from '../translator/rules.ts';
 import { noLookups } from '../translator/translation.ts';

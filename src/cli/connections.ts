@@ -7,7 +7,8 @@ import {
   readStoredConnections,
   type StoredConnection,
 } from '../store/connections.ts';
-import { type Database, openEmbedded } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
+import { openEmbedded } from '../store/sqlite.ts';
 import {
   type Action,
   escapeLine,

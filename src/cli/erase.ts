@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Settings } from '../config/settings.ts';
-import { type Database, isDirectoryInUse } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
 import {
   deletePersonIdentities,
   deleteUserCredentials,
@@ -17,6 +17,7 @@ import {
 } from '../store/erasure/find-person.ts';
 import { redactOtherPeople } from '../store/erasure/redact-others.ts';
 import { redactLoggedRequests } from '../store/request-log.ts';
+import { isDirectoryInUse } from '../store/sqlite.ts';
 import { travelStore } from '../store/travel-writes.ts';
 import { type ErasureDeps, eraseTraveler, reduceEvents } from '../travel/erasure.ts';
 import { findConnection, withDatabase } from './connections.ts';

@@ -4,8 +4,8 @@ import { CommanderError, InvalidArgumentError } from 'commander';
 import { SettingsFault } from '../config/faults.ts';
 import { isSafeUrl } from '../config/schema.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
-import { DatabaseInUse } from '../store/database.ts';
 import { UnknownSchema } from '../store/migrate.ts';
+import { DatabaseInUse } from '../store/sqlite.ts';
 
 /** Formats a table. Each cell takes one line: line breaks and control characters are escaped. */
 export function formatTable(head: string[], rows: string[][]): string {

@@ -27,7 +27,7 @@ export async function reencryptSecrets(
     current: encryption(currentEncryptionKey(settings)),
     previous: previousKey ? encryption(previousKey) : undefined,
   };
-  const { resealed, unreadable } = await reencryptStoredSecrets(database.db, keys, now);
+  const { resealed, unreadable } = await reencryptStoredSecrets(database, keys, now);
   if (unreadable > 0 && previousKey) throw previousKeyFault(unreadable);
   if (unreadable > 0)
     log.error(

@@ -31,10 +31,11 @@ import { answerUnreadableRequest, refuseExpectation, refusePipelinedRequest } fr
 import { repairFutureTimes } from '../store/clock-repair.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { type ScimTokens, scimTokens } from '../store/credentials.ts';
-import { type Database, openEmbedded } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
 import { deliveryQueue } from '../store/delivery-queue.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { requestLog } from '../store/request-log.ts';
+import { openEmbedded } from '../store/sqlite.ts';
 import { WriteHealth } from '../store/write-health.ts';
 import { createRequestLogWriter } from '../travel/request-log-writer.ts';
 import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';

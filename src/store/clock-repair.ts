@@ -48,7 +48,11 @@ async function repairQueue(
  * Resets the time of a check in both places: in the column by which the queue searches, and in `progress`, which the
  * reconciler reads.
  */
-async function repairChecks({ db }: Database, connection: string, latest: number): Promise<void> {
+async function repairChecks(
+  { db, transaction }: Database,
+  connection: string,
+  latest: number,
+): Promise<void> {
   const rows = await db
     .selectFrom('identity')
     .select(['id', 'progress'])
@@ -57,7 +61,7 @@ async function repairChecks({ db }: Database, connection: string, latest: number
     .where('check_at', '>', latest)
     .execute();
   for (const batch of batches(rows)) {
-    await db.transaction().execute(async (tx) => {
+    await transaction(async (tx) => {
       for (const { id, progress } of batch) {
         const before = parseJson<Progress>(progress);
         const after = before.late ? { ...before, late: { ...before.late, checkAt: latest } } : before;

@@ -10,10 +10,10 @@ import type { Tables } from './tables.ts';
  * connection. Its identities move with it to another account.
  */
 export async function ensureConnection(
-  { db }: Database,
+  { transaction, scopes }: Database,
   { id, account }: { id: string; account: string },
 ): Promise<void> {
-  await db.transaction().execute(async (tx) => {
+  await transaction(async (tx) => {
     await tx
       .insertInto('connection')
       .values({ id, account })
@@ -27,6 +27,7 @@ export async function ensureConnection(
       .where('account', '<>', account)
       .execute();
   });
+  scopes.add({ account, connection: id });
 }
 
 /** A connection as stored, with the number of records that belong to it. */
@@ -86,21 +87,22 @@ const PAUSE_MS = 30;
  * server has written to the connection meanwhile.
  */
 export async function deleteConnection(
-  { db }: Database,
+  database: Database,
   connection: string,
   progress: (deleted: number) => void = () => {},
 ): Promise<'done' | 'inUse'> {
-  await db.transaction().execute((tx) => deleteConnectionCredentials(tx, connection));
-  await deleteInBatches(db, (tx) => deleteMembersBatch(tx, connection));
-  await deleteInBatches(db, (tx) => deleteGroupsBatch(tx, connection));
+  const { transaction, scopes } = database;
+  await transaction((tx) => deleteConnectionCredentials(tx, connection));
+  await deleteInBatches(database, (tx) => deleteMembersBatch(tx, connection));
+  await deleteInBatches(database, (tx) => deleteGroupsBatch(tx, connection));
   let deleted = 0;
-  await deleteInBatches(db, async (tx) => {
+  await deleteInBatches(database, async (tx) => {
     const removed = await deleteIdentitiesBatch(tx, connection);
     deleted += removed;
     progress(deleted);
     return removed;
   });
-  return db.transaction().execute(async (tx) => {
+  const result = await transaction<'done' | 'inUse'>(async (tx) => {
     if (await hasIdentitiesOrGroups(tx, connection)) return 'inUse';
     await deleteConnectionCredentials(tx, connection);
     for (const table of ['departure', 'rules_change', 'identity_block'] as const)
@@ -109,6 +111,8 @@ export async function deleteConnection(
     await tx.deleteFrom('connection').where('id', '=', connection).execute();
     return 'done';
   });
+  if (result === 'done') scopes.remove(connection);
+  return result;
 }
 
 async function hasIdentitiesOrGroups(tx: Kysely<Tables>, connection: string): Promise<boolean> {
@@ -120,10 +124,10 @@ async function hasIdentitiesOrGroups(tx: Kysely<Tables>, connection: string): Pr
 }
 
 async function deleteInBatches(
-  db: Kysely<Tables>,
+  { transaction }: Database,
   remove: (tx: Kysely<Tables>) => Promise<number>,
 ): Promise<void> {
-  while ((await db.transaction().execute(remove)) === BATCH) await setTimeout(PAUSE_MS);
+  while ((await transaction(remove)) === BATCH) await setTimeout(PAUSE_MS);
 }
 
 /**

@@ -91,7 +91,7 @@ function toToken(row: Selectable<Tables['token']>): ScimToken {
 }
 
 /** Returns the store of the travel service's API keys. */
-export function apiKeys({ db, withRelaxedDurability }: Database): ApiKeys {
+export function apiKeys({ db, transaction }: Database): ApiKeys {
   return {
     add: async ({ id, hash, name, userId, createdAt }) => {
       const user = { user_type: 'user', user_id: userId };
@@ -120,8 +120,9 @@ export function apiKeys({ db, withRelaxedDurability }: Database): ApiKeys {
     },
 
     recordUse: async (id, now) => {
-      await withRelaxedDurability(db, (relaxed) =>
-        relaxed.updateTable('travel_api_key').set({ last_used_at: now }).where('id', '=', id).execute(),
+      await transaction(
+        (tx) => tx.updateTable('travel_api_key').set({ last_used_at: now }).where('id', '=', id).execute(),
+        { durable: false },
       );
     },
 
@@ -250,16 +251,19 @@ function toProof({ secret_hash, jwks, jwks_uri }: OAuthClientRow): Proof {
  * Returns the access token store of a database. Writes are not synced at once: a client whose token is lost in a
  * power failure requests another one.
  */
-export function oauthAccessTokens({ db, withRelaxedDurability }: Database): AccessTokens {
+export function oauthAccessTokens({ db, transaction }: Database): AccessTokens {
   return {
     save: ({ hash, clientId, expiresAt }, now) =>
-      withRelaxedDurability(db, async (relaxed) => {
-        await relaxed.deleteFrom('oauth_token').where('expires_at', '<=', now).execute();
-        await relaxed
-          .insertInto('oauth_token')
-          .values({ hash, client_id: clientId, expires_at: expiresAt })
-          .execute();
-      }),
+      transaction(
+        async (tx) => {
+          await tx.deleteFrom('oauth_token').where('expires_at', '<=', now).execute();
+          await tx
+            .insertInto('oauth_token')
+            .values({ hash, client_id: clientId, expires_at: expiresAt })
+            .execute();
+        },
+        { durable: false },
+      ),
 
     findActive: async (hash, now) => {
       const [row] = (await accessTokenByHash(db, { hash, now })).rows;
@@ -282,10 +286,10 @@ const accessTokenByHash = compiledQuery((db, { hash, now }: { hash: string; now:
  * Returns the store of used assertions. An assertion is stored durably before it is accepted, so that it cannot be
  * used twice after a crash.
  */
-export function usedAssertions({ db }: Database): UsedAssertions {
+export function usedAssertions({ transaction }: Database): UsedAssertions {
   return {
     useOnce: ({ clientId, key, expiresAt }, now) =>
-      db.transaction().execute(async (tx) => {
+      transaction(async (tx) => {
         await tx.deleteFrom('oauth_assertion').where('expires_at', '<=', now).execute();
         const kept = await tx
           .insertInto('oauth_assertion')

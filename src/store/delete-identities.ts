@@ -1,6 +1,7 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { Retention } from '../provisioning/store-ports.ts';
 import { liveFlag, updateCounters } from './counters.ts';
+import type { Database } from './database.ts';
 import { batches } from './queries.ts';
 import type { Tables } from './tables.ts';
 
@@ -79,10 +80,10 @@ export async function removeFromGroups(
 }
 
 /** Returns the store operation that deletes expired tombstones. */
-export function retention({ db }: { db: Kysely<Tables> }): Retention {
+export function retention({ transaction }: Database): Retention {
   return {
     expireTombstones: (connection, { before, now, limit }) =>
-      db.transaction().execute((tx) => expireTombstones(tx, connection, { before, now, limit })),
+      transaction((tx) => expireTombstones(tx, connection, { before, now, limit })),
   };
 }
 

@@ -15,18 +15,16 @@ import type { Tables } from './tables.ts';
  * Returns the delivery queues of webhooks. Leases and outcomes are not synced to disk at once: if a power failure
  * loses an outcome, the event is delivered again.
  */
-export function deliveryQueue({ db, withRelaxedDurability }: Database): DeliveryQueue {
+export function deliveryQueue({ db, transaction }: Database): DeliveryQueue {
   return {
     dueWebhooks: (query) => findDueWebhooks(db, query),
-    acquireLease: (lease, now) => withRelaxedDurability(db, (relaxed) => takeQueueLease(relaxed, lease, now)),
+    acquireLease: (lease, now) => transaction((tx) => takeQueueLease(tx, lease, now), { durable: false }),
     nextDelivery: (webhookId, now) => readNextDelivery(db, webhookId, now),
     saveOutcome: (lease, id, outcome) =>
-      withRelaxedDurability(db, (relaxed) =>
-        relaxed.transaction().execute((tx) => saveDeliveryOutcome(tx, lease, { id, outcome })),
-      ),
+      transaction((tx) => saveDeliveryOutcome(tx, lease, { id, outcome }), { durable: false }),
     releaseLeases: (lease, now) => releaseQueueLease(db, lease, now),
     applyWebhookChange: (webhookId, now, limit) =>
-      db.transaction().execute(async (tx) => {
+      transaction(async (tx) => {
         await lockQueue(tx, webhookId);
         if (!(await isEnabled(tx, webhookId))) return cancelPending(tx, webhookId, limit);
         await makeDueNow(tx, webhookId, now);

@@ -14,7 +14,7 @@ import {
 import { groupList, toGroup } from './lists/group-list.ts';
 import { listRows } from './lists/list.ts';
 import { changeMembers, removeAllMembers } from './member-changes.ts';
-import { batches, compiledQuery, inTransaction, parseJson, toJson } from './queries.ts';
+import { batches, compiledQuery, parseJson, toJson } from './queries.ts';
 import { attributeKey, caseFoldedKey, exactKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
@@ -139,13 +139,13 @@ type GroupChangeResult = 'done' | 'unchanged' | 'stale' | 'noTarget';
 
 /** Inserts a group with its members. Returns `duplicate` if the displayName is taken. */
 export async function insertGroup(
-  { db, isDuplicate }: Database,
+  { transaction, isDuplicate }: Database,
   group: Group,
   members: Member[],
 ): Promise<'done' | 'duplicate'> {
   const { connection, id, attributes, version, createdAt, lastModified } = group;
   try {
-    await db.transaction().execute(async (tx) => {
+    await transaction(async (tx) => {
       const times = { created_at: createdAt, last_modified: lastModified };
       const position = await addToCounter(tx, connection, { kind: 'group', count: 1, positions: 1 });
       await tx
@@ -173,13 +173,13 @@ export async function insertGroup(
  * difference.
  */
 export async function changeGroup(
-  { db, isDuplicate }: Database,
+  { db, transaction, isDuplicate }: Database,
   group: Group,
   { expected, change }: { expected: number; change: GroupChange },
 ): Promise<GroupChangeResult | 'duplicate'> {
   const membersBefore = await readMembersToCompare(db, group, change);
   try {
-    return await inTransaction<GroupChangeResult>(db, ['done'], async (tx) => {
+    const apply = async (tx: Kysely<Tables>): Promise<GroupChangeResult> => {
       if (change === 'delete') return deleteGroup(tx, group, expected);
       const before = await tx
         .selectFrom('scim_group')
@@ -195,7 +195,8 @@ export async function changeGroup(
       const hasSameAttributes = isDeepStrictEqual(parseJson(before.attributes), change.attributes);
       if (members === 'unchanged' && hasSameAttributes) return 'unchanged';
       return updateGroup(tx, { ...group, attributes: change.attributes }, expected);
-    });
+    };
+    return await transaction(apply, { commitIf: (result) => result === 'done' });
   } catch (error) {
     if (isDuplicate(error)) return 'duplicate';
     throw error;

@@ -21,9 +21,9 @@ export function holds(database: Database): Holds {
     countHolds: () => countHolds(db),
     decide: (connection, target, answer, now) => saveDecision(database, { connection, answer, now }, target),
     admitDeparture: (connection, id, valve, now) =>
-      countDepartureIfAllowed(db, { connection, id, now }, valve),
+      countDepartureIfAllowed(database, { connection, id, now }, valve),
     findHeldRules: (connection) => readRulesChange(db, connection),
-    saveHeldRules: (held) => saveRulesChange(db, held),
+    saveHeldRules: (held) => saveRulesChange(database, held),
     findTranslatedOtherwise: async (connection, version, place) => {
       if (!(await isAnyTranslatedOtherwise(db, connection, version))) return [];
       const rows = await db
@@ -219,14 +219,14 @@ async function saveDecision(
   target: Parameters<Holds['decide']>[1],
 ): Promise<number> {
   const { db } = database;
-  if ('ids' in target) return decidePeople(db, request, [...new Set(target.ids)]);
+  if ('ids' in target) return decidePeople(database, request, [...new Set(target.ids)]);
   const { connection, answer, now } = request;
   const change = target.cause === 'rules' ? await decideRulesChange(db, request) : undefined;
   const held = await selectHeld(db, { connection, cause: target.cause })
     .select(['id', 'version', 'decision', 'hold_cause'])
     .execute();
   const open = held.filter((row) => !isDecided(row)).map(({ id }) => id);
-  const decided = await decidePeople(db, request, open);
+  const decided = await decidePeople(database, request, open);
   if (!change) return decided;
   if (answer === 'discarded') return Math.max(decided, change.people);
   return Math.max(change.people, decided, await markAllStaleDirty(database, change, now));
@@ -234,13 +234,13 @@ async function saveDecision(
 
 /** Saves a decision about people in batches, one transaction each. People who are no longer held are skipped. */
 async function decidePeople(
-  db: Kysely<Tables>,
+  { transaction }: Database,
   { connection, answer, now }: DecisionRequest,
   ids: string[],
 ): Promise<number> {
   let decided = 0;
   for (const batch of batches(ids)) {
-    await db.transaction().execute(async (tx) => {
+    await transaction(async (tx) => {
       const rows = await selectHeld(tx, { connection })
         .select(['id', 'version', 'hold_cause'])
         .where('id', 'in', batch)
@@ -301,10 +301,10 @@ async function readRulesChange(db: Kysely<Tables>, connection: string): Promise<
   return { connection, version, people, since, answer: (answer ?? undefined) as HeldRules['answer'] }; // The column contains only answers and null.
 }
 
-async function saveRulesChange(db: Kysely<Tables>, held: HeldRules): Promise<void> {
+async function saveRulesChange({ transaction }: Database, held: HeldRules): Promise<void> {
   const { connection, version, people, since, answer } = held;
   const row = { version, people, since, answer: answer ?? null };
-  await db.transaction().execute(async (tx) => {
+  await transaction(async (tx) => {
     await tx
       .insertInto('rules_change')
       .values({ connection_id: connection, ...row })

@@ -21,7 +21,7 @@ import {
   toShownIdentity,
   userList,
 } from './lists/user-list.ts';
-import { compiledQuery, inTransaction } from './queries.ts';
+import { compiledQuery } from './queries.ts';
 import { attributeKey, caseFoldedKey, exactKey } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
@@ -220,17 +220,18 @@ function selectLinked(db: Kysely<Tables>, account: string) {
  * another live identity has the userName.
  */
 export async function commitChanges(
-  { db, isDuplicate }: Database,
+  { db, transaction, isDuplicate }: Database,
   connection: string,
   changes: IdentityChange[],
 ): Promise<'done' | 'stale' | 'duplicate'> {
+  const apply = async (tx: Kysely<Tables>) => {
+    for (const change of changes) {
+      if (!(await applyChange(tx, connection, change))) return 'stale';
+    }
+    return 'done';
+  };
   try {
-    return await inTransaction<'done' | 'stale'>(db, ['done'], async (tx) => {
-      for (const change of changes) {
-        if (!(await applyChange(tx, connection, change))) return 'stale';
-      }
-      return 'done';
-    });
+    return await transaction(apply, { commitIf: (result) => result === 'done' });
   } catch (error) {
     if (!isDuplicate(error)) throw error;
     // If the userName is not the cause, the index on travelers is violated: another identity was linked meanwhile. The

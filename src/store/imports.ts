@@ -11,7 +11,8 @@ import type { IdentityTable, Tables } from './tables.ts';
 import { saveUnclaimed } from './unclaimed-identities.ts';
 
 /** Returns the store operations of imports. */
-export function imports({ db }: Database): Imports {
+export function imports(database: Database): Imports {
+  const { db } = database;
   return {
     findKnown: (connection, travelIds) => findKnownTravelers(db, connection, travelIds),
     findLinkedElsewhere: (connection, account, travelIds) =>
@@ -26,8 +27,8 @@ export function imports({ db }: Database): Imports {
         .execute();
       return rows.flatMap(({ creating_key }) => creating_key ?? []);
     },
-    saveUnclaimed: (identities, seenAt) => saveUnclaimed(db, identities, seenAt),
-    saveObserved: (connection, seen, seenAt) => saveObserved(db, connection, { seen, seenAt }),
+    saveUnclaimed: (identities, seenAt) => saveUnclaimed(database, identities, seenAt),
+    saveObserved: (connection, seen, seenAt) => saveObserved(database, connection, { seen, seenAt }),
     markSeen: async (connection, ids, seenAt) => {
       for (const batch of batches(ids)) {
         await db
@@ -39,7 +40,7 @@ export function imports({ db }: Database): Imports {
       }
     },
     findMissing: (connection, since) => findMissingTravelers(db, connection, since),
-    deleteStale: (connection, since) => deleteStale(db, connection, since),
+    deleteStale: (connection, since) => deleteStale(database, connection, since),
   };
 }
 
@@ -106,12 +107,12 @@ interface Observation {
  * reconciliation reads the traveler.
  */
 export async function saveObserved(
-  db: Kysely<Tables>,
+  { transaction }: Database,
   connection: string,
   { seen, seenAt }: Observation,
 ): Promise<void> {
   for (const batch of batches(seen, 100)) {
-    await db.transaction().execute((tx) => saveObservedBatch(tx, connection, { seen: batch, seenAt }));
+    await transaction((tx) => saveObservedBatch(tx, connection, { seen: batch, seenAt }));
   }
 }
 
@@ -154,10 +155,11 @@ function isStoredAs(stored: string | null, observed: TravelUser | undefined): bo
  * address. An identity that the IdP has written since `since` counts as seen: its traveler may be newer than the page
  * that would contain it.
  */
-export async function deleteStale(db: Kysely<Tables>, connection: string, since: number): Promise<string[]> {
+export async function deleteStale(database: Database, connection: string, since: number): Promise<string[]> {
+  const { db } = database;
   const unseen = await findMissingTravelers(db, connection, since);
   const unclaimed = unseen.filter(({ claimed }) => !claimed).map(({ id }) => id);
-  for (const batch of batches(unclaimed)) await deleteUnclaimedBatch(db, connection, { batch, since });
+  for (const batch of batches(unclaimed)) await deleteUnclaimedBatch(database, connection, { batch, since });
   const tombstones = await selectUnseen(db, connection, since).where('deleted_at', 'is not', null).execute();
   return [...unseen.filter(({ claimed }) => claimed), ...tombstones].map(({ id }) => id);
 }
@@ -187,11 +189,11 @@ function selectUnseen(db: Kysely<Tables>, connection: string, since: number) {
 }
 
 async function deleteUnclaimedBatch(
-  db: Kysely<Tables>,
+  { transaction }: Database,
   connection: string,
   { batch, since }: { batch: string[]; since: number },
 ): Promise<void> {
-  await db.transaction().execute(async (tx) => {
+  await transaction(async (tx) => {
     await deleteUnclaimed(tx, (row) =>
       row.and([
         row('connection_id', '=', connection),

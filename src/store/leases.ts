@@ -12,7 +12,7 @@ import {
   progressColumns,
   toIdentity,
 } from './identity-row.ts';
-import { compiledQuery, inTransaction, pick, toJson } from './queries.ts';
+import { compiledQuery, pick, toJson } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
@@ -27,7 +27,7 @@ export function leases(database: Database): Leases {
       .where('lease_token', '=', token);
   return {
     acquire: (connection, id, lease) =>
-      database.withRelaxedDurability(db, (relaxed) => takeLease(relaxed, { connection, id }, lease)),
+      database.transaction((tx) => takeLease(tx, { connection, id }, lease), { durable: false }),
     announce: (connection, id, token, announcement) =>
       saveAnnouncement(database, { connection, id, token }, announcement),
     waitFor: async (connection, id, token, email) => {
@@ -108,20 +108,20 @@ interface AttemptResult {
  * written the others meanwhile, the identity stays dirty. Results: see `Leases.finish`.
  */
 export async function saveOutcome(
-  { db, withRelaxedDurability, isDuplicate }: Database,
+  { transaction, isDuplicate }: Database,
   holder: LeaseHolder,
   result: AttemptResult,
 ): Promise<'kept' | 'moved' | 'lost' | 'taken'> {
+  const save = async (tx: Kysely<Tables>) => {
+    const obstacle = await deleteUnclaimedRivals(tx, holder, result.outcome.travelId);
+    if (obstacle) return obstacle;
+    const written = await writeOutcome(tx, holder, result);
+    if (!written) return 'lost';
+    return written.revision === result.revision ? 'kept' : 'moved';
+  };
   try {
-    return await withRelaxedDurability(db, (relaxed) =>
-      inTransaction<'kept' | 'moved' | 'lost' | 'taken'>(relaxed, ['kept', 'moved'], async (tx) => {
-        const obstacle = await deleteUnclaimedRivals(tx, holder, result.outcome.travelId);
-        if (obstacle) return obstacle;
-        const written = await writeOutcome(tx, holder, result);
-        if (!written) return 'lost';
-        return written.revision === result.revision ? 'kept' : 'moved';
-      }),
-    );
+    const commitIf = (saved: string) => saved === 'kept' || saved === 'moved';
+    return await transaction(save, { durable: false, commitIf });
   } catch (error) {
     // The unique index on travelers is violated: another identity was linked to the same traveler at the same moment.
     if (isDuplicate(error)) return 'taken';
@@ -223,32 +223,31 @@ const updateOutcome = compiledQuery((db, placeholders: LeaseHolder & Columns & {
  * index refuses the second, which gets `taken`.
  */
 export async function saveAnnouncement(
-  { db, isDuplicate }: Database,
+  { transaction, isDuplicate }: Database,
   holder: LeaseHolder,
   announcement: Announcement,
 ): Promise<'done' | 'lost' | 'taken'> {
   const { connection, id, token } = holder;
+  const save = async (tx: Kysely<Tables>) => {
+    if ('travelId' in announcement && announcement.from && !(await releaseTraveler(tx, announcement.from)))
+      return 'taken';
+    const obstacle =
+      'travelId' in announcement ? await deleteUnclaimedRivals(tx, holder, announcement.travelId) : undefined;
+    if (obstacle) return obstacle;
+    const { numUpdatedRows } = await tx
+      .updateTable('identity')
+      .set({
+        ...announcementColumns(announcement),
+        ...(announcement.progress ? progressColumns(announcement.progress) : {}),
+      })
+      .where('connection_id', '=', connection)
+      .where('id', '=', id)
+      .where('lease_token', '=', token)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n ? 'done' : 'lost';
+  };
   try {
-    return await inTransaction<'done' | 'lost' | 'taken'>(db, ['done'], async (tx) => {
-      if ('travelId' in announcement && announcement.from && !(await releaseTraveler(tx, announcement.from)))
-        return 'taken';
-      const obstacle =
-        'travelId' in announcement
-          ? await deleteUnclaimedRivals(tx, holder, announcement.travelId)
-          : undefined;
-      if (obstacle) return obstacle;
-      const { numUpdatedRows } = await tx
-        .updateTable('identity')
-        .set({
-          ...announcementColumns(announcement),
-          ...(announcement.progress ? progressColumns(announcement.progress) : {}),
-        })
-        .where('connection_id', '=', connection)
-        .where('id', '=', id)
-        .where('lease_token', '=', token)
-        .executeTakeFirst();
-      return numUpdatedRows > 0n ? 'done' : 'lost';
-    });
+    return await transaction(save, { commitIf: (saved) => saved === 'done' });
   } catch (error) {
     if (isDuplicate(error)) return 'taken';
     throw error;

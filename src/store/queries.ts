@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Compilable, CompiledQuery, DialectAdapter, Kysely, QueryResult, Transaction } from 'kysely';
+import type { Compilable, CompiledQuery, DialectAdapter, Kysely, QueryResult } from 'kysely';
 import type { Edge, ListQuery, Position } from '../travel/ports.ts';
 import type { Tables } from './tables.ts';
 
@@ -57,34 +57,6 @@ export function compiledQueryVariants<Shape extends object, Values extends Recor
 export function pick<T extends object, Name extends keyof T>(from: T, names: readonly Name[]): Pick<T, Name> {
   return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, Name>;
 }
-
-/**
- * Runs work in a transaction. Commits if the result is one of `kept`; rolls back for any other result and for an error.
- * The work must await only its own queries and, if it takes long, `yieldToEventLoop`, because it may block the whole
- * database.
- */
-export async function inTransaction<T>(
-  db: Kysely<Tables>,
-  kept: readonly T[],
-  work: (tx: Transaction<Tables>) => Promise<T>,
-): Promise<T> {
-  const undone: { result: T }[] = [];
-  try {
-    return await db.transaction().execute(async (tx) => {
-      const result = await work(tx);
-      if (kept.includes(result)) return result;
-      undone.push({ result });
-      throw new Rollback();
-    });
-  } catch (error) {
-    const [first] = undone;
-    if (first && error instanceof Rollback) return first.result;
-    throw error;
-  }
-}
-
-/** Thrown to roll the transaction back; `inTransaction` catches it. */
-class Rollback extends Error {}
 
 /**
  * Reads up to `limit` rows of a list in one direction, from a position or, without one, from the first row in that

@@ -7,13 +7,13 @@ import { caseFoldedKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
 /** Returns the store of references between identities. */
-export function references({ db, withRelaxedDurability }: Database): References {
+export function references(database: Database): References {
+  const { db, transaction } = database;
   return {
     findRows: (connection, id) => readReferences(db, { connection, id }),
-    save: (connection, id, rows) =>
-      withRelaxedDurability(db, (relaxed) => saveReferences(relaxed, { connection, id }, rows)),
+    save: (connection, id, rows) => saveReferences(database, { connection, id }, rows),
     update: (connection, id, decide) =>
-      withRelaxedDurability(db, (relaxed) => updateReferences(relaxed, { connection, id }, decide)),
+      transaction((tx) => updateReferences(tx, { connection, id }, decide), { durable: false }),
     findReferrers: async (connection, target, values) => {
       const found = new Set(await findReferrers(db, connection, { column: 'target', keys: [target] }));
       for (const keys of batches([...new Set(values.map(caseFoldedKey))])) {
@@ -48,23 +48,23 @@ async function readReferences(db: Kysely<Tables>, owner: IdentityKey): Promise<R
 }
 
 /** Saves references. Most reconciliations do not change them; then nothing is written. */
-async function saveReferences(db: Kysely<Tables>, owner: IdentityKey, rows: ReferenceRow[]): Promise<void> {
+async function saveReferences(
+  { db, transaction }: Database,
+  owner: IdentityKey,
+  rows: ReferenceRow[],
+): Promise<void> {
   if (isDeepStrictEqual(await readReferences(db, owner), rows)) return;
-  await db.transaction().execute((tx) => replaceReferenceRows(tx, owner, rows));
+  await transaction((tx) => replaceReferenceRows(tx, owner, rows), { durable: false });
 }
 
-/** The transaction takes the write lock at its beginning. */
-function updateReferences(
-  db: Kysely<Tables>,
+async function updateReferences(
+  tx: Kysely<Tables>,
   owner: IdentityKey,
   decide: Parameters<References['update']>[2],
 ): Promise<ReferenceRow[]> {
-  return db.transaction().execute(async (tx) => {
-    const rows = await decide((id) => readReferences(tx, { connection: owner.connection, id }));
-    if (!isDeepStrictEqual(await readReferences(tx, owner), rows))
-      await replaceReferenceRows(tx, owner, rows);
-    return rows;
-  });
+  const rows = await decide((id) => readReferences(tx, { connection: owner.connection, id }));
+  if (!isDeepStrictEqual(await readReferences(tx, owner), rows)) await replaceReferenceRows(tx, owner, rows);
+  return rows;
 }
 
 async function replaceReferenceRows(

@@ -9,35 +9,39 @@ import type { Tables } from './tables.ts';
 const BATCH_SIZES = [50, 10, 1];
 
 /** Returns the request log of a database. Writes are not synced at once: a power failure may lose the last entries. */
-export function requestLog({ db, withRelaxedDurability }: Database): RequestLog {
+export function requestLog({ db, transaction }: Database): RequestLog {
   return {
     append: (requests) =>
-      withRelaxedDurability(db, (relaxed) =>
-        relaxed.transaction().execute(async (tx) => {
+      transaction(
+        async (tx) => {
           const last = await allocateNumbers(tx, 'request', requests.length);
           const rows = requests.map((request, at) => toRow(request, last - requests.length + 1 + at));
           for (const size of BATCH_SIZES)
             while (rows.length >= size) await insertRows(tx, rows.splice(0, size));
-        }),
+        },
+        { durable: false },
       ),
     list: async (query) => {
       const { found, next } = await findRequestPage(db, query);
       return { requests: await readRequests(db, found), next };
     },
     deleteOlderThan: (before, limit) =>
-      withRelaxedDurability(db, async (relaxed) => {
-        const oldest = relaxed
-          .selectFrom('request_log')
-          .select('seq')
-          .where('time', '<', before)
-          .orderBy('time')
-          .limit(limit);
-        const { numDeletedRows } = await relaxed
-          .deleteFrom('request_log')
-          .where('seq', 'in', oldest)
-          .executeTakeFirstOrThrow();
-        return Number(numDeletedRows);
-      }),
+      transaction(
+        async (tx) => {
+          const oldest = tx
+            .selectFrom('request_log')
+            .select('seq')
+            .where('time', '<', before)
+            .orderBy('time')
+            .limit(limit);
+          const { numDeletedRows } = await tx
+            .deleteFrom('request_log')
+            .where('seq', 'in', oldest)
+            .executeTakeFirstOrThrow();
+          return Number(numDeletedRows);
+        },
+        { durable: false },
+      ),
   };
 }
 
@@ -220,7 +224,7 @@ export async function countLoggedRequests({ db }: Database, person: LoggedPerson
  * request id. Returns how many, and the position of the last entry that was read.
  */
 export async function redactLoggedRequests(
-  { db }: Database,
+  { db, transaction }: Database,
   person: LoggedPerson,
   after = BEGINNING,
 ): Promise<{ count: number; last: number }> {
@@ -229,7 +233,7 @@ export async function redactLoggedRequests(
   for await (const { rows, last } of readRowsAbout(db, person, after)) {
     place = last;
     if (rows.length === 0) continue;
-    await db.transaction().execute(async (tx) => {
+    await transaction(async (tx) => {
       for (const { seq, path: before } of rows) {
         const path = redactPath(before, person);
         await tx

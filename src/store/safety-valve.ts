@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Holds } from '../provisioning/store-ports.ts';
 import { readCounter } from './counters.ts';
+import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
 
 /** Tolerance for rounding errors: 10 % of 10 people must not be rounded down to 0. */
@@ -18,11 +19,11 @@ interface Departure {
  * of the window: those active now, those deactivated since, those held, and this person.
  */
 export function countDepartureIfAllowed(
-  db: Kysely<Tables>,
+  { transaction }: Database,
   { connection, id, now }: Departure,
   { share, minimum, windowMs }: Parameters<Holds['admitDeparture']>[2],
 ): Promise<boolean> {
-  return db.transaction().execute(async (tx) => {
+  return transaction(async (tx) => {
     await deleteExpiredDepartures(tx, connection, { now, windowMs });
     if (await isCounted(tx, connection, id)) return true;
     const departed = await countDepartures(tx, connection);

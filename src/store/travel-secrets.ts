@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { ResourceRef } from '../travel/ports.ts';
+import type { Database } from './database.ts';
 import type { Encryption } from './encryption.ts';
 import type { Tables } from './tables.ts';
 
@@ -54,11 +55,11 @@ export async function hasSecrets(db: Kysely<Tables>): Promise<boolean> {
  * nothing is written.
  */
 export async function reencryptStoredSecrets(
-  db: Kysely<Tables>,
+  { transaction }: Database,
   { current, previous }: { current: Encryption; previous: Encryption | undefined },
   now: number,
 ): Promise<{ resealed: number; unreadable: number }> {
-  return db.transaction().execute(async (tx) => {
+  return transaction(async (tx) => {
     const rows = await tx.selectFrom('travel_secret').selectAll().execute();
     const old = rows.filter((row) => current.decrypt(row.sealed, encryptionContext(row)) === undefined);
     const opened = old.map((row) => ({ row, text: previous?.decrypt(row.sealed, encryptionContext(row)) }));

@@ -42,7 +42,10 @@ const noEncryption: Encryption = {
 };
 
 /** Returns the store of the travel service's resources. Deliveries of webhooks can be read like resources. */
-export function travelStore({ db }: Database, encryption: Encryption = noEncryption): TravelStore {
+export function travelStore(
+  { db, transaction }: Database,
+  encryption: Encryption = noEncryption,
+): TravelStore {
   return {
     ...travelReads(db),
     page: (query) => (query.type === DELIVERY_TYPE ? readDeliveryPage(db, query) : readTravelPage(db, query)),
@@ -51,13 +54,12 @@ export function travelStore({ db }: Database, encryption: Encryption = noEncrypt
         ? readDeliveryPageFrom(db, query, edge)
         : readTravelPageFrom(db, query, edge),
     write: (types, work) =>
-      db.transaction().execute(async (tx) => {
+      transaction(async (tx) => {
         const sequences = new TypeSequences(tx);
         await sequences.lockTypes(types);
         return work(travelWrites(tx, sequences, encryption));
       }),
-    deleteOlderThan: (type, before, limit) =>
-      db.transaction().execute((tx) => deleteExpired(tx, { type, before, limit })),
+    deleteOlderThan: (type, before, limit) => transaction((tx) => deleteExpired(tx, { type, before, limit })),
   };
 }
 

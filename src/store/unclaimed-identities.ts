@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import type { Identity } from '../provisioning/identity.ts';
 import { assignPositions, liveFlag, updateCounters } from './counters.ts';
+import type { Database } from './database.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import { insertEmailKeys, replaceEmailKeys } from './identity-changes.ts';
 import { desiredColumns, observedColumns, toRow } from './identity-row.ts';
@@ -17,14 +18,14 @@ const ROWS_PER_TRANSACTION = 100;
  * account, travelers whose person was erased, and those whose userName is taken.
  */
 export async function saveUnclaimed(
-  db: Kysely<Tables>,
+  { transaction }: Database,
   identities: Identity[],
   seenAt: number,
 ): Promise<void> {
   for (const connection of new Set(identities.map((identity) => identity.connection))) {
     const own = identities.filter((identity) => identity.connection === connection);
     for (const batch of batches(own, ROWS_PER_TRANSACTION)) {
-      await db.transaction().execute((tx) => saveBatch(tx, connection, { batch, seenAt }));
+      await transaction((tx) => saveBatch(tx, connection, { batch, seenAt }));
     }
   }
 }

@@ -16,13 +16,16 @@ export function webhookRecords(database: Database, encryption: Encryption): Webh
     activeSecrets: (id, now) => readSecrets(db, encryption, { ref: { type: 'webhook', id }, now }),
     redeliver: (request) => redeliver(database, request),
     deleteEndedSecrets: (before, limit) => deleteExpiredSecrets(db, before, limit),
-    deleteOldDeliveries: (before, limit) => deleteExpiredDeliveries(db, before, limit),
+    deleteOldDeliveries: (before, limit) => deleteExpiredDeliveries(database, before, limit),
   };
 }
 
 /** A redelivery takes its number from the sequence of events, so that it has a position among all deliveries. */
-async function redeliver({ db }: Database, { id, webhookId, ...event }: RedeliveryRequest): Promise<void> {
-  await db.transaction().execute(async (tx) => {
+async function redeliver(
+  { transaction }: Database,
+  { id, webhookId, ...event }: RedeliveryRequest,
+): Promise<void> {
+  await transaction(async (tx) => {
     const seq = await new TypeSequences(tx).nextNumber('event');
     await addDelivery(tx, { ...event, id, webhookId, seq, redelivery: 1 });
   });
@@ -33,7 +36,7 @@ async function redeliver({ db }: Database, { id, webhookId, ...event }: Redelive
  * many.
  */
 export async function deleteExpiredDeliveries(
-  db: Kysely<Tables>,
+  { db, transaction }: Database,
   before: number,
   limit: number,
 ): Promise<number> {
@@ -41,7 +44,7 @@ export async function deleteExpiredDeliveries(
   for (const { webhook_id, gone } of await readQueues(db)) {
     if (removed >= limit) break;
     const some = { webhookId: webhook_id, before: gone ? undefined : before, limit: limit - removed };
-    removed += await db.transaction().execute(async (tx) => {
+    removed += await transaction(async (tx) => {
       await lockQueue(tx, webhook_id);
       const count = await deleteOldest(tx, some);
       if (gone && count < some.limit)

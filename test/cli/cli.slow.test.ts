@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqlite } from '../../src/store/database.ts';
+import { openSqlite } from '../../src/store/sqlite-file.ts';
 import { certificateFiles } from '../fixtures/certificate.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import {

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { type Database, openEmbedded } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
+import { openEmbedded } from '../../src/store/sqlite.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import {
   addressOf,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { scimTokens } from '../../src/store/credentials.ts';
-import { DatabaseInUse, openEmbedded } from '../../src/store/database.ts';
+import { DatabaseInUse, openEmbedded } from '../../src/store/sqlite.ts';
 import { NOW } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 import { describeConnections } from './conformance/connections.ts';
@@ -91,8 +91,8 @@ describe('the embedded database', () => {
   });
 
   it('reports why a transaction failed that SQLite has rolled back itself', async () => {
-    const { db } = await open();
-    const failing = db.transaction().execute(async (tx) => {
+    const { db, transaction } = await open();
+    const failing = transaction(async (tx) => {
       await sql`rollback`.execute(tx);
       throw new Error('disk is full');
     });

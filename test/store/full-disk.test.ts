@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { type Database, openEmbedded } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
+import { openEmbedded } from '../../src/store/sqlite.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { WriteHealth } from '../../src/store/write-health.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
@@ -69,20 +70,18 @@ describe('a database on a full disk', () => {
 
   it('leaves no transaction open, and no part of a failed one', async () => {
     await fill();
-    const failing = database.db.transaction().execute(async (tx) => {
+    const failing = database.transaction(async (tx) => {
       await insert('a').execute(tx);
       await insert('b', 1_000_000).execute(tx);
     });
     await expect(failing).rejects.toThrow(StoreUnavailable);
-    await database.db.transaction().execute((tx) => insert('c').execute(tx));
+    await database.transaction((tx) => insert('c').execute(tx));
     expect(await ids()).toEqual(['c']);
   });
 
-  it('syncs commits again after work with relaxed durability, even if that failed', async () => {
+  it('syncs commits again after a transaction that is not durable, even if that failed', async () => {
     await fill();
-    const failing = database.withRelaxedDurability(database.db, (light) =>
-      light.transaction().execute((tx) => insert('a', 1_000_000).execute(tx)),
-    );
+    const failing = database.transaction((tx) => insert('a', 1_000_000).execute(tx), { durable: false });
     await expect(failing).rejects.toThrow(StoreUnavailable);
     // 2 is "full" (https://www.sqlite.org/pragma.html#pragma_synchronous).
     expect(await pragma('synchronous')).toBe(2);

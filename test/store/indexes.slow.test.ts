@@ -13,8 +13,9 @@ import type {
 import { repairFutureTimes } from '../../src/store/clock-repair.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { scimTokens } from '../../src/store/credentials.ts';
-import { type Database, openEmbedded } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
+import { openEmbedded } from '../../src/store/sqlite.ts';
 import {
   importedIdentity,
   linkedOutcome,
@@ -24,6 +25,7 @@ import {
   team,
   traveler,
 } from '../fixtures/store.ts';
+import { withPlugin } from '../fixtures/with-plugin.ts';
 
 type Store = ReturnType<typeof provisioningStore>;
 
@@ -193,7 +195,7 @@ it.each(calls.map(([name, call, allowed = /^$/]) => ({ name, call, allowed })))(
       await insert(store, person('dead', { travelId: 't3', deletedAt: NOW }));
       await store.groups.insert(team('g'), [{ value: 'a' }, { value: 'b' }]);
       const queries: RootOperationNode[] = [];
-      await call(provisioningStore({ ...database, db: database.db.withPlugin(recordQueries(queries)) }));
+      await call(provisioningStore(withPlugin(database, recordQueries(queries))));
       const plans = await plansOf(database, queries);
       expect(plans.length).toBeGreaterThan(0);
       expect(plans.filter((plan) => isSlow(plan) && !allowed.test(plan))).toEqual([]);
@@ -243,7 +245,7 @@ async function listPlans(list: (store: Store) => Promise<unknown>): Promise<stri
     await insert(store, person('a', { travelId: 't1' }));
     await store.groups.insert(team('a'), [{ value: 'a' }]);
     const queries: RootOperationNode[] = [];
-    await list(provisioningStore({ ...database, db: database.db.withPlugin(recordQueries(queries)) }));
+    await list(provisioningStore(withPlugin(database, recordQueries(queries))));
     return await plansOf(database, queries);
   } finally {
     await database.close();
@@ -358,7 +360,7 @@ it('due deactivations are found by their own index', async () => {
   const database = await openEmbedded(directory, true);
   try {
     const queries: RootOperationNode[] = [];
-    const store = provisioningStore({ ...database, db: database.db.withPlugin(recordQueries(queries)) });
+    const store = provisioningStore(withPlugin(database, recordQueries(queries)));
     await store.reconcileQueue.findDue(NOW, 10, ['okta']);
     const plans = await plansOf(database, queries);
     expect(plans.map((plan) => /INDEX (\w+) \(/.exec(plan)?.[1])).toEqual([
@@ -377,7 +379,7 @@ it('times too far in the future are found by indexes', async () => {
   const database = await openEmbedded(directory, true);
   try {
     const queries: RootOperationNode[] = [];
-    const watched = { ...database, db: database.db.withPlugin(recordQueries(queries)) };
+    const watched = withPlugin(database, recordQueries(queries));
     await repairFutureTimes(watched, NOW, { attemptMs: 1, checkMs: { okta: 1 }, deliveryMs: 1 });
     const plans = await plansOf(database, queries);
     // Webhooks are few, so they may be scanned.
@@ -393,10 +395,7 @@ it('a token is found by an index', async () => {
   const database = await openEmbedded(directory, true);
   try {
     const queries: RootOperationNode[] = [];
-    await scimTokens({ ...database, db: database.db.withPlugin(recordQueries(queries)) }).findActive(
-      'h',
-      NOW,
-    );
+    await scimTokens(withPlugin(database, recordQueries(queries))).findActive('h', NOW);
     const plans = await plansOf(database, queries);
     expect(plans).toEqual([expect.stringMatching(/^SEARCH token USING INDEX \w+ \(hash=\?\)$/)]);
   } finally {

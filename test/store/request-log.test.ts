@@ -4,6 +4,7 @@ import { requestLog } from '../../src/store/request-log.ts';
 import type { RequestLog } from '../../src/travel/ports.ts';
 import { NOW } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
+import { withPlugin } from '../fixtures/with-plugin.ts';
 import { describeRequestLog, logged } from './conformance/request-log.ts';
 
 const databases = temporaryDatabases('jetbridge-request-log-');
@@ -25,7 +26,7 @@ const calls: [string, (log: RequestLog) => Promise<unknown>][] = [
 it.each(calls)('%s: the query scans one index, and fetches rows by their number', async (_title, call) => {
   const database = await open();
   await requestLog(database).append([logged('a'), logged('b')]);
-  const plans = await plansOf(database, (db) => call(requestLog({ ...database, db })));
+  const plans = await plansOf(database, (spied) => call(requestLog(spied)));
   expect(plans.length).toBeGreaterThan(0);
   const quick =
     /^(SEARCH|SCAN) request_log USING COVERING INDEX request_log_search|^SEARCH request_log USING INTEGER PRIMARY KEY|^SCAN looked_at$|^CO-ROUTINE|^LIST SUBQUERY|^USE TEMP B-TREE FOR ORDER BY$/;
@@ -33,10 +34,7 @@ it.each(calls)('%s: the query scans one index, and fetches rows by their number'
 });
 
 /** The query plans of a call. */
-async function plansOf(
-  database: Database,
-  call: (spied: Database['db']) => Promise<unknown>,
-): Promise<string[]> {
+async function plansOf(database: Database, call: (spied: Database) => Promise<unknown>): Promise<string[]> {
   const queries: RootOperationNode[] = [];
   const spy: KyselyPlugin = {
     transformQuery: ({ node }) => {
@@ -45,7 +43,7 @@ async function plansOf(
     },
     transformResult: async ({ result }) => result,
   };
-  await call(database.db.withPlugin(spy));
+  await call(withPlugin(database, spy));
   const plans: string[] = [];
   for (const node of queries) {
     const { sql, parameters } = database.db.getExecutor().compileQuery(node, createQueryId());

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openEmbedded, openSqlite } from '../../src/store/database.ts';
 import { UnknownSchema } from '../../src/store/migrate.ts';
+import { openEmbedded } from '../../src/store/sqlite.ts';
+import { openSqlite } from '../../src/store/sqlite-file.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 
 const { newFolder, open } = temporaryDatabases('jetbridge-schema-');

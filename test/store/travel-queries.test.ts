@@ -8,6 +8,7 @@ import { webhookRecords } from '../../src/store/webhook-deliveries.ts';
 import type { PageQuery, TravelStore } from '../../src/travel/ports.ts';
 import { NOW } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
+import { withPlugin } from '../fixtures/with-plugin.ts';
 import { describeDeliveryQueue } from './conformance/delivery-queue.ts';
 import { describeTravel } from './conformance/travel.ts';
 import { describeTravelPages } from './conformance/travel-pages.ts';
@@ -153,7 +154,7 @@ async function plansOf(database: Database, call: (spied: Database) => Promise<un
     },
     transformResult: async ({ result }) => result,
   };
-  await call({ ...database, db: database.db.withPlugin(spy) });
+  await call(withPlugin(database, spy));
   const plans: string[] = [];
   for (const node of queries) {
     const { sql, parameters } = database.db.getExecutor().compileQuery(node, createQueryId());

@@ -64,22 +64,20 @@ export async function recordErasedTravelers(
  * written an identity meanwhile.
  */
 export async function deletePersonIdentities(
-  { db }: Database,
+  { transaction }: Database,
   person: PersonToDelete,
   { token, now }: { token: string; now: number },
 ): Promise<'done' | 'lost'> {
-  return db
-    .transaction()
-    .execute(async (tx) => {
-      for (const place of person.identities) await deleteIdentity(tx, place, token);
-      await deleteReferencesTo(tx, person);
-      await deleteMemberships(tx, person, now);
-      return 'done' as const;
-    })
-    .catch((error: unknown) => {
-      if (error instanceof LeaseLost) return 'lost' as const;
-      throw error;
-    });
+  const deletion = transaction(async (tx) => {
+    for (const place of person.identities) await deleteIdentity(tx, place, token);
+    await deleteReferencesTo(tx, person);
+    await deleteMemberships(tx, person, now);
+    return 'done' as const;
+  });
+  return deletion.catch((error: unknown) => {
+    if (error instanceof LeaseLost) return 'lost' as const;
+    throw error;
+  });
 }
 
 /** Thrown to roll the transaction back. */

@@ -155,9 +155,9 @@ export interface ReturnedPerson {
  * the reconciler creates a new one; their records stay, so that no import lists them again. Deletes the records of the
  * travelers that were not erased yet.
  */
-export async function keepReturnedPerson({ db }: Database, person: ReturnedPerson): Promise<void> {
+export async function keepReturnedPerson({ transaction }: Database, person: ReturnedPerson): Promise<void> {
   const { account, identities, travelIds, erased } = person;
-  await db.transaction().execute(async (tx) => {
+  await transaction(async (tx) => {
     for (const place of identities) {
       const row = await tx
         .selectFrom('identity')

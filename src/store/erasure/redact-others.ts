@@ -50,13 +50,13 @@ export async function countOtherPeople({ db }: Database, query: OtherPeopleQuery
  * values back.
  */
 export async function redactOtherPeople(
-  { db }: Database,
+  { db, transaction }: Database,
   query: OtherPeopleQuery,
   now: number,
 ): Promise<number> {
   let left = 0;
   for await (const rows of readIdentitiesNaming(db, query)) {
-    left += await db.transaction().execute(async (tx) => {
+    left += await transaction(async (tx) => {
       let held = 0;
       for (const row of rows) if (!(await redactIdentity(tx, row, { query, now }))) held += 1;
       return held;

@@ -130,7 +130,7 @@ async function changeLine(
 
 /** The counters equal the rows, and every queue with waiting deliveries is found as due. */
 async function checkQueues({ database, runtime }: Fixture): Promise<void> {
-  await database.db.transaction().execute(async (tx) => {
+  await database.transaction(async (tx) => {
     const rows = await tx.selectFrom('travel_delivery').select(['webhook_id', 'status']).execute();
     const queues = await tx.selectFrom('travel_delivery_queue').selectAll().execute();
     const count = (id: string, status: string) =>

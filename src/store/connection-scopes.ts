@@ -1,0 +1,40 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/** The key under which all rows of a connection are stored: its travel account, and its id. */
+export interface Scope {
+  account: string;
+  connection: string;
+}
+
+/** The scopes of all connections, in memory, because every statement needs one. */
+export class ConnectionScopes {
+  #scopes = new Map<string, Scope>();
+
+  of(connection: string): Scope {
+    const scope = this.#scopes.get(connection);
+    if (!scope) throw new Error(`There is no connection ${connection}.`);
+    return scope;
+  }
+
+  add(scope: Scope): void {
+    this.#scopes.set(scope.connection, scope);
+  }
+
+  remove(connection: string): void {
+    this.#scopes.delete(connection);
+  }
+
+  /** Reads the connections again, because another process may have created, moved or deleted some. */
+  async reload(db: Kysely<Tables>): Promise<void> {
+    const rows = await db.selectFrom('connection').select(['account', 'id']).execute();
+    this.#scopes = new Map(rows.map(({ account, id }) => [id, { account, connection: id }]));
+  }
+}
+
+/** Reads the scopes of all connections. */
+export async function readScopes(db: Kysely<Tables>): Promise<ConnectionScopes> {
+  const scopes = new ConnectionScopes();
+  await scopes.reload(db);
+  return scopes;
+}

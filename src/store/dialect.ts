@@ -1,0 +1,62 @@
+import { types } from 'node:util';
+import { type Expression, type SelectQueryBuilder, sql } from 'kysely';
+import type { ColumnTypes } from './migrations/column-types.ts';
+import { StoreUnavailable } from './unavailable.ts';
+
+/** Everything that differs between the databases, apart from opening them. Only this file knows which one is in use. */
+export interface Dialect {
+  name: 'sqlite' | 'postgres';
+  columnTypes: ColumnTypes;
+  /**
+   * Locks the selected rows until the end of the transaction; other transactions that lock or change them wait. SQLite
+   * has one writer at a time, so that its transactions need no row locks.
+   */
+  lockRows: Lock;
+  /** Like `lockRows`, but leaves out the rows that another transaction has locked. */
+  skipLocked: Lock;
+  /**
+   * The time for comparisons between processes, in epoch milliseconds: the database's clock where several processes
+   * write to the database, otherwise the given time.
+   */
+  now(given: number): Expression<number>;
+  /** True for a violation of any unique constraint. */
+  isDuplicate(error: unknown): boolean;
+  /** True if the same transaction may succeed when it is run again: it lost against a concurrent one. */
+  isRetryable(error: unknown): boolean;
+  /** The error to throw instead, if the database refuses work for an external reason that ends. */
+  toUnavailable(error: unknown): StoreUnavailable | undefined;
+}
+
+/** Returns the query with a clause that locks the selected rows. */
+type Lock = <DB, TB extends keyof DB, Row>(
+  query: SelectQueryBuilder<DB, TB, Row>,
+) => SelectQueryBuilder<DB, TB, Row>;
+
+/** SQLite compares text by code point, and its integers have 64 bits. */
+export const sqlite: Dialect = {
+  name: 'sqlite',
+  columnTypes: { orderedText: 'text', bigint: 'integer' },
+  lockRows: (query) => query,
+  skipLocked: (query) => query,
+  now: (given) => sql.val(given),
+  isDuplicate: (error) => hasMessage(error, 'UNIQUE constraint failed'),
+  isRetryable: () => false,
+  toUnavailable: (error) => {
+    if (!types.isNativeError(error)) return undefined;
+    const fault = diskFaults.find(([message]) => hasMessage(error, message));
+    return fault && new StoreUnavailable(fault[1], { cause: error });
+  },
+};
+
+/** Disk faults that end when the disk is repaired: the message of SQLite, and the reason shown to the operator. */
+const diskFaults: [message: string, reason: string][] = [
+  ['database or disk is full', 'the disk is full'],
+  ['disk I/O error', 'the disk is full, a limit on the size of files is reached, or the disk fails'],
+  ['attempt to write a readonly database', 'the database may only be read'],
+  ['unable to open database file', 'a file of the database cannot be opened or made'],
+];
+
+/** Compares the message, since some errors of `@photostructure/sqlite` have no error code. */
+export function hasMessage(error: unknown, text: string): boolean {
+  return types.isNativeError(error) && error.message.includes(text);
+}

@@ -1,0 +1,231 @@
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  Kysely,
+  SqliteAdapter,
+  SqliteDialect,
+  SqliteDriver,
+  sql,
+  type Transaction,
+} from 'kysely';
+import { readScopes } from './connection-scopes.ts';
+import type { Database, TransactionOptions } from './database.ts';
+import { hasMessage, sqlite } from './dialect.ts';
+import { migrate } from './migrate.ts';
+import { openSqlite, type SqliteFile } from './sqlite-file.ts';
+import type { Tables } from './tables.ts';
+import type { StoreUnavailable } from './unavailable.ts';
+
+/**
+ * Opens the embedded database in `directory` and migrates it. Creates the directory if it is missing. With
+ * `exclusive`, every further process that opens the directory exclusively gets DatabaseInUse for as long as this one
+ * runs.
+ */
+export async function openEmbedded(directory: string, exclusive: boolean): Promise<Database> {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  for (const file of [DATABASE, LOCK]) createPrivateFile(join(directory, file));
+  const release = exclusive ? await lockDirectory(directory) : () => {};
+  try {
+    const listeners: ((error: StoreUnavailable) => void)[] = [];
+    const open = await openMigrated(directory, (error) => {
+      for (const listener of listeners) listener(error);
+    });
+    const { db } = open;
+    const scopes = await readScopes(db);
+    return {
+      db,
+      dialect: sqlite,
+      transaction: (work, options) => runTransaction(open, work, options),
+      scopes,
+      scopeOf: (connection) => scopes.of(connection),
+      isDuplicate: sqlite.isDuplicate,
+      onUnavailable: (listener) => void listeners.push(listener),
+      probeWrite: async () => {
+        const content = ' '.repeat(PROBE_BYTES);
+        await sql`
+          insert into write_probe (id, content) values (1, ${content})
+          on conflict (id) do update set content = excluded.content`.execute(db);
+      },
+      emptyLog: async () => {
+        const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(db);
+        return rows[0]?.busy === 0;
+      },
+      ping: async () => {
+        await db.selectFrom('connection').select('id').limit(1).execute();
+      },
+      close: async () => {
+        await db.destroy();
+        release();
+      },
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** True if the directory contains a database. Does not create one. */
+export function hasDatabase(directory: string): boolean {
+  return existsSync(join(directory, DATABASE));
+}
+
+const DATABASE = 'jetbridge.db';
+const LOCK = 'jetbridge.lock';
+/**
+ * Size of the probe write in bytes, larger than the write of a user: a full disk may still have room for a smaller
+ * write.
+ */
+const PROBE_BYTES = 131_072;
+
+/**
+ * Creates a file that only its owner can read, since the database holds personal data. SQLite gives its side files
+ * the same mode.
+ */
+function createPrivateFile(file: string): void {
+  closeSync(openSync(file, 'a', 0o600));
+}
+
+/** Runs one transaction. Other transactions and reads wait meanwhile, because SQLite has one connection. */
+function runTransaction<T>(
+  { db, file }: OpenFile,
+  work: (tx: Transaction<Tables>) => Promise<T>,
+  { durable = true, commitIf = () => true }: TransactionOptions<T> = {},
+): Promise<T> {
+  return db.connection().execute(async (connection) => {
+    if (!durable) file.exec('pragma synchronous = normal');
+    const refused: { result: T }[] = [];
+    try {
+      return await connection.transaction().execute(async (tx) => {
+        const result = await work(tx);
+        if (commitIf(result)) return result;
+        refused.push({ result });
+        throw new Rollback();
+      });
+    } catch (error) {
+      const [first] = refused;
+      if (first && error instanceof Rollback) return first.result;
+      throw error;
+    } finally {
+      if (!durable) file.exec('pragma synchronous = full');
+    }
+  });
+}
+
+/** Thrown to roll a transaction back whose result is returned. */
+class Rollback extends Error {}
+
+interface OpenFile {
+  db: Kysely<Tables>;
+  file: SqliteFile;
+}
+
+async function openMigrated(
+  directory: string,
+  onUnavailable: (error: StoreUnavailable) => void,
+): Promise<OpenFile> {
+  const file = await openSqlite(join(directory, DATABASE), (error) => {
+    const unavailable = sqlite.toUnavailable(error);
+    if (unavailable) onUnavailable(unavailable);
+    return unavailable ?? error;
+  });
+  try {
+    file.exec(
+      'pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = on',
+    );
+    const db = new Kysely<Tables>({ dialect: new ImmediateSqliteDialect({ database: file }) });
+    await migrate(db, { types: sqlite.columnTypes, place: directory, setting: 'JETBRIDGE_DATA' });
+    return { db, file };
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+/**
+ * Holds an exclusive transaction on a separate lock file. The operating system releases it when the process ends, so
+ * that the lock cannot become stale.
+ */
+async function lockDirectory(directory: string): Promise<() => void> {
+  const file = await openSqlite(join(directory, LOCK));
+  try {
+    file.exec('pragma busy_timeout = 0; begin exclusive');
+  } catch (error) {
+    file.close();
+    throw new DatabaseInUse(directory, { cause: error });
+  }
+  return () => file.close();
+}
+
+/**
+ * True if another process has locked the directory. Takes the lock for a moment itself, so a server that starts in
+ * this moment is refused: call it rarely.
+ */
+export async function isDirectoryInUse(directory: string): Promise<boolean> {
+  try {
+    const release = await lockDirectory(directory);
+    release();
+    return false;
+  } catch (error) {
+    if (error instanceof DatabaseInUse) return true;
+    throw error;
+  }
+}
+
+/** Thrown if another process has locked the data directory. */
+export class DatabaseInUse extends Error {
+  constructor(directory: string, options?: ErrorOptions) {
+    super(
+      `${directory} is in use by another Jetbridge. Stop it, or point JETBRIDGE_DATA at another folder.`,
+      options,
+    );
+    this.name = 'DatabaseInUse';
+  }
+}
+
+/**
+ * Begins each transaction with the write lock. Otherwise a transaction that reads first may fail with SQLITE_BUSY at
+ * its first write.
+ */
+class ImmediateSqliteDialect extends SqliteDialect {
+  readonly #config: ConstructorParameters<typeof SqliteDialect>[0];
+
+  constructor(config: ConstructorParameters<typeof SqliteDialect>[0]) {
+    super(config);
+    this.#config = config;
+  }
+
+  override createDriver(): SqliteDriver {
+    return new ImmediateSqliteDriver(this.#config);
+  }
+
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalSqliteAdapter();
+  }
+}
+
+/** SQLite supports DDL in transactions. With this flag, Kysely applies each migration completely or not at all. */
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+class ImmediateSqliteDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  /**
+   * SQLite rolls back by itself when the disk is full. The caller must get that error, and not the one that no
+   * transaction is active.
+   */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    try {
+      await super.rollbackTransaction(connection);
+    } catch (error) {
+      if (!hasMessage(error, 'no transaction is active')) throw error;
+    }
+  }
+}
