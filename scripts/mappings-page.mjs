@@ -195,7 +195,7 @@ function fieldKind({ dataType, disabled, validationRegexp, options }) {
 /** Every attribute that a rule may read, and the fields whose default rule reads it. */
 function pathsTable() {
   const readers = fields.flatMap(({ key, sources }) =>
-    sources({}, {}).map((candidate) => ({ field: key, path: candidate.rule.replace(/\[.*?\]|,.*/g, '') })),
+    sources.map(({ rule }) => ({ field: key, path: rule.replace(/\[.*?\]|,.*/g, '') })),
   );
   readers.push(
     { field: 'archived', path: 'active' },

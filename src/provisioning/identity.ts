@@ -1,12 +1,6 @@
 import type { Json, ScimResource } from '../schema/resource.ts';
 import type { AnnouncedFields } from '../translator/announced.ts';
-import type {
-  AppliedFields,
-  FieldKey,
-  Finding,
-  RefusedFields,
-  TraceEntry,
-} from '../translator/translation.ts';
+import type { AppliedFields, FieldKey, Finding, RefusedFields, Trace } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 
 /**
@@ -165,7 +159,8 @@ export interface Identity {
   hold: Hold | undefined;
   decision: Decision | undefined;
   findings: Finding[];
-  trace: TraceEntry[];
+  /** The trace of the last translation; empty before the first one. */
+  trace: Trace;
   /**
    * When the lease ends, in epoch milliseconds. Until then, calls made under the lease may still arrive at the travel
    * API.

@@ -1,6 +1,7 @@
 import type { Json } from '../schema/resource.ts';
+import { findManagerReferences } from '../translator/compiled-fields.ts';
 import { emptyPlan, makePlan, type Plan } from '../translator/plan.ts';
-import { findManagerReferences, type Rules } from '../translator/rules.ts';
+import type { Rules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import type { FieldKey, Finding, Snapshot } from '../translator/translation.ts';
 import { readField } from '../translator/traveler.ts';

@@ -1,4 +1,5 @@
-import { findManagerReferences, type Rules } from '../translator/rules.ts';
+import { findManagerReferences } from '../translator/compiled-fields.ts';
+import type { Rules } from '../translator/rules.ts';
 import type { Reference } from '../translator/translation.ts';
 import { toText } from '../translator/values.ts';
 import type { Identity } from './identity.ts';

@@ -5,7 +5,7 @@ import { comparisonCost, matchesComparison, type Value } from './compare.ts';
 import { type Condition, type Leaf, prepareFilter, resolveLeaf } from './filter-condition.ts';
 import type { AttributePath, Filter } from './filter-parser.ts';
 import { isObject, type Json, type JsonObject, ownValue } from './resource.ts';
-import { type ResourceType, resolveAttribute } from './resource-types.ts';
+import { type ResolvedAttribute, type ResourceType, resolveAttribute } from './resource-types.ts';
 
 /** A computation in steps of a few milliseconds. It yields after each step, so that other requests can be served. */
 export type Steps<T> = Generator<void, T, void>;
@@ -84,15 +84,26 @@ export function matchElements(
   return elements.map((_, row) => hits.has(row));
 }
 
-/** Reads the values at a path: all elements of a multi-valued attribute, or those that match its value filter. */
-export function readPath(type: ResourceType, written: AttributePath, resource: JsonObject): Json[] {
-  const path = chooseReading(written, extensionTest(resource));
-  const table = readTable(type, path, resource);
+/**
+ * Makes a function that reads the values at a path: all elements of a multi-valued attribute, or those that match its
+ * value filter.
+ */
+export function pathReader(type: ResourceType, written: AttributePath): (resource: JsonObject) => Json[] {
+  const { readings } = written;
+  if (readings)
+    return (resource) => readerOf(type, chooseReading(written, extensionTest(resource)))(resource);
+  return readerOf(type, written);
+}
+
+function readerOf(type: ResourceType, path: AttributePath): (resource: JsonObject) => Json[] {
+  const resolved = resolveAttribute(type, path);
   const { filter, sub } = path;
-  const selected = filter
-    ? selectElementsAtOnce(table, filter, foldCase).map((row) => table.rows[row] ?? null)
-    : table.rows;
-  return selected.flatMap((row) => readPart(row, sub));
+  if (!filter) return (resource) => rowsOf(resolved, resource).flatMap((row) => readPart(row, sub));
+  return (resource) => {
+    const table = newTable(rowsOf(resolved, resource), resolved.attribute);
+    const selected = selectElementsAtOnce(table, filter, foldCase).map((row) => table.rows[row] ?? null);
+    return selected.flatMap((row) => readPart(row, sub));
+  };
 }
 
 /** Runs all steps of an evaluation, and awaits `pause` between them. */
@@ -293,10 +304,15 @@ function readElementPart(element: Json, name: string): Json | undefined {
 
 /** Makes the table of the values of the attribute that a path names. */
 function readTable(type: ResourceType, path: AttributePath, resource: JsonObject): Table {
-  const { urn, attribute, name } = resolveAttribute(type, path);
+  const resolved = resolveAttribute(type, path);
+  return newTable(rowsOf(resolved, resource), resolved.attribute);
+}
+
+/** Returns the values of an attribute. */
+function rowsOf({ urn, name }: ResolvedAttribute, resource: JsonObject): readonly Json[] {
   const container = urn === undefined ? resource : ownValue(resource, urn);
-  if (name === undefined) return newTable(urn === undefined ? [] : toList(container), attribute);
-  return newTable(isObject(container) ? toList(ownValue(container, name)) : [], attribute);
+  if (name === undefined) return urn === undefined ? [] : toList(container);
+  return isObject(container) ? toList(ownValue(container, name)) : [];
 }
 
 function toList(value: Json | undefined): readonly Json[] {

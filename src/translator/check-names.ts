@@ -1,9 +1,11 @@
 import type { Json } from '../schema/resource.ts';
+import { settingSources } from './compiled-fields.ts';
 import { customFieldFault, customFieldReader, findCustomField } from './custom-fields.ts';
 import { type Field, findField } from './fields.ts';
 import { type MappingFault, nearest } from './mapping-faults.ts';
 import { allPhoneCountries, readManager } from './readers.ts';
 import type { Rule, Rules } from './rules.ts';
+import { toSourceUser } from './sources.ts';
 import type { Lookups } from './translation.ts';
 import type { Fault, Reader, Reading } from './values.ts';
 
@@ -39,9 +41,11 @@ export function checkNames(rules: Rules, lookups: Lookups): NameFault[] {
 }
 
 function checkDefault(field: Field, { mapping }: Rules, lookups: Lookups): NameFault[] {
-  const settings = field.sources({}, mapping).filter(({ mappingPath }) => mappingPath !== undefined);
-  const readings = settings.flatMap(({ mappingPath, raws }) =>
-    raws.map((value): Reading => ({ value, ...(mappingPath === undefined ? {} : { mappingPath }) })),
+  const user = toSourceUser({});
+  const readings = settingSources(field, mapping).flatMap(({ mappingPath, valuesOf }) =>
+    valuesOf(user).map(
+      (value): Reading => ({ value, ...(mappingPath === undefined ? {} : { mappingPath }) }),
+    ),
   );
   return checkConstants(readings, constantCheck(field, lookups));
 }

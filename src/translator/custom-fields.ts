@@ -1,25 +1,26 @@
 import { foldCase } from '../schema/case-fold.ts';
-import type { Json, ScimResource } from '../schema/resource.ts';
+import type { Json } from '../schema/resource.ts';
+import { ruleSource } from './compiled-fields.ts';
 import {
+  addDecision,
   type Decision,
   decideField,
-  mergeParts,
-  type TranslationPart,
+  type TranslationDraft,
+  type TranslationInput,
   toFinding,
-  toPart,
+  translateField,
   withoutRemoval,
 } from './decide.ts';
 import { readText } from './readers.ts';
-import { type Rule, type Rules, type Target, toCandidate } from './rules.ts';
+import type { Rule, Rules, Target } from './rules.ts';
 import { compilePattern } from './transforms.ts';
-import type { AppliedField, CustomField, TraceEntry, WantedField } from './translation.ts';
+import type { AppliedField, CustomField, FieldKey, Lookups, TraceEntry, WantedField } from './translation.ts';
 import {
   type Fault,
   isEqualJson,
   notInLookups,
   type ReadContext,
   type Reader,
-  type Reading,
   toText,
   unresolved,
   unusable,
@@ -30,104 +31,122 @@ import {
  * Decides the value of every custom field that a rule sets. If several rules set the same field, the first in order of
  * precedence is used.
  */
-export function decideCustomFields(
-  { rules, faults }: Rules,
-  { user, context }: { user: ScimResource; context: ReadContext },
-): TranslationPart {
-  const known: TranslationPart[] = [];
-  const unknown: { rule: Rule; part: TranslationPart }[] = [];
+export function translateCustomFields(draft: TranslationDraft, rules: Rules, input: TranslationInput): void {
+  const { steps, owners, isFaulty } = compiledCustomFields(rules, input.context.lookups);
+  if (isFaulty) keepUndecided(draft, input.context, owners);
+  for (const step of steps) step(draft, input);
+}
+
+/** What one rule adds to a translation. */
+type Step = (draft: TranslationDraft, input: TranslationInput) => void;
+
+/** The rules for custom fields with everything that depends on the rules and lookups only. */
+interface CompiledCustomFields {
+  lookups: Lookups;
+  /** The steps of the rules for unknown custom fields, then the others. */
+  steps: Step[];
+  /** The keys of the custom fields that a rule sets. */
+  owners: ReadonlySet<FieldKey>;
+  /** True if a rule may mean any custom field, because its own one is unknown. */
+  isFaulty: boolean;
+}
+
+/** Caches for each version of the rules what was compiled with the last lookups. Neither ever changes. */
+const compiled = new WeakMap<Rules, CompiledCustomFields>();
+
+function compiledCustomFields(rules: Rules, lookups: Lookups): CompiledCustomFields {
+  const known = compiled.get(rules);
+  if (known?.lookups === lookups) return known;
+  const fresh = compileCustomFields(rules, lookups);
+  compiled.set(rules, fresh);
+  return fresh;
+}
+
+function compileCustomFields({ rules, faults }: Rules, lookups: Lookups): CompiledCustomFields {
+  const known: Step[] = [];
+  const unknown: { rule: Rule; step: Step }[] = [];
   const owners = new Map<string, Rule>();
   for (const rule of rules) {
     const { target } = rule;
     if (target.kind !== 'customField') continue;
-    const field = findCustomField(target, context.lookups.customFields);
+    const field = findCustomField(target, lookups.customFields);
     if ('code' in field) {
-      unknown.push({ rule, part: unknownFieldPart(rule, field, { user, target }) });
+      unknown.push({ rule, step: unknownFieldStep(rule, field, target) });
       continue;
     }
-    const owner = owners.get(field.id);
-    owners.set(field.id, owner ?? rule);
+    const owner = owners.get(keyOf(field.id));
+    owners.set(keyOf(field.id), owner ?? rule);
     // A rule of the mapping file may mean this field by a name that is unknown at present. It would take precedence, so
     // this rule of the collection must not remove a value.
-    const isUnsure = rule.origin === 'collection' && unknown.some((other) => other.rule.origin === 'file');
-    const decide = () => {
-      const decision = decideCustomField(rule, field, { user, context });
-      return toPart(keyOf(field.id), isUnsure ? withoutRemoval(decision) : decision);
-    };
-    known.push(owner ? overriddenPart(rule, owner, field) : decide());
+    const neverRemoves =
+      rule.origin === 'collection' && unknown.some((other) => other.rule.origin === 'file');
+    known.push(owner ? overriddenStep(rule, owner, field) : customFieldStep(rule, field, neverRemoves));
   }
   const isFaulty = unknown.length > 0 || faults.some((fault) => fault.field.startsWith(keyOf('')));
-  const kept = isFaulty ? [keepUndecided(context, owners)] : [];
-  return mergeParts([...kept, ...unknown.map(({ part }) => part), ...known]);
+  const steps = [...unknown.map(({ step }) => step), ...known];
+  return { lookups, steps, owners: new Set(owners.keys()), isFaulty };
 }
 
 /**
  * Keeps the applied custom fields that no known rule sets. A rule with an unknown name may mean any of them, so they
  * stay unchanged and owned until the mapping is corrected.
  */
-function keepUndecided({ applied }: ReadContext, owners: Map<string, Rule>): TranslationPart {
-  const keys = Object.keys(applied).filter(
-    (key) => key.startsWith(keyOf('')) && !owners.has(key.slice(keyOf('').length)),
-  );
-  const fields = Object.fromEntries(keys.map((key) => [key, { kind: 'kept' } as const]));
-  return { fields, findings: [], trace: [], needsFreshLookups: false };
+function keepUndecided(
+  { fields }: TranslationDraft,
+  { applied }: ReadContext,
+  owners: ReadonlySet<FieldKey>,
+): void {
+  for (const key of Object.keys(applied))
+    if (key.startsWith(keyOf('')) && !owners.has(key)) fields[key] = { kind: 'kept' };
 }
 
-function keyOf(id: string): string {
+function keyOf(id: string): FieldKey {
   return `customFields.${id}`;
 }
 
-interface UnknownFieldCase {
-  user: ScimResource;
-  target: CustomFieldTarget;
-}
-
 /**
- * Returns the part of a translation for a rule whose custom field is unknown: a finding, unless the user has no value
- * for the field.
+ * Makes the step of a rule whose custom field is unknown: a finding, unless the user has no value for the field.
  */
-function unknownFieldPart(rule: Rule, unknown: Fault, { user, target }: UnknownFieldCase): TranslationPart {
+function unknownFieldStep(rule: Rule, unknown: Fault, { by, value }: CustomFieldTarget): Step {
   const fault = withMappingPath(unknown, rule.targetPath, unknown.remedy);
-  const [raw] = toCandidate(rule, user).raws;
-  const field = keyOf(target.value);
-  const entry = { field, origin: rule.origin, rule: rule.text };
-  const fieldsWith = (wanted: WantedField): TranslationPart['fields'] =>
-    target.by === 'id' ? { [field]: wanted } : {};
-  if (raw === undefined) {
-    const fields = fieldsWith({ kind: 'absent' });
-    const trace: TranslationPart['trace'] = [{ ...entry, outcome: 'absent', reason: 'no value' }];
-    return { fields, findings: [], trace, needsFreshLookups: false };
-  }
   const { reason, mappingPath } = fault;
-  return {
-    fields: fieldsWith({ kind: 'kept' }),
-    findings: [toFinding(field, raw, fault)],
-    trace: [
-      {
-        ...entry,
-        outcome: 'kept',
-        before: raw,
-        reason,
-        ...(mappingPath === undefined ? {} : { mappingPath }),
-      },
-    ],
-    needsFreshLookups: fault.needsFreshLookups === true,
+  const field = keyOf(value);
+  const { valuesOf, reference } = ruleSource(rule);
+  const entry = { field, origin: rule.origin, rule: rule.text, outcome: 'kept' } as const;
+  const located = mappingPath === undefined ? {} : { mappingPath };
+  return (draft, { user }) => {
+    const [raw] = valuesOf(user);
+    if (by === 'id') draft.fields[field] = { kind: raw === undefined ? 'absent' : 'kept' };
+    if (raw === undefined) {
+      draft.trace.push([field, reference]);
+      return;
+    }
+    draft.findings.push(toFinding(field, raw, fault));
+    draft.trace.push({ ...entry, before: raw, reason, ...located });
+    draft.needsFreshLookups ||= fault.needsFreshLookups === true;
   };
 }
 
-function overriddenPart(rule: Rule, owner: Rule, { id, name }: CustomField): TranslationPart {
+function overriddenStep(rule: Rule, owner: Rule, { id, name }: CustomField): Step {
   const where = owner.origin === 'file' ? 'the mapping file' : 'the scimUserMapping collection';
   const reason = `${where} sets this field from ${owner.text}`;
-  const trace: TranslationPart['trace'] = [
-    { field: keyOf(id), origin: rule.origin, rule: rule.text, outcome: 'skipped', reason },
-  ];
-  if (owner.origin !== rule.origin) return { fields: {}, findings: [], trace, needsFreshLookups: false };
+  const entry: TraceEntry = {
+    field: keyOf(id),
+    origin: rule.origin,
+    rule: rule.text,
+    outcome: 'skipped',
+    reason,
+  };
   const { fault } = unusable(
     'customFieldTwice',
     `Two rules set the custom field "${name}"; that of ${owner.text} is used.`,
     'Keep one of the two rules in the mapping.',
   );
-  return { fields: {}, findings: [toFinding(keyOf(id), rule.text, fault)], trace, needsFreshLookups: false };
+  const finding = toFinding(keyOf(id), rule.text, fault);
+  return ({ findings, trace }) => {
+    trace.push(entry);
+    if (owner.origin === rule.origin) findings.push(finding);
+  };
 }
 
 /** The custom field that a rule sets, as the rule names it. */
@@ -157,19 +176,24 @@ function fieldsWithName(name: string, fields: CustomField[]): CustomField[] {
   return exact.length > 0 ? exact : fields.filter((field) => foldCase(field.name) === wanted);
 }
 
-/** Decides a custom field by its rule. The wanted value has the form of the `values` array of the travel API. */
-export function decideCustomField(
-  rule: Rule,
-  field: CustomField,
-  { user, context }: { user: ScimResource; context: ReadContext },
-): Decision {
-  const key = `customFields.${field.id}`;
-  const source = toCandidate(rule, user);
+/** Makes the step that decides a custom field by its rule. The wanted value has the form of the `values` array of the travel API. */
+function customFieldStep(rule: Rule, field: CustomField, neverRemoves: boolean): Step {
+  const key = keyOf(field.id);
+  const source = ruleSource(rule);
   const read = customFieldReader(field, rule.targetPath);
-  if (field.dataType !== 'optionsList' || source.raws.length <= 1)
-    return decideField(key, [source], { read, context });
-  const each = source.raws.map((raw) => decideField(key, [{ ...source, raws: [raw] }], { read, context }));
-  return joinOptions(each, source.raws, context.applied[key]);
+  const compiledField = { key, read, sources: [source], skipsSilently: false, neverRemoves, overridden: [] };
+  const isList = field.dataType === 'optionsList';
+  return (draft, input) => {
+    const raws = isList ? source.valuesOf(input.user) : [];
+    if (raws.length <= 1) {
+      translateField(draft, compiledField, input);
+      return;
+    }
+    const { context } = input;
+    const each = raws.map((raw) => decideField(key, [{ ...source, raws: [raw] }], { read, context }));
+    const decision = joinOptions(each, raws, context.applied[key]);
+    addDecision(draft, key, neverRemoves ? withoutRemoval(decision) : decision);
+  };
 }
 
 /**
@@ -177,14 +201,14 @@ export function decideCustomField(
  * that it came from the same source. If an option is unusable because of the mapping, the applied list stays in any
  * case.
  */
-function joinOptions(each: Decision[], source: Json[], applied: AppliedField | undefined): Decision {
+function joinOptions(each: Decision[], raws: readonly Json[], applied: AppliedField | undefined): Decision {
   const values = each.flatMap(({ wanted }) =>
     wanted.kind === 'value' && Array.isArray(wanted.value) ? wanted.value : [],
   );
   const distinct = values.filter(
     (value, index) => values.findIndex((other) => isEqualJson(other, value)) === index,
   );
-  const wanted = listWanted({ each, distinct, source, applied });
+  const wanted = listWanted({ each, distinct, source: [...raws], applied });
   const { kind } = wanted;
   const stays = kind === 'unresolved' || kind === 'kept';
   return {
@@ -230,7 +254,7 @@ export function customFieldReader(field: CustomField, targetPath: string): Reade
     return () => reading;
   }
   if (field.dataType === 'text') return textReader(field);
-  return (raw) => readOption(raw, field);
+  return optionReader(field);
 }
 
 /** Returns why a custom field accepts no value at all, e.g. because it is disabled; undefined if it accepts values. */
@@ -247,9 +271,9 @@ export function customFieldFault({ name, disabled, dataType }: CustomField): Fau
 const dataTypes = ['text', 'option', 'optionsList'];
 
 /** Checks texts against `validationRegexp`. A pattern that RE2 cannot compile is ignored, because the travel API checks values, too. */
-function textReader(field: CustomField): Reader {
-  const { name, validationRegexp } = field;
-  const pattern = compiledPattern(field);
+function textReader({ name, validationRegexp }: CustomField): Reader {
+  const compiledPattern = validationRegexp === undefined ? undefined : compilePattern(validationRegexp);
+  const pattern = typeof compiledPattern === 'string' ? undefined : compiledPattern;
   return (raw) => {
     const reading = readText(raw);
     if (!('value' in reading) || typeof reading.value !== 'string') return reading;
@@ -262,46 +286,44 @@ function textReader(field: CustomField): Reader {
   };
 }
 
-/**
- * Caches the compiled pattern of each field: compiling takes longer than the rest of a translation. Field objects never
- * change.
- */
-const patterns = new WeakMap<CustomField, ReturnType<typeof compilePattern>>();
-
-function compiledPattern(field: CustomField): Exclude<ReturnType<typeof compilePattern>, string> | undefined {
-  if (field.validationRegexp === undefined) return undefined;
-  const compiled = patterns.get(field) ?? compilePattern(field.validationRegexp);
-  patterns.set(field, compiled);
-  return typeof compiled === 'string' ? undefined : compiled;
-}
-
-function readOption(raw: Json, { name, options }: CustomField): Reading {
-  const text = toText(raw);
-  if (text === undefined) return readText(raw);
-  const option = findOption(text, options);
-  if (!option) {
-    const remedy = 'Add the option in the travel service, or correct the value in the identity provider.';
-    return notInLookups('optionUnknown', `The custom field "${name}" has no such option.`, remedy);
-  }
-  if (option.disabled) {
+/** Checks options by their texts. */
+function optionReader({ name, options }: CustomField): Reader {
+  const find = optionFinder(options);
+  return (raw) => {
+    const text = toText(raw);
+    if (text === undefined) return readText(raw);
+    const option = find(text);
+    if (!option) {
+      const remedy = 'Add the option in the travel service, or correct the value in the identity provider.';
+      return notInLookups('optionUnknown', `The custom field "${name}" has no such option.`, remedy);
+    }
+    if (!option.disabled) return { value: [{ customFieldOptionId: option.id }] };
     return unresolved(
       'optionDisabled',
       `This option of the custom field "${name}" is disabled.`,
       remedyDisabled,
     );
-  }
-  return { value: [{ customFieldOptionId: option.id }] };
+  };
 }
 
-/** Finds the option with a text: an exact match wins over one without case, an enabled option over a disabled one, then the lowest id. */
-function findOption(
-  text: string,
-  options: CustomField['options'],
-): CustomField['options'][number] | undefined {
-  const exact = options.filter(({ data }) => data === text);
-  const folded = foldCase(text);
-  const found = exact.length > 0 ? exact : options.filter(({ data }) => foldCase(data) === folded);
-  const enabled = found.filter(({ disabled }) => !disabled);
-  const [first, ...others] = enabled.length > 0 ? enabled : found;
-  return others.reduce((lowest, option) => (lowest && option.id >= lowest.id ? lowest : option), first);
+type Option = CustomField['options'][number];
+
+/**
+ * Makes a function that finds the option with a text: an exact match wins over one without case, an enabled option over
+ * a disabled one, then the lowest id.
+ */
+function optionFinder(options: Option[]): (text: string) => Option | undefined {
+  const exact = new Map<string, Option>();
+  const folded = new Map<string, Option>();
+  for (const option of options) {
+    addPreferred(exact, option.data, option);
+    addPreferred(folded, foldCase(option.data), option);
+  }
+  return (text) => exact.get(text) ?? folded.get(foldCase(text));
+}
+
+function addPreferred(options: Map<string, Option>, text: string, option: Option): void {
+  const other = options.get(text);
+  const isPreferred = !other || (other.disabled === option.disabled ? option.id < other.id : other.disabled);
+  if (isPreferred) options.set(text, option);
 }

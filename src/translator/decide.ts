@@ -1,7 +1,11 @@
 import type { Json } from '../schema/resource.ts';
-import type { Candidate } from './candidates.ts';
+import { type CompiledField, type CompiledSource, usableSources } from './compiled-fields.ts';
+import type { SourceUser } from './sources.ts';
 import type { FieldKey, Finding, TraceEntry, Translation, WantedField } from './translation.ts';
 import { type Fault, isEqualJson, type ReadContext, type Reader, withMappingPath } from './values.ts';
+
+/** The parts of a translation that the rules add to. */
+export type TranslationDraft = Omit<Translation, 'fallbackEmail'>;
 
 /** The wanted value of one field, with its findings and trace entries. */
 export interface Decision {
@@ -9,6 +13,108 @@ export interface Decision {
   findings: Finding[];
   trace: TraceEntry[];
   needsFreshLookups: boolean;
+}
+
+/** The user to translate, and the data that readers may use besides the values. */
+export interface TranslationInput {
+  user: SourceUser;
+  context: ReadContext;
+}
+
+const absent: WantedField = { kind: 'absent' };
+const kept: WantedField = { kind: 'kept' };
+
+/** Decides one field and adds the result to a translation. */
+export function translateField(
+  draft: TranslationDraft,
+  field: CompiledField,
+  { user, context }: TranslationInput,
+): void {
+  const filled = findFilledSource(field, user);
+  if (!filled) addAbsentField(draft, field, user);
+  else if (!addPlainValue(draft, filled, { field, context })) {
+    const candidates = toCandidates(usableSources(field, user), user);
+    const decision = decideField(field.key, candidates, { read: field.read, context });
+    const isSilent = field.skipsSilently && decision.wanted.kind === 'value';
+    const reported = isSilent ? { ...decision, findings: [] } : decision;
+    addDecision(draft, field.key, field.neverRemoves ? withoutRemoval(reported) : reported);
+  }
+  draft.trace.push(...field.overridden);
+}
+
+interface FilledSource {
+  source: CompiledSource;
+  /** The preferred value. */
+  raw: Json;
+}
+
+/** Finds the first source that may be used and has a value. */
+function findFilledSource(
+  { sources, pickSource }: CompiledField,
+  user: SourceUser,
+): FilledSource | undefined {
+  const picked = pickSource?.(user);
+  for (const [index, source] of sources.entries()) {
+    if (picked !== undefined && index !== picked) continue;
+    const [raw] = source.valuesOf(user);
+    if (raw !== undefined) return { source, raw };
+  }
+  return undefined;
+}
+
+function addAbsentField(
+  draft: TranslationDraft,
+  { key, sources, pickSource, neverRemoves }: CompiledField,
+  user: SourceUser,
+): void {
+  draft.fields[key] = neverRemoves ? kept : absent;
+  const usual = pickSource ? sources.length - 1 : 0;
+  const index = pickSource ? pickSource(user) : usual;
+  const reference = sources[index]?.reference;
+  if (reference !== undefined && (index !== usual || typeof reference === 'string'))
+    draft.trace.push([key, reference]);
+}
+
+/** Adds the value of a source if it can be used without a finding; returns false if it cannot. */
+function addPlainValue(
+  draft: TranslationDraft,
+  { source: { prepare, reference }, raw }: FilledSource,
+  { field: { key, read }, context }: { field: CompiledField; context: ReadContext },
+): boolean {
+  const prepared = prepare ? prepare(raw) : { value: raw };
+  if ('fault' in prepared) return false;
+  const reading = read(prepared.value, context);
+  if ('fault' in reading || reading.note) return false;
+  const { value } = reading;
+  const source = prepared.value;
+  draft.fields[key] = { kind: 'value', value, source };
+  const hasOwnSource = !isEqualJson(raw, source) && !isEqualJson(value, source);
+  if (hasOwnSource) draft.trace.push([key, reference, raw, value, source]);
+  else if (isEqualJson(raw, value)) draft.trace.push([key, reference, raw]);
+  else draft.trace.push([key, reference, raw, value]);
+  return true;
+}
+
+/** Adds the decision about one field to a translation. */
+export function addDecision(
+  draft: TranslationDraft,
+  field: FieldKey,
+  { wanted, findings, trace, needsFreshLookups }: Decision,
+): void {
+  draft.fields[field] = wanted;
+  draft.findings.push(...findings);
+  draft.trace.push(...trace);
+  draft.needsFreshLookups ||= needsFreshLookups;
+}
+
+/** A source with its values for one user. */
+export interface Candidate extends CompiledSource {
+  raws: readonly Json[];
+}
+
+/** Reads the values of sources. */
+export function toCandidates(sources: readonly CompiledSource[], user: SourceUser): Candidate[] {
+  return sources.map((source) => ({ ...source, raws: source.valuesOf(user) }));
 }
 
 /** The reader of a field, and the data that it may use besides the value. */
@@ -158,27 +264,4 @@ function traceOfCandidate(field: FieldKey, candidate: Candidate, trials: Trial[]
       ...(mappingPath === undefined ? {} : { mappingPath }),
     };
   });
-}
-
-/** A part of a translation: the fields, findings and trace entries that some of the rules produce. */
-export type TranslationPart = Omit<Translation, 'fallbackEmail'>;
-
-/** A part of a translation that contains nothing. */
-export const emptyPart: TranslationPart = { fields: {}, findings: [], trace: [], needsFreshLookups: false };
-
-/** Converts the decision about one field to a part of a translation. */
-export function toPart(field: FieldKey, { wanted, ...rest }: Decision): TranslationPart {
-  return { fields: { [field]: wanted }, ...rest };
-}
-
-/** Merges parts of a translation. If several parts contain the same field, the last one is used. */
-export function mergeParts(parts: TranslationPart[]): TranslationPart {
-  const fields: TranslationPart['fields'] = {};
-  for (const part of parts) Object.assign(fields, part.fields);
-  return {
-    fields,
-    findings: parts.flatMap(({ findings }) => findings),
-    trace: parts.flatMap(({ trace }) => trace),
-    needsFreshLookups: parts.some(({ needsFreshLookups }) => needsFreshLookups),
-  };
 }

@@ -1,18 +1,5 @@
 import { type Attribute, attribute, complexAttribute } from '../schema/attributes.ts';
-import { type ScimResource, urns } from '../schema/resource.ts';
-import {
-  addressAttribute,
-  type Candidate,
-  coreAttribute,
-  type DefaultName,
-  enterpriseAttribute,
-  firstNames,
-  lastNames,
-  type MappingDefaults,
-  mappingSetting,
-  multiValuedAttribute,
-  travelAttribute,
-} from './candidates.ts';
+import { urns } from '../schema/resource.ts';
 import { readCountry } from './countries.ts';
 import {
   namedResourceReader,
@@ -27,6 +14,18 @@ import {
   readStreet,
   readText,
 } from './readers.ts';
+import {
+  addressAttribute,
+  coreAttribute,
+  enterpriseAttribute,
+  firstNames,
+  lastNames,
+  multiValuedAttribute,
+  pickAddress,
+  type Source,
+  type SourceUser,
+  travelAttribute,
+} from './sources.ts';
 import type { NamedCollection } from './translation.ts';
 import type { Reader } from './values.ts';
 
@@ -39,8 +38,12 @@ export interface Field {
   key: string;
   /** The JSON type in the travel API; a value of another type in a travel response is ignored. */
   type: 'string' | 'boolean';
-  /** The default rule: the candidates for the value if no mapping rule sets the field, the preferred one first. */
-  sources: (user: ScimResource, mapping: MappingDefaults) => Candidate[];
+  /** The default rule: the sources of the value if no mapping rule sets the field, the preferred one first. */
+  sources: readonly Source[];
+  /** Set if only one of the sources may be used: returns its index. */
+  pickSource?: (user: SourceUser) => number;
+  /** The setting of the mapping file that gives a value to users without a usable one. */
+  setting?: MappingSetting;
   /** Converts one SCIM value to a travel value, or returns why it cannot be used. */
   read: Reader;
   /**
@@ -60,15 +63,28 @@ export interface Field {
   skipsSilently?: boolean;
 }
 
+/** A setting of the mapping file that gives the same value to every user. */
+export interface MappingSetting {
+  /** The name of the setting, as the trace shows it. */
+  path: string;
+  valueIn: (mapping: MappingDefaults) => string | { id: string } | { name: string } | undefined;
+}
+
+/** The settings of a mapping file that give a value to every user. */
+interface MappingDefaults {
+  defaults?: { [name in DefaultName]?: { id: string } | { name: string } | undefined } | undefined;
+  language?: { default?: string | undefined } | undefined;
+}
+
+/** The resources for which a mapping file can set a default. */
+export type DefaultName = 'billingProfile' | 'costCenter' | 'travelPolicy';
+
 /** The fields of a traveler with one value each, in the order of findings and traces. `archived`, roles and custom fields have rules of their own and no row. */
 export const fields = [
   {
     key: 'email',
     type: 'string',
-    sources: (user) => [
-      ...multiValuedAttribute(user, 'emails', { types: ['work'] }),
-      coreAttribute(user, 'userName'),
-    ],
+    sources: [...multiValuedAttribute('emails', { types: ['work'] }), coreAttribute('userName')],
     read: readEmail,
     path: ['emails', 'value'],
     comparison: 'exact',
@@ -96,8 +112,7 @@ export const fields = [
     key: 'phoneNumber',
     type: 'string',
     noun: 'phone number',
-    sources: (user) =>
-      multiValuedAttribute(user, 'phoneNumbers', { types: ['mobile', 'work'], never: ['fax', 'pager'] }),
+    sources: multiValuedAttribute('phoneNumbers', { types: ['mobile', 'work'], never: ['fax', 'pager'] }),
     read: readPhone,
     path: ['phoneNumbers', 'value'],
     comparison: 'normalized',
@@ -107,11 +122,8 @@ export const fields = [
     key: 'lang',
     type: 'string',
     noun: 'language',
-    sources: (user, { language }) => [
-      coreAttribute(user, 'preferredLanguage'),
-      coreAttribute(user, 'locale'),
-      ...mappingSetting('language.default', language?.default),
-    ],
+    sources: [coreAttribute('preferredLanguage'), coreAttribute('locale')],
+    setting: { path: 'language.default', valueIn: ({ language }) => language?.default },
     read: readLanguage,
     path: ['preferredLanguage'],
     comparison: 'exact',
@@ -127,10 +139,10 @@ export const fields = [
     key: 'managerId',
     type: 'string',
     noun: 'manager',
-    sources: (user) => [
-      travelAttribute(user, 'manager', 'id'),
-      travelAttribute(user, 'manager', 'email'),
-      enterpriseAttribute(user, 'manager', 'value'),
+    sources: [
+      travelAttribute('manager', 'id'),
+      travelAttribute('manager', 'email'),
+      enterpriseAttribute('manager', 'value'),
     ],
     read: readManager,
     path: [urns.travel, 'manager', 'id'],
@@ -147,7 +159,7 @@ export const fields = [
   namedResourceField('costCenter', {
     noun: 'cost center',
     refersTo: 'costCenters',
-    sources: (user) => [enterpriseAttribute(user, 'costCenter')],
+    sources: [enterpriseAttribute('costCenter')],
   }),
   namedResourceField('billingProfile', { noun: 'billing profile', refersTo: 'billingProfiles' }),
   namedResourceField('travelPolicy', { noun: 'travel policy', refersTo: 'travelPolicies' }),
@@ -193,7 +205,7 @@ export function extensionField<const Key extends string, const Type extends Fiel
   return {
     key,
     type: attributeType as Type,
-    sources: (user) => [travelAttribute(user, key)],
+    sources: [travelAttribute(key)],
     read,
     path: [urns.travel, key],
     comparison,
@@ -210,7 +222,8 @@ function addressField<const Part extends string>(
   return {
     key: `address.${part}`,
     type: 'string',
-    sources: (user) => addressAttribute(user, scimName),
+    sources: addressAttribute(scimName),
+    pickSource: pickAddress,
     read,
     path: ['addresses', scimName],
     comparison: 'normalized',
@@ -223,7 +236,7 @@ function addressField<const Part extends string>(
  */
 function namedResourceField<const Name extends DefaultName>(
   name: Name,
-  { noun, refersTo, sources = () => [] }: NamedResource,
+  { noun, refersTo, sources = [] }: NamedResource,
 ): Field & { key: `${Name}Id`; type: 'string' } {
   const key = `${name}Id` as const;
   return {
@@ -231,12 +244,8 @@ function namedResourceField<const Name extends DefaultName>(
     type: 'string',
     noun,
     refersTo,
-    sources: (user, { defaults }) => [
-      travelAttribute(user, name),
-      travelAttribute(user, key),
-      ...sources(user),
-      ...mappingSetting(`defaults.${name}`, defaults?.[name]),
-    ],
+    sources: [travelAttribute(name), travelAttribute(key), ...sources],
+    setting: { path: `defaults.${name}`, valueIn: ({ defaults }) => defaults?.[name] },
     read: namedResourceReader({ field: key, noun, among: (lookups) => lookups[refersTo] }),
     path: [urns.travel, name, 'id'],
     comparison: 'exact',
@@ -255,8 +264,8 @@ function namedResourceField<const Name extends DefaultName>(
 interface NamedResource {
   noun: string;
   refersTo: NamedCollection;
-  /** Further candidates, which are used if the travel extension has no value. */
-  sources?: (user: ScimResource) => Candidate[];
+  /** Further sources, which are used if the travel extension has no value. */
+  sources?: readonly Source[];
 }
 
 /** Finds the row of a field. */

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { findAttribute } from '../schema/attributes.ts';
 import { type AttributePath, parsePath } from '../schema/filter-parser.ts';
 import { resolveAttribute, userType } from '../schema/resource-types.ts';
-import type { DefaultName } from './candidates.ts';
-import { type Field, fields } from './fields.ts';
+import { type DefaultName, type Field, fields } from './fields.ts';
 import { faultText, type MappingFault, toMappingFaults } from './mapping-faults.ts';
 import { isDateFormat, isPhoneCountry } from './readers.ts';
 import {

@@ -1,9 +1,11 @@
 import type { Json } from '../schema/resource.ts';
 import { findField } from './fields.ts';
+import { expandTrace } from './trace.ts';
 import type { FieldKey, Finding, TraceEntry, Translation } from './translation.ts';
 
 /** Formats a translation as text: each field with its result and the value that each rule read, then the findings. */
-export function previewText({ fields, findings, trace, fallbackEmail }: Translation): string {
+export function previewText({ fields, findings, trace: stored, fallbackEmail }: Translation): string {
+  const trace = expandTrace(stored);
   const keys = [...new Set([...Object.keys(fields), ...trace.map(({ field }) => field)])];
   const empty = keys.filter((key) => isEmptyField(key, fields, trace));
   const filled = keys.filter((key) => !empty.includes(key));
@@ -14,7 +16,10 @@ export function previewText({ fields, findings, trace, fallbackEmail }: Translat
   return `${[blocks.join('\n'), ...fallback, ...unset, findingsText(findings)].join('\n\n')}\n`;
 }
 
-type FieldsAndTrace = Pick<Translation, 'fields' | 'trace'>;
+interface FieldsAndTrace {
+  fields: Translation['fields'];
+  trace: TraceEntry[];
+}
 
 /** True for a field for which no rule found a value. */
 function isEmptyField(key: FieldKey, fields: Translation['fields'], trace: TraceEntry[]): boolean {

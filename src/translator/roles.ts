@@ -1,6 +1,6 @@
 import { foldCase } from '../schema/case-fold.ts';
 import { isObject, type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
-import { mergeParts, type TranslationPart, toFinding } from './decide.ts';
+import { type TranslationDraft, toFinding } from './decide.ts';
 import type { Mapping } from './mapping-file.ts';
 import { travelRoles } from './translation.ts';
 import { elementsOf, type Fault, isUnassigned, toText, unusable, valueAt } from './values.ts';
@@ -8,15 +8,20 @@ import { elementsOf, type Fault, isUnassigned, toText, unusable, valueAt } from 
 /** Roles of administrators. An IdP can give them only if `roles.allow` of the mapping lists them. */
 const privileged: string[] = ['admin', 'authAdmin'];
 
+/** The SCIM paths from which roles are read, the preferred one first. */
+export const roleSources: readonly string[] = [`${urns.travel}:roles.value`, 'roles.value'];
+
 /**
  * Decides the roles: those of the travel extension, or the core attribute `roles` if there are none. Each role that the
- * mapping allows is a field.
+ * mapping allows is a field. The trace has no record for a user without roles.
  */
-export function decideRoles(user: ScimResource, mapping: Mapping): TranslationPart {
-  const { rule, elements } = findRoles(user, mapping);
-  if (elements.length > 0) return mergeParts(elements.map((element) => decideRole(element, rule, mapping)));
-  const entry = { field: 'roles', origin: 'default', rule, outcome: 'absent', reason: 'no value' } as const;
-  return { fields: {}, findings: [], trace: [entry], needsFreshLookups: false };
+export function translateRoles(draft: TranslationDraft, user: ScimResource, mapping: Mapping): void {
+  const table = roleTable(mapping);
+  const extension = valueAt(user, urns.travel);
+  const preferred = isObject(extension) ? rolesIn(extension, table) : [];
+  const source = preferred.length > 0 ? 0 : 1;
+  const named = source === 0 ? preferred : rolesIn(user, table);
+  for (const role of named) translateRole(draft, role, { source, table });
 }
 
 /**
@@ -24,13 +29,43 @@ export function decideRoles(user: ScimResource, mapping: Mapping): TranslationPa
  * if there is none, because the mapping translates the role's own name to another role.
  */
 export function toScimRole(role: string, mapping: Mapping): string | undefined {
+  const table = roleTable(mapping);
   const translations = (name: string): (string | undefined)[] => {
-    const parts = namedRoles({ value: name }, mapping);
-    return parts.map(({ names }) => names.map((each) => toTravelRole(each, mapping)).find(isKnown));
+    const parts = namedRoles({ value: name }, table);
+    return parts.map(({ names }) => toKnownRole(names, table));
   };
   const names = [role, ...Object.keys(mapping.roles?.map ?? {})];
   const name = names.find((each) => translations(each).every((found) => found === role));
   return name ?? (translations(role).some(isKnown) ? undefined : role);
+}
+
+/** The roles that a mapping gives. */
+interface RoleTable {
+  /** The roles by the folded names that the mapping and the travel service have for them. */
+  byName: ReadonlyMap<string, string>;
+  /** The roles that an IdP may give. */
+  allowed: ReadonlySet<string>;
+}
+
+/** Caches the table of each mapping. Mappings never change. */
+const tables = new WeakMap<Mapping, RoleTable>();
+
+function roleTable(mapping: Mapping): RoleTable {
+  const known = tables.get(mapping) ?? compileRoles(mapping);
+  tables.set(mapping, known);
+  return known;
+}
+
+function compileRoles({ roles }: Mapping): RoleTable {
+  const mapped = Object.entries(roles?.map ?? {}).map(([from, role]) => [foldCase(from), role] as const);
+  const own = travelRoles.map((role) => [foldCase(role), role] as const);
+  const allowed = roles?.allow ?? travelRoles.filter((role) => !privileged.includes(role));
+  // In a Map, a later entry replaces an earlier one, and the first entry of the mapping counts.
+  return { byName: new Map([...own, ...mapped.toReversed()]), allowed: new Set(allowed) };
+}
+
+function toKnownRole(names: readonly string[], { byName }: RoleTable): string | undefined {
+  return names.map((name) => byName.get(foldCase(name))).find(isKnown);
 }
 
 function isKnown(role: string | undefined): role is string {
@@ -43,20 +78,15 @@ interface NamedRole {
   names: string[];
 }
 
-function findRoles(user: ScimResource, mapping: Mapping): { rule: string; elements: NamedRole[] } {
-  const rolesIn = (container: ScimResource) =>
-    elementsOf(container, 'roles').flatMap((element) => namedRoles(element, mapping));
-  const extension = valueAt(user, urns.travel);
-  const extensionRoles = isObject(extension) ? rolesIn(extension) : [];
-  if (extensionRoles.length > 0) return { rule: `${urns.travel}:roles.value`, elements: extensionRoles };
-  return { rule: 'roles.value', elements: rolesIn(user) };
+function rolesIn(container: ScimResource, table: RoleTable): NamedRole[] {
+  return elementsOf(container, 'roles').flatMap((element) => namedRoles(element, table));
 }
 
 /**
  * Returns the roles in one element of `roles`. Some clients send a comma-separated list, and Entra ID sends a JSON
  * object as text.
  */
-function namedRoles({ value = null, display }: JsonObject, mapping: Mapping): NamedRole[] {
+function namedRoles({ value = null, display }: JsonObject, table: RoleTable): NamedRole[] {
   const displayName = toText(display);
   const text = toText(value) ?? (isUnassigned(value) ? displayName : undefined);
   const inner = text?.startsWith('{') ? parseJson(text) : value;
@@ -64,7 +94,7 @@ function namedRoles({ value = null, display }: JsonObject, mapping: Mapping): Na
     return [{ raw: value, names: texts(inner.value, inner.displayName, inner.display, displayName) }];
   if (text === undefined) return isUnassigned(value) ? [] : [{ raw: value, names: texts(displayName) }];
   const whole = { raw: text, names: texts(text, displayName) };
-  if (!text.includes(',') || whole.names.some((name) => toTravelRole(name, mapping))) return [whole];
+  if (!text.includes(',') || toKnownRole(whole.names, table) !== undefined) return [whole];
   return text.split(',').flatMap((part) => texts(part).map((name) => ({ raw: name, names: [name] })));
 }
 
@@ -80,28 +110,23 @@ function parseJson(text: string): Json {
   }
 }
 
-function decideRole({ raw, names }: NamedRole, rule: string, mapping: Mapping): TranslationPart {
-  const role = names.map((name) => toTravelRole(name, mapping)).find(isKnown);
-  const fault = roleFault(role, mapping);
-  const entry = { field: role ? `roles.${role}` : 'roles', origin: 'default', rule, before: raw } as const;
+function translateRole(
+  { fields, findings, trace }: TranslationDraft,
+  { raw, names }: NamedRole,
+  { source, table }: { source: number; table: RoleTable },
+): void {
+  const role = toKnownRole(names, table);
+  const fault = roleFault(role, table);
+  const field = role === undefined ? 'roles' : `roles.${role}`;
   if (role === undefined || fault) {
     const reported = fault ?? unknownRole;
-    const trace: TranslationPart['trace'] = [{ ...entry, outcome: 'skipped', reason: reported.reason }];
-    return { fields: {}, findings: [toFinding(entry.field, raw, reported)], trace, needsFreshLookups: false };
+    const rule = roleSources[source] ?? '';
+    findings.push(toFinding(field, raw, reported));
+    trace.push({ field, origin: 'default', rule, outcome: 'skipped', before: raw, reason: reported.reason });
+    return;
   }
-  const trace: TranslationPart['trace'] = [{ ...entry, outcome: 'set', after: role }];
-  return {
-    fields: { [entry.field]: { kind: 'value', value: true, source: raw } },
-    findings: [],
-    trace,
-    needsFreshLookups: false,
-  };
-}
-
-function toTravelRole(name: string, { roles }: Mapping): string | undefined {
-  const wanted = foldCase(name);
-  const mapped = Object.entries(roles?.map ?? {}).find(([from]) => foldCase(from) === wanted);
-  return mapped?.[1] ?? travelRoles.find((role) => foldCase(role) === wanted);
+  fields[field] = { kind: 'value', value: true, source: raw };
+  trace.push(raw === role ? [field, source, raw] : [field, source, raw, role]);
 }
 
 const unknownRole: Fault = unusable(
@@ -110,12 +135,9 @@ const unknownRole: Fault = unusable(
   'Give a role of the travel service, or translate this one in roles.map of the mapping.',
 ).fault;
 
-function roleFault(role: string | undefined, { roles }: Mapping): Fault | undefined {
+function roleFault(role: string | undefined, { allowed }: RoleTable): Fault | undefined {
   if (role === undefined) return unknownRole;
-  const isAllowed = roles?.allow
-    ? roles.allow.some((allowed) => allowed === role)
-    : !privileged.includes(role);
-  if (isAllowed) return undefined;
+  if (allowed.has(role)) return undefined;
   return unusable(
     'roleNotAllowed',
     `The mapping does not let the identity provider give the role ${role}.`,

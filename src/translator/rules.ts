@@ -1,22 +1,18 @@
 import { chooseReading } from '../schema/attribute-names.ts';
-import { readPath } from '../schema/filter-match.ts';
 import type { AttributePath } from '../schema/filter-parser.ts';
-import { isObject, type Json, type ScimResource } from '../schema/resource.ts';
-import { userType } from '../schema/resource-types.ts';
-import type { Candidate } from './candidates.ts';
+import type { Json } from '../schema/resource.ts';
 import { type Field, fields, findField } from './fields.ts';
 import { jsonPath } from './mapping-faults.ts';
 import { type Mapping, parseRulePath } from './mapping-file.ts';
-import { readManager, readText } from './readers.ts';
 import { compileTransforms, constantsOf, describeTransform } from './transforms.ts';
 import type { FieldKey, Finding, ScimUserMapping } from './translation.ts';
-import { canonicalJson, isUnassigned, type Reading, toText } from './values.ts';
+import { canonicalJson, type Reading } from './values.ts';
 
 /**
- * Part of the version of all rules. Increase it when a change of this code changes translations, so that all identities
- * are translated again.
+ * Part of the version of all rules. Increase it when a change of this code changes translations, or the sources of a
+ * default rule, so that all identities are translated again.
  */
-const EDITION = 4;
+export const EDITION = 4;
 
 /** The field of a traveler that a mapping rule sets. */
 export type Target =
@@ -113,53 +109,6 @@ export function findRule({ rules }: Rules, key: string): Rule | undefined {
 export function isSetByRules({ rules, fields: table }: Rules, key: FieldKey): boolean {
   if (findField(key, table) || key === 'archived' || key.startsWith('roles.')) return true;
   return rules.some(({ target }) => target.kind === 'customField' && `customFields.${target.value}` === key);
-}
-
-/** Returns the candidates for a field: of its mapping rule if it has one, otherwise of its default rule. */
-export function candidatesFor(rules: Rules, user: ScimResource, field: Field): Candidate[] {
-  const rule = findRule(rules, field.key);
-  return rule ? [toCandidate(rule, user)] : field.sources(user, rules.mapping);
-}
-
-/** Makes the candidate of a mapping rule from a SCIM user. */
-export function toCandidate(rule: Rule, user: ScimResource): Candidate {
-  const found = readPath(userType, rule.path, user)
-    .map(toSimpleValue)
-    .filter((value) => !isUnassigned(value));
-  const { origin, text, transform, hasDefault } = rule;
-  const isWithoutText = found.every((value) => toText(value) === undefined);
-  // Null represents a missing value, so that the `default` transform is applied to it.
-  const raws = hasDefault && isWithoutText ? [...found, null] : found;
-  const candidate = { origin, rule: text, raws };
-  return transform ? { ...candidate, prepare: (raw) => transformValue(raw, transform) } : candidate;
-}
-
-/** Returns the `value` of an element of a multi-valued attribute (RFC 7643 §2.4); any other value unchanged. */
-function toSimpleValue(value: Json): Json {
-  return isObject(value) && value.value !== undefined ? value.value : value;
-}
-
-function transformValue(raw: Json, transform: (text: string | undefined) => Reading): Reading {
-  const text = toText(raw);
-  return text === undefined && raw !== null ? readText(raw) : transform(text);
-}
-
-/**
- * Returns the SCIM values that name a user's manager, the preferred one first. Provisioning resolves them before it
- * translates the user.
- */
-export function findManagerReferences(rules: Rules, user: ScimResource): string[] {
-  const managerFields = rules.fields.filter(({ read }) => read === readManager);
-  const candidates = managerFields.flatMap((field) => candidatesFor(rules, user, field));
-  const values = candidates.flatMap(transformedValues).map(toText);
-  return [...new Set(values.filter((raw) => raw !== undefined))];
-}
-
-function transformedValues({ raws, prepare }: Candidate): Json[] {
-  return raws.flatMap((raw) => {
-    const prepared = prepare ? prepare(raw) : { value: raw };
-    return 'value' in prepared ? [prepared.value] : [];
-  });
 }
 
 type Row = Mapping['scimUserMapping'][number];

@@ -1,10 +1,11 @@
 import { findAttribute } from '../schema/attributes.ts';
 import { isObject, type Json, type JsonObject, ownKey, type ScimResource, urns } from '../schema/resource.ts';
 import { resolveAttribute, userType } from '../schema/resource-types.ts';
+import { findManagerReferences } from './compiled-fields.ts';
 import { findCustomField } from './custom-fields.ts';
 import { type Field, findField, inSchemaOrder } from './fields.ts';
 import { toScimRole } from './roles.ts';
-import { findManagerReferences, findRule, type Rule, type Rules } from './rules.ts';
+import { findRule, type Rule, type Rules } from './rules.ts';
 import { toTravel } from './to-travel.ts';
 import type { Lookups } from './translation.ts';
 import { hasValue, readField, type TravelUser } from './traveler.ts';
@@ -103,9 +104,7 @@ function withMappedAttributes(rules: Rules, user: ScimResource, origin: Origin):
     const entry = mapped.get(key) ?? { attribute, texts: new Set() };
     mapped.set(key, { attribute, texts: entry.texts.add(findSourceText(rule, origin)) });
   }
-  const defaultPaths = rules.fields.flatMap(({ sources }) =>
-    sources({}, rules.mapping).map(({ rule }) => rule),
-  );
+  const defaultPaths = rules.fields.flatMap(({ sources }) => sources.map(({ rule }) => rule));
   return [...mapped.values()].reduce((written, { attribute, texts: [text, ...others] }) => {
     const withText = setAttribute(written, attribute, others.length === 0 ? text : undefined);
     if (!isReadByDefault(defaultPaths, attribute)) return withText;

@@ -1,38 +1,35 @@
 import { foldCase } from '../schema/case-fold.ts';
 import type { ScimResource } from '../schema/resource.ts';
-import { addressAttribute } from './candidates.ts';
+import { compiledFields } from './compiled-fields.ts';
 import { readCountry } from './countries.ts';
-import { decideCustomFields } from './custom-fields.ts';
-import {
-  decideField,
-  emptyPart,
-  mergeParts,
-  type TranslationPart,
-  toPart,
-  withoutRemoval,
-} from './decide.ts';
-import type { Field } from './fields.ts';
+import { translateCustomFields } from './custom-fields.ts';
+import { type TranslationDraft, translateField } from './decide.ts';
 import { readEmail } from './readers.ts';
-import { decideRoles } from './roles.ts';
-import { candidatesFor, findRule, type Rules } from './rules.ts';
-import type { Snapshot, TraceEntry, Translation, WantedField } from './translation.ts';
-import { type ReadContext, valueAt } from './values.ts';
+import { translateRoles } from './roles.ts';
+import { EDITION, type Rules } from './rules.ts';
+import { toSourceUser } from './sources.ts';
+import type { Snapshot, Translation, WantedField } from './translation.ts';
+import { isUnassigned, type ReadContext, valueAt } from './values.ts';
 
 /**
  * Translates a SCIM user to the fields of a traveler. Each field that a rule can set gets a value or is absent,
  * unresolved or kept. Findings tell the admin which values were not used; the trace shows what each rule has read.
- * Pure; accepts any JSON.
+ * Pure; accepts any JSON. Everything that depends on the rules and lookups only is prepared once for both.
  */
-export function toTravel(rules: Rules, user: ScimResource, snapshot: Snapshot): Translation {
-  const context = readContextOf(rules, user, snapshot);
-  const part = mergeParts([
-    { ...emptyPart, findings: rules.faults },
-    archivedPart(user),
-    ...rules.fields.map((field) => fieldPart(field, { rules, user, context })),
-    decideCustomFields(rules, { user, context }),
-    decideRoles(user, rules.mapping),
-  ]);
-  return { ...part, ...fallbackEmailOf(user, part.fields.email) };
+export function toTravel(rules: Rules, resource: ScimResource, snapshot: Snapshot): Translation {
+  const user = toSourceUser(resource);
+  const input = { user, context: readContextOf(rules, user.address.element.country, snapshot) };
+  const draft: TranslationDraft = {
+    fields: {},
+    findings: [...rules.faults],
+    trace: [['rules', EDITION, rules.version]],
+    needsFreshLookups: false,
+  };
+  translateActive(draft, resource);
+  for (const field of compiledFields(rules)) translateField(draft, field, input);
+  translateCustomFields(draft, rules, input);
+  translateRoles(draft, resource, rules.mapping);
+  return { ...draft, ...fallbackEmailOf(resource, draft.fields.email) };
 }
 
 /**
@@ -41,69 +38,31 @@ export function toTravel(rules: Rules, user: ScimResource, snapshot: Snapshot): 
  */
 function readContextOf(
   { mapping }: Rules,
-  user: ScimResource,
+  country: Parameters<typeof isUnassigned>[0],
   { lookups, references, applied = {} }: Snapshot,
 ): ReadContext {
-  const countries = addressAttribute(user, 'country')
-    .flatMap(({ raws }) => raws)
-    .map(readCountry);
-  const address = countries.flatMap((reading) => ('value' in reading ? [String(reading.value)] : []));
+  const reading = country === undefined || isUnassigned(country) ? undefined : readCountry(country);
   const { defaultCountry } = mapping.phone ?? {};
-  const phoneCountries = [...address.slice(0, 1), ...(defaultCountry === undefined ? [] : [defaultCountry])];
+  const phoneCountries = reading && 'value' in reading ? [String(reading.value)] : [];
+  if (defaultCountry !== undefined) phoneCountries.push(defaultCountry);
   return { lookups, references, applied, phoneCountries };
 }
 
-/** Translates `active` to its opposite, `archived`. A user without `active` is active. */
-function archivedPart(user: ScimResource): TranslationPart {
+/**
+ * Translates `active` to its opposite, `archived`. A user without `active` is active. The trace has no record for an
+ * active user.
+ */
+function translateActive({ fields, trace }: TranslationDraft, user: ScimResource): void {
   const active = valueAt(user, 'active') ?? true;
   const archived = active === false;
-  const entry: TraceEntry = {
-    field: 'archived',
-    origin: 'default',
-    rule: 'active',
-    outcome: 'set',
-    before: active,
-    after: archived,
-  };
-  return {
-    ...emptyPart,
-    fields: { archived: { kind: 'value', value: archived, source: active } },
-    trace: [entry],
-  };
-}
-
-function fieldPart(
-  field: Field,
-  { rules, user, context }: { rules: Rules; user: ScimResource; context: ReadContext },
-): TranslationPart {
-  const { key } = field;
-  const decision = decideField(key, candidatesFor(rules, user, field), { read: field.read, context });
-  const isSilent = field.skipsSilently === true && decision.wanted.kind === 'value';
-  const reported = isSilent ? { ...decision, findings: [] } : decision;
-  const part = toPart(key, hasFaultyRule(key, rules) ? withoutRemoval(reported) : reported);
-  return { ...part, trace: [...part.trace, ...traceOfOverriddenRules(key, rules)] };
-}
-
-/** Returns true if the collection has a faulty row for the field that would set the field if it were correct. */
-function hasFaultyRule(key: string, rules: Rules): boolean {
-  return !findRule(rules, key) && rules.faults.some((fault) => fault.field === key);
-}
-
-/** Returns trace entries for the mapping rules that another rule with the same target overrides. */
-function traceOfOverriddenRules(key: string, rules: Rules): TraceEntry[] {
-  const used = findRule(rules, key);
-  if (!used) return [];
-  const others = rules.rules.filter(
-    (rule) => rule !== used && rule.target.kind === 'field' && rule.target.field === key,
-  );
-  const where = used.origin === 'file' ? 'the mapping file' : 'the scimUserMapping collection';
-  const reason = `${where} sets this field from ${used.text}`;
-  return others.map(({ origin, text }) => ({ field: key, origin, rule: text, outcome: 'skipped', reason }));
+  fields.archived = { kind: 'value', value: archived, source: active };
+  if (active !== true) trace.push(['archived', 0, active, archived]);
 }
 
 function fallbackEmailOf(user: ScimResource, email: WantedField | undefined): { fallbackEmail?: string } {
   const reading = readEmail(valueAt(user, 'userName') ?? null);
   if (!('value' in reading) || typeof reading.value !== 'string') return {};
   const wanted = email?.kind === 'value' ? String(email.value) : '';
+  if (wanted === reading.value) return {};
   return foldCase(wanted) === foldCase(reading.value) ? {} : { fallbackEmail: reading.value };
 }

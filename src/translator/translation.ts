@@ -87,7 +87,7 @@ export interface Translation {
   /** One entry for every field that a rule can set. */
   fields: Record<FieldKey, WantedField>;
   findings: Finding[];
-  trace: TraceEntry[];
+  trace: Trace;
   /** True if a name or id is missing from the lookups, so that they should be read again. */
   needsFreshLookups: boolean;
   /**
@@ -135,6 +135,34 @@ export interface TraceEntry {
   /** If the mapping is at fault: the JSON path of the fault, e.g. `defaults.billingProfile.name`. */
   mappingPath?: string;
 }
+
+/**
+ * The trace of one translation as it is made and stored; `expandTrace` returns its entries. The first record names the
+ * rules: `rules`, the edition of the default rules (`EDITION`) and the version of the mapping (`Rules.version`). A field
+ * without a record has no value, because the user has none for its default rule.
+ */
+export type Trace = TraceRecord[];
+
+/** A record of a trace. A field for which the short form has no room has its entries in full. */
+export type TraceRecord = ShortTraceRecord | TraceEntry;
+
+/**
+ * A field that was set or, without `before`, has no value. `after` is left out if it equals `before`, and `transformed`
+ * if it equals one of them. A record with the field alone once named a person who was erased (`jetbridge erase`).
+ */
+export type ShortTraceRecord = [
+  field: FieldKey,
+  rule?: RuleReference,
+  before?: Json,
+  after?: Json,
+  transformed?: Json,
+];
+
+/**
+ * The index of a source of the default rule, the number of these sources for the setting of the mapping file that stands
+ * in for them, or the origin and the text of a rule of the mapping.
+ */
+export type RuleReference = number | `${'file' | 'collection'} ${string}`;
 
 /** A field of a traveler that the bridge owns. */
 export interface AppliedField {

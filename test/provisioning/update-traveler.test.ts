@@ -1,4 +1,5 @@
 import { urns } from '../../src/schema/resource.ts';
+import { expandTrace } from '../../src/translator/trace.ts';
 import { person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';
@@ -192,7 +193,10 @@ test('the trace of the last translation is saved with the outcome', () =>
   withFixture(async ({ bridge, identity }) => {
     const ada = await bridge.users.create(users, person('Ada'));
     const { trace } = await identity(ada.id);
-    expect(trace.find(({ field }) => field === 'firstName')).toMatchObject({ outcome: 'set', after: 'Ada' });
+    expect(expandTrace(trace).find(({ field }) => field === 'firstName')).toMatchObject({
+      outcome: 'set',
+      after: 'Ada',
+    });
   }));
 
 function refuseLang(travel: Parameters<Parameters<typeof withFixture>[0]>[0]['travel'], lang: string): void {

@@ -1,4 +1,4 @@
-import { readPath } from '../../src/schema/filter-match.ts';
+import { pathReader } from '../../src/schema/filter-match.ts';
 import {
   type AttributePath,
   type PathFault,
@@ -57,7 +57,7 @@ describe('a path reads', () => {
     ['urn:example:other:2.0:User:x', []],
   ];
   test.each(cases)('%s', (text, values) => {
-    expect(readPath(userType, path(text), user)).toEqual(values);
+    expect(pathReader(userType, path(text))(user)).toEqual(values);
   });
 });
 

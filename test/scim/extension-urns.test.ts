@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { readPath } from '../../src/schema/filter-match.ts';
+import { pathReader } from '../../src/schema/filter-match.ts';
 import { parsePath } from '../../src/schema/filter-parser.ts';
 import { normalize } from '../../src/schema/normalize.ts';
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
@@ -210,7 +210,7 @@ test('an extension with any URN can be stored, named and changed', () => {
       expect([resource, dropped]).toEqual([body, []]);
       const path = parsePath(`${odd}:${name}`);
       if ('fault' in path) throw new Error(path.fault);
-      expect(readPath(userType, path, resource)).toEqual([name === 'other' ? 1 : 'v']);
+      expect(pathReader(userType, path)(resource)).toEqual([name === 'other' ? 1 : 'v']);
       const selected = parseProjection(userType, { attributes: `${odd}:${name}` }).apply(resource);
       expect(selected).toEqual({ [urn]: { [name]: extension[name] ?? null } });
       const operation = { op: 'replace', path: `${isThere ? odd : urn}:${name}`, value: 'w' };

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { Json, JsonObject, ScimResource } from '../../src/schema/resource.ts';
+import { findManagerReferences } from '../../src/translator/compiled-fields.ts';
 import { makePlan } from '../../src/translator/plan.ts';
-import { findManagerReferences, type Rules } from '../../src/translator/rules.ts';
+import type { Rules } from '../../src/translator/rules.ts';
 import { toScim } from '../../src/translator/to-scim.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';

@@ -1,8 +1,10 @@
 import { normalize } from '../../src/schema/normalize.ts';
 import { userType } from '../../src/schema/resource-types.ts';
+import { findManagerReferences } from '../../src/translator/compiled-fields.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { previewText } from '../../src/translator/preview.ts';
-import { findManagerReferences, isSetByRules } from '../../src/translator/rules.ts';
+import { isSetByRules } from '../../src/translator/rules.ts';
+import { expandTrace } from '../../src/translator/trace.ts';
 import { extensionUrns } from '../fixtures/extension-urns.ts';
 import { rulesOf, translate } from '../fixtures/translator.ts';
 
@@ -103,7 +105,7 @@ describe('findManagerReferences', () => {
 
 describe('the trace', () => {
   function traceOf(field: string, ...given: Parameters<typeof translate>): unknown[] {
-    return translate(...given).trace.filter((entry) => entry.field === field);
+    return expandTrace(translate(...given).trace).filter((entry) => entry.field === field);
   }
 
   it('has the rule that set a field, and why the rules before it were skipped', () => {

@@ -160,7 +160,7 @@ function redactColumns(row: Row, matcher: NameMatcher, values: Set<string>): Par
     ...redactJsonColumn(row, 'observed', (value) => withoutMembers(value, otherMatcher)),
     ...redactJsonColumn(row, 'origin', (value) => redactBaseline(value, otherMatcher)),
     ...redactJsonColumn(row, 'findings', (value) => withoutEntries(value, otherMatcher)),
-    ...redactJsonColumn(row, 'trace', (value) => withoutEntries(value, otherMatcher)),
+    ...redactJsonColumn(row, 'trace', (value) => redactTrace(value, otherMatcher)),
   };
   return Object.keys(changed).length === 0 ? undefined : changed;
 }
@@ -204,18 +204,32 @@ function redactBaseline(origin: JsonObject, matcher: ValueMatcher): JsonObject {
   return isObject(baseline) ? { ...origin, baseline: withoutMembers(baseline, matcher) } : origin;
 }
 
-/** The next reconciliation creates findings and traces again, so whole entries are removed. */
+/** The next reconciliation creates findings again, so whole entries are removed. */
 function withoutEntries(entries: Json, matcher: ValueMatcher & Pick<NameMatcher, 'matchesSentence'>): Json {
   return Array.isArray(entries) ? entries.filter((entry) => !isEntryAbout(entry, matcher)) : entries;
 }
 
-/** Findings about managers and about swapped addresses contain any name that the IdP gave. */
+/**
+ * Reduces the records that name the person to their field (`ShortTraceRecord`). Without any record, the trace would say
+ * that the user had no value.
+ */
+function redactTrace(trace: Json, matcher: ValueMatcher & Pick<NameMatcher, 'matchesSentence'>): Json {
+  if (!Array.isArray(trace)) return trace;
+  return trace.map((record) => (isEntryAbout(record, matcher) ? [fieldOf(record) ?? ''] : record));
+}
+
+function fieldOf(entry: Json): Json | undefined {
+  if (Array.isArray(entry)) return entry[0];
+  return isObject(entry) ? entry.field : undefined;
+}
+
+/** Findings and traces of managers and findings about swapped addresses contain any name that the IdP gave. */
 function isEntryAbout(
   entry: Json,
   { matchesUnique, matchesSentence }: ValueMatcher & Pick<NameMatcher, 'matchesSentence'>,
 ): boolean {
-  const { field, code } = isObject(entry) ? entry : {};
-  const isReferring = field === 'managerId' || code === 'emailSwapBlocked';
+  const { code } = isObject(entry) ? entry : {};
+  const isReferring = fieldOf(entry) === 'managerId' || code === 'emailSwapBlocked';
   return texts(entry).some(isReferring ? matchesSentence : matchesUnique);
 }
 

@@ -25,7 +25,11 @@ export function describeIdentities(open: OpenDatabase): void {
         creating: 'Ada@Corp.example',
         waitingFor: 'held@corp.example',
         findings: [{ field: 'lang', code: 'unknown', value: 'de', reason: 'r', remedy: 'm' }],
-        trace: [{ field: 'lang', origin: 'default', rule: 'locale', outcome: 'absent' }],
+        trace: [
+          ['rules', 4, 'v'],
+          ['firstName', 0, 'Ada'],
+          { field: 'lang', origin: 'default', rule: 'locale', outcome: 'absent' },
+        ],
         attempts: 3,
         nextAttemptAt: NOW + 1,
       });

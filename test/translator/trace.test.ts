@@ -1,0 +1,128 @@
+import type { JsonObject } from '../../src/schema/resource.ts';
+import { EDITION } from '../../src/translator/rules.ts';
+import { expandTrace, traceVersion } from '../../src/translator/trace.ts';
+import { rulesOf, translate } from '../fixtures/translator.ts';
+
+const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+
+/** Ada with values in five attributes. */
+const ada: JsonObject = {
+  userName: 'ada@x.example',
+  name: { givenName: 'Ada', familyName: 'King' },
+  emails: [{ type: 'home', value: 'ada@home.example' }],
+  title: ' Buyer ',
+  [enterprise]: { manager: { value: 'm-1' } },
+};
+const mapping = {
+  scimUserMapping: [{ scimAttribute: 'title', customField: 'Job title', transforms: ['trim'] }],
+};
+const given = { mapping, references: { 'm-1': { travelId: 't-1' } } };
+
+test('a trace is stored in short records; fields without a value and active users have none', () => {
+  expect(translate(ada, given).trace).toEqual([
+    ['rules', EDITION, rulesOf(mapping).version],
+    ['email', 2, 'ada@home.example'],
+    ['firstName', 0, 'Ada'],
+    ['lastName', 0, 'King'],
+    ['managerId', 2, 'm-1', 't-1'],
+    ['customFields.cf-title', 'file title | trim', ' Buyer ', [{ data: 'Buyer' }], 'Buyer'],
+  ]);
+});
+
+test('the entries of a stored trace have the rule that set each field and the rules that were skipped', () => {
+  const entries = expandTrace(translate(ada, given).trace);
+  expect(entries.filter(({ field }) => field === 'email')).toEqual([
+    {
+      field: 'email',
+      origin: 'default',
+      rule: 'emails[type eq "work"].value',
+      outcome: 'skipped',
+      reason: 'no value',
+    },
+    {
+      field: 'email',
+      origin: 'default',
+      rule: 'emails[primary eq true].value',
+      outcome: 'skipped',
+      reason: 'no value',
+    },
+    {
+      field: 'email',
+      origin: 'default',
+      rule: 'emails.value',
+      outcome: 'set',
+      before: 'ada@home.example',
+      after: 'ada@home.example',
+    },
+  ]);
+});
+
+test.each([
+  ['archived', { rule: 'active', outcome: 'set', before: true, after: false }],
+  ['lang', { rule: 'preferredLanguage → locale', outcome: 'absent', reason: 'no value' }],
+  ['address.city', { rule: 'addresses.locality', outcome: 'absent', reason: 'no value' }],
+  ['roles', { rule: 'roles.value', outcome: 'absent', reason: 'no value' }],
+])('%s has an entry without a stored record', (field, entry) => {
+  const entries = expandTrace(translate(ada, given).trace);
+  expect(entries.filter((each) => each.field === field)).toEqual([{ field, origin: 'default', ...entry }]);
+});
+
+test('a part that the chosen address does not have shows which address was chosen', () => {
+  const addresses = [{ type: 'work', locality: 'Paris' }];
+  const entries = expandTrace(translate({ ...ada, addresses }).trace);
+  expect(entries.filter(({ field }) => field === 'address.region')).toEqual([
+    expect.objectContaining({ rule: 'addresses[type eq "work"].region', outcome: 'absent' }),
+  ]);
+});
+
+test('a setting of the mapping file stands in for the sources of the default rule', () => {
+  const withSetting = { mapping: { language: { default: 'fr' } } };
+  const entries = expandTrace(translate(ada, withSetting).trace);
+  expect(entries.filter(({ field }) => field === 'lang')).toEqual([
+    expect.objectContaining({ rule: 'preferredLanguage', outcome: 'skipped' }),
+    expect.objectContaining({ rule: 'locale', outcome: 'skipped' }),
+    { field: 'lang', origin: 'file', rule: 'language.default', outcome: 'set', before: 'fr', after: 'fr' },
+  ]);
+});
+
+test('the trace of an identity that was never translated has no entries', () => {
+  expect(traceVersion([])).toBeUndefined();
+  expect(expandTrace([])).toEqual([]);
+});
+
+test('a trace names the rules that it belongs to, and shows rules of the mapping after they have changed', () => {
+  const { trace } = translate(ada, given);
+  expect(traceVersion(trace)).toEqual({ edition: EDITION, rulesVersion: rulesOf(mapping).version });
+  expect(expandTrace(trace)).toContainEqual(
+    expect.objectContaining({ origin: 'file', rule: 'title | trim' }),
+  );
+});
+
+test('a trace of another edition of the default rules does not claim rules that it may not have followed', () => {
+  const trace = translate(ada, given).trace.map((record) =>
+    Array.isArray(record) && record[0] === 'rules' ? ['rules', EDITION - 1, 'old'] : record,
+  ) as ReturnType<typeof translate>['trace']; // The first record keeps its form.
+  const entries = expandTrace(trace);
+  expect(entries.map(({ field }) => field)).toEqual([
+    'email',
+    'firstName',
+    'lastName',
+    'managerId',
+    'customFields.cf-title',
+  ]);
+  expect(entries[0]).toEqual({
+    field: 'email',
+    origin: 'default',
+    rule: 'of an earlier version of Jetbridge',
+    outcome: 'set',
+    before: 'ada@home.example',
+    after: 'ada@home.example',
+  });
+});
+
+test('a record that named an erased person shows neither a value nor that there was none', () => {
+  const trace = translate(ada, given).trace.map((record): typeof record =>
+    Array.isArray(record) && record[0] === 'managerId' ? ['managerId'] : record,
+  );
+  expect(expandTrace(trace).filter(({ field }) => field === 'managerId')).toEqual([]);
+});
