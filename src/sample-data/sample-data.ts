@@ -159,11 +159,11 @@ function countWrites(within: TravelTransaction, writes: WriteCount): TravelTrans
     },
     append: (resource, topic) => {
       countCreated(resource.type);
-      return within.append(resource, topic);
+      within.append(resource, topic);
     },
-    replace: (resource, keys) => {
+    replace: (resource, keys, before) => {
       writes.total += 1;
-      return within.replace(resource, keys);
+      return within.replace(resource, keys, before);
     },
   };
 }

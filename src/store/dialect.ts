@@ -7,11 +7,18 @@ import { StoreUnavailable } from './unavailable.ts';
 export interface Dialect {
   name: 'sqlite' | 'postgres';
   columnTypes: ColumnTypes;
+  /** The number of counters of each list, so that concurrent writers seldom wait for each other. */
+  counterSlots: number;
   /**
    * Locks the selected rows until the end of the transaction; other transactions that lock or change them wait. SQLite
    * has one writer at a time, so that its transactions need no row locks.
    */
   lockRows: Lock;
+  /**
+   * Keeps the selected rows from being deleted or locked by other transactions until the end of this one. Others may
+   * select them likewise, and may change other columns than those of keys.
+   */
+  shareRows: Lock;
   /** Like `lockRows`, but leaves out the rows that another transaction has locked. */
   skipLocked: Lock;
   /**
@@ -21,6 +28,8 @@ export interface Dialect {
   now(given: number): Expression<number>;
   /** True for a violation of any unique constraint. */
   isDuplicate(error: unknown): boolean;
+  /** True for a violation of any foreign key. */
+  isReferenceViolation(error: unknown): boolean;
   /** True if the same transaction may succeed when it is run again: it lost against a concurrent one. */
   isRetryable(error: unknown): boolean;
   /** The error to throw instead, if the database refuses work for an external reason that ends. */
@@ -28,7 +37,7 @@ export interface Dialect {
 }
 
 /** Returns the query with a clause that locks the selected rows. */
-type Lock = <DB, TB extends keyof DB, Row>(
+export type Lock = <DB, TB extends keyof DB, Row>(
   query: SelectQueryBuilder<DB, TB, Row>,
 ) => SelectQueryBuilder<DB, TB, Row>;
 
@@ -36,10 +45,13 @@ type Lock = <DB, TB extends keyof DB, Row>(
 export const sqlite: Dialect = {
   name: 'sqlite',
   columnTypes: { orderedText: 'text', bigint: 'integer' },
+  counterSlots: 1,
   lockRows: (query) => query,
+  shareRows: (query) => query,
   skipLocked: (query) => query,
   now: (given) => sql.val(given),
   isDuplicate: (error) => hasMessage(error, 'UNIQUE constraint failed'),
+  isReferenceViolation: (error) => hasMessage(error, 'FOREIGN KEY constraint failed'),
   isRetryable: () => false,
   toUnavailable: (error) => {
     if (!types.isNativeError(error)) return undefined;

@@ -53,6 +53,42 @@ export function compiledQueryVariants<Shape extends object, Values extends Recor
   };
 }
 
+/** The numbers of rows of one INSERT statement. Few, so that few statements are compiled. */
+const INSERT_SIZES = [50, 10, 5, 4, 3, 2, 1];
+
+/**
+ * Returns a function that inserts any number of rows by statements that are compiled once for each size, and returns
+ * what they return. All rows must have the same columns in the same order, and the parameters of the statement must be
+ * their values alone.
+ */
+export function compiledInsert<Row extends object, Returned>(
+  build: (db: Kysely<Tables>, rows: Row[]) => Compilable<Returned>,
+): (db: Kysely<Tables>, rows: readonly Row[]) => Promise<Returned[]> {
+  const built = new WeakMap<DialectAdapter, Map<number, CompiledQuery<Returned>>>();
+  const compile = (db: Kysely<Tables>, rows: Row[]): CompiledQuery<Returned> => {
+    const { adapter, plugins } = db.getExecutor();
+    // Plugins change the compiled query, so a query on a connection with plugins is not cached.
+    if (plugins.length > 0) return build(db, rows).compile();
+    const known = built.get(adapter) ?? new Map<number, CompiledQuery<Returned>>();
+    built.set(adapter, known);
+    const compiled = known.get(rows.length) ?? build(db, rows).compile();
+    known.set(rows.length, compiled);
+    return compiled;
+  };
+  return async (db, rows) => {
+    const returned: Returned[] = [];
+    let start = 0;
+    for (const size of INSERT_SIZES) {
+      for (; rows.length - start >= size; start += size) {
+        const some = rows.slice(start, start + size);
+        const parameters = some.flatMap((row) => Object.values(row));
+        returned.push(...(await db.executeQuery<Returned>({ ...compile(db, some), parameters })).rows);
+      }
+    }
+    return returned;
+  };
+}
+
 /** Returns an object with these members only. Works for values and for placeholders. */
 export function pick<T extends object, Name extends keyof T>(from: T, names: readonly Name[]): Pick<T, Name> {
   return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, Name>;

@@ -1,12 +1,10 @@
-import { type CompiledQuery, type DialectAdapter, type Kysely, type Selectable, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { LoggedRequest, RequestLog, RequestLogQuery } from '../travel/ports.ts';
 import type { Database } from './database.ts';
 import type { NameMatcher } from './erasure/matchers.ts';
-import { allocateNumbers } from './sequences.ts';
+import { compiledInsert } from './queries.ts';
+import { takeFeedNumbers } from './sequences.ts';
 import type { Tables } from './tables.ts';
-
-/** Rows per insert statement. Few sizes, so that each statement is compiled once. */
-const BATCH_SIZES = [50, 10, 1];
 
 /** Returns the request log of a database. Writes are not synced at once: a power failure may lose the last entries. */
 export function requestLog({ db, transaction }: Database): RequestLog {
@@ -14,10 +12,11 @@ export function requestLog({ db, transaction }: Database): RequestLog {
     append: (requests) =>
       transaction(
         async (tx) => {
-          const last = await allocateNumbers(tx, 'request', requests.length);
-          const rows = requests.map((request, at) => toRow(request, last - requests.length + 1 + at));
-          for (const size of BATCH_SIZES)
-            while (rows.length >= size) await insertRows(tx, rows.splice(0, size));
+          const first = await takeFeedNumbers(tx, 'request', requests.length);
+          await insertRows(
+            tx,
+            requests.map((request, position) => toRow(request, first + position)),
+          );
         },
         { durable: false },
       ),
@@ -47,21 +46,7 @@ export function requestLog({ db, transaction }: Database): RequestLog {
 
 type Row = Selectable<Tables['request_log']>;
 
-const compiledInserts = new WeakMap<DialectAdapter, Map<number, CompiledQuery>>();
-
-/**
- * Inserts rows by a statement that is compiled once for each number of rows: compiling takes longer than executing
- * it.
- */
-async function insertRows(tx: Kysely<Tables>, rows: Row[]): Promise<void> {
-  const { adapter } = tx.getExecutor();
-  const known = compiledInserts.get(adapter) ?? new Map<number, CompiledQuery>();
-  compiledInserts.set(adapter, known);
-  const compiled = known.get(rows.length) ?? tx.insertInto('request_log').values(rows).compile();
-  known.set(rows.length, compiled);
-  // All rows have the same columns in the same order, as `toRow` creates them.
-  await tx.executeQuery({ ...compiled, parameters: rows.flatMap((row) => Object.values(row)) });
-}
+const insertRows = compiledInsert<Row, unknown>((db, rows) => db.insertInto('request_log').values(rows));
 
 function toRow(request: LoggedRequest, seq: number): Row {
   const { requestBody, responseBody } = request;

@@ -1,87 +1,95 @@
-import type { Kysely, Transaction } from 'kysely';
-import { compiledQuery } from './queries.ts';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { compiledInsert, compiledQuery } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * The sequences of a transaction, one for each resource type. Taking a number locks the type until the end of the
- * transaction: data that is read afterwards cannot change before the commit, and a resource that is created later gets
- * a higher number. Uses no sequence objects, so it works in every SQL database.
+ * Locks types until the end of the transaction: a transaction that locks one of them waits for the commit, and its
+ * later statements see what was committed. Always in the same order, so that two transactions cannot deadlock.
  */
-export class TypeSequences {
-  readonly #tx: Transaction<Tables>;
-  /** Numbers that are allocated in the database but not used yet. */
-  readonly #unused = new Map<string, { next: number; last: number }>();
-  /**
-   * How many numbers to allocate at once. The portion doubles each time, so that a large import rarely needs the
-   * database.
-   */
-  readonly #portion = new Map<string, number>();
-  readonly #latest = new Map<string, number>();
-
-  constructor(tx: Transaction<Tables>) {
-    this.#tx = tx;
-  }
-
-  /** Locks these types. Always in the same order, so that two transactions cannot deadlock. */
-  async lockTypes(types: string[]): Promise<void> {
-    for (const type of [...new Set(types)].sort()) this.#unused.set(type, await this.#take(type));
-  }
-
-  /** Returns the next number in the sequence of a type. */
-  async nextNumber(type: string): Promise<number> {
-    const numbers = this.#unused.get(type) ?? (await this.#take(type));
-    if (numbers.next === numbers.last) this.#unused.delete(type);
-    else this.#unused.set(type, { ...numbers, next: numbers.next + 1 });
-    return numbers.next;
-  }
-
-  /**
-   * Returns `time`, or the creation time of the type's last resource if that is later. Call it after the type is
-   * locked: creation times then never decrease.
-   */
-  async nextCreationTime(type: string, time: number): Promise<number> {
-    const latest =
-      this.#latest.get(type) ?? (await selectLatestCreation(this.#tx, { type })).rows[0]?.created_at ?? 0;
-    const now = Math.max(latest, time);
-    this.#latest.set(type, now);
-    return now;
-  }
-
-  async #take(type: string): Promise<{ next: number; last: number }> {
-    const portion = this.#portion.get(type) ?? 1;
-    this.#portion.set(type, Math.min(portion * 2, MAX_PORTION));
-    const last = await allocateNumbers(this.#tx, type, portion);
-    return { next: last - portion + 1, last };
-  }
+export async function lockTypes(tx: Transaction<Tables>, types: string[]): Promise<void> {
+  const rows = [...new Set(types)].sort().map((type) => ({ type, seq: 0, latest: 0 }));
+  await lockSequences(tx, rows);
 }
 
-/** Allocates numbers of a sequence and locks it until the end of the transaction. Returns the last of the numbers. */
-export async function allocateNumbers(tx: Kysely<Tables>, type: string, count: number): Promise<number> {
-  const [row] = (await incrementSequence(tx, { type, portion: count })).rows;
-  if (!row) throw new Error('a turn has no number');
-  return row.seq;
-}
-
-const MAX_PORTION = 64;
-
-const incrementSequence = compiledQuery<{ type: string; portion: number }, { seq: number }>(
-  (db, { type, portion }) =>
-    db
-      .insertInto('travel_turn')
-      .values({ type, seq: portion })
-      .onConflict((same) =>
-        same.column('type').doUpdateSet((row) => ({ seq: row('travel_turn.seq', '+', portion) })),
-      )
-      .returning('seq'),
-);
-
-const selectLatestCreation = compiledQuery<{ type: string }, { created_at: number }>((db, { type }) =>
+const lockSequences = compiledInsert<Tables['travel_turn'], unknown>((db, rows) =>
   db
-    .selectFrom('travel_resource')
-    .select('created_at')
-    .where('type', '=', type)
-    .where('parent_id', '=', '')
-    .orderBy('created_at', 'desc')
-    .orderBy('seq', 'desc')
-    .limit(1),
+    .insertInto('travel_turn')
+    .values(rows)
+    .onConflict((same) => same.column('type').doUpdateSet((row) => ({ seq: row.ref('travel_turn.seq') }))),
 );
+
+/**
+ * Takes consecutive numbers of a feed and locks the feed until the end of the transaction: a number that is taken later
+ * is higher and becomes visible later. Returns the first of the numbers.
+ */
+export async function takeFeedNumbers(tx: Kysely<Tables>, type: string, count: number): Promise<number> {
+  return (await advanceFeed(tx, { type, count, time: 0 })).first;
+}
+
+/**
+ * Takes numbers for entries of a feed that were created at these times. Returns the entries with their numbers and with
+ * creation times that never decrease within the feed.
+ */
+export async function numberFeedEntries<Entry extends { created_at: number }>(
+  tx: Transaction<Tables>,
+  type: string,
+  entries: Entry[],
+): Promise<(Entry & { seq: number })[]> {
+  const time = entries[0]?.created_at ?? 0;
+  const { first, latest } = await advanceFeed(tx, { type, count: entries.length, time });
+  let last = latest;
+  const numbered = entries.map((entry, position) => {
+    last = Math.max(last, entry.created_at);
+    return { ...entry, created_at: last, seq: first + position };
+  });
+  if (last > latest) await advanceFeed(tx, { type, count: 0, time: last });
+  return numbered;
+}
+
+async function advanceFeed(
+  tx: Kysely<Tables>,
+  advance: { type: string; count: number; time: number },
+): Promise<{ first: number; latest: number }> {
+  const [row] = (await updateFeed(tx, advance)).rows;
+  if (!row) throw new Error('a feed has no row');
+  return { first: row.seq - advance.count + 1, latest: row.latest };
+}
+
+const updateFeed = compiledQuery<
+  { type: string; count: number; time: number },
+  { seq: number; latest: number }
+>((db, { type, count, time }) =>
+  db
+    .insertInto('travel_turn')
+    .values({ type, seq: count, latest: time })
+    .onConflict((same) =>
+      same.column('type').doUpdateSet({
+        seq: sql<number>`travel_turn.seq + excluded.seq`,
+        latest: sql<number>`case when excluded.latest > travel_turn.latest then excluded.latest else travel_turn.latest end`,
+      }),
+    )
+    .returning(['seq', 'latest']),
+);
+
+/**
+ * Numbers resources in the order of their insertion by one process, without the database. The numbers are microseconds
+ * since 1970, shifted by some microseconds that differ between processes. If two processes take the same number for
+ * resources that are otherwise equal in order, the later insert violates a unique index and is repeated.
+ */
+export class InsertionNumbers {
+  #last = 0;
+  readonly #shift: number;
+
+  constructor(random: () => number) {
+    this.#shift = Math.floor(random() * MICROSECONDS);
+  }
+
+  /** Returns the number of a resource that is created at a time, in epoch milliseconds. */
+  next(createdAt: number): number {
+    this.#last = Math.max(this.#last + 1, createdAt * MICROSECONDS + this.#shift);
+    return this.#last;
+  }
+}
+
+/** Microseconds in a millisecond. */
+const MICROSECONDS = 1000;

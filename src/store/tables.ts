@@ -180,7 +180,6 @@ export interface TravelTables {
   travel_reference: TravelReferenceTable;
   travel_turn: TravelTurnTable;
   travel_count: TravelCountTable;
-  travel_block: TravelBlockTable;
   travel_api_key: TravelApiKeyTable;
 }
 
@@ -209,11 +208,6 @@ interface TravelIndexTable {
   value: string;
   archived: number;
   seq: number;
-  /**
-   * Whether lists are sorted by this index or consist of its entries with a stored count; null if it only serves
-   * lookups.
-   */
-  list: 'sorted' | 'counted' | null;
 }
 
 /** A value that is unique among the resources of a type. */
@@ -232,37 +226,25 @@ interface TravelReferenceTable {
   to_id: string;
 }
 
-/** One row for each type: its lock for writers, and its last sequence number. */
+/** One row for each type that transactions lock. The row of a feed also numbers its entries. */
 interface TravelTurnTable {
   type: string;
+  /** The number of the last entry. */
   seq: number;
+  /** The creation time of the last entry. */
+  latest: number;
 }
 
 /**
  * Exact totals of lists, updated in the transaction of each write. `parent_id` is the parent of the collection, or
- * the name of a counted index.
+ * the name of a counted index. The total is the sum of all slots; a slot may be negative.
  */
 interface TravelCountTable {
   type: string;
   parent_id: string;
   archived: number;
+  slot: number;
   count: number;
-}
-
-/**
- * A block of consecutive entries of a long list, up to the first entry of the next block. Blocks make it possible to
- * find a page far into the list without reading all entries before it. `list` is the name of an index, or `=` and the
- * parent for the list in order of creation.
- */
-interface TravelBlockTable {
-  type: string;
-  list: string;
-  /** The value of the block's first entry. A creation time is padded to a fixed length. */
-  value: string;
-  seq: number;
-  /** The number of entries that are not archived. */
-  others: number;
-  archived: number;
 }
 
 /** An API key: its hash, and the user on whose behalf it acts. */

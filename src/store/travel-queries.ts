@@ -10,40 +10,59 @@ import type {
   StoredResource,
   TravelReader,
 } from '../travel/ports.ts';
+import type { Lock } from './dialect.ts';
+import type { PageMemory } from './page-memory.ts';
 import { batches, compiledQuery, compiledQueryVariants, pageAround, parseJson } from './queries.ts';
 import type { Tables } from './tables.ts';
-import { creationList, findBlockAt, LONG_LIST } from './travel-positions.ts';
+import { readTotal } from './travel-counts.ts';
 import { DELIVERY_TYPE, readDeliveries } from './webhook-deliveries.ts';
+
+/** The places where pages of long lists ended. */
+export type TravelPageMemory = PageMemory<Position>;
+
+/** From this offset on, pages begin at a key, which is remembered or found by an OFFSET within an index. */
+const FAR_OFFSET = 1000;
 
 /** Returns a page of a collection, and the total. */
 export async function readTravelPage(
   db: Kysely<Tables>,
+  memory: TravelPageMemory,
   query: PageQuery,
 ): Promise<{ total: number; resources: StoredResource[] }> {
-  const { match } = query;
+  const { match, type, parentId, within, archived, offset, order, limit } = query;
   if (match) return readMatching(db, query, match);
-  const { archived, order, limit } = query;
-  const rows = await readRange(db, query, { order, limit, archived, ...(await findPageStart(db, query)) });
-  return { total: await countListed(db, query), resources: rows.map(toStoredResource) };
+  const total = await readTotal(db, { type, list: within ?? parentId, archived });
+  const way = { order, limit, archived };
+  if (offset < FAR_OFFSET) {
+    const rows = await readRange(db, query, { ...way, offset });
+    return { total, resources: rows.map(toStoredResource) };
+  }
+  const list = JSON.stringify([type, parentId, within, query.sortBy, archived, order]);
+  const last = memory.recall(list, offset);
+  const from = last ? { place: last, inclusive: false } : await findPageStart(db, query, total);
+  const rows = from ? await readRange(db, query, { ...way, from }) : [];
+  const end = rows.at(-1);
+  if (end) memory.remember(list, offset + rows.length, toPosition(end));
+  return { total, resources: rows.map(toStoredResource) };
 }
 
-/**
- * Returns the position at which to begin reading a page. For an offset far into the list, this is the start of the
- * block that contains it.
- */
+/** Finds the first resource of a page by its offset from the nearer end of the list. */
 async function findPageStart(
   db: Kysely<Tables>,
   query: PageQuery,
-): Promise<Pick<PageRange, 'offset' | 'from'>> {
+  total: number,
+): Promise<{ place: Position; inclusive: true } | undefined> {
   const { type, parentId, order, offset, archived } = query;
-  if (offset < LONG_LIST) return { offset };
+  if (offset >= total) return undefined;
   const index = query.sortBy ?? query.within;
-  const list = { type, list: index ?? creationList(parentId) };
-  const block = await findBlockAt(db, list, { order, offset, archived });
-  if (!block?.from) return { offset: block?.skip ?? offset };
-  const { place, inclusive } = block.from;
-  const value = index === undefined ? Number(place.value) : place.value;
-  return { offset: block.skip, from: { place: { value, seq: place.seq }, inclusive } };
+  const isNearEnd = offset > total / 2;
+  const back = order === 'asc' ? 'desc' : 'asc';
+  const shape = { order: isNearEnd ? back : order, narrowed: archived !== undefined };
+  const select = index === undefined ? selectPlaceByCreation(shape) : selectPlaceByIndex(shape);
+  const skipped = isNearEnd ? total - 1 - offset : offset;
+  const list = index ?? parentId;
+  const [place] = (await select(db, { type, list, archived: Number(archived), offset: skipped })).rows;
+  return place && { place, inclusive: true };
 }
 
 /** Returns the page that begins or ends at a position, and the positions of the neighboring pages. */
@@ -92,22 +111,6 @@ function readRange(db: Kysely<Tables>, query: ListQuery, way: PageRange): Promis
     ? readByCreation(db, query, way)
     : readByIndex(db, { type: query.type, index }, way);
 }
-
-async function countListed(db: Kysely<Tables>, query: PageQuery): Promise<number> {
-  const { type, parentId, within, archived } = query;
-  const { rows } = await selectCounts(db, { type, list: within ?? parentId });
-  const counted = rows.filter((row) => archived === undefined || row.archived === Number(archived));
-  return counted.reduce((sum, { count }) => sum + count, 0);
-}
-
-const selectCounts = compiledQuery<{ type: string; list: string }, { archived: number; count: number }>(
-  (db, { type, list }) =>
-    db
-      .selectFrom('travel_count')
-      .select(['archived', 'count'])
-      .where('type', '=', type)
-      .where('parent_id', '=', list),
-);
 
 /** The parts of a range query that change its SQL text. Each combination is compiled once. */
 interface RangeQueryShape {
@@ -198,6 +201,46 @@ const selectByIndex = compiledQueryVariants<RangeQueryShape, RangeQueryValues, S
         .orderBy('page.position', order),
 );
 
+interface PlaceValues {
+  type: string;
+  list: string;
+  archived: number;
+  offset: number;
+}
+
+type PlaceShape = Pick<RangeQueryShape, 'order' | 'narrowed'>;
+
+/** Both columns are in the index, so that the skipped resources are not read. */
+const selectPlaceByCreation = compiledQueryVariants<PlaceShape, PlaceValues, Position>(
+  ({ order, narrowed }) =>
+    (db, values) =>
+      db
+        .selectFrom('travel_resource')
+        .select(['created_at as value', 'seq'])
+        .where('type', '=', values.type)
+        .where('parent_id', '=', values.list)
+        .$if(narrowed, (all) => all.where('archived', '=', values.archived))
+        .orderBy('created_at', order)
+        .orderBy('seq', order)
+        .limit(sql.lit(1))
+        .offset(values.offset),
+);
+
+const selectPlaceByIndex = compiledQueryVariants<PlaceShape, PlaceValues, Position>(
+  ({ order, narrowed }) =>
+    (db, values) =>
+      db
+        .selectFrom('travel_index')
+        .select(['value', 'seq'])
+        .where('type', '=', values.type)
+        .where('name', '=', values.list)
+        .$if(narrowed, (all) => all.where('archived', '=', values.archived))
+        .orderBy('value', order)
+        .orderBy('seq', order)
+        .limit(sql.lit(1))
+        .offset(values.offset),
+);
+
 /** Compares two columns as one row value, so that the database begins at this position of their index. */
 function isBeyond(
   column: 'created_at' | 'value',
@@ -232,10 +275,15 @@ function compare(one: string | number, other: string | number): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** Returns the operations that read resources, inside or outside of a transaction. */
+/** Returns the operations that read resources outside of transactions. Deliveries can be read like resources. */
 export function travelReads(db: Kysely<Tables>): TravelReader {
   return {
-    read: (refs) => readResources(db, refs),
+    read: async (refs) => {
+      const deliveries = refs.filter(({ type }) => type === DELIVERY_TYPE).map(({ id }) => id);
+      if (deliveries.length === 0) return readUnlocked(db, refs);
+      const others = refs.filter(({ type }) => type !== DELIVERY_TYPE);
+      return [...(await readUnlocked(db, others)), ...(await readDeliveries(db, deliveries))];
+    },
     find: (match) => findResources(db, match),
   };
 }
@@ -251,36 +299,37 @@ export function toStoredResource(row: Selectable<Tables['travel_resource']>): St
   };
 }
 
-async function readResources(db: Kysely<Tables>, refs: ResourceRef[]): Promise<StoredResource[]> {
-  const [first, second] = refs;
-  if (first && !second && first.type !== DELIVERY_TYPE)
-    return (await selectResource(db, { type: first.type, id: first.id })).rows.map(toStoredResource);
-  const found: StoredResource[] = [];
-  for (const [type, ids] of groupIdsByType(refs)) {
-    for (const some of batches([...ids])) {
-      if (type === DELIVERY_TYPE) {
-        found.push(...(await readDeliveries(db, some)));
-        continue;
+/** Reads resources by id. */
+export type ReadResources = (db: Kysely<Tables>, refs: ResourceRef[]) => Promise<StoredResource[]>;
+
+/** Returns a function that reads resources, and locks them if a lock is given. */
+export function resourceReader(lock: Lock = (query) => query): ReadResources {
+  // One resource is the most frequent query: the user of a credential, the requested resource, or a referenced one.
+  const selectOne = compiledQuery<ResourceRef, Selectable<Tables['travel_resource']>>((db, { type, id }) =>
+    lock(db.selectFrom('travel_resource').selectAll().where('type', '=', type).where('id', '=', id)),
+  );
+  return async (db, refs) => {
+    const [first, second] = refs;
+    if (first && !second)
+      return (await selectOne(db, { type: first.type, id: first.id })).rows.map(toStoredResource);
+    const found: StoredResource[] = [];
+    for (const [type, ids] of groupIdsByType(refs)) {
+      // Sorted, so that two transactions that lock the same resources do not wait for each other.
+      for (const some of batches([...ids].sort())) {
+        const query = db
+          .selectFrom('travel_resource')
+          .selectAll()
+          .where('type', '=', type)
+          .where('id', 'in', some)
+          .orderBy('id');
+        found.push(...(await lock(query).execute()).map(toStoredResource));
       }
-      const rows = await db
-        .selectFrom('travel_resource')
-        .selectAll()
-        .where('type', '=', type)
-        .where('id', 'in', some)
-        .execute();
-      found.push(...rows.map(toStoredResource));
     }
-  }
-  return found;
+    return found;
+  };
 }
 
-/**
- * Reads one resource. This is the most frequent query: for the user of a credential, the requested resource, or a
- * referenced one.
- */
-const selectResource = compiledQuery<ResourceRef, Selectable<Tables['travel_resource']>>((db, { type, id }) =>
-  db.selectFrom('travel_resource').selectAll().where('type', '=', type).where('id', '=', id),
-);
+const readUnlocked = resourceReader();
 
 function groupIdsByType(refs: ResourceRef[]): Map<string, Set<string>> {
   const types = new Map<string, Set<string>>();
@@ -288,7 +337,8 @@ function groupIdsByType(refs: ResourceRef[]): Map<string, Set<string>> {
   return types;
 }
 
-async function findResources(
+/** Finds resources by an index. */
+export async function findResources(
   db: Kysely<Tables>,
   { type, name, values, limit }: IndexMatch,
 ): Promise<StoredResource[]> {

@@ -2,29 +2,36 @@ import type { Selectable, Transaction } from 'kysely';
 import type {
   EventTopic,
   IndexKeys,
-  ResourceRef,
   StoredResource,
   TravelStore,
   TravelTransaction,
 } from '../travel/ports.ts';
 import type { Database } from './database.ts';
 import type { Encryption } from './encryption.ts';
-import { compiledQuery, pick, toJson } from './queries.ts';
-import { TypeSequences } from './sequences.ts';
-import type { Tables, TravelRow } from './tables.ts';
+import { PageMemory } from './page-memory.ts';
+import { batches, compiledInsert, compiledQuery, toJson } from './queries.ts';
+import { InsertionNumbers, lockTypes, numberFeedEntries } from './sequences.ts';
+import type { Tables } from './tables.ts';
+import { CountChanges } from './travel-counts.ts';
 import {
   addIndexRows,
   addReferences,
   addUniqueValues,
+  difference,
   isReferenced,
-  readIndexRows,
-  removeFromLists,
   replaceIndexRows,
   replaceReferences,
   replaceUniqueValues,
 } from './travel-keys.ts';
-import { countIntoCollection, countOutOfCollection } from './travel-positions.ts';
-import { readTravelPage, readTravelPageFrom, travelReads } from './travel-queries.ts';
+import {
+  findResources,
+  type ReadResources,
+  readTravelPage,
+  readTravelPageFrom,
+  resourceReader,
+  type TravelPageMemory,
+  travelReads,
+} from './travel-queries.ts';
 import { saveSecret } from './travel-secrets.ts';
 import {
   DELIVERY_TYPE,
@@ -42,141 +49,205 @@ const noEncryption: Encryption = {
 };
 
 /** Returns the store of the travel service's resources. Deliveries of webhooks can be read like resources. */
-export function travelStore(
-  { db, transaction }: Database,
-  encryption: Encryption = noEncryption,
-): TravelStore {
+export function travelStore(database: Database, encryption: Encryption = noEncryption): TravelStore {
+  const { db, dialect, transaction } = database;
+  const memory: TravelPageMemory = new PageMemory();
+  const deps = {
+    encryption,
+    numbers: new InsertionNumbers(Math.random),
+    slots: dialect.counterSlots,
+    readShared: resourceReader(dialect.shareRows),
+    readLocked: resourceReader(dialect.lockRows),
+  };
   return {
     ...travelReads(db),
-    page: (query) => (query.type === DELIVERY_TYPE ? readDeliveryPage(db, query) : readTravelPage(db, query)),
+    page: (query) =>
+      query.type === DELIVERY_TYPE ? readDeliveryPage(db, query) : readTravelPage(db, memory, query),
     pageFrom: (query, edge) =>
       query.type === DELIVERY_TYPE
         ? readDeliveryPageFrom(db, query, edge)
         : readTravelPageFrom(db, query, edge),
     write: (types, work) =>
-      transaction(async (tx) => {
-        const sequences = new TypeSequences(tx);
-        await sequences.lockTypes(types);
-        return work(travelWrites(tx, sequences, encryption));
+      repeatConflicts(database, async (tx) => {
+        await lockTypes(tx, types);
+        const context = { ...deps, counts: new CountChanges(), appended: [], tx };
+        const result = await work(travelWrites(context));
+        await finishWrite(context);
+        return result;
       }),
-    deleteOlderThan: (type, before, limit) => transaction((tx) => deleteExpired(tx, { type, before, limit })),
+    deleteOlderThan: (type, before, limit) =>
+      transaction((tx) => deleteExpired(tx, deps.slots, { type, before, limit })),
   };
+}
+
+/** How often a transaction runs that violates a constraint each time. */
+const MAX_RUNS = 3;
+
+/**
+ * Runs work in a transaction, and again if it violates a foreign key or a unique index: a concurrent transaction has
+ * deleted a referenced resource, or has taken the same number. The next run sees what that one has committed.
+ */
+async function repeatConflicts<T>(
+  { transaction, dialect }: Database,
+  work: (tx: Transaction<Tables>) => Promise<T>,
+): Promise<T> {
+  for (let run = 1; ; run++) {
+    try {
+      return await transaction(work);
+    } catch (error) {
+      const isConflict = dialect.isReferenceViolation(error) || dialect.isDuplicate(error);
+      if (!isConflict || run === MAX_RUNS) throw error;
+    }
+  }
+}
+
+/** One transaction, and what it needs. */
+interface WriteContext {
+  tx: Transaction<Tables>;
+  encryption: Encryption;
+  numbers: InsertionNumbers;
+  /** The number of counters of each list. */
+  slots: number;
+  readShared: ReadResources;
+  readLocked: ReadResources;
+  /** The changes of totals, which are written at the end. */
+  counts: CountChanges;
+  /** The entries of feeds, which are written at the end. */
+  appended: { resource: StoredResource; topic: EventTopic | undefined }[];
 }
 
 /**
  * Returns the operations that write resources together with their index rows, unique values, references and
  * counters, within one transaction.
  */
-export function travelWrites(
-  tx: Transaction<Tables>,
-  sequences: TypeSequences,
-  encryption: Encryption,
-): TravelTransaction {
+function travelWrites(context: WriteContext): TravelTransaction {
+  const { tx, encryption, appended, readShared, readLocked } = context;
   return {
-    ...travelReads(tx),
-    insert: (resource, keys) => insertResource(tx, sequences, { resource, keys }),
-    replace: (resource, keys) => replaceResource(tx, resource, keys),
-    remove: (ref) => removeResource(tx, ref),
-    append: (resource, topic) => appendResource(tx, sequences, { resource, topic }),
+    read: (refs) => readShared(tx, refs),
+    find: (match) => findResources(tx, match),
+    lock: (refs) => readLocked(tx, refs),
+    insert: (resource, keys) => insertResource(context, resource, keys),
+    replace: (resource, keys, before) => replaceResource(context, resource, { keys, before }),
+    remove: (resource, keys) => removeResource(context, resource, keys),
+    append: (resource, topic) => void appended.push({ resource, topic }),
     saveSecret: (ref, secret, othersEnd) => saveSecret(tx, encryption, { ref, secret, othersEnd }),
     isReferenced: (ref) => isReferenced(tx, ref),
   };
 }
 
 async function insertResource(
-  tx: Transaction<Tables>,
-  sequences: TypeSequences,
-  { resource, keys }: { resource: StoredResource; keys: IndexKeys },
+  { tx, numbers, counts }: WriteContext,
+  { type, id, parentId, createdAt, doc }: StoredResource,
+  keys: IndexKeys,
 ): Promise<{ taken: string } | undefined> {
-  const seq = await sequences.nextNumber(resource.type);
-  const row = await insertRow(tx, resource, { seq, archived: Number(keys.archived) });
+  const seq = numbers.next(createdAt);
+  const archived = Number(keys.archived);
+  const row = { type, id, parent_id: parentId, created_at: createdAt, seq, archived };
+  await insertResourceRows(tx, [{ ...row, doc: toJson(doc) }]);
+  const clash = await addUniqueValues(tx, row, keys.unique);
+  if (clash) return clash;
   await addIndexRows(tx, row, keys.index);
   await addReferences(tx, row, keys.references);
-  return addUniqueValues(tx, row, keys.unique);
+  counts.add({ type, list: parentId, archived }, 1);
+  countIndexed(counts, type, keys, 1);
+  return undefined;
 }
 
-async function appendResource(
-  tx: Transaction<Tables>,
-  sequences: TypeSequences,
-  { resource, topic }: { resource: StoredResource; topic: EventTopic | undefined },
-): Promise<StoredResource> {
-  // Take the number first: it locks the sequence, so that no other transaction appends a later resource with an
-  // earlier number.
-  const seq = await sequences.nextNumber(resource.type);
-  const createdAt = await sequences.nextCreationTime(resource.type, resource.createdAt);
-  const appended = { ...resource, createdAt };
-  await insertRow(tx, appended, { seq, archived: 0 });
-  if (topic) await enqueueDeliveries(tx, { seq, eventId: appended.id, createdAt }, topic);
-  return appended;
-}
-
-async function insertRow(
-  tx: Transaction<Tables>,
-  { type, id, parentId, createdAt, doc }: StoredResource,
-  { seq, archived }: { seq: number; archived: number },
-): Promise<TravelRow> {
-  const row = { type, id, parent_id: parentId, created_at: createdAt, seq, archived };
-  await insertResourceRow(tx, { ...row, doc: toJson(doc) });
-  await countIntoCollection(tx, row);
-  return row;
-}
-
-const RESOURCE_COLUMNS = ['type', 'id', 'parent_id', 'created_at', 'seq', 'archived', 'doc'] as const;
-
-const insertResourceRow = compiledQuery<Selectable<Tables['travel_resource']>, unknown>((db, row) =>
-  db.insertInto('travel_resource').values(pick(row, RESOURCE_COLUMNS)),
+const insertResourceRows = compiledInsert<Selectable<Tables['travel_resource']>, unknown>((db, rows) =>
+  db.insertInto('travel_resource').values(rows),
 );
+
+/** Counted indexes are counted without regard to `archived`. */
+function countIndexed(counts: CountChanges, type: string, { index }: IndexKeys, by: 1 | -1): void {
+  for (const { name, counted } of index) if (counted) counts.add({ type, list: name, archived: 0 }, by);
+}
 
 /** Writes only those index rows, unique values and references that change. */
 async function replaceResource(
-  tx: Transaction<Tables>,
-  { type, id, doc }: StoredResource,
-  keys: IndexKeys,
+  { tx, counts }: WriteContext,
+  { type, id, parentId, doc }: StoredResource,
+  { keys, before }: { keys: IndexKeys; before: IndexKeys },
 ): Promise<{ taken: string } | undefined> {
-  const before = await readTravelRow(tx, { type, id });
-  const row = { ...before, archived: Number(keys.archived) };
-  await tx
+  const archived = Number(keys.archived);
+  const { rows } = await updateResource(tx, { type, id, archived, doc: toJson(doc) });
+  const [stored] = rows;
+  if (!stored) throw new Error(`there is no ${type} to replace`);
+  const isMoved = keys.archived !== before.archived;
+  if (isMoved) {
+    counts.add({ type, list: parentId, archived: Number(before.archived) }, -1);
+    counts.add({ type, list: parentId, archived }, 1);
+  }
+  countIndexed(counts, type, before, -1);
+  countIndexed(counts, type, keys, 1);
+  const row = { type, id, parent_id: parentId, archived, ...stored };
+  await replaceIndexRows(tx, row, { ...difference(before.index, keys.index), isMoved });
+  await replaceReferences(tx, row, difference(before.references, keys.references));
+  return replaceUniqueValues(tx, row, difference(before.unique, keys.unique));
+}
+
+const updateResource = compiledQuery<
+  { type: string; id: string; archived: number; doc: string },
+  { seq: number; created_at: number }
+>((db, { type, id, archived, doc }) =>
+  db
     .updateTable('travel_resource')
-    .set({ doc: toJson(doc), archived: row.archived })
+    .set({ doc, archived })
     .where('type', '=', type)
     .where('id', '=', id)
-    .execute();
-  if (before.archived !== row.archived) {
-    await countOutOfCollection(tx, before);
-    await countIntoCollection(tx, row);
-  }
-  await replaceIndexRows(tx, { before, row }, keys.index);
-  await replaceReferences(tx, row, keys.references);
-  return replaceUniqueValues(tx, row, keys.unique);
-}
+    .returning(['seq', 'created_at']),
+);
 
 /** Foreign keys delete the index rows, unique values and references of the resource. */
-async function removeResource(tx: Transaction<Tables>, ref: ResourceRef): Promise<void> {
-  const row = await readTravelRow(tx, ref);
-  await countOutOfCollection(tx, row);
-  await removeFromLists(tx, row, await readIndexRows(tx, ref));
-  await tx.deleteFrom('travel_resource').where('type', '=', ref.type).where('id', '=', ref.id).execute();
-}
-
-async function readTravelRow(tx: Transaction<Tables>, { type, id }: ResourceRef): Promise<TravelRow> {
-  return tx
-    .selectFrom('travel_resource')
-    .select(['type', 'id', 'parent_id', 'created_at', 'archived', 'seq'])
-    .where('type', '=', type)
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
+async function removeResource(
+  { tx, counts }: WriteContext,
+  { type, id, parentId }: Omit<StoredResource, 'doc'>,
+  keys: IndexKeys,
+): Promise<void> {
+  await tx.deleteFrom('travel_resource').where('type', '=', type).where('id', '=', id).execute();
+  counts.add({ type, list: parentId, archived: Number(keys.archived) }, -1);
+  countIndexed(counts, type, keys, -1);
 }
 
 /**
- * Deletes the oldest resources of a type that were created before a time, at most `limit` of them. Returns how many.
+ * Writes the totals, then the entries of feeds: the lock of a feed is taken last, because all writers wait for it until
+ * the commit.
  */
-export async function deleteExpired(
+async function finishWrite({ tx, slots, counts, appended }: WriteContext): Promise<void> {
+  for (const { resource } of appended)
+    counts.add({ type: resource.type, list: resource.parentId, archived: 0 }, 1);
+  await counts.write(tx, slots);
+  for (const type of [...new Set(appended.map(({ resource }) => resource.type))].sort()) {
+    const entries = appended
+      .filter(({ resource }) => resource.type === type)
+      .map(({ resource, topic }) => ({ resource, topic, created_at: resource.createdAt }));
+    const numbered = await numberFeedEntries(tx, type, entries);
+    await insertResourceRows(
+      tx,
+      numbered.map(({ resource: { id, parentId, doc }, created_at, seq }) => ({
+        ...{ type, id, parent_id: parentId, created_at, seq, archived: 0 },
+        doc: toJson(doc),
+      })),
+    );
+    await enqueueDeliveries(
+      tx,
+      numbered.flatMap(({ resource: { id }, topic, created_at, seq }) =>
+        topic ? [{ seq, eventId: id, createdAt: created_at, topic }] : [],
+      ),
+    );
+  }
+}
+
+/**
+ * Deletes the oldest resources of a feed that were created before a time, at most `limit` of them. Returns how many.
+ */
+async function deleteExpired(
   tx: Transaction<Tables>,
+  slots: number,
   { type, before, limit }: { type: string; before: number; limit: number },
 ): Promise<number> {
   const old = await tx
     .selectFrom('travel_resource')
-    .select(['type', 'id', 'parent_id', 'created_at', 'archived', 'seq'])
+    .select('id')
     .where('type', '=', type)
     .where('parent_id', '=', '')
     .where('created_at', '<', before)
@@ -184,9 +255,19 @@ export async function deleteExpired(
     .orderBy('seq')
     .limit(limit)
     .execute();
-  for (const row of old) {
-    await countOutOfCollection(tx, row);
-    await tx.deleteFrom('travel_resource').where('type', '=', type).where('id', '=', row.id).execute();
+  let count = 0;
+  for (const some of batches(old.map(({ id }) => id))) {
+    // Another process may delete the same rows: only those that this statement deletes are counted.
+    const deleted = await tx
+      .deleteFrom('travel_resource')
+      .where('type', '=', type)
+      .where('id', 'in', some)
+      .returning('archived')
+      .execute();
+    count += deleted.length;
   }
-  return old.length;
+  const counts = new CountChanges();
+  counts.add({ type, list: '', archived: 0 }, -count);
+  await counts.write(tx, slots);
+  return count;
 }

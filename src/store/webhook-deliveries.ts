@@ -4,8 +4,8 @@ import type { RedeliveryRequest, WebhookRecords } from '../travel/webhooks/ports
 import type { Database } from './database.ts';
 import { countDeliveries, lockQueue } from './delivery-queue.ts';
 import type { Encryption } from './encryption.ts';
-import { compiledQuery, pageAround, parseJson } from './queries.ts';
-import { TypeSequences } from './sequences.ts';
+import { batches, compiledInsert, compiledQuery, pageAround, parseJson } from './queries.ts';
+import { takeFeedNumbers } from './sequences.ts';
 import type { Tables } from './tables.ts';
 import { deleteExpiredSecrets, readSecrets } from './travel-secrets.ts';
 
@@ -26,8 +26,8 @@ async function redeliver(
   { id, webhookId, ...event }: RedeliveryRequest,
 ): Promise<void> {
   await transaction(async (tx) => {
-    const seq = await new TypeSequences(tx).nextNumber('event');
-    await addDelivery(tx, { ...event, id, webhookId, seq, redelivery: 1 });
+    const seq = await takeFeedNumbers(tx, 'event', 1);
+    await addDeliveries(tx, [{ ...event, id, webhookId, seq, redelivery: 1 }]);
   });
 }
 
@@ -103,21 +103,24 @@ export interface DeliverableEvent {
   seq: number;
   eventId: string;
   createdAt: number;
+  topic: EventTopic;
 }
 
 /**
- * Adds a delivery to the queue of each webhook that subscribes to the event. Without subscribers this costs one
- * index lookup.
+ * Adds deliveries to the queue of each webhook that subscribes to the events. Without subscribers this costs one index
+ * lookup for each kind of event.
  */
-export async function enqueueDeliveries(
-  tx: Kysely<Tables>,
-  event: DeliverableEvent,
-  { kind, newId }: EventTopic,
-): Promise<void> {
-  const { rows } = await selectSubscribers(tx, { kind });
-  for (const { id } of rows) {
-    await addDelivery(tx, { ...event, id: newId(), webhookId: id, kind, redelivery: 0 });
+export async function enqueueDeliveries(tx: Kysely<Tables>, events: DeliverableEvent[]): Promise<void> {
+  const subscribers = new Map<string, { id: string }[]>();
+  const deliveries: NewDelivery[] = [];
+  for (const { topic, ...event } of events) {
+    const { kind, newId } = topic;
+    const webhooks = subscribers.get(kind) ?? (await selectSubscribers(tx, { kind })).rows;
+    subscribers.set(kind, webhooks);
+    for (const { id } of webhooks)
+      deliveries.push({ ...event, id: newId(), webhookId: id, kind, redelivery: 0 });
   }
+  if (deliveries.length > 0) await addDeliveries(tx, deliveries);
 }
 
 /** An enabled webhook has an index row for each kind that it selects, or one for "*". */
@@ -130,13 +133,21 @@ const selectSubscribers = compiledQuery<{ kind: string }, { id: string }>((db, {
     .where('value', 'in', [kind, '*']),
 );
 
-/** Adds a delivery to the queue of its webhook. */
-export async function addDelivery(
-  tx: Kysely<Tables>,
-  delivery: DeliverableEvent & { id: string; webhookId: string; kind: string; redelivery: 0 | 1 },
-): Promise<void> {
-  await insertDelivery(tx, delivery);
-  await countDeliveries(tx, delivery.webhookId, { pending: 1 });
+interface NewDelivery extends Omit<DeliverableEvent, 'topic'> {
+  id: string;
+  webhookId: string;
+  kind: string;
+  redelivery: 0 | 1;
+}
+
+/** Adds deliveries to the queues of their webhooks. */
+async function addDeliveries(tx: Kysely<Tables>, deliveries: NewDelivery[]): Promise<void> {
+  await insertDeliveries(tx, deliveries.map(toDeliveryRow));
+  // Only the transaction that holds the lock of the feed adds deliveries, so that queues may be locked in any order.
+  for (const webhookId of new Set(deliveries.map((one) => one.webhookId))) {
+    const pending = deliveries.filter((one) => one.webhookId === webhookId).length;
+    await countDeliveries(tx, webhookId, { pending });
+  }
 }
 
 /**
@@ -145,11 +156,16 @@ export async function addDelivery(
  */
 const AT_ONCE = 0;
 
-const insertDelivery = compiledQuery<
-  DeliverableEvent & { id: string; webhookId: string; kind: string; redelivery: number },
-  unknown
->((db, { id, webhookId, seq, eventId, kind, createdAt, redelivery }) =>
-  db.insertInto('travel_delivery').values({
+function toDeliveryRow({
+  id,
+  webhookId,
+  seq,
+  eventId,
+  kind,
+  createdAt,
+  redelivery,
+}: NewDelivery): DeliveryRow {
+  return {
     id,
     webhook_id: webhookId,
     seq,
@@ -160,7 +176,11 @@ const insertDelivery = compiledQuery<
     status: 'pending',
     attempts: '[]',
     next_attempt_at: AT_ONCE,
-  }),
+  };
+}
+
+const insertDeliveries = compiledInsert<DeliveryRow, unknown>((db, rows) =>
+  db.insertInto('travel_delivery').values(rows),
 );
 
 /** The resource type of deliveries in the travel API. Their parent is the webhook. */
@@ -201,8 +221,12 @@ function comparisonSign(direction: 'asc' | 'desc', inclusive = false): '>' | '>=
 
 /** Reads deliveries by id. Ids that do not exist are left out. */
 export async function readDeliveries(db: Kysely<Tables>, ids: string[]): Promise<StoredResource[]> {
-  const rows = await db.selectFrom('travel_delivery').selectAll().where('id', 'in', ids).execute();
-  return rows.map(toDeliveryResource);
+  const found: StoredResource[] = [];
+  for (const some of batches(ids)) {
+    const rows = await db.selectFrom('travel_delivery').selectAll().where('id', 'in', some).execute();
+    found.push(...rows.map(toDeliveryResource));
+  }
+  return found;
 }
 
 function selectDeliveries(db: Kysely<Tables>, { parentId, status }: ListQuery) {

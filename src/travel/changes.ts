@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type Collection,
   type RequestTarget,
+  requireLocked,
   requireParent,
-  requireResource,
   serialize,
   type TravelDeps,
 } from './collection.ts';
@@ -66,7 +66,7 @@ export function remove(collection: Collection, target: RequestTarget): Promise<J
   const { resource } = collection;
   return inTypeTransaction(collection, async (recorder) => {
     const { transaction } = recorder;
-    const before = await requireResource(resource, transaction, target);
+    const before = await requireLocked(resource, transaction, target);
     resource.rules?.checkDelete?.(before, target.caller);
     if (await transaction.isReferenced(before)) {
       throw new ApiError('conflict', `Other resources refer to this ${resource.type}.`);
@@ -93,7 +93,7 @@ function update(
   refuseUnknownFields(resource, body);
   refuseOversized(body);
   return inTypeTransaction(collection, async (recorder) => {
-    const before = await requireResource(resource, recorder.transaction, target);
+    const before = await requireLocked(resource, recorder.transaction, target);
     const parent = await requireParent(resource, recorder.transaction, target);
     const about = draftContext(collection, target);
     const draft = { ...about, recorder, parent, operation, before: before.doc };
@@ -110,12 +110,12 @@ function draftContext(
   return { resource, caller, privateReceivers };
 }
 
-/** Runs the work in a transaction that serializes writes of the resource's type. */
+/** Runs the work in a transaction. If the rules compare resources with others of their type, this type is locked. */
 function inTypeTransaction(
   { resource, deps }: Collection,
   work: (recorder: Recorder) => Promise<JsonObject>,
 ): Promise<JsonObject> {
-  return withRecorder(deps, [resource.type], work);
+  return withRecorder(deps, resource.rules?.compareWithOthers ? [resource.type] : [], work);
 }
 
 /** The data of one write. */
@@ -211,18 +211,21 @@ export interface Recorder {
   readonly changed: ResourceRef[];
   /** Throws the ApiError `conflict` if a unique value is taken. */
   insert(resource: Resource, stored: StoredResource): Promise<void>;
-  /** Writes nothing and appends no event if the document is unchanged. */
+  /**
+   * Changes a resource that was locked when it was read. Writes nothing and appends no event if the document is
+   * unchanged.
+   */
   replace(resource: Resource, before: StoredResource, doc: JsonObject): Promise<StoredResource>;
   remove(resource: Resource, stored: StoredResource): Promise<void>;
   /** Appends an event that does not follow from the change of a single resource. Update events carry the previous attributes. */
-  appendEvent(kind: string, data: JsonObject, previous?: JsonObject): Promise<void>;
+  appendEvent(kind: string, data: JsonObject, previous?: JsonObject): void;
 }
 
 /** Creates a recorder for an open transaction. */
 export function createRecorder(transaction: TravelTransaction, deps: RecorderDeps): Recorder {
   const changed: ResourceRef[] = [];
   const tell = (kind: string, data: JsonObject, previous?: JsonObject) =>
-    insertEvent(transaction, deps, { kind, data, ...(previous ? { previousAttributes: previous } : {}) });
+    appendEvent(transaction, deps, { kind, data, ...(previous ? { previousAttributes: previous } : {}) });
   const tells = ({ events }: Resource, change: ChangeKind) => events?.includes(change) === true;
   return {
     transaction,
@@ -232,25 +235,26 @@ export function createRecorder(transaction: TravelTransaction, deps: RecorderDep
       refuseDuplicate(resource, await transaction.insert(stored, indexKeys(resource, stored)));
       changed.push({ type: resource.type, id: stored.id });
       if (tells(resource, 'created'))
-        await tell(`${resource.type}.created`, await serialize(resource, stored, transaction));
+        tell(`${resource.type}.created`, await serialize(resource, stored, transaction));
     },
     replace: async (resource, before, doc) => {
       const after = { ...before, doc };
       if (JSON.stringify(before.doc) === JSON.stringify(doc)) return before;
       const old = tells(resource, 'updated') ? await serialize(resource, before, transaction) : undefined;
-      refuseDuplicate(resource, await transaction.replace(after, indexKeys(resource, after)));
+      const keys = indexKeys(resource, after);
+      refuseDuplicate(resource, await transaction.replace(after, keys, indexKeys(resource, before)));
       changed.push({ type: resource.type, id: after.id });
       if (old) {
         const data = await serialize(resource, after, transaction);
-        await tell(`${resource.type}.updated`, data, previousAttributes(old, data));
+        tell(`${resource.type}.updated`, data, previousAttributes(old, data));
       }
       return after;
     },
     remove: async (resource, stored) => {
       const data = tells(resource, 'deleted') ? await serialize(resource, stored, transaction) : undefined;
-      await transaction.remove(stored);
+      await transaction.remove(stored, indexKeys(resource, stored));
       changed.push({ type: resource.type, id: stored.id });
-      if (data) await tell(`${resource.type}.deleted`, data);
+      if (data) tell(`${resource.type}.deleted`, data);
     },
   };
 }
@@ -276,13 +280,13 @@ function refuseDuplicate(resource: Resource, clash: { taken: string } | undefine
   if (clash) throw new ApiError('conflict', `There is a ${resource.type} with this ${clash.taken} already.`);
 }
 
-async function insertEvent(
+function appendEvent(
   transaction: TravelTransaction,
   { now, newId }: RecorderDeps,
   doc: JsonObject & { kind: string },
-): Promise<void> {
+): void {
   const event = { type: 'event', id: newId('A'), parentId: '', createdAt: now(), doc };
-  await transaction.append(event, { kind: doc.kind, newId: () => newId('A') });
+  transaction.append(event, { kind: doc.kind, newId: () => newId('A') });
 }
 
 /**

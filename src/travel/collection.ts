@@ -8,7 +8,13 @@ import {
   parsePageQuery,
   type Query,
 } from './pagination.ts';
-import { readResource, type StoredResource, type TravelReader, type TravelStore } from './ports.ts';
+import {
+  readResource,
+  type StoredResource,
+  type TravelReader,
+  type TravelStore,
+  type TravelTransaction,
+} from './ports.ts';
 import type { Resource, SubCollection } from './resource.ts';
 
 /** Dependencies that all collections share. */
@@ -138,6 +144,15 @@ export async function requireResource(
   const stored = isId(id) ? await readResource(reader, resource.type, id) : undefined;
   if (stored?.parentId !== parentId) throw notFound(resource.type);
   return stored;
+}
+
+/** Reads and locks the stored resource that a target addresses, or throws `notFound`. */
+export function requireLocked(
+  resource: Resource,
+  transaction: TravelTransaction,
+  target: RequestTarget,
+): Promise<StoredResource> {
+  return requireResource(resource, { ...transaction, read: transaction.lock }, target);
 }
 
 /** Reads the parent that a target addresses, or throws `notFound`; undefined if the type has no parent. */

@@ -106,12 +106,15 @@ export async function eraseTraveler(
     (await removeTraveler(deps, id, tripProject)) + (await removeTraveler(deps, id, billingOperation)) > 0;
   await clearReferences(deps, id);
   return inTransaction(deps, [user.type], async (record) => {
-    const traveler = await readResource(record.transaction, user.type, id);
+    const { transaction } = record;
+    const [traveler] = await transaction.lock([{ type: user.type, id }]);
     if (!traveler) return 'gone';
-    const isReferredTo = isStaying || (await record.transaction.isReferenced(traveler));
-    await (isReferredTo ? anonymizeTraveler(deps, record, traveler) : record.transaction.remove(traveler));
+    const isReferredTo = isStaying || (await transaction.isReferenced(traveler));
+    await (isReferredTo
+      ? anonymizeTraveler(deps, record, traveler)
+      : transaction.remove(traveler, indexKeys(user, traveler)));
     const data = { id, type: user.type, createdAt: formatTimestamp(traveler.createdAt) };
-    await record.appendEvent(isReferredTo ? 'user.updated' : 'user.deleted', data);
+    record.appendEvent(isReferredTo ? 'user.updated' : 'user.deleted', data);
     return isReferredTo ? 'anonymized' : 'deleted';
   });
 }
@@ -181,7 +184,7 @@ async function anonymizeTraveler(
 ): Promise<void> {
   const doc = parseDocument(user, { archived: true, email: `erased-${newId('A')}@${domain}` });
   const after = { ...traveler, doc };
-  await transaction.replace(after, indexKeys(user, after));
+  await transaction.replace(after, indexKeys(user, after), indexKeys(user, traveler));
 }
 
 function isOnTrip({ travelerIds }: JsonObject, id: string): boolean {
@@ -206,16 +209,19 @@ async function changeAll(
     const concerned = resources.filter(({ doc }) => after(doc) !== doc);
     if (concerned.length === 0) continue;
     await inTransaction(deps, [resource.type], async (record) => {
-      for (const { doc, ...stored } of await record.transaction.read(concerned)) {
+      for (const { doc, ...stored } of await record.transaction.lock(concerned)) {
         const next = after(doc);
         if (next === doc) continue;
         // Trips, billing operations and events are changed without an event, because the event would contain the
         // removed data again.
-        if (emitsEvents(resource)) await record.replace(resource, { ...stored, doc }, next);
+        const before = { ...stored, doc };
+        const changed = { ...stored, doc: next };
+        if (emitsEvents(resource)) await record.replace(resource, before, next);
         else
           await record.transaction.replace(
-            { ...stored, doc: next },
-            indexKeys(resource, { ...stored, doc: next }),
+            changed,
+            indexKeys(resource, changed),
+            indexKeys(resource, before),
           );
         count += 1;
       }

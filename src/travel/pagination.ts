@@ -233,9 +233,6 @@ export function encodeCursor(scope: string, { value, seq }: Position): string {
   return Buffer.from(JSON.stringify([scope, value, seq])).toString('base64url');
 }
 
-/** The largest sequence number that every supported database can compare. */
-const MAX_SEQUENCE = 2 ** 31 - 1;
-
 /**
  * Decodes a cursor. Its value is a creation time or an index text, by the order of the list. Returns undefined for
  * cursors of other lists and for texts that this service has not issued.
@@ -244,8 +241,7 @@ export function decodeCursor(scope: string, by: 'creation' | 'index', cursor: st
   const parts = parseJson(Buffer.from(cursor, 'base64url').toString());
   if (!Array.isArray(parts)) return undefined;
   const [issuedFor, value, seq]: unknown[] = parts;
-  if (issuedFor !== scope || !Number.isSafeInteger(seq) || Number(seq) < 0 || Number(seq) > MAX_SEQUENCE)
-    return undefined;
+  if (issuedFor !== scope || !Number.isSafeInteger(seq) || Number(seq) < 0) return undefined;
   if (!(by === 'creation' ? Number.isSafeInteger(value) : typeof value === 'string')) return undefined;
   const position = { value: value as Position['value'], seq: Number(seq) };
   // SQLite compares strings only up to a NUL, and PostgreSQL refuses NUL.

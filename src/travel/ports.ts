@@ -23,8 +23,8 @@ export interface NamedValue {
 
 /** An index entry by which a resource is found or sorted. */
 export interface IndexedValue extends NamedValue {
-  /** Set if lists are paged by this index: `sorted` orders another list, `counted` is a list of its own with an exact count. */
-  list?: 'sorted' | 'counted' | undefined;
+  /** Set if the entries of this index are a list of their own, with an exact total. */
+  counted?: true;
 }
 
 /** The index entries of a resource, derived from its document at each write. */
@@ -107,7 +107,11 @@ export interface TravelStore extends TravelReader {
   page(query: PageQuery): Promise<{ total: number; resources: StoredResource[] }>;
   /** Returns a cursor page. Its cost depends neither on the size of the collection nor on the position. */
   pageFrom(query: ListQuery, edge: Edge | undefined): Promise<CursorPage>;
-  /** Runs the work in one transaction and rolls back if it throws. Writes of the same type run one after the other. */
+  /**
+   * Runs the work in one transaction and rolls back if it throws. Works that name the same type run one after the other:
+   * each sees what the one before has committed. All others run concurrently, and rely on locked resources, unique values
+   * and references. The work runs again if it has lost against a concurrent one.
+   */
   write<T>(types: string[], work: (within: TravelTransaction) => Promise<T>): Promise<T>;
   /**
    * Deletes up to `limit` resources of a type created before `before` (epoch milliseconds), oldest first, and returns
@@ -123,22 +127,30 @@ export interface EventTopic {
 }
 
 /**
- * Operations inside a transaction. If a unique value is already taken, `insert` and `replace` return its name and write
- * nothing.
+ * Operations inside a transaction. If a unique value is already taken, `insert` and `replace` return its name; the
+ * transaction must then be rolled back. What `read` returns cannot be deleted or locked by others before the commit.
  */
 export interface TravelTransaction extends TravelReader {
+  /** Reads resources like `read`, and locks them: until the commit nobody else changes them or begins to refer to them. */
+  lock(refs: ResourceRef[]): Promise<StoredResource[]>;
   insert(resource: StoredResource, keys: IndexKeys): Promise<{ taken: string } | undefined>;
-  replace(resource: StoredResource, keys: IndexKeys): Promise<{ taken: string } | undefined>;
-  remove(ref: ResourceRef): Promise<void>;
+  /** Replaces a locked resource. `before` are the keys of its stored document; only keys that differ are written. */
+  replace(
+    resource: StoredResource,
+    keys: IndexKeys,
+    before: IndexKeys,
+  ): Promise<{ taken: string } | undefined>;
+  /** Deletes a locked resource. `keys` are those of its stored document. */
+  remove(resource: Omit<StoredResource, 'doc'>, keys: IndexKeys): Promise<void>;
   /**
-   * Appends a resource to a feed and returns it with its final creation time. Resources become visible in the order of
-   * their sequence numbers, whichever transaction commits first, and their creation times never decrease. With a topic,
-   * a delivery is queued for each webhook that selects this kind of event.
+   * Appends a resource to a feed at the end of the transaction. Resources become visible in the order of their sequence
+   * numbers, whichever transaction commits first, and their creation times never decrease: a time before that of the
+   * last resource is replaced by it. With a topic, a delivery is queued for each webhook that selects this kind of event.
    */
-  append(resource: StoredResource, topic?: EventTopic): Promise<StoredResource>;
+  append(resource: StoredResource, topic?: EventTopic): void;
   /** Stores an encrypted secret of a resource. Its previous secrets end at `othersEnd` (epoch milliseconds). */
   saveSecret(ref: ResourceRef, secret: string, othersEnd: number): Promise<void>;
-  /** Reports whether another resource refers to this one. */
+  /** Reports whether another resource refers to this one, which must be locked. */
   isReferenced(ref: ResourceRef): Promise<boolean>;
 }
 

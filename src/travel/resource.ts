@@ -48,9 +48,11 @@ export interface Change {
  * ApiError.
  */
 export interface ResourceRules {
+  /** True if the rules decide by other resources of the type: then all writes of the type run one after the other. */
+  compareWithOthers?: true;
   /** Returns the document to store (usually `wanted`, which may be normalized) and the invalid fields. */
   check?(change: Change): Promise<{ doc: JsonObject; invalid: FieldFault[] }>;
-  /** Throws the ApiError `conflict` if a valid change clashes with another resource. */
+  /** Throws the ApiError `conflict` if a valid change clashes with another resource; requires `compareWithOthers`. */
   checkClash?(change: Change): Promise<void>;
   checkDelete?(resource: StoredResource, caller: string): void;
   /** The statuses of the ApiErrors that the rules throw, for the OpenAPI document. */
@@ -148,7 +150,7 @@ export function indexKeys(resource: Resource, stored: StoredResource): IndexKeys
       return { name: field, value: folded ? foldCase(value) : value };
     }),
     index: [
-      ...[...searched].map((name) => ({ name, value: sortKey(doc, name), list: 'sorted' as const })),
+      ...[...searched].map((name) => ({ name, value: sortKey(doc, name) })),
       ...subCollectionKeys(resource, stored),
       ...(resource.rules?.index?.(stored) ?? []),
     ],
@@ -174,11 +176,10 @@ function subCollectionKeys(resource: Resource, { doc, createdAt }: StoredResourc
     if (value === undefined || !('field' in sub)) return [];
     const created = new Date(createdAt).toISOString();
     return [
-      { name: subCollectionIndex(sub.field, value), value: created, list: 'counted' },
+      { name: subCollectionIndex(sub.field, value), value: created, counted: true },
       ...resource.sortBy.map((name) => ({
         name: subCollectionIndex(sub.field, value, name),
         value: sortKey(doc, name),
-        list: 'sorted' as const,
       })),
     ];
   });

@@ -95,7 +95,7 @@ test('a broken cursor, one of another order or list, or both at once are 400', a
     ['after', `after=${nextAfter}!!`],
     ['after', `after=${place('a', 1)}`],
     ['after', `after=${place(1, -1)}`],
-    ['after', `after=${place(1, 2 ** 31)}`],
+    ['after', `after=${place(1, 2 ** 53)}`],
     ['after', `after=${place(1.5, 1)}`],
     ['before', `before=${place([1], 1)}`],
     ['after', `after=${nextAfter}&after=${nextAfter}`],

@@ -56,7 +56,7 @@ async function keep(
 async function deliver({ make, runtime, queue }: Fixture): Promise<StoredExample> {
   const webhook = await make('/webhooks', { url: 'https://example.com', events: ['invoice.created'] });
   const data = answeredExample(invoice);
-  await withRecorder({ ...runtime, onChange: () => {} }, [invoice.type], ({ appendEvent: tell }) =>
+  await withRecorder({ ...runtime, onChange: () => {} }, [invoice.type], async ({ appendEvent: tell }) =>
     tell('invoice.created', data),
   );
   const lease = { webhookId: webhook.id, token: 'example', until: runtime.now() + 1000 };

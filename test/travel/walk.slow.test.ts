@@ -16,7 +16,7 @@ beforeAll(async () => {
         const doc = { kind: 'costCenter.created', data };
         // Several share a millisecond, so that time alone does not decide their order.
         const createdAt = now() + Math.floor(n / 7);
-        await within.append({
+        within.append({
           ...{ type: 'event', parentId: '', createdAt, doc },
           id: n.toString(16).padStart(24, '0'),
         });

@@ -17,8 +17,8 @@ function resources({ orderedText, bigint }: ColumnTypes): string[] {
       doc text not null,
       primary key (type, id)
     )`,
-    // Lists in the order of creation, with and without archived resources.
-    'create index travel_resource_page on travel_resource (type, parent_id, created_at, seq)',
+    // Lists in the order of creation, with and without archived resources. Unique, so that the order is total.
+    'create unique index travel_resource_page on travel_resource (type, parent_id, created_at, seq)',
     'create index travel_resource_archived on travel_resource (type, parent_id, archived, created_at, seq)',
   ];
 }
@@ -32,7 +32,6 @@ function indexValues({ orderedText, bigint }: ColumnTypes): string[] {
       value ${orderedText} not null,
       archived integer not null,
       seq ${bigint} not null,
-      list text,
       primary key (type, name, value, seq),
       foreign key (type, id) references travel_resource (type, id) on delete cascade
     )`,
@@ -71,23 +70,16 @@ function lists({ orderedText, bigint }: ColumnTypes): string[] {
   return [
     `create table travel_turn (
       type ${orderedText} primary key,
-      seq ${bigint} not null
+      seq ${bigint} not null,
+      latest ${bigint} not null
     )`,
     `create table travel_count (
       type ${orderedText} not null,
       parent_id ${orderedText} not null,
       archived integer not null,
+      slot integer not null,
       count integer not null,
-      primary key (type, parent_id, archived)
-    )`,
-    `create table travel_block (
-      type ${orderedText} not null,
-      list ${orderedText} not null,
-      value ${orderedText} not null,
-      seq ${bigint} not null,
-      others integer not null,
-      archived integer not null,
-      primary key (type, list, value, seq)
+      primary key (type, parent_id, archived, slot)
     )`,
   ];
 }

@@ -71,7 +71,7 @@ export async function bookTrip(deps: BookingDeps, wanted: TripBooking): Promise<
 
 /** Appends "tripProject.booking.succeeded" or "tripProject.booking.failed". */
 export async function emitBookingEvent(deps: BookingDeps, booking: Booking): Promise<void> {
-  await deps.recorder.appendEvent(`tripProject.booking.${booking.status}`, { ...booking } as JsonObject);
+  deps.recorder.appendEvent(`tripProject.booking.${booking.status}`, { ...booking } as JsonObject);
 }
 
 /** A rate to book. */

@@ -35,7 +35,7 @@ export async function cancelBooking(deps: BookingDeps, wanted: CancellationReque
   const cancellations = [...(booking.cancellations ?? []), cancellation];
   const changed = markReleased(replaceBooking(found.doc, { ...booking, cancellations }), bookingId);
   const trip = await updateDocument(deps, 'tripProject', found, changed);
-  await deps.recorder.appendEvent('bookingCancellation.created', cancellation);
+  deps.recorder.appendEvent('bookingCancellation.created', cancellation);
   const refundCents = [...refundValues(found.doc, booking, released)].map(
     ([travelerId, cents]) => [travelerId, Math.floor((cents * refundPercentage) / 100)] as const,
   );

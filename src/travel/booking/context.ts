@@ -134,7 +134,7 @@ export async function emitDerivedEvents<T>(
   for (const [position, now] of after.entries()) {
     const previous = before[position] ?? {};
     if (stringMember(previous, 'status') === stringMember(now, 'status')) continue;
-    await deps.recorder.appendEvent('billingOperation.updated', now, previousAttributes(previous, now));
+    deps.recorder.appendEvent('billingOperation.updated', now, previousAttributes(previous, now));
   }
   return done;
 }

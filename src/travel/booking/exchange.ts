@@ -40,7 +40,7 @@ export async function modifyBooking(deps: BookingDeps, wanted: ExchangeRequest):
   const context = { at: formatTimestamp(deps.now()), newId: deps.newId, tripProjectId };
   const { trip, selected, modification } = exchangeBooking(found.doc, { old, released, quote }, context);
   const stored = await updateDocument(deps, 'tripProject', found, trip);
-  await deps.recorder.appendEvent('bookingModification.created', modification);
+  deps.recorder.appendEvent('bookingModification.created', modification);
   await emitBookingEvent(deps, selected);
   const dues = differences(refundValues(found.doc, old, released), centsOf(quote.price));
   const operations = await settleDifferences(deps, stored, { selected, dues, wanted });

@@ -89,6 +89,7 @@ export const customFieldOption = defineResource({
   ],
   parent: { type: 'customField', path: 'custom-fields' },
   rules: {
+    compareWithOthers: true,
     check: checkOption,
     checkClash: refuseTakenData,
     refuses: { create: [403, 409], patch: [409], replace: [409] },

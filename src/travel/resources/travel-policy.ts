@@ -90,6 +90,7 @@ export const travelPolicy = defineResource({
   filters: [],
   references: [{ field: 'defaultApproverId', to: 'user' }],
   rules: {
+    compareWithOthers: true,
     check: unsetOtherDefault,
     index: ({ doc }) => (doc['default'] === true ? [DEFAULT_POLICY_INDEX] : []),
   },

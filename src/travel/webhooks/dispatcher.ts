@@ -313,8 +313,8 @@ export async function disableWebhook(
   deps: TravelDeps,
   { id, url }: { id: string; url: string },
 ): Promise<void> {
-  await withRecorder(deps, [webhook.type], async (recorder) => {
-    const stored = await readResource(recorder.transaction, webhook.type, id);
+  await withRecorder(deps, [], async (recorder) => {
+    const [stored] = await recorder.transaction.lock([{ type: webhook.type, id }]);
     if (stored?.doc['url'] === url)
       await recorder.replace(webhook, stored, { ...stored.doc, disabled: true });
   });

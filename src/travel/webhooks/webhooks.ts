@@ -2,7 +2,14 @@ import { type Request, type Response, Router } from 'express';
 import { refuseMethod, refuseQueryParameters } from '../app.ts';
 import { callerId } from '../authentication.ts';
 import { issueSecret, withRecorder } from '../changes.ts';
-import { type RequestTarget, requireResource, retrieve, serialize, type TravelDeps } from '../collection.ts';
+import {
+  type RequestTarget,
+  requireLocked,
+  requireResource,
+  retrieve,
+  serialize,
+  type TravelDeps,
+} from '../collection.ts';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { type Log, readResource } from '../ports.ts';
@@ -71,8 +78,8 @@ async function replaceWebhookSecret(
   { travel }: WebhookRouteDeps,
   target: RequestTarget,
 ): Promise<JsonObject> {
-  return withRecorder(travel, [webhook.type], async (recorder) => {
-    const stored = await requireResource(webhook, recorder.transaction, target);
+  return withRecorder(travel, [], async (recorder) => {
+    const stored = await requireLocked(webhook, recorder.transaction, target);
     const lastEnds = travel.now() + OLD_SECRET_MS;
     const secret = await issueSecret(webhookSecret, recorder, stored, lastEnds);
     return { ...(await serialize(webhook, stored, recorder.transaction)), ...secret };

@@ -10,16 +10,16 @@ export function describeCredentials(open: OpenDatabase): void {
     const { database } = await fixture(open);
     const store = travelStore(database);
     const keys = { archived: false, unique: [], index: [], references: [] };
+    const user = (id: string) => ({ type: 'user', id, parentId: '', createdAt: NOW, doc: {} });
     for (const id of ['u', 'v']) {
-      const user = { type: 'user', id, parentId: '', createdAt: NOW, doc: {} };
-      await store.write(['user'], (within) => within.insert(user, keys));
+      await store.write(['user'], (within) => within.insert(user(id), keys));
     }
     return {
       keys: apiKeys(database),
       clients: oauthClients(database),
       tokens: oauthAccessTokens(database),
       assertions: usedAssertions(database),
-      deleteUser: (id: string) => store.write(['user'], (within) => within.remove({ type: 'user', id })),
+      deleteUser: (id: string) => store.write(['user'], (within) => within.remove(user(id), keys)),
     };
   };
 

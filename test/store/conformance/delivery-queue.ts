@@ -26,18 +26,31 @@ async function deliveryFixture(open: OpenDatabase) {
   const store = travelStore(database, sealed);
   const queue = deliveryQueue(database);
   let ids = 0;
+  /** The kinds of events that each webhook selects. */
+  const selected = new Map<string, string[]>();
   const keysFor = (kinds: string[]) => ({ ...bare, index: kinds.map((value) => ({ name: 'kind', value })) });
   const list = { type: 'webhookDelivery', order: 'asc' as const, limit: 100, offset: 0 };
   return {
     store,
     queue,
     records: webhookRecords(database, sealed),
-    webhook: (id: string, ...kinds: string[]) =>
-      store.write(['webhook'], (within) => within.insert(resource('webhook', id), keysFor(kinds))),
-    select: (id: string, ...kinds: string[]) =>
-      store.write(['webhook'], (within) => within.replace(resource('webhook', id), keysFor(kinds))),
+    webhook: async (id: string, ...kinds: string[]) => {
+      await store.write(['webhook'], (within) => within.insert(resource('webhook', id), keysFor(kinds)));
+      selected.set(id, kinds);
+    },
+    select: async (id: string, ...kinds: string[]) => {
+      const before = keysFor(selected.get(id) ?? []);
+      await store.write(['webhook'], (within) =>
+        within.replace(resource('webhook', id), keysFor(kinds), before),
+      );
+      selected.set(id, kinds);
+    },
+    remove: (id: string) =>
+      store.write(['webhook'], (within) =>
+        within.remove(resource('webhook', id), keysFor(selected.get(id) ?? [])),
+      ),
     happen: (kind: string, id: string, createdAt = NOW) =>
-      store.write([], (within) =>
+      store.write([], async (within) =>
         within.append({ ...resource('event', id), createdAt }, { kind, newId: () => `d${++ids}` }),
       ),
     page: async (parentId: string, status?: string) =>
@@ -96,7 +109,7 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       const { webhook, store, page, queue } = await deliveryFixture(open);
       await webhook('w', '*');
       const undone = store.write([], async (within) => {
-        await within.append(resource('event', 'e'), { kind: 'a', newId: () => 'd' });
+        within.append(resource('event', 'e'), { kind: 'a', newId: () => 'd' });
         throw new Error('no');
       });
       await expect(undone).rejects.toThrow('no');
@@ -239,7 +252,7 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
     });
 
     it('is canceled in batches, only while its webhook is disabled or deleted', async () => {
-      const { webhook, select, happen, queue, page, store } = await deliveryFixture(open);
+      const { webhook, select, remove, happen, queue, page } = await deliveryFixture(open);
       await webhook('w', '*');
       for (const id of ['e1', 'e2', 'e3']) await happen('a', id);
       expect(await queue.applyWebhookChange('w', NOW, 2)).toBe(0);
@@ -253,7 +266,7 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual([]);
       await select('w', '*');
       await happen('a', 'e4');
-      await store.write(['webhook'], (within) => within.remove({ type: 'webhook', id: 'w' }));
+      await remove('w');
       expect(await queue.applyWebhookChange('w', NOW, 9)).toBe(1);
     });
   });
@@ -328,10 +341,10 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
     });
 
     it('of deleted webhooks leave no records', async () => {
-      const { webhook, happen, records, page, store, queue } = await deliveryFixture(open);
+      const { webhook, remove, happen, records, page, queue } = await deliveryFixture(open);
       await webhook('w', '*');
       for (const id of ['e1', 'e2', 'e3']) await happen('a', id);
-      await store.write(['webhook'], (within) => within.remove({ type: 'webhook', id: 'w' }));
+      await remove('w');
       expect(await records.deleteOldDeliveries(0, 2)).toBe(2);
       expect(await records.deleteOldDeliveries(0, 2)).toBe(1);
       expect(await records.deleteOldDeliveries(0, 2)).toBe(0);

@@ -48,9 +48,9 @@ export function describeTravel(open: OpenDatabase): void {
       expect(await find(['same', 'same', 'none'])).toEqual(['b', 'a', 'c']);
       expect(await find(['same'], 2)).toEqual(['b', 'a']);
       await store.write(['thing'], (within) =>
-        within.replace(thing('b'), { ...bare, index: named('other') }),
+        within.replace(thing('b'), { ...bare, index: named('other') }, { ...bare, index: named('same') }),
       );
-      await store.write(['thing'], (within) => within.remove(thing('a')));
+      await store.write(['thing'], (within) => within.remove(thing('a'), { ...bare, index: named('same') }));
       expect(await find(['same'])).toEqual(['c']);
       expect(await find(['other'])).toEqual(['b']);
     });
@@ -76,8 +76,9 @@ export function describeTravel(open: OpenDatabase): void {
         throw new Error(`taken: ${taken?.taken}`);
       });
       await expect(clash).rejects.toThrow('taken: name');
-      await store.write(['thing'], (within) => within.replace(thing('a'), { ...bare, unique }));
-      await store.write(['thing'], (within) => within.remove(thing('a')));
+      const keys = { ...bare, unique };
+      await store.write(['thing'], (within) => within.replace(thing('a'), keys, keys));
+      await store.write(['thing'], (within) => within.remove(thing('a'), keys));
       expect(await add(thing('b'), { unique })).toBeUndefined();
     });
 
@@ -87,11 +88,13 @@ export function describeTravel(open: OpenDatabase): void {
       await add(thing('b'), { references: [thing('a'), thing('a')] });
       const isReferredTo = (id: string) => store.write(['thing'], (within) => within.isReferenced(thing(id)));
       expect([await isReferredTo('a'), await isReferredTo('b')]).toEqual([true, false]);
-      await expect(store.write(['thing'], (within) => within.remove(thing('a')))).rejects.toThrow();
+      await expect(store.write(['thing'], (within) => within.remove(thing('a'), bare))).rejects.toThrow();
       expect((await store.read([thing('a')])).length).toBe(1);
       await expect(add(thing('c'), { references: [thing('nobody')] })).rejects.toThrow();
-      await store.write(['thing'], (within) => within.replace(thing('b'), bare));
-      await store.write(['thing'], (within) => within.remove(thing('a')));
+      await store.write(['thing'], (within) =>
+        within.replace(thing('b'), bare, { ...bare, references: [thing('a'), thing('a')] }),
+      );
+      await store.write(['thing'], (within) => within.remove(thing('a'), bare));
       expect(await store.read([thing('a')])).toEqual([]);
     });
 
@@ -99,7 +102,7 @@ export function describeTravel(open: OpenDatabase): void {
       const { store, add } = await fixture(open);
       await add(thing('a'));
       await store.write(['thing'], (within) =>
-        within.replace(thing('a'), { ...bare, references: [thing('a')] }),
+        within.replace(thing('a'), { ...bare, references: [thing('a')] }, bare),
       );
       expect(await store.write(['thing'], (within) => within.isReferenced(thing('a')))).toBe(false);
     });
@@ -121,7 +124,7 @@ export function describeTravel(open: OpenDatabase): void {
       const count = () =>
         store.write(['thing'], async (within) => {
           const [{ doc } = thing('a')] = await within.read([thing('a')]);
-          await within.replace(thing('a', { doc: { count: Number(doc['count']) + 1 } }), bare);
+          await within.replace(thing('a', { doc: { count: Number(doc['count']) + 1 } }), bare, bare);
         });
       await Promise.all(Array.from({ length: 20 }, count));
       expect((await store.read([thing('a')]))[0]?.doc).toEqual({ count: 20 });
@@ -159,7 +162,11 @@ export function describeTravel(open: OpenDatabase): void {
       await add(thing('child', { parentId: 'p' }));
       await add(thing('other', { type: 'other' }));
       await store.write(['thing'], (within) =>
-        within.replace(thing('b'), { ...bare, archived: true, index: named('b') }),
+        within.replace(
+          thing('b'),
+          { ...bare, archived: true, index: named('b') },
+          { ...bare, index: named('b') },
+        ),
       );
       expect(await ids()).toEqual({ total: 3, ids: ['a', 'b', 'c'] });
       expect(await ids({ archived: true })).toEqual({ total: 1, ids: ['b'] });
@@ -168,7 +175,9 @@ export function describeTravel(open: OpenDatabase): void {
         ids: ['c', 'a'],
       });
       expect(await ids({ parentId: 'p' })).toEqual({ total: 1, ids: ['child'] });
-      await store.write(['thing'], (within) => within.remove(thing('b')));
+      await store.write(['thing'], (within) =>
+        within.remove(thing('b'), { ...bare, archived: true, index: named('b') }),
+      );
       expect(await ids({ archived: true })).toEqual({ total: 0, ids: [] });
       expect(await ids()).toEqual({ total: 2, ids: ['a', 'c'] });
     });

@@ -1,0 +1,63 @@
+import { randomInt } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import { compiledInsert, compiledQuery } from './queries.ts';
+import type { Tables } from './tables.ts';
+
+/** A list with an exact total: the collection under a parent ('': none) or the entries of a counted index, by name. */
+export interface CountedList {
+  type: string;
+  list: string;
+  archived: number;
+}
+
+/** The changes of totals in one transaction. They are written once, at its end. */
+export class CountChanges {
+  readonly #changes = new Map<string, CountedList & { by: number }>();
+
+  add({ type, list, archived }: CountedList, by: number): void {
+    const key = JSON.stringify([type, list, archived]);
+    const before = this.#changes.get(key)?.by ?? 0;
+    this.#changes.set(key, { type, list, archived, by: before + by });
+  }
+
+  /** Writes the changes to one of the slots of each list, so that concurrent transactions seldom wait for each other. */
+  async write(tx: Kysely<Tables>, slots: number): Promise<void> {
+    const slot = slots === 1 ? 0 : randomInt(slots);
+    // Sorted, so that two transactions that write the same slots cannot deadlock.
+    const changes = [...this.#changes].sort(([one], [other]) => (one < other ? -1 : 1));
+    const rows = changes.flatMap(([, { type, list, archived, by }]) =>
+      by === 0 ? [] : [{ type, parent_id: list, archived, slot, count: by }],
+    );
+    await addToCounts(tx, rows);
+  }
+}
+
+const addToCounts = compiledInsert<Tables['travel_count'], unknown>((db, rows) =>
+  db
+    .insertInto('travel_count')
+    .values(rows)
+    .onConflict((same) =>
+      same
+        .columns(['type', 'parent_id', 'archived', 'slot'])
+        .doUpdateSet({ count: sql<number>`travel_count.count + excluded.count` }),
+    ),
+);
+
+/** Returns the number of resources in a list: all, or those that are archived or not. */
+export async function readTotal(
+  db: Kysely<Tables>,
+  { type, list, archived }: { type: string; list: string; archived: boolean | undefined },
+): Promise<number> {
+  const { rows } = await selectCounts(db, { type, list });
+  const counted = rows.filter((row) => archived === undefined || row.archived === Number(archived));
+  return counted.reduce((sum, { count }) => sum + count, 0);
+}
+
+const selectCounts = compiledQuery<{ type: string; list: string }, { archived: number; count: number }>(
+  (db, { type, list }) =>
+    db
+      .selectFrom('travel_count')
+      .select(['archived', 'count'])
+      .where('type', '=', type)
+      .where('parent_id', '=', list),
+);
