@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
+import { type Expression, type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
 import type {
   Delivery,
   DeliveryLease,
@@ -15,14 +15,20 @@ import type { Tables } from './tables.ts';
  * Returns the delivery queues of webhooks. Leases and outcomes are not synced to disk at once: if a power failure
  * loses an outcome, the event is delivered again.
  */
-export function deliveryQueue({ db, transaction }: Database): DeliveryQueue {
+export function deliveryQueue({ db, dialect, transaction }: Database): DeliveryQueue {
+  const clock = (now: number) => dialect.now(now);
   return {
-    dueWebhooks: (query) => findDueWebhooks(db, query),
-    acquireLease: (lease, now) => transaction((tx) => takeQueueLease(tx, lease, now), { durable: false }),
+    dueWebhooks: (query) => findDueWebhooks(db, query, clock(query.now)),
+    acquireLease: (lease, now) =>
+      transaction((tx) => takeQueueLease(tx, lease, clock(now)), { durable: false }),
+    extendLease: (lease, now) =>
+      transaction(async (tx) => (await extendQueueLease(tx, lease, clock(now))) !== undefined, {
+        durable: false,
+      }),
     nextDelivery: (webhookId, now) => readNextDelivery(db, webhookId, now),
-    saveOutcome: (lease, id, outcome) =>
-      transaction((tx) => saveDeliveryOutcome(tx, lease, { id, outcome }), { durable: false }),
-    releaseLeases: (lease, now) => releaseQueueLease(db, lease, now),
+    saveOutcome: (lease, delivery, now) =>
+      transaction((tx) => saveDeliveryOutcome(tx, lease, delivery, clock(now)), { durable: false }),
+    releaseLeases: (lease, now) => releaseQueueLease(db, lease, clock(now)),
     applyWebhookChange: (webhookId, now, limit) =>
       transaction(async (tx) => {
         await lockQueue(tx, webhookId);
@@ -38,12 +44,16 @@ const MAX_REDELIVERIES_MADE_DUE = 100;
 
 type QueueExpression = ExpressionBuilder<Tables, 'travel_delivery_queue'>;
 
-async function findDueWebhooks(db: Kysely<Tables>, { now, failing, limit }: DueQuery): Promise<string[]> {
+async function findDueWebhooks(
+  db: Kysely<Tables>,
+  { now, failing, limit }: DueQuery,
+  clock: Expression<number>,
+): Promise<string[]> {
   const rows = await db
     .selectFrom('travel_delivery_queue')
     .select('webhook_id')
     .where('pending', '>', 0)
-    .where((queue) => isUnleased(queue, now))
+    .where((queue) => isUnleased(queue, clock))
     .where('failing_since', failing ? 'is not' : 'is', null)
     .where((queue) =>
       queue.or([
@@ -58,7 +68,7 @@ async function findDueWebhooks(db: Kysely<Tables>, { now, failing, limit }: DueQ
   return rows.map(({ webhook_id }) => webhook_id);
 }
 
-function isUnleased(queue: QueueExpression, now: number) {
+function isUnleased(queue: QueueExpression, now: Expression<number>) {
   return queue.or([queue('lease_until', 'is', null), queue('lease_until', '<=', now)]);
 }
 
@@ -78,15 +88,38 @@ function selectDueRedeliveries(queue: QueueExpression, now: number) {
   return selectPending(queue, 1).where('next_attempt_at', '<=', now);
 }
 
-async function takeQueueLease(db: Kysely<Tables>, lease: DeliveryLease, now: number): Promise<boolean> {
+async function takeQueueLease(
+  db: Kysely<Tables>,
+  lease: DeliveryLease,
+  now: Expression<number>,
+): Promise<boolean> {
   const taken = await db
     .updateTable('travel_delivery_queue')
-    .set({ lease_token: lease.token, lease_until: lease.until })
+    .set({ lease_token: lease.token, lease_until: endOf(lease, now) })
     .where('webhook_id', '=', lease.webhookId)
     .where((queue) => isUnleased(queue, now))
     .returning('webhook_id')
     .executeTakeFirst();
   return taken !== undefined;
+}
+
+/** Extends a lease that is still held. Returns since when all attempts at the webhook fail; undefined if it is lost. */
+async function extendQueueLease(
+  tx: Kysely<Tables>,
+  lease: DeliveryLease,
+  now: Expression<number>,
+): Promise<{ failing_since: number | null } | undefined> {
+  return tx
+    .updateTable('travel_delivery_queue')
+    .set({ lease_until: endOf(lease, now) })
+    .where('webhook_id', '=', lease.webhookId)
+    .where('lease_token', '=', lease.token)
+    .returning('failing_since')
+    .executeTakeFirst();
+}
+
+function endOf({ ms }: DeliveryLease, now: Expression<number>): Expression<number> {
+  return sql<number>`${now} + cast(${ms} as bigint)`;
 }
 
 async function readNextDelivery(
@@ -116,7 +149,7 @@ function toDelivery(row: Selectable<Tables['travel_delivery']>): Delivery {
 async function releaseQueueLease(
   db: Kysely<Tables>,
   lease: Pick<DeliveryLease, 'webhookId' | 'token'> | 'all',
-  now: number,
+  now: Expression<number>,
 ): Promise<void> {
   const released = db.updateTable('travel_delivery_queue').set({ lease_token: null, lease_until: now });
   const matching =
@@ -191,16 +224,13 @@ async function cancelPending(tx: Kysely<Tables>, webhookId: string, limit: numbe
  */
 export async function saveDeliveryOutcome(
   tx: Kysely<Tables>,
-  { webhookId, token, until }: DeliveryLease,
+  lease: DeliveryLease,
   { id, outcome }: { id: string; outcome: DeliveryOutcome },
+  now: Expression<number>,
 ): Promise<{ failingSince: number | undefined } | 'lost'> {
-  const queue = await tx
-    .updateTable('travel_delivery_queue')
-    .set({ lease_until: until })
-    .where('webhook_id', '=', webhookId)
-    .where('lease_token', '=', token)
-    .returning('failing_since')
-    .executeTakeFirst();
+  const { webhookId } = lease;
+  // This also locks the queue, before any of its deliveries changes.
+  const queue = await extendQueueLease(tx, lease, now);
   if (!queue) return 'lost';
   const found = await tx
     .selectFrom('travel_delivery')

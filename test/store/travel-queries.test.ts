@@ -103,7 +103,7 @@ it('an API key is found by an index', async () => {
 });
 
 const deliveries = { type: 'webhookDelivery', parentId: 'w', order: 'asc', offset: 0, limit: 10 } as const;
-const lease = { webhookId: 'w', token: 't', until: NOW + 1 };
+const lease = { webhookId: 'w', token: 't', ms: 1 };
 const outcome = { status: 'succeeded' as const, attempts: [{ at: NOW, latencyMs: 1, status: 200 }] };
 
 /** The frequent calls about deliveries. There is one queue for each webhook, and all may be scanned. */
@@ -115,7 +115,7 @@ const deliveryCalls: [string, (database: Database) => Promise<unknown>][] = [
     'finish',
     async (database) => {
       await deliveryQueue(database).acquireLease(lease, NOW);
-      await deliveryQueue(database).saveOutcome(lease, 'd', outcome);
+      await deliveryQueue(database).saveOutcome(lease, { id: 'd', outcome }, NOW);
     },
   ],
   ['release', (database) => deliveryQueue(database).releaseLeases(lease, NOW)],

@@ -59,12 +59,12 @@ async function deliver({ make, runtime, queue }: Fixture): Promise<StoredExample
   await withRecorder({ ...runtime, onChange: () => {} }, [invoice.type], async ({ appendEvent: tell }) =>
     tell('invoice.created', data),
   );
-  const lease = { webhookId: webhook.id, token: 'example', until: runtime.now() + 1000 };
+  const lease = { webhookId: webhook.id, token: 'example', ms: 1000 };
   await queue.acquireLease(lease, runtime.now());
   const { id = '' } = (await queue.nextDelivery(webhook.id, runtime.now())) ?? {};
   const { attempts } = webhookDelivery.example as { attempts: { at: string; latencyMs: number }[] };
   const kept = attempts.map((attempt) => ({ ...attempt, at: Date.parse(attempt.at) }));
-  await queue.saveOutcome(lease, id, { status: 'succeeded', attempts: kept });
+  await queue.saveOutcome(lease, { id, outcome: { status: 'succeeded', attempts: kept } }, runtime.now());
   await queue.releaseLeases(lease, runtime.now());
   return { path: `/webhooks/${webhook.id}/deliveries`, id };
 }

@@ -157,7 +157,7 @@ function retryAfterMs(retryAfter: string | undefined, now: number): number {
  * Standard Webhooks recommends "a reasonable timeout (15-30s)" at most; this one covers the whole attempt including the
  * name look-up.
  */
-const TIMEOUT_MS = 10_000;
+export const TIMEOUT_MS = 10_000;
 /** At most this much of a response body, in bytes, is read and discarded, so that the connection can be reused. */
 const MAX_BODY_BYTES = 16 * 1024;
 /** Limit for interim responses (RFC 9110 §15.2): a receiver could send them without end and keep the process busy. */

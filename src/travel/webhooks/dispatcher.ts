@@ -13,6 +13,7 @@ import {
   nextOutcome,
   openConnections,
   readEvent,
+  TIMEOUT_MS,
 } from './attempt.ts';
 import type { Delivery, DeliveryLease, DeliveryOutcome, DeliveryQueue } from './ports.ts';
 
@@ -158,8 +159,10 @@ async function stopGracefully(state: DispatcherState, looping: Promise<void>): P
   await aborting;
 }
 
-/** The duration of a lease, longer than any attempt can take. */
-const LEASE_MS = 60_000;
+/** The duration of a lease: another process continues this long after the holder has died. */
+const LEASE_MS = 20_000;
+/** A lease is extended before an attempt, which may take `TIMEOUT_MS`, if less than this time is left. */
+const MIN_LEFT_MS = TIMEOUT_MS + 5_000;
 /** A webhook keeps its slot for this many deliveries or this many milliseconds; then another webhook gets the slot. */
 const MAX_DELIVERIES_PER_LEASE = 100;
 const MAX_LEASE_USE_MS = 2_000;
@@ -183,8 +186,9 @@ export interface StopSignals {
 interface DeliveryWorker extends StopSignals {
   webhookId: string;
   connections: Connections;
-  /** Returns a lease whose duration begins now. */
-  lease(): DeliveryLease;
+  lease: DeliveryLease;
+  /** The time before which the lease certainly has not ended. */
+  leaseEnd: number;
 }
 
 /** Delivers what is due to one webhook, in order and one at a time, if its lease is free. */
@@ -195,10 +199,11 @@ export async function deliverToWebhook(
 ): Promise<void> {
   const { queue, travel, clock } = deps;
   const { now } = clock;
-  const token = travel.newId('B');
-  const lease = () => ({ webhookId, token, until: now() + LEASE_MS });
-  if (!(await queue.acquireLease(lease(), now()))) return;
-  const worker = { ...signals, webhookId, lease, connections: openConnections() };
+  const lease = { webhookId, token: travel.newId('B'), ms: LEASE_MS };
+  const start = now();
+  if (!(await queue.acquireLease(lease, start))) return;
+  const leaseEnd = start + LEASE_MS;
+  const worker = { ...signals, webhookId, lease, leaseEnd, connections: openConnections() };
   const end = now() + MAX_LEASE_USE_MS;
   try {
     for (
@@ -211,7 +216,7 @@ export async function deliverToWebhook(
     }
   } finally {
     worker.connections.close();
-    await queue.releaseLeases({ webhookId, token }, now());
+    await queue.releaseLeases(lease, now());
   }
 }
 
@@ -224,12 +229,15 @@ async function deliver(deps: DeliveryDeps, worker: DeliveryWorker, delivery: Del
     await applyWebhookChange(queue, webhookId, clock.now());
     return false;
   }
+  if (!(await holdLease(deps, worker))) return false;
   const result = await attemptEvent(deps, { ...worker, signal: worker.abort, url }, delivery);
   // The result of an aborted attempt is unknown, so the event is sent again.
   if (worker.abort.aborted) return false;
   const outcome = toOutcome(deps, delivery, result);
-  const saved = await queue.saveOutcome(worker.lease(), delivery.id, outcome);
+  const now = clock.now();
+  const saved = await queue.saveOutcome(worker.lease, { id: delivery.id, outcome }, now);
   if (saved === 'lost') return false;
+  worker.leaseEnd = now + LEASE_MS;
   const { failingSince = Number.POSITIVE_INFINITY } = saved;
   if (result?.attempt.status === GONE || travel.now() - failingSince >= DISABLE_AFTER_MS) {
     await disableWebhook(travel, { id: webhookId, url });
@@ -237,6 +245,14 @@ async function deliver(deps: DeliveryDeps, worker: DeliveryWorker, delivery: Del
     return false;
   }
   return true;
+}
+
+/** Extends the lease if it might end during an attempt. Returns false if another process has it. */
+async function holdLease({ queue, clock }: DeliveryDeps, worker: DeliveryWorker): Promise<boolean> {
+  const now = clock.now();
+  if (worker.leaseEnd - now >= MIN_LEFT_MS) return true;
+  worker.leaseEnd = now + LEASE_MS;
+  return queue.extendLease(worker.lease, now);
 }
 
 async function readEndpoint({ store }: DeliveryDeps, webhookId: string): Promise<string | undefined> {

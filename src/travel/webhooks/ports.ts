@@ -41,19 +41,22 @@ export interface DueQuery {
 export interface DeliveryLease {
   webhookId: string;
   token: string;
-  /** The end of the lease in epoch milliseconds; after it, another process may deliver. */
-  until: number;
+  /** How long the lease lasts from the moment that it is acquired or extended, in milliseconds. */
+  ms: number;
 }
 
 /**
  * The queue of deliveries. Only the holder of a webhook's lease delivers to it, so that events arrive in order. All
- * state is stored, so delivery continues after a crash.
+ * state is stored, so delivery continues after a crash. Where several processes use the database, leases are measured by
+ * its clock instead of the given `now`.
  */
 export interface DeliveryQueue {
   /** Webhooks with due deliveries and without a lease; the longest waiting first. */
   dueWebhooks(query: DueQuery): Promise<string[]>;
   /** Acquires the lease. Returns false if another holder has it. */
   acquireLease(lease: DeliveryLease, now: number): Promise<boolean>;
+  /** Extends the lease. Returns false if it belongs to another holder. */
+  extendLease(lease: DeliveryLease, now: number): Promise<boolean>;
   /** The next delivery to attempt: a requested redelivery, or the first in order if it is due. */
   nextDelivery(webhookId: string, now: number): Promise<Delivery | undefined>;
   /**
@@ -62,8 +65,8 @@ export interface DeliveryQueue {
    */
   saveOutcome(
     lease: DeliveryLease,
-    id: string,
-    outcome: DeliveryOutcome,
+    delivery: { id: string; outcome: DeliveryOutcome },
+    now: number,
   ): Promise<{ failingSince: number | undefined } | 'lost'>;
   /** Releases one lease, or all leases at the start of the only process. */
   releaseLeases(lease: Pick<DeliveryLease, 'webhookId' | 'token'> | 'all', now: number): Promise<void>;

@@ -69,7 +69,7 @@ async function deliveryFixture(open: OpenDatabase) {
       (await store.page({ ...list, parentId })).resources.map(({ doc }) => [doc['eventId'], doc['status']]),
     /** Takes the lease, which must be free. */
     take: async (webhookId: string, token = 'mine', now = NOW) => {
-      const lease = { webhookId, token, until: now + 1000 };
+      const lease = { webhookId, token, ms: 1000 };
       expect(await queue.acquireLease(lease, now)).toBe(true);
       return lease;
     },
@@ -134,7 +134,9 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
         eventId: 'e1',
         attempts: [],
       });
-      expect(await queue.saveOutcome(lease, 'd1', arrived())).toEqual({ failingSince: undefined });
+      expect(await queue.saveOutcome(lease, { id: 'd1', outcome: arrived() }, NOW)).toEqual({
+        failingSince: undefined,
+      });
       expect(await queue.nextDelivery('w', NOW)).toMatchObject({ eventId: 'e2' });
       await queue.releaseLeases(lease, NOW);
       expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
@@ -150,7 +152,9 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       await happen('a', 'e1');
       await happen('a', 'e2');
       const lease = await take('w');
-      expect(await queue.saveOutcome(lease, 'd1', later(NOW, NOW + 50))).toEqual({ failingSince: NOW });
+      expect(await queue.saveOutcome(lease, { id: 'd1', outcome: later(NOW, NOW + 50) }, NOW)).toEqual({
+        failingSince: NOW,
+      });
       expect(await queue.nextDelivery('w', NOW + 49)).toBeUndefined();
       await queue.releaseLeases(lease, NOW);
       expect(await queue.dueWebhooks({ now: NOW + 49, failing: true, limit: 9 })).toEqual([]);
@@ -158,8 +162,12 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       expect(await queue.dueWebhooks({ now: NOW + 50, failing: false, limit: 9 })).toEqual([]);
       const again = await take('w', 'again', NOW + 50);
       expect((await queue.nextDelivery('w', NOW + 50))?.attempts).toEqual([attempt(NOW, 'x')]);
-      expect(await queue.saveOutcome(again, 'd1', later(NOW + 50, NOW + 90))).toEqual({ failingSince: NOW });
-      expect(await queue.saveOutcome(again, 'd1', arrived())).toEqual({ failingSince: undefined });
+      expect(await queue.saveOutcome(again, { id: 'd1', outcome: later(NOW + 50, NOW + 90) }, NOW)).toEqual({
+        failingSince: NOW,
+      });
+      expect(await queue.saveOutcome(again, { id: 'd1', outcome: arrived() }, NOW)).toEqual({
+        failingSince: undefined,
+      });
       expect(await queue.nextDelivery('w', NOW + 50)).toMatchObject({ eventId: 'e2' });
     });
 
@@ -171,10 +179,22 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       expect(await queue.dueWebhooks({ now: NOW + 999, failing: false, limit: 9 })).toEqual([]);
       expect(await queue.dueWebhooks({ now: NOW + 1000, failing: false, limit: 9 })).toEqual(['w']);
       await take('w', 'heir', NOW + 1000);
-      expect(await queue.saveOutcome(dead, 'd1', arrived())).toBe('lost');
+      expect(await queue.saveOutcome(dead, { id: 'd1', outcome: arrived() }, NOW)).toBe('lost');
       await queue.releaseLeases(dead, NOW + 1000);
       expect(await queue.dueWebhooks({ now: NOW + 1001, failing: false, limit: 9 })).toEqual([]);
       expect(await states('w')).toEqual([['e1', 'pending']]);
+    });
+
+    it('keeps its holder when the lease is extended, which only the holder can do', async () => {
+      const { webhook, happen, queue, take } = await deliveryFixture(open);
+      await webhook('w', '*');
+      await happen('a', 'e1');
+      const lease = await take('w');
+      expect(await queue.extendLease(lease, NOW + 900)).toBe(true);
+      const yours = { ...lease, token: 'yours' };
+      expect(await queue.acquireLease(yours, NOW + 1899)).toBe(false);
+      expect(await queue.acquireLease(yours, NOW + 1900)).toBe(true);
+      expect(await queue.extendLease(lease, NOW + 1900)).toBe(false);
     });
 
     it('is free again when all leases are released, as after a crash', async () => {
@@ -201,14 +221,14 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       await webhook('w', '*');
       await happen('a', 'e1');
       const lease = await take('w');
-      await queue.saveOutcome(lease, 'd1', later(NOW, NOW + HOUR));
+      await queue.saveOutcome(lease, { id: 'd1', outcome: later(NOW, NOW + HOUR) }, NOW);
       await queue.releaseLeases(lease, NOW);
       expect(await queue.dueWebhooks({ now: NOW, failing: true, limit: 9 })).toEqual([]);
       await records.redeliver({ id: 'r', webhookId: 'w', eventId: 'e0', kind: 'a', createdAt: NOW });
       expect(await queue.dueWebhooks({ now: NOW, failing: true, limit: 9 })).toEqual(['w']);
       expect(await queue.nextDelivery('w', NOW)).toMatchObject({ id: 'r', eventId: 'e0' });
       const again = await take('w', 'again');
-      await queue.saveOutcome(again, 'r', later(NOW, NOW + 2 * HOUR));
+      await queue.saveOutcome(again, { id: 'r', outcome: later(NOW, NOW + 2 * HOUR) }, NOW);
       await queue.releaseLeases(again, NOW);
       expect(await queue.dueWebhooks({ now: NOW + HOUR - 1, failing: true, limit: 9 })).toEqual([]);
       expect(await queue.nextDelivery('w', NOW + HOUR)).toMatchObject({ id: 'd1' });
@@ -242,12 +262,12 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       await happen('a', 'e2');
       await records.redeliver({ id: 'r', webhookId: 'w', eventId: 'e0', kind: 'a', createdAt: NOW });
       const lease = await take('w');
-      await queue.saveOutcome(lease, 'd1', later(NOW, NOW + HOUR));
-      await queue.saveOutcome(lease, 'r', later(NOW, NOW + HOUR));
+      await queue.saveOutcome(lease, { id: 'd1', outcome: later(NOW, NOW + HOUR) }, NOW);
+      await queue.saveOutcome(lease, { id: 'r', outcome: later(NOW, NOW + HOUR) }, NOW);
       expect(await queue.nextDelivery('w', NOW + 1)).toBeUndefined();
       expect(await queue.applyWebhookChange('w', NOW + 1, 9)).toBe(0);
       expect(await queue.nextDelivery('w', NOW + 1)).toMatchObject({ id: 'r' });
-      await queue.saveOutcome(lease, 'r', arrived());
+      await queue.saveOutcome(lease, { id: 'r', outcome: arrived() }, NOW);
       expect(await queue.nextDelivery('w', NOW + 1)).toMatchObject({ id: 'd1' });
     });
 
@@ -284,7 +304,9 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
 
     it('has succeeded if the attempt succeeded', async () => {
       const { queue, lease, states, counts } = await underWay(open);
-      expect(await queue.saveOutcome(lease, 'd1', arrived())).toEqual({ failingSince: undefined });
+      expect(await queue.saveOutcome(lease, { id: 'd1', outcome: arrived() }, NOW)).toEqual({
+        failingSince: undefined,
+      });
       expect(await states('w')).toEqual([
         ['e1', 'succeeded'],
         ['e2', 'canceled'],
@@ -296,7 +318,9 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       'stays canceled if the attempt failed ($status), which does not count as failing',
       async (outcome) => {
         const { queue, lease, store, counts } = await underWay(open);
-        expect(await queue.saveOutcome(lease, 'd1', outcome)).toEqual({ failingSince: undefined });
+        expect(await queue.saveOutcome(lease, { id: 'd1', outcome }, NOW)).toEqual({
+          failingSince: undefined,
+        });
         const [found] = await store.read([{ type: 'webhookDelivery', id: 'd1' }]);
         expect(found?.doc).toEqual({
           ...{ attempts: outcome.attempts, eventId: 'e1', kind: 'a', status: 'canceled' },
@@ -311,7 +335,7 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
         const { select, happen, queue, lease, counts } = await underWay(open);
         await select('w', '*');
         await happen('a', 'e3');
-        await queue.saveOutcome(lease, 'd1', outcome);
+        await queue.saveOutcome(lease, { id: 'd1', outcome }, NOW);
         expect(await queue.nextDelivery('w', NOW)).toMatchObject({ eventId: 'e3' });
         await queue.releaseLeases(lease, NOW);
         expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
@@ -322,7 +346,9 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
     it('is not counted again after its deletion', async () => {
       const { queue, lease, records, counts } = await underWay(open);
       expect(await records.deleteOldDeliveries(NOW + 1, 9)).toBe(2);
-      expect(await queue.saveOutcome(lease, 'd1', arrived())).toEqual({ failingSince: undefined });
+      expect(await queue.saveOutcome(lease, { id: 'd1', outcome: arrived() }, NOW)).toEqual({
+        failingSince: undefined,
+      });
       expect(await counts('w')).toEqual({});
     });
   });
@@ -349,7 +375,7 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       expect(await records.deleteOldDeliveries(0, 2)).toBe(1);
       expect(await records.deleteOldDeliveries(0, 2)).toBe(0);
       expect((await page('w')).total).toBe(0);
-      expect(await queue.acquireLease({ webhookId: 'w', token: 't', until: NOW }, NOW)).toBe(false);
+      expect(await queue.acquireLease({ webhookId: 'w', token: 't', ms: 0 }, NOW)).toBe(false);
     });
   });
 }

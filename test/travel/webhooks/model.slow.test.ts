@@ -174,7 +174,7 @@ async function take(stage: Stage, step: Step): Promise<void> {
   // Another process takes the leases and dies.
   if (step.do === 'crash')
     for (const { id } of lines)
-      await fixture.queue.acquireLease({ webhookId: id, token: 'dead', until: now() + MINUTE }, now());
+      await fixture.queue.acquireLease({ webhookId: id, token: 'dead', ms: MINUTE }, now());
   if (step.do === 'change' && line) {
     if (step.during) line.during = [...step.changes];
     else {
