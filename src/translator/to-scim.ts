@@ -36,29 +36,55 @@ function defaultUser(rules: Rules, { traveler, lookups }: Origin): ScimResource 
     displayName: names.join(' '),
     active: !traveler.archived,
   };
-  for (const field of inSchemaOrder(rules.fields)) {
+  for (const { field, isMultiValued } of shownFields(rules.fields)) {
     const value = readField(traveler, field.key);
     if (value === undefined) continue;
-    writeAt(user, field.path, value);
+    writeAt(user, { path: field.path, isMultiValued }, value);
     const name = namedResources(field, lookups).find(({ id }) => id === value)?.name;
-    if (name !== undefined) writeAt(user, [...field.path.slice(0, -1), 'name'], name);
+    if (name === undefined) continue;
+    writeAt(user, { path: [...field.path.slice(0, -1), 'name'], isMultiValued }, name);
   }
   const roles = (traveler.roles ?? []).flatMap((role) => toScimRole(role, rules.mapping) ?? []);
   if (roles.length > 0)
     writeAt(
       user,
-      [urns.travel, 'roles'],
+      { path: [urns.travel, 'roles'], isMultiValued: false },
       roles.map((value) => ({ value })),
     );
   return withoutUnassigned(user);
+}
+
+/** A field, and whether the core attribute that shows it is multi-valued. */
+interface ShownField {
+  field: Field;
+  isMultiValued: boolean;
+}
+
+/** Caches the order of each table of fields, which never changes. An import translates many travelers. */
+const shown = new WeakMap<readonly Field[], ShownField[]>();
+
+function shownFields(table: readonly Field[]): ShownField[] {
+  const known = shown.get(table) ?? inSchemaOrder(table).map(toShownField);
+  shown.set(table, known);
+  return known;
+}
+
+function toShownField(field: Field): ShownField {
+  const [name = ''] = field.path;
+  return { field, isMultiValued: findAttribute(userType.schema.attributes, name)?.multiValued === true };
+}
+
+/** The place of a value in a SCIM user. */
+interface Place {
+  path: readonly string[];
+  isMultiValued: boolean;
 }
 
 /**
  * Sets the value at a path. In a multi-valued core attribute it becomes the only element, with the type work and
  * primary.
  */
-function writeAt(user: JsonObject, [name = '', ...rest]: readonly string[], value: Json): void {
-  const isMultiValued = findAttribute(userType.schema.attributes, name)?.multiValued === true;
+function writeAt(user: JsonObject, { path: [name = '', ...rest], isMultiValued }: Place, value: Json): void {
   if (value === '') return;
   if (!isMultiValued) {
     user[name] = withValueAt(user[name], rest, value);
@@ -104,6 +130,7 @@ function withMappedAttributes(rules: Rules, user: ScimResource, origin: Origin):
     const entry = mapped.get(key) ?? { attribute, texts: new Set() };
     mapped.set(key, { attribute, texts: entry.texts.add(findSourceText(rule, origin)) });
   }
+  if (mapped.size === 0) return user;
   const defaultPaths = rules.fields.flatMap(({ sources }) => sources.map(({ rule }) => rule));
   return [...mapped.values()].reduce((written, { attribute, texts: [text, ...others] }) => {
     const withText = setAttribute(written, attribute, others.length === 0 ? text : undefined);

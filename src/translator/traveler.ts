@@ -39,8 +39,9 @@ export type FieldPath =
 
 /** Parses a key such as `address.city` or `roles.guest`. */
 export function parseFieldKey(key: FieldKey): FieldPath {
-  const [head = '', ...rest] = key.split('.');
-  const name = rest.join('.');
+  const dot = key.indexOf('.');
+  if (dot === -1) return { kind: 'field', name: key };
+  const [head, name] = [key.slice(0, dot), key.slice(dot + 1)];
   if (head === 'address') return { kind: 'address', part: name };
   if (head === 'customFields') return { kind: 'customField', id: name };
   if (head === 'roles') return { kind: 'role', value: name };
