@@ -64,11 +64,9 @@ export function travelLookups(settings: LookupSettings): CachedLookups {
   let epoch = 0;
   let last: Reading | undefined;
   const stale: StaleParts = new Map();
-  const read = createReader(
-    { parts: lookupParts(tolerateForbidden(settings, stale), paths), stale },
-    settings,
-    () => epoch,
-  );
+  const known: KnownLookups = { values: {}, collections: new Map(), adoptions: 0 };
+  const parts = lookupParts(tolerateForbidden(settings, known.collections, stale), paths);
+  const read = createReader({ parts, stale, known }, settings, () => epoch);
   const isUsable = (reading: Reading, mode: ReadMode) =>
     reading.epoch === undefined || (reading.epoch === epoch && !isExpired(reading, mode, now()));
   const lookUp = (mode: ReadMode): Promise<TravelAnswer<Lookups>> => {
@@ -80,6 +78,13 @@ export function travelLookups(settings: LookupSettings): CachedLookups {
     refresh: () => lookUp('refresh'),
     expire: () => {
       epoch += 1;
+    },
+    adopt: (lookups, isRecent) => {
+      adoptLookups(known, lookups, paths);
+      if (!isRecent) return;
+      const { freshMs = FRESH_MS } = settings;
+      const ended = { at: now(), freshMs: { current: freshMs, refresh: REFRESH_FRESH_MS } };
+      last = { epoch, ended, answer: Promise.resolve({ kind: 'ok', value: lookups }) };
     },
     readOwnUser: createSelfReader(client, paths.whoami),
     stale: () => [...new Set(stale.values())].sort(),
@@ -96,12 +101,44 @@ function isExpired({ ended }: Reading, mode: ReadMode, now: number): boolean {
  */
 type StaleParts = Map<string, keyof Lookups>;
 
+/** What is used in place of a part or a collection that cannot be read. */
+interface KnownLookups {
+  values: Partial<Lookups>;
+  /** By path. */
+  collections: Map<string, unknown[]>;
+  /** How often lookups in force were adopted: a reading that began before does not replace them. */
+  adoptions: number;
+}
+
+/** An empty collection is left out: it may be one that no replica was ever allowed to read. */
+function adoptLookups(known: KnownLookups, lookups: Lookups, paths: TravelPaths): void {
+  const { customFields, costCenters, billingProfiles, travelPolicies, scimUserMappings } = lookups;
+  known.adoptions += 1;
+  known.values = { ...lookups };
+  const collections: [path: string, items: unknown[]][] = [
+    [paths.customFields, customFields.map((field) => ({ ...field, options: [] }))],
+    ...customFields.map(({ id, options }): [string, unknown[]] => [optionsPath(paths, id), options]),
+    [paths.costCenters, costCenters],
+    [paths.billingProfiles, billingProfiles],
+    [paths.travelPolicies, travelPolicies],
+    [paths.scimUserMappings, scimUserMappings],
+  ];
+  for (const [path, items] of collections) if (items.length > 0) known.collections.set(path, items);
+}
+
+function optionsPath({ customFieldOptions }: TravelPaths, id: string): string {
+  return customFieldOptions.replace('{id}', encodeURIComponent(id));
+}
+
 /**
  * Reads collections that the credential may not be allowed to read. A forbidden collection (403) that was never read counts
  * as empty: the travel account does not use it. If it was read before, the last reading is used and an error is logged.
  */
-function tolerateForbidden({ client, log, connection }: LookupSettings, stale: StaleParts): ReadCollection {
-  const last = new Map<string, unknown[]>();
+function tolerateForbidden(
+  { client, log, connection }: LookupSettings,
+  last: Map<string, unknown[]>,
+  stale: StaleParts,
+): ReadCollection {
   const forbidden = new Set<string>();
   return async <T>(part: keyof Lookups, path: string, read: (item: unknown) => T | undefined) => {
     const answer = await readCollection(client, path, read);
@@ -138,11 +175,10 @@ function logForbidden(
 
 /** Starts readings one after another, so that the values of an older reading never replace newer ones. */
 function createReader(
-  { parts, stale }: { parts: LookupParts; stale: StaleParts },
+  { parts, stale, known }: { parts: LookupParts; stale: StaleParts; known: KnownLookups },
   { now, log, freshMs = FRESH_MS }: Pick<LookupSettings, 'now' | 'log' | 'freshMs'>,
   presentEpoch: () => number,
 ): (before: Reading | undefined) => Reading {
-  const values: Partial<Lookups> = {};
   return (before) => {
     const previous = before?.ended ? undefined : before;
     const readLookups = async (): Promise<TravelAnswer<Lookups>> => {
@@ -150,8 +186,10 @@ function createReader(
         await previous.answer;
         reading.epoch = presentEpoch();
       }
-      const failure = await readParts(parts, values, { stale, log });
-      const value = toLookups(values);
+      const { adoptions } = known;
+      const { values, failure } = await readParts(parts, known, { stale, log });
+      const value = toLookups({ ...known.values, ...values });
+      if (known.adoptions === adoptions) known.values = { ...known.values, ...values };
       const requested = failure === undefined ? 0 : requestedDelay(failure);
       const usableMs = failure === undefined ? freshMs : value ? PARTIAL_FRESH_MS : RETRY_MS;
       const current = Math.max(usableMs, requested);
@@ -172,12 +210,13 @@ function requestedDelay(failure: TravelFailure): number {
   return failure.kind === 'unavailable' ? Math.min(MAX_REQUESTED_DELAY_MS, failure.retryAfterMs ?? 0) : 0;
 }
 
-/** Reads all parts into `values`; a part that cannot be read keeps its last value. Returns the first failure. */
+/** Reads all parts. Returns the values of those that could be read, and the first failure. */
 async function readParts(
   parts: LookupParts,
-  values: Partial<Lookups>,
+  known: KnownLookups,
   { stale, log }: { stale: StaleParts; log: Pick<Log, 'warn'> },
-): Promise<TravelFailure | undefined> {
+): Promise<{ values: Partial<Lookups>; failure: TravelFailure | undefined }> {
+  const values: Partial<Lookups> = {};
   const read = async <Part extends keyof Lookups>(part: Part): Promise<TravelFailure | undefined> => {
     const answer = await parts[part]();
     if (answer.kind === 'ok') {
@@ -185,9 +224,10 @@ async function readParts(
       stale.delete(part);
       return undefined;
     }
-    if (values[part] !== undefined) stale.set(part, part);
+    const isStale = known.values[part] !== undefined;
+    if (isStale) stale.set(part, part);
     const failure = answer.kind === 'unavailable' ? answer.text : answer.kind;
-    log.warn({ part, failure, stale: values[part] !== undefined }, 'a part of the lookups could not be read');
+    log.warn({ part, failure, stale: isStale }, 'a part of the lookups could not be read');
     return answer;
   };
   const failures = await Promise.all([
@@ -197,7 +237,7 @@ async function readParts(
     read('travelPolicies'),
     read('scimUserMappings'),
   ]);
-  return failures.find((failure) => failure !== undefined);
+  return { values, failure: failures.find((failure) => failure !== undefined) };
 }
 
 function toLookups(values: Partial<Lookups>): Lookups | undefined {
@@ -264,7 +304,7 @@ async function withOptions(
   field: CustomField,
 ): Promise<TravelAnswer<CustomField>> {
   if (field.dataType === 'text') return { kind: 'ok', value: field };
-  const path = paths.customFieldOptions.replace('{id}', encodeURIComponent(field.id));
+  const path = optionsPath(paths, field.id);
   const options = await readAll('customFields', path, readOption);
   return options.kind === 'ok' ? { kind: 'ok', value: { ...field, options: options.value } } : options;
 }

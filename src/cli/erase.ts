@@ -149,7 +149,7 @@ async function eraseUnderLeases(context: EraseContext, plan: ErasurePlan): Promi
   const identities = identityKeys(plan.person);
   const isHeld = await retryUntilDone(async () => {
     const now = Date.now();
-    return leaseIdentities(database, identities, { token, until: now + LEASE_MS, now });
+    return leaseIdentities(database, identities, { token, ms: LEASE_MS, now });
   });
   if (!isHeld) return 'A server is at work on this person. Nothing was changed; try again.';
   try {

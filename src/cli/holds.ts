@@ -165,8 +165,8 @@ async function printJson(shell: Shell, database: Database, counts: HoldCount[]):
   }
 }
 
-function heldRulesLine({ connection, people, since, version }: HeldRules): string {
-  return jsonLine({ connection, cause: 'rules', since: toIsoTime(since), people, rulesVersion: version });
+function heldRulesLine({ connection, people, since, generation }: HeldRules): string {
+  return jsonLine({ connection, cause: 'rules', since: toIsoTime(since), people, generation });
 }
 
 function toIsoTime(time: number): string {
@@ -336,7 +336,7 @@ async function findHeldItems(
 async function areRulesUnchanged(database: Database, rules: HeldRules[]): Promise<boolean> {
   const { holds } = provisioningStore(database);
   const now = await Promise.all(rules.map(({ connection }) => holds.findHeldRules(connection)));
-  return now.every((held, index) => held?.version === rules[index]?.version);
+  return now.every((held, index) => held?.generation === rules[index]?.generation);
 }
 
 /** Decides by id, because more people may have become held since the admin confirmed the number. */

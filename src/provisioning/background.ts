@@ -1,12 +1,15 @@
+import { type LeasedTask, runTask, type TaskResult } from './background-lease.ts';
 import { type CircuitBreaker, GIVE_WAY_MS } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import type { FeedFollower, FeedResult } from './event-feed.ts';
 import type { Importer } from './import.ts';
 import type { Reconciler } from './reconcile.ts';
+import type { BackgroundTasks } from './replica-ports.ts';
 import type { RulesChanges } from './rules-change.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { ReconcileQueue, Retention } from './store-ports.ts';
+import type { TravelFeed } from './travel-ports.ts';
 
 /** Identities of one connection that are reconciled at the same time. */
 const CONCURRENCY = 8;
@@ -34,6 +37,8 @@ const IMPORT_RETRY_MS = 60_000;
 const FEED_RECHECK_MS = 60 * 60_000;
 /** The longest interval between two feed requests while the travel API does not answer. */
 const MAX_FEED_DELAY_MS = 60_000;
+/** The shortest wait for another replica that reads the feed, in milliseconds. */
+const MIN_FEED_WAIT_MS = 100;
 /**
  * First and longest delay after an internal error, such as a database that cannot be written. The delay doubles with
  * each error.
@@ -62,14 +67,17 @@ interface BackgroundDeps extends ReconcileDueDeps {
   rulesSnapshots: RulesSnapshots;
   rulesChanges: RulesChanges;
   connections: Connection[];
-  importer: Importer;
+  /** Imports with the connection as given, whose calls are guarded by a lease. */
+  runImport: Importer['run'];
   retention: Retention;
+  tasks: BackgroundTasks;
   reconcileSignalOf(connection: Connection): WakeSignal;
   /** Woken when an import must run before its interval is over. */
   importSignalOf(connection: Connection): WakeSignal;
   /** Woken when rules or lookups have changed. */
   rulesSignalOf(connection: Connection): WakeSignal;
-  feedFollowerOf(connection: Connection, applyRules: () => void): FeedFollower | undefined;
+  /** Creates a follower of a connection's feed at this position. */
+  feedFollowerOf(connection: Connection, source: TravelFeed, position: string | undefined): FeedFollower;
 }
 
 /**
@@ -78,16 +86,13 @@ interface BackgroundDeps extends ReconcileDueDeps {
  */
 export function background(deps: BackgroundDeps): Background {
   const stop = new AbortController();
-  const loops = deps.connections.flatMap((connection) => {
-    const follower = deps.feedFollowerOf(connection, () => deps.rulesSignalOf(connection).wake());
-    return [
-      repeat(deps, stop.signal, () => reconcileTurn(deps, connection, stop.signal)),
-      repeat(deps, stop.signal, () => rulesTurn(deps, connection, stop.signal)),
-      repeat(deps, stop.signal, () => importTurn(deps, { connection, follower }, stop.signal)),
-      repeat(deps, stop.signal, () => retentionTurn(deps, connection, stop.signal)),
-      ...(follower ? [pollFeed(deps, { connection, follower }, stop.signal)] : []),
-    ];
-  });
+  const loops = deps.connections.flatMap((connection) => [
+    repeat(deps, stop.signal, () => reconcileTurn(deps, connection, stop.signal)),
+    repeat(deps, stop.signal, () => rulesTurn(deps, connection, stop.signal)),
+    repeat(deps, stop.signal, () => importTurn(deps, connection, stop.signal)),
+    repeat(deps, stop.signal, () => retentionTurn(deps, connection, stop.signal)),
+    ...(connection.feed ? [pollFeed(deps, connection, stop.signal)] : []),
+  ]);
   return {
     refreshRules: () => {
       for (const connection of deps.connections) deps.rulesSignalOf(connection).wake();
@@ -191,58 +196,96 @@ async function applyRules(deps: BackgroundDeps, connection: Connection, signal: 
   const now = deps.runtime.now();
   let marked = STALE_BATCH;
   while (marked === STALE_BATCH) {
-    marked = await deps.reconcileQueue.markStaleDirty(connection.id, snapshot.version, STALE_BATCH, now);
+    marked = await deps.reconcileQueue.markStaleDirty(connection.id, snapshot.generation, STALE_BATCH, now);
     if (marked > 0) deps.reconcileSignalOf(connection).wake();
   }
 }
 
-interface PolledFeed {
-  connection: Connection;
-  follower: FeedFollower;
+/** Imports if no other replica has done so within the interval, then waits for the next time. */
+async function importTurn(deps: BackgroundDeps, connection: Connection, signal: AbortSignal): Promise<void> {
+  const work = (task: LeasedTask) => importTravelers(deps, task, signal);
+  const { retryMs } = await runTask(deps, connection, { kind: 'import', work });
+  const wakeSignal = deps.importSignalOf(connection);
+  if (await waitForSignal(deps, { wakeSignal, ms: retryMs }, signal))
+    await deps.tasks.request(connection.id, 'import');
 }
 
-/**
- * Imports, then waits for the next import. The feed position is read before the import, so that no change during the
- * import is missed.
- */
-async function importTurn(
-  deps: BackgroundDeps,
-  { connection, follower }: { connection: Connection; follower: FeedFollower | undefined },
-  signal: AbortSignal,
-): Promise<void> {
-  await follower?.begin();
-  const pause = await importTravelers(deps, connection);
-  await waitForSignal(deps, { wakeSignal: deps.importSignalOf(connection), ms: pause }, signal);
-}
-
-/** Waits until the signal wakes, or the time is over. */
+/** Waits until the signal wakes, or the time is over. Returns true if the signal has woken. */
 async function waitForSignal(
   { runtime }: BackgroundDeps,
   { wakeSignal, ms }: { wakeSignal: WakeSignal; ms: number },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const end = new AbortController();
   const timeout = runtime.wait(ms, AbortSignal.any([signal, end.signal]));
   void timeout.then(() => end.abort());
   await wakeSignal.wait(end.signal);
+  const isWoken = !end.signal.aborted;
   end.abort();
+  return isWoken;
 }
 
-/** Polls the feed; the interval depends on the last result. */
-async function pollFeed(
-  deps: BackgroundDeps,
-  { connection, follower }: PolledFeed,
-  signal: AbortSignal,
-): Promise<void> {
-  const everyMs = connection.feed?.everyMs ?? FEED_RECHECK_MS;
-  let pause = everyMs;
+/** What a poll of the feed saves for the next one, which another replica may make. */
+interface FeedState {
+  /** The id of the newest applied event (`FeedFollower.position`). */
+  position?: string | undefined;
+  /** The delay after the last poll, in milliseconds. */
+  pauseMs: number;
+}
+
+/** Polls the feed if it is due and no other replica polls it. */
+async function pollFeed(deps: BackgroundDeps, connection: Connection, signal: AbortSignal): Promise<void> {
+  let pause = connection.feed?.everyMs ?? FEED_RECHECK_MS;
   await repeat(deps, signal, async () => {
     await deps.runtime.wait(pause, signal);
     if (signal.aborted || deps.circuitBreakerOf(connection).blocks(deps.runtime.now(), GIVE_WAY_MS)) return;
-    const result = await follower.follow();
-    pause = nextPollDelay(result, { pause, everyMs });
-    if (result === 'lost') deps.importSignalOf(connection).wake();
+    const work = (task: LeasedTask) => followFeed(deps, task);
+    const { retryMs } = await runTask(deps, connection, { kind: 'feed', work });
+    pause = Math.max(MIN_FEED_WAIT_MS, retryMs);
   });
+}
+
+async function followFeed(deps: BackgroundDeps, { connection, state }: LeasedTask): Promise<TaskResult> {
+  const { feed } = connection;
+  if (!feed) return { state, dueMs: FEED_RECHECK_MS };
+  const { position, pauseMs: pause } = readFeedState(state) ?? { pauseMs: feed.everyMs };
+  const follower = deps.feedFollowerOf(connection, feed.source, position);
+  const result = await follower.follow();
+  if (result === 'lost') deps.importSignalOf(connection).wake();
+  const pauseMs = nextPollDelay(result, { pause, everyMs: feed.everyMs });
+  return { state: { position: follower.position(), pauseMs } satisfies FeedState, dueMs: pauseMs };
+}
+
+/**
+ * Starts at the newest event of the feed, unless a position is already known. An import does so before it reads the
+ * travelers, so that no change during the import is missed.
+ */
+async function takeFeedPosition(
+  deps: BackgroundDeps,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<void> {
+  const { feed } = connection;
+  if (!feed) return;
+  const work = async (task: LeasedTask): Promise<TaskResult> => {
+    const known = readFeedState(task.state);
+    if (known?.position !== undefined) return { state: known, dueMs: 0 };
+    const follower = deps.feedFollowerOf(task.connection, feed.source, undefined);
+    await follower.begin();
+    const next: FeedState = { position: follower.position(), pauseMs: feed.everyMs };
+    return { state: next, dueMs: feed.everyMs };
+  };
+  while (!signal.aborted) {
+    const { retryMs, state } = await runTask(deps, connection, { kind: 'feed', work });
+    // Without a state, another replica takes the position at this moment, or has died while it did.
+    if (state !== undefined) return;
+    await deps.runtime.wait(Math.max(MIN_FEED_WAIT_MS, retryMs), signal);
+  }
+}
+
+/** Only `followFeed` and `takeFeedPosition` write the state. */
+function readFeedState(state: unknown): FeedState | undefined {
+  return state as FeedState | undefined;
 }
 
 function nextPollDelay(result: FeedResult, { pause, everyMs }: { pause: number; everyMs: number }): number {
@@ -257,19 +300,23 @@ function nextPollDelay(result: FeedResult, { pause, everyMs }: { pause: number; 
   }
 }
 
-/** Returns the delay before the next import, in milliseconds. */
-async function importTravelers(deps: BackgroundDeps, connection: Connection): Promise<number> {
+async function importTravelers(
+  deps: BackgroundDeps,
+  { connection }: LeasedTask,
+  signal: AbortSignal,
+): Promise<TaskResult> {
   const { log } = deps.runtime;
-  const imported = await deps.importer.run(connection);
+  await takeFeedPosition(deps, connection, signal);
+  const imported = await deps.runImport(connection);
   if ('kind' in imported) {
     log.warn(
       { connection: connection.id, failure: imported.kind },
       'the import failed; retrying in a minute',
     );
-    return IMPORT_RETRY_MS;
+    return { state: undefined, dueMs: IMPORT_RETRY_MS };
   }
   log.info({ connection: connection.id, read: imported.read }, 'imported the travelers');
-  return IMPORT_MS;
+  return { state: undefined, dueMs: IMPORT_MS };
 }
 
 /** Deletes the tombstones that are older than `tombstoneDays`, in batches, then waits for the next time. */

@@ -258,7 +258,11 @@ async function reportFailures<T>(
 type WrapLookup = <T>(call: () => Promise<TravelAnswer<T>>) => Promise<TravelAnswer<T>>;
 
 /** Returns the connection with `report` around each call about travelers and events, and `wrapLookup` around lookups. */
-function withCallsWrapped<C extends TravelAccess>(connection: C, report: Report, wrapLookup: WrapLookup): C {
+export function withCallsWrapped<C extends TravelAccess>(
+  connection: C,
+  report: Report,
+  wrapLookup: WrapLookup,
+): C {
   const { travel, lookups, feed } = connection;
   return {
     ...connection,

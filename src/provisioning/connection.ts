@@ -16,6 +16,8 @@ export interface Connection {
   parkingDomain: string | undefined;
   /** The share of the known travelers, from 0 to 1, that an import must read before missing travelers count as deleted. */
   minimumShare: number;
+  /** The time limit of one call to the travel API, in milliseconds. */
+  callTimeoutMs: number;
   /** How long after its time-out the travel API may still carry out a call, in milliseconds. */
   lateMs: number;
   /** How long a tombstone without pending work is kept, in days. */

@@ -241,7 +241,7 @@ export function newIdentity(
     state: 'dirty',
     version: 1,
     revision: 1,
-    rulesVersion: undefined,
+    rulesGeneration: 0,
     travelId: undefined,
     applied: {},
     refused: {},

@@ -28,12 +28,17 @@ export interface FeedFollower {
   begin(): Promise<FeedResult>;
   /** Applies the events since the last call. If the position is lost, starts again at the newest event. */
   follow(): Promise<FeedResult>;
+  /** The id of the newest applied event; '' if the feed was empty, undefined if no position is known. */
+  position(): string | undefined;
 }
 
-/** Creates a follower. The position is kept in memory only, because each start of the service begins with an import. */
-export function feedFollower(deps: FeedDeps, connection: Connection, source: TravelFeed): FeedFollower {
-  /** The id of the newest applied event; '' if the feed was empty. */
-  let known: string | undefined;
+/** Creates a follower that continues at a position of an earlier one, if there is one. */
+export function feedFollower(
+  deps: FeedDeps,
+  connection: Connection,
+  { source, position }: { source: TravelFeed; position?: string | undefined },
+): FeedFollower {
+  let known = position;
   const begin = async (): Promise<FeedResult> => {
     if (known !== undefined) return 'followed';
     const page = pageOrUndefined(await source.readPage(1, undefined));
@@ -54,6 +59,7 @@ export function feedFollower(deps: FeedDeps, connection: Connection, source: Tra
       known = events[0]?.id ?? known;
       return 'followed';
     },
+    position: () => known,
   };
 }
 

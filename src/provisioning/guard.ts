@@ -150,8 +150,8 @@ export async function isHeldByRulesChange(
   connection: Connection,
   { identity, rulesSnapshot }: { identity: Identity; rulesSnapshot: RulesSnapshot },
 ): Promise<boolean> {
-  const { rulesVersion, version, progress } = identity;
-  if (rulesVersion === undefined || rulesVersion === rulesSnapshot.version) return false;
+  const { rulesGeneration, version, progress } = identity;
+  if (rulesGeneration === 0 || rulesGeneration >= rulesSnapshot.generation) return false;
   // If an admin has approved a hold for another cause, reconcile at once, as after a write of the IdP.
   if (identity.hold && identity.hold.cause !== 'rules' && isApproved(identity, identity.hold.cause))
     return false;

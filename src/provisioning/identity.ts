@@ -141,8 +141,8 @@ export interface Identity {
    * dirty.
    */
   revision: number;
-  /** The version of the rules and lookups that the identity was last translated with. */
-  rulesVersion: string | undefined;
+  /** The generation of the rules and lookups that the identity was last translated with; 0: never translated. */
+  rulesGeneration: number;
   /** The linked travel user. */
   travelId: string | undefined;
   applied: AppliedFields;
@@ -194,7 +194,7 @@ export type Outcome = Pick<
   | 'hold'
   | 'findings'
   | 'trace'
-  | 'rulesVersion'
+  | 'rulesGeneration'
   | 'state'
   | 'attempts'
   | 'nextAttemptAt'

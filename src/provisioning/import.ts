@@ -7,6 +7,7 @@ import {
   recordPresent,
   recordTravelers,
 } from './record-observed.ts';
+import type { BackgroundTasks } from './replica-ports.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { MissingTraveler, ReconcileQueue } from './store-ports.ts';
 import type { TravelFailure, TravelUserPage } from './travel-ports.ts';
@@ -49,8 +50,19 @@ export interface Importer {
     onPage?: (read: number, total: number) => void,
     options?: ImportOptions,
   ): Promise<ImportResult | TravelFailure>;
-  /** For each connection imported by this process: true if its last import listed too few travelers. */
-  incompleteImports(): ReadonlyMap<string, boolean>;
+}
+
+/** What an import saves for the metrics of all replicas. */
+interface ImportState {
+  isIncomplete: boolean;
+}
+
+/**
+ * True if the last import listed so few of the known travelers that it did not treat the missing ones as deleted. `state`
+ * is what the import has saved.
+ */
+export function isIncompleteImport(state: unknown): boolean {
+  return (state as ImportState | undefined)?.isIncomplete === true; // Only imports write the state.
 }
 
 export interface ImportOptions {
@@ -61,11 +73,11 @@ export interface ImportOptions {
 interface ImportDeps extends RecordDeps {
   reconcileQueue: RecordDeps['reconcileQueue'] & Pick<ReconcileQueue, 'markUnresolvedDirty'>;
   rulesSnapshots: RulesSnapshots;
+  tasks: Pick<BackgroundTasks, 'saveState'>;
 }
 
 /** Creates the importer. An import may run at any time, beside writes and any number of times. */
 export function importer(deps: ImportDeps): Importer {
-  const incomplete = new Map<string, boolean>();
   return {
     run: async (connection, onPage, { acceptMissing = false } = {}) => {
       const snapshot = await deps.rulesSnapshots.current(connection);
@@ -84,10 +96,9 @@ export function importer(deps: ImportDeps): Importer {
       else if (imported.complete) await deleteMissing(deps, context, missing);
       await deps.reconcileQueue.markUnresolvedDirty(connection.id, deps.runtime.now());
       deps.wake();
-      incomplete.set(connection.id, isIncomplete);
+      await deps.tasks.saveState(connection.id, 'import', { isIncomplete } satisfies ImportState);
       return isIncomplete ? { ...imported, incomplete: share } : imported;
     },
-    incompleteImports: () => incomplete,
   };
 }
 

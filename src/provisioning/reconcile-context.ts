@@ -39,7 +39,10 @@ export interface ReconcileContext {
 }
 
 /** The part of the outcome that the steps of a reconciliation change. Each step returns a new draft. */
-export type OutcomeDraft = Omit<Outcome, 'trace' | 'rulesVersion' | 'state' | 'attempts' | 'nextAttemptAt'>;
+export type OutcomeDraft = Omit<
+  Outcome,
+  'trace' | 'rulesGeneration' | 'state' | 'attempts' | 'nextAttemptAt'
+>;
 
 /** How a reconciliation ended: in a state, or with a failure after which it is tried again. */
 export type ReconcileEnd =

@@ -7,6 +7,7 @@ import { isHeldByRulesChange, withRulesHold } from './guard.ts';
 import type { Identity, Outcome, Progress } from './identity.ts';
 import { isInactive } from './identity.ts';
 import { isLateCheckDue, removeLateTravelers, withNextLateCheck, withoutLateCalls } from './late-calls.ts';
+import { leaseDuration, withLeaseGuard } from './lease-guard.ts';
 import { notifyDependents, notifyLeftOutOfCycle, notifySuccessor } from './notify-dependents.ts';
 import { isReturnHeld } from './ownership.ts';
 import {
@@ -28,11 +29,6 @@ import { type TranslatedIdentity, translateIdentity } from './translate-identity
 import type { TravelFailure } from './travel-ports.ts';
 import { updateTraveler } from './update-traveler.ts';
 
-/**
- * The duration of a lease in milliseconds, longer than all travel calls of a reconciliation together. If a process
- * dies, all its calls have arrived before another attempt begins.
- */
-const LEASE_MS = 120_000;
 /**
  * The result of one attempt. `reconciled`: the outcome is saved. `refused`: the travel API or a guard refuses the
  * change. `busy`: another attempt holds the lease. `moved`: saved, but the identity changed meanwhile and stays dirty.
@@ -110,12 +106,16 @@ async function reconcileOnce(
   connection: Connection,
   id: string,
 ): Promise<AttemptResult> {
-  const token = deps.runtime.newId();
-  const now = deps.runtime.now();
-  const identity = await acquireLease(deps, connection, { id, lease: { token, until: now + LEASE_MS, now } });
-  if (typeof identity === 'string') return identity;
+  const { now, newId } = deps.runtime;
+  const lease = { token: newId(), ms: leaseDuration(connection), now: now() };
+  const { token } = lease;
+  const acquired = await acquireLease(deps, connection, { id, lease });
+  if (typeof acquired === 'string') return acquired;
+  const { identity } = acquired;
+  const extend = (ms: number) => deps.leases.extend(connection.id, id, { token, ms, now: now() });
+  const guarded = withLeaseGuard(connection, { since: lease.now, now, extend });
   try {
-    return await reconcileUnderLease(deps, connection, { identity, token });
+    return await reconcileUnderLease(deps, guarded, { ...acquired, token });
   } catch (error) {
     deps.runtime.log.error({ err: error, connection: connection.id, id }, 'reconciliation failed');
     return await backOff(deps, { identity, token }, String(error));
@@ -130,7 +130,7 @@ async function acquireLease(
   deps: ReconcileDeps,
   connection: Connection,
   { id, lease }: { id: string; lease: Parameters<Leases['acquire']>[2] },
-): Promise<Identity | 'busy' | 'unsaved'> {
+): Promise<Acquired | 'busy' | 'unsaved'> {
   try {
     return (await deps.leases.acquire(connection.id, id, lease)) ?? 'busy';
   } catch (error) {
@@ -138,6 +138,9 @@ async function acquireLease(
     return 'unsaved';
   }
 }
+
+/** An identity under its lease, and the generation of the rules in force when the lease was acquired. */
+type Acquired = NonNullable<Awaited<ReturnType<Leases['acquire']>>>;
 
 interface LeasedIdentity {
   identity: Identity;
@@ -147,11 +150,11 @@ interface LeasedIdentity {
 async function reconcileUnderLease(
   deps: ReconcilerState,
   connection: Connection,
-  leased: LeasedIdentity,
+  leased: LeasedIdentity & Acquired,
 ): Promise<AttemptResult> {
-  const { identity, token } = leased;
-  const translated = await translateIdentity(deps, { connection, identity });
-  const { result, rulesVersion, announced } = await decideResult(deps, connection, { leased, translated });
+  const { identity, token, generation } = leased;
+  const translated = await translateIdentity(deps, { connection, identity, generation });
+  const { result, rulesGeneration, announced } = await decideResult(deps, connection, { leased, translated });
   const { end } = result;
   // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
   if (!('kind' in translated) && end.kind === 'state') {
@@ -160,7 +163,7 @@ async function reconcileUnderLease(
     const rows = isLeaving ? [] : translated.resolved.rows;
     await deps.references.save(connection.id, identity.id, rows);
   }
-  const outcome = toOutcome(deps, identity, { result, translated, rulesVersion });
+  const outcome = toOutcome(deps, identity, { result, translated, rulesGeneration });
   logResult(deps, identity, result);
   deps.runtime.checkpoint('beforeOutcome');
   const saved = await deps.leases.finish(connection.id, identity.id, token, identity.revision, outcome);
@@ -181,8 +184,8 @@ async function reconcileUnderLease(
 
 interface Decision {
   result: ReconcileResult;
-  /** The version of the rules that the result follows. */
-  rulesVersion: string | undefined;
+  /** The generation of the rules that the result follows. */
+  rulesGeneration: number;
   /** The email addresses of all creates that this or an earlier attempt has announced. */
   announced: string[];
 }
@@ -203,7 +206,7 @@ async function decideResult(
     });
     return {
       result: endInFailure(untranslated, translated),
-      rulesVersion: identity.rulesVersion,
+      rulesGeneration: identity.rulesGeneration,
       announced: [],
     };
   }
@@ -219,12 +222,12 @@ async function decideResult(
     const waiting = { ...draft, waitingFor: identity.waitingFor };
     return {
       result: endInState(withRulesHold(context, waiting), 'held'),
-      rulesVersion: identity.rulesVersion,
+      rulesGeneration: identity.rulesGeneration,
       announced: [],
     };
   }
   const result = await reconcileTraveler(context);
-  return { result, rulesVersion: translated.rulesSnapshot.version, announced };
+  return { result, rulesGeneration: translated.rulesSnapshot.generation, announced };
 }
 
 function newContext(
@@ -308,12 +311,12 @@ function toOutcome(
   {
     result: { draft, end },
     translated,
-    rulesVersion,
-  }: Pick<Decision, 'result' | 'rulesVersion'> & { translated: TranslatedIdentity | TravelFailure },
+    rulesGeneration,
+  }: Pick<Decision, 'result' | 'rulesGeneration'> & { translated: TranslatedIdentity | TravelFailure },
 ): Outcome {
   const { now, random } = deps.runtime;
   const trace = 'kind' in translated ? identity.trace : translated.translation.trace;
-  const common = { ...draft, trace, rulesVersion };
+  const common = { ...draft, trace, rulesGeneration };
   if (end.kind === 'state') {
     const progress = withSettledVersion(identity, withNextLateCheck(draft.progress, now()));
     return { ...common, progress, state: end.state, attempts: 0, nextAttemptAt: undefined };

@@ -55,7 +55,11 @@ export async function recordTravelers(
   // Most travelers do not change between two imports. If the rules are the same too, skip the translation.
   const isUnchanged = (traveler: TravelUser) => {
     const before = known.get(traveler.id);
-    return before?.rulesVersion === rulesSnapshot.version && isDeepStrictEqual(before.observed, traveler);
+    return (
+      before !== undefined &&
+      before.rulesGeneration >= rulesSnapshot.generation &&
+      isDeepStrictEqual(before.observed, traveler)
+    );
   };
   const unchangedTravelers = new Set(visible.filter(isUnchanged));
   const others = visible.filter((traveler) => !unchangedTravelers.has(traveler));
@@ -178,7 +182,7 @@ export function unclaimedIdentity(
     ...newIdentity(runtime, connection, desired),
     claimed: false,
     state: 'synced',
-    rulesVersion: rulesSnapshot.version,
+    rulesGeneration: rulesSnapshot.generation,
     travelId: traveler.id,
     observed: traveler,
   };

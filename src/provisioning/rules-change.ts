@@ -4,7 +4,7 @@ import { comparePreviews, type PreviewDeps, travelerPreviewer } from './mapping-
 import { yieldBetweenBatches } from './preview-mapping.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { Holds } from './store-ports.ts';
+import type { HeldRules, Holds } from './store-ports.ts';
 
 /** A change of rules or lookups that affects more people than this waits for an admin's approval. */
 const MAX_PEOPLE = 100;
@@ -14,7 +14,7 @@ const MAX_PEOPLE = 100;
  */
 const COMBINED_MS = 10 * 60_000;
 const BATCH = 100;
-/** Number of approved versions of rules and lookups that are remembered for each connection. */
+/** Number of approved generations that are remembered for each connection. */
 const REMEMBERED = 10;
 /** How long a count may continue after the service was asked to stop, in milliseconds. */
 const GRACE_MS = 1_000;
@@ -34,35 +34,34 @@ export interface RulesChanges {
 }
 
 interface RulesChangesDeps extends PreviewDeps {
-  holds: Pick<Holds, 'findHeldRules' | 'saveHeldRules' | 'findTranslatedOtherwise'>;
+  holds: Pick<Holds, 'findHeldRules' | 'saveHeldRules' | 'findTranslatedEarlier'>;
   runtime: Pick<Runtime, 'now'>;
 }
 
-/** The ids of the people whom changes of rules affected, each with the time of the change. */
-type Changed = Map<string, number>;
-
-/** Creates the checks. The people affected by recent changes are kept in memory only. */
+/**
+ * Creates the checks. The first replica that has checked a change decides for all: its decision is stored for the
+ * generation, and so are the people whom recent changes affected.
+ */
 export function rulesChanges(deps: RulesChangesDeps): RulesChanges {
-  const recent = new Map<string, Changed>();
   const checks = new Map<string, Promise<boolean>>();
-  const approved = new Map<string, string[]>();
+  const approved = new Map<string, number[]>();
   const mayFollow: RulesChanges['mayFollow'] = async (connection, snapshot, signal) => {
     // Checks of one connection run one after the other, so that concurrent callers get the same result.
     const before = checks.get(connection.id) ?? Promise.resolve(false);
-    const next = before.then(() => checkChange(deps, recent, { connection, snapshot, signal }));
+    const next = before.then(() => checkChange(deps, { connection, snapshot, signal }));
     checks.set(
       connection.id,
       next.catch(() => false),
     );
     const may = await next;
-    const others = (approved.get(connection.id) ?? []).filter((version) => version !== snapshot.version);
-    approved.set(connection.id, may ? [snapshot.version, ...others].slice(0, REMEMBERED) : others);
+    const others = (approved.get(connection.id) ?? []).filter((one) => one !== snapshot.generation);
+    approved.set(connection.id, may ? [snapshot.generation, ...others].slice(0, REMEMBERED) : others);
     return may;
   };
   return {
     mayFollow,
     mayReconcile: async (connection, snapshot) => {
-      const isKnownApproved = approved.get(connection.id)?.includes(snapshot.version);
+      const isKnownApproved = approved.get(connection.id)?.includes(snapshot.generation);
       return isKnownApproved || mayFollow(connection, snapshot);
     },
   };
@@ -74,29 +73,33 @@ interface RulesChange {
   signal: AbortSignal | undefined;
 }
 
-async function checkChange(
-  deps: RulesChangesDeps,
-  recent: Map<string, Changed>,
-  change: RulesChange,
-): Promise<boolean> {
+async function checkChange(deps: RulesChangesDeps, change: RulesChange): Promise<boolean> {
   const { id } = change.connection;
-  const { version } = change.snapshot;
+  const { generation } = change.snapshot;
   const last = await deps.holds.findHeldRules(id);
-  if (last?.version === version) return last.answer === 'approved';
-  const changed = await changedPeople(deps, change, recentChanges(recent.get(id), deps.runtime.now()));
+  if (last && last.generation >= generation) return isApproved(last, generation);
+  const before = recentChanges(last?.recent, deps.runtime.now());
+  const changed = await changedPeople(deps, change, before);
   if (!changed) return false;
   const now = deps.runtime.now();
-  const people = changed.size;
-  if (people > MAX_PEOPLE) {
-    // If another change already waits for an admin, one decision covers both, so keep the time of the first.
-    const since = last && last.answer === undefined ? last.since : now;
-    await deps.holds.saveHeldRules({ connection: id, version, people, since, answer: undefined });
-    return false;
-  }
-  recent.set(id, changed);
-  await deps.holds.saveHeldRules({ connection: id, version, people, since: now, answer: 'approved' });
-  return true;
+  const isHeld = changed.size > MAX_PEOPLE;
+  // If another change already waits for an admin, one decision covers both, so keep the time of the first.
+  const since = isHeld && last && last.answer === undefined ? last.since : now;
+  const held: HeldRules = {
+    ...{ connection: id, generation, people: changed.size, since },
+    answer: isHeld ? undefined : 'approved',
+    recent: isHeld ? before : changed,
+  };
+  return isApproved(await deps.holds.saveHeldRules(held), generation);
 }
+
+/** A later change decides about itself; until this process has loaded it, nothing is reconciled with the earlier one. */
+function isApproved(held: HeldRules, generation: number): boolean {
+  return held.generation === generation && held.answer === 'approved';
+}
+
+/** The ids of the people whom changes of rules affected, each with the time of the change. */
+type Changed = ReadonlyMap<string, number>;
 
 function recentChanges(changed: Changed = new Map(), now: number): Changed {
   return new Map([...changed].filter(([, at]) => at <= now && now - at < COMBINED_MS));
@@ -116,7 +119,7 @@ async function changedPeople(
   const yieldIfDue = yieldBetweenBatches(now);
   const begun = now();
   for (let after = ''; ; ) {
-    const people = await deps.holds.findTranslatedOtherwise(connection.id, snapshot.version, {
+    const people = await deps.holds.findTranslatedEarlier(connection.id, snapshot.generation, {
       after,
       limit: BATCH,
     });

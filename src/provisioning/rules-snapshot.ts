@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { checkNames, type NameFault } from '../translator/check-names.ts';
-import { compileRules, type Rules } from '../translator/rules.ts';
+import { parseMapping } from '../translator/mapping-file.ts';
+import { compileRules, EDITION, type Rules } from '../translator/rules.ts';
 import { type Lookups, noLookups } from '../translator/translation.ts';
 import { canonicalJson } from '../translator/values.ts';
 import type { Connection } from './connection.ts';
-import type { Log } from './runtime-ports.ts';
-import type { TravelFailure } from './travel-ports.ts';
+import type { RulesHead, RulesInForce, RulesStore } from './rules-ports.ts';
+import type { Log, Runtime } from './runtime-ports.ts';
+import type { TravelAnswer, TravelFailure } from './travel-ports.ts';
 
 /** The rules and lookups with which the identities of a connection are translated at one moment. */
 export interface RulesSnapshot {
@@ -16,13 +18,24 @@ export interface RulesSnapshot {
    * found are tried again.
    */
   version: string;
+  /**
+   * Raised with each change of the rules in force of the connection, the same for all replicas; 0 for rules that are
+   * not in force.
+   */
+  generation: number;
 }
 
 /** The rules snapshots of the connections. */
 export interface RulesSnapshots {
-  /** Returns the recent snapshot; a failure only if the lookups were never read. */
-  current(connection: Connection): Promise<RulesSnapshot | TravelFailure>;
-  /** Reads the lookups again because a value is missing from them, and returns the new snapshot. */
+  /**
+   * Returns the recent snapshot, of this generation or a later one; a failure only if the lookups were never read, or if
+   * the rules in force belong to another version of Jetbridge.
+   */
+  current(connection: Connection, generation?: number): Promise<RulesSnapshot | TravelFailure>;
+  /**
+   * Reads the lookups and the rules in force again, and returns the new snapshot. A mapping file that has changed comes
+   * into force.
+   */
   refresh(connection: Connection): Promise<RulesSnapshot | TravelFailure>;
   /**
    * Returns the last snapshot without a call to the travel API; before the first reading, a snapshot of the mapping
@@ -34,62 +47,227 @@ export interface RulesSnapshots {
 }
 
 /**
- * Creates the snapshots. Rules are compiled once for each reading of the lookups, and each fault of a mapping is logged
- * once.
+ * A mapping file whose content was in force before comes into force again when no replica has had the file of the
+ * mapping in force for this time, in milliseconds: all files were changed back. Replicas with different files
+ * therefore do not replace each other's rules.
  */
-export function rulesSnapshots(log?: Pick<Log, 'info' | 'warn'>): RulesSnapshots {
-  const last = new Map<string, { lookups: Lookups; snapshot: RulesSnapshot }>();
-  const faults = new Map<string, NameFault[]>();
-  const compile = (connection: Connection, lookups: Lookups): RulesSnapshot => {
-    const known = last.get(connection.id);
-    if (known?.lookups === lookups) return known.snapshot;
-    const snapshot = toRulesSnapshot(connection, lookups);
-    last.set(connection.id, { lookups, snapshot });
-    const before = faults.get(connection.id) ?? [];
-    const now = checkNames(snapshot.rules, snapshot.lookups);
-    faults.set(connection.id, now);
-    logChanges(connection.id, { before, now }, log);
-    return snapshot;
+const FILE_ABSENT_MS = 5 * 60_000;
+/** A replica with the file of the mapping in force records so at this interval, in milliseconds. */
+const FILE_RECORD_MS = 2 * 60_000;
+
+interface RulesSnapshotsDeps {
+  rules: RulesStore;
+  runtime: Pick<Runtime, 'now'> & { log: Pick<Log, 'info' | 'warn'> };
+}
+
+/** The rules in force as this process has loaded them. */
+interface LoadedRules {
+  inForce: RulesInForce;
+  /** Undefined if the lookups were never read, or the rules belong to another version of Jetbridge. */
+  snapshot: RulesSnapshot | undefined;
+  /** The reading of the lookups that was compared last. */
+  reading: Lookups | undefined;
+}
+
+type State = RulesSnapshotsDeps & {
+  loaded: Map<string, LoadedRules>;
+  faults: Map<string, NameFault[]>;
+  /** The connections whose mapping file was reported as not applied. */
+  reported: Set<string>;
+};
+
+/**
+ * Creates the snapshots. The store decides which rules are in force; rules are compiled once for each generation, and
+ * each fault of a mapping is logged once.
+ */
+export function rulesSnapshots(deps: RulesSnapshotsDeps): RulesSnapshots {
+  const state: State = { ...deps, loaded: new Map(), faults: new Map(), reported: new Set() };
+  const running = new Map<string, Promise<LoadedRules>>();
+  // Concurrent callers share one reading of the rules in force.
+  const reload = (connection: Connection): Promise<LoadedRules> => {
+    const known = running.get(connection.id);
+    if (known) return known;
+    const loading = loadRules(state, connection).finally(() => running.delete(connection.id));
+    running.set(connection.id, loading);
+    return loading;
+  };
+  const load = async (connection: Connection, generation: number): Promise<LoadedRules> => {
+    const known = state.loaded.get(connection.id);
+    if (known && known.inForce.generation >= generation) return known;
+    const shared = await reload(connection);
+    // A reading that began earlier may have missed the generation.
+    return shared.inForce.generation >= generation ? shared : reload(connection);
+  };
+  const followReading = async (
+    connection: Connection,
+    before: LoadedRules,
+    answer: TravelAnswer<Lookups>,
+  ): Promise<RulesSnapshot | TravelFailure> => {
+    // If the rules have changed since the reading began, it may be older than the lookups in force, so it is dropped.
+    const isCurrent = state.loaded.get(connection.id) === before;
+    if (isCurrent && answer.kind === 'ok' && before.reading !== answer.value && isUsable(before.inForce)) {
+      const isReplaced = await saveReading(state, connection, { before, reading: answer.value });
+      if (!isReplaced) await load(connection, before.inForce.generation + 1);
+    }
+    const { snapshot, inForce } = state.loaded.get(connection.id) ?? before;
+    if (snapshot) return snapshot;
+    if (!isUsable(inForce)) return otherVersion;
+    return answer.kind === 'ok' ? changedMeanwhile : answer;
   };
   return {
-    current: async (connection) => {
-      const answer = await connection.lookups.current();
-      return answer.kind === 'ok' ? compile(connection, answer.value) : answer;
+    current: async (connection, generation = 0) => {
+      const known = await load(connection, generation);
+      return followReading(connection, known, await connection.lookups.current());
     },
     refresh: async (connection) => {
-      const answer = await connection.lookups.refresh();
-      return answer.kind === 'ok' ? compile(connection, answer.value) : answer;
+      const known = await reload(connection);
+      return followReading(connection, known, await connection.lookups.refresh());
     },
-    lastKnown: (connection) => last.get(connection.id)?.snapshot ?? toRulesSnapshot(connection, noLookups),
-    mappingFaults: () => [...faults].map(([connection, { length }]) => ({ connection, count: length })),
+    lastKnown: (connection) =>
+      state.loaded.get(connection.id)?.snapshot ?? toRulesSnapshot(connection, noLookups),
+    mappingFaults: () => [...state.faults].map(([connection, { length }]) => ({ connection, count: length })),
   };
+}
+
+const otherVersion: TravelFailure = {
+  kind: 'unavailable',
+  text: 'the rules in force belong to another version of Jetbridge',
+};
+const changedMeanwhile: TravelFailure = { kind: 'unavailable', text: 'the rules have just changed' };
+
+/**
+ * False for rules that a replica with another edition of the code has put in force. This replica would translate with
+ * them otherwise, so it leaves the reconciliation to the others.
+ */
+function isUsable({ edition }: RulesInForce): boolean {
+  return edition === EDITION;
+}
+
+/**
+ * Loads the rules in force, after the mapping file of this replica has come into force if its content is new. Replicas
+ * with different files that start at the same time both put theirs in force, one after the other, and the later stays.
+ */
+async function loadRules(state: State, connection: Connection): Promise<LoadedRules> {
+  const { rules, runtime } = state;
+  const own = { mapping: connection.mapping, digest: mappingDigest(connection), edition: EDITION };
+  for (;;) {
+    const head = await rules.findHead(connection.id, runtime.now());
+    const known = state.loaded.get(connection.id);
+    if (!head || (await comesIntoForce(state, connection, { head, digest: own.digest }))) {
+      const { lookups } = (await rules.find(connection.id)) ?? { lookups: undefined };
+      const next: RulesInForce = { ...own, generation: (head?.generation ?? 0) + 1, lookups, source: 'file' };
+      if (await rules.replace(connection.id, next, runtime.now())) return useRules(state, connection, next);
+    } else if (known?.inForce.generation === head.generation) return known;
+    else {
+      const stored = await rules.find(connection.id);
+      if (stored) return useRules(state, connection, stored);
+    }
+  }
+}
+
+/** Decides whether the mapping file of this replica replaces the mapping in force. */
+async function comesIntoForce(
+  { rules, runtime, reported }: State,
+  { id }: Connection,
+  { head, digest }: { head: RulesHead; digest: string },
+): Promise<boolean> {
+  if (head.digest === digest) {
+    reported.delete(id);
+    if (head.fileAgeMs >= FILE_RECORD_MS) await rules.recordFile(id, digest, runtime.now());
+    return false;
+  }
+  if (!(await rules.wasInForce(id, digest))) return true;
+  if (head.source === 'file' && head.fileAgeMs >= FILE_ABSENT_MS) return true;
+  if (!reported.has(id))
+    runtime.log.warn(
+      { connection: id, generation: head.generation },
+      'the mapping file was in force before and has been replaced since; using the mapping in force',
+    );
+  reported.add(id);
+  return false;
+}
+
+/** Compiles rules in force that were stored or loaded. */
+function useRules(state: State, connection: Connection, inForce: RulesInForce): LoadedRules {
+  const known = state.loaded.get(connection.id);
+  if (known?.inForce.generation === inForce.generation) return known;
+  const { lookups, generation } = inForce;
+  if (lookups) connection.lookups.adopt(lookups, known !== undefined);
+  const mapping = isUsable(inForce) ? parseMapping(inForce.mapping) : undefined;
+  const isKnown = lookups && mapping && 'mapping' in mapping;
+  const snapshot = isKnown ? { ...toRulesSnapshot(mapping, lookups), generation } : undefined;
+  return setLoaded(state, connection, { inForce, snapshot, reading: lookups });
+}
+
+/**
+ * Puts the lookups that were read in force if they differ. Returns false if the rules in force have changed meanwhile.
+ */
+async function saveReading(
+  state: State,
+  connection: Connection,
+  { before, reading }: { before: LoadedRules; reading: Lookups },
+): Promise<boolean> {
+  const { inForce } = before;
+  const mapping = parseMapping(inForce.mapping);
+  if ('faults' in mapping) return true;
+  const generation = inForce.generation + 1;
+  const snapshot = { ...toRulesSnapshot(mapping, reading), generation };
+  if (before.snapshot?.version === snapshot.version) {
+    before.reading = reading;
+    return true;
+  }
+  const next: RulesInForce = { ...inForce, generation, lookups: snapshot.lookups };
+  if (!(await state.rules.replace(connection.id, next, state.runtime.now()))) return false;
+  setLoaded(state, connection, { inForce: next, snapshot, reading });
+  return true;
+}
+
+/** A later generation may have been loaded meanwhile: it stays. */
+function setLoaded(state: State, { id }: Connection, next: LoadedRules): LoadedRules {
+  const known = state.loaded.get(id);
+  if (known && known.inForce.generation >= next.inForce.generation) return known;
+  state.loaded.set(id, next);
+  if (!next.snapshot) return next;
+  const before = state.faults.get(id) ?? [];
+  const now = checkNames(next.snapshot.rules, next.snapshot.lookups);
+  state.faults.set(id, now);
+  logChanges(id, { before, now }, state.runtime.log);
+  return next;
 }
 
 function logChanges(
   connection: string,
   { before, now }: Record<'before' | 'now', NameFault[]>,
-  log: Pick<Log, 'info' | 'warn'> | undefined,
+  log: Pick<Log, 'info' | 'warn'>,
 ): void {
   const isIn = (faults: NameFault[]) => (fault: NameFault) =>
     faults.some(({ path, problem }) => path === fault.path && problem === fault.problem);
   for (const fault of now.filter((item) => !isIn(before)(item))) {
     const { path, problem, remedy } = fault;
-    log?.warn(
+    log.warn(
       { connection, path, problem, remedy },
       'the mapping has a fault; affected fields keep their last value',
     );
   }
   for (const { path, problem } of before.filter((item) => !isIn(now)(item)))
-    log?.info({ connection, path, problem }, 'a fault of the mapping is fixed');
+    log.info({ connection, path, problem }, 'a fault of the mapping is fixed');
 }
 
-/** Creates the snapshot of a mapping and lookups. The order of the lookups does not change its version. */
+/**
+ * Creates the snapshot of a mapping and lookups that are not in force. The order of the lookups does not change its
+ * version.
+ */
 export function toRulesSnapshot(connection: Pick<Connection, 'mapping'>, unsorted: Lookups): RulesSnapshot {
   const lookups = withSortedItems(unsorted);
   const rules = compileRules(connection.mapping, lookups.scimUserMappings);
   const content = canonicalJson(JSON.parse(JSON.stringify(lookups)));
   const digest = createHash('sha256').update(content).digest('hex').slice(0, 16);
-  return { rules, lookups, version: `${rules.version}.${digest}` };
+  return { rules, lookups, version: `${rules.version}.${digest}`, generation: 0 };
+}
+
+/** Returns a digest of a mapping and of the edition of the code that translates with it. */
+function mappingDigest({ mapping }: Pick<Connection, 'mapping'>): string {
+  return compileRules(mapping, []).version;
 }
 
 function withSortedItems(lookups: Lookups): Lookups {

@@ -15,7 +15,9 @@ import { type Importer, importer } from './import.ts';
 import { scanQueue } from './list-users.ts';
 import { type MappingPreviewer, mappingPreviewer } from './preview-mapping.ts';
 import { type Reconciler, reconciler } from './reconcile.ts';
+import type { BackgroundTasks } from './replica-ports.ts';
 import { rulesChanges } from './rules-change.ts';
+import type { RulesStore } from './rules-ports.ts';
 import { rulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type {
@@ -39,6 +41,8 @@ export interface ProvisioningStore {
   groups: Groups;
   holds: Holds;
   retention: Retention;
+  rules: RulesStore;
+  tasks: BackgroundTasks;
 }
 
 /** Everything that the SCIM interface, the commands and the server use of provisioning. */
@@ -94,8 +98,10 @@ export function provisioningService(options: ServiceOptions): ProvisioningServic
         reconcileSignalOf: (connection) => stateOf(connection).reconcileSignal,
         importSignalOf: (connection) => stateOf(connection).importSignal,
         rulesSignalOf: (connection) => stateOf(connection).rulesSignal,
-        feedFollowerOf: (connection, refreshRules) =>
-          connection.feed && feedFollower({ ...deps, refreshRules }, connection, connection.feed.source),
+        feedFollowerOf: (connection, source, position) => {
+          const refreshRules = () => stateOf(connection).rulesSignal.wake();
+          return feedFollower({ ...deps, refreshRules }, connection, { source, position });
+        },
       }),
   };
 }
@@ -110,7 +116,7 @@ function createDeps({ store, connections, runtime }: ServiceOptions, stateOf: St
   const shared = {
     ...store,
     runtime,
-    rulesSnapshots: rulesSnapshots(runtime.log),
+    rulesSnapshots: rulesSnapshots({ rules: store.rules, runtime }),
     scanQueue: scanQueue(runtime),
     connectionOf: (id: string) => stateOf({ id }).connection,
     circuitBreakerOf: (connection: Connection) => stateOf(connection).circuitBreaker,
@@ -121,10 +127,11 @@ function createDeps({ store, connections, runtime }: ServiceOptions, stateOf: St
   const changes = rulesChanges(shared);
   const { reconcile, ...otherReconciler } = reconciler({ ...shared, rulesChanges: changes });
   const { find } = existingUserFinder(shared);
-  const { run, incompleteImports } = importer(shared);
+  const { run: runImport } = importer(shared);
   return {
     ...shared,
     rulesChanges: changes,
+    runImport,
     reconciler: {
       ...otherReconciler,
       reconcile: (connection, id) => reconcile(stateOf(connection).reportingConnection, id),
@@ -133,8 +140,8 @@ function createDeps({ store, connections, runtime }: ServiceOptions, stateOf: St
       find: (connection, address) => find(stateOf(connection).protectedConnection, address),
     } satisfies ExistingUserFinder,
     importer: {
-      run: (connection, onPage, options) => run(stateOf(connection).protectedConnection, onPage, options),
-      incompleteImports,
+      run: (connection, onPage, options) =>
+        runImport(stateOf(connection).protectedConnection, onPage, options),
     } satisfies Importer,
   };
 }

@@ -137,15 +137,17 @@ export type Announcement = (
  */
 export interface Leases {
   /**
-   * Acquires the lease if it is free or has expired at `now`. Returns undefined if it is held or the identity does not
-   * exist. If the last lease ended without an outcome, its process died, so the state of the traveler is unknown and
-   * `observed` is undefined.
+   * Acquires the lease for `ms` milliseconds if it is free or has expired. Returns undefined if it is held or the identity
+   * does not exist. If the last lease ended without an outcome, its process died, so the state of the traveler is
+   * unknown and `observed` is undefined. `generation` is that of the rules in force: a replica that is behind loads them.
    */
   acquire(
     connection: string,
     id: string,
-    lease: { token: string; until: number; now: number },
-  ): Promise<Identity | undefined>;
+    lease: { token: string; ms: number; now: number },
+  ): Promise<{ identity: Identity; generation: number } | undefined>;
+  /** Extends the lease to `ms` milliseconds from now. Returns false if it has ended. */
+  extend(connection: string, id: string, lease: { token: string; ms: number; now: number }): Promise<boolean>;
   /**
    * Commits a call before it is sent. `lost`: the lease has ended. `taken`: another identity of the account has
    * reserved the address or is linked to the traveler, or the tombstone `from` has changed since it was read.
@@ -199,10 +201,10 @@ export interface ReconcileQueue {
    */
   markUnresolvedDirty(connection: string, now: number): Promise<void>;
   /**
-   * Marks at most `limit` claimed identities dirty that were translated with other rules, tombstones included. Returns
-   * how many.
+   * Marks at most `limit` claimed identities dirty that were translated with rules of an earlier generation, tombstones
+   * included. Returns how many.
    */
-  markStaleDirty(connection: string, rulesVersion: string, limit: number, now: number): Promise<number>;
+  markStaleDirty(connection: string, generation: number, limit: number, now: number): Promise<number>;
   /** Counts the identities in each state, for the metrics. */
   countByState(): Promise<{ connection: string; state: string; count: number }[]>;
 }
@@ -240,7 +242,7 @@ export interface References {
 /** The stored state of a traveler's identity, for an import to detect whether the traveler has changed. */
 export type KnownTraveler = Pick<
   Identity,
-  'id' | 'travelId' | 'claimed' | 'observed' | 'rulesVersion' | 'deletedAt'
+  'id' | 'travelId' | 'claimed' | 'observed' | 'rulesGeneration' | 'deletedAt'
 >;
 
 /** An identity whose traveler an import did not find in the list. */
@@ -333,13 +335,15 @@ export interface HoldCount {
 /** A change of rules or lookups, and the decision about it. */
 export interface HeldRules {
   connection: string;
-  /** The version of the changed rules and lookups (`RulesSnapshot.version`). */
-  version: string;
+  /** The generation of the changed rules and lookups. */
+  generation: number;
   /** The number of people whom the change would affect; counting stops above the limit. */
   people: number;
   since: number;
   /** The admin's decision; undefined until there is one. A change that affects few people is approved automatically. */
   answer: Decision['answer'] | undefined;
+  /** The people whom recent approved changes affected, with the time of the change. They count for the next changes. */
+  recent: ReadonlyMap<string, number>;
 }
 
 /** The store of held changes, and of the counts that decide whether a change must be held. */
@@ -373,17 +377,17 @@ export interface Holds {
   /** Returns the last change of rules that was checked: it is held, approved or discarded. */
   findHeldRules(connection: string): Promise<HeldRules | undefined>;
   /**
-   * Saves the last checked change of rules in place of the one before. If it is approved, people held because of the one
-   * before become dirty.
+   * Saves the last checked change of rules in place of an earlier one, unless another replica has saved this or a later
+   * one. If it is approved, people held because of the earlier one become dirty. Returns the stored change.
    */
-  saveHeldRules(held: HeldRules): Promise<void>;
+  saveHeldRules(held: HeldRules): Promise<HeldRules>;
   /**
-   * Returns claimed live identities that were last translated with another version of the rules, in the order of their
-   * ids. The page begins after the id `place.after`.
+   * Returns claimed live identities that were last translated with an earlier generation of the rules, in the order of
+   * their ids. The page begins after the id `place.after`.
    */
-  findTranslatedOtherwise(
+  findTranslatedEarlier(
     connection: string,
-    version: string,
+    generation: number,
     place: { after: string; limit: number },
   ): Promise<Identity[]>;
 }

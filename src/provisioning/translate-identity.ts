@@ -24,15 +24,16 @@ export interface TranslatedIdentity {
 }
 
 /**
- * Translates the desired state of an identity to travel fields, with the current rules and lookups of its connection.
+ * Translates the desired state of an identity to travel fields, with the rules and lookups in force of this generation
+ * or a later one.
  * If a value is missing from the lookups, reads the lookups again and translates once more. Returns a failure if the
  * lookups could never be read.
  */
 export async function translateIdentity(
   deps: TranslateDeps & { rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'> },
-  { connection, identity }: { connection: Connection; identity: Identity },
+  { connection, identity, generation }: { connection: Connection; identity: Identity; generation: number },
 ): Promise<TranslatedIdentity | TravelFailure> {
-  const rulesSnapshot = await deps.rulesSnapshots.current(connection);
+  const rulesSnapshot = await deps.rulesSnapshots.current(connection, generation);
   if ('kind' in rulesSnapshot) return rulesSnapshot;
   const first = await translateWith(deps, identity, rulesSnapshot);
   if (!first.translation.needsFreshLookups) return first;

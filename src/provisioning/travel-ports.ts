@@ -88,6 +88,11 @@ export interface TravelLookups {
    * Marks the cached lookups as outdated: the next call of `current` or `refresh` reads again, however recent they are.
    */
   expire(): void;
+  /**
+   * Uses these lookups, which are in force for all replicas, in place of the cached ones: parts that cannot be read keep
+   * their values from here. `isRecent`: another replica has just read them, so that they are not read again at once.
+   */
+  adopt(lookups: Lookups, isRecent: boolean): void;
   /** Returns the travel user to whom the credential of the bridge belongs. */
   readOwnUser(): Promise<TravelAnswer<TravelUser>>;
 }

@@ -1,7 +1,8 @@
 import { Gauge } from 'prom-client';
 import type { HttpMetrics } from '../http/monitoring.ts';
+
 import { pauseReasons } from '../provisioning/circuit-breaker.ts';
-import type { Importer } from '../provisioning/import.ts';
+import { isIncompleteImport } from '../provisioning/import.ts';
 import type { ProvisioningService, ProvisioningStore } from '../provisioning/service.ts';
 import type { WriteHealth } from '../store/write-health.ts';
 import type { OpenConnection } from './open-connection.ts';
@@ -21,17 +22,17 @@ export function registerIdentities({ registry }: HttpMetrics, { reconcileQueue }
   });
 }
 
-/** Registers a metric: whether the last import of a connection was incomplete. */
-export function registerImports({ registry }: HttpMetrics, importer: Importer): void {
+/** Registers a metric: whether the last import of a connection, by any replica, was incomplete. */
+export function registerImports({ registry }: HttpMetrics, { tasks }: ProvisioningStore): void {
   new Gauge({
     name: 'jetbridge_import_incomplete',
     help: '1 while the last import of a connection saw too few of the known travelers to conclude that the others are gone.',
     labelNames: ['connection'],
     registers: [registry],
-    collect() {
+    async collect() {
       this.reset();
-      for (const [connection, isIncomplete] of importer.incompleteImports())
-        this.set({ connection }, isIncomplete ? 1 : 0);
+      for (const { connection, state } of await tasks.listStates('import'))
+        this.set({ connection }, isIncompleteImport(state) ? 1 : 0);
     },
   });
 }

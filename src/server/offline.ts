@@ -6,6 +6,7 @@ import { newIdentity } from '../provisioning/create-user.ts';
 import { readOnlyReferences } from '../provisioning/mapping-effect.ts';
 import type { MappingPreview, PreviewOptions } from '../provisioning/preview-mapping.ts';
 import { resolveReferences } from '../provisioning/references.ts';
+import type { RulesInForce, RulesStore } from '../provisioning/rules-ports.ts';
 import { provisioningService } from '../provisioning/service.ts';
 import type { TravelAnswer, TravelFailure } from '../provisioning/travel-ports.ts';
 import type { ScimResource } from '../schema/resource.ts';
@@ -66,7 +67,7 @@ export function previewMapping(
       const { writeBudgetMs } = settings;
       const store = provisioningStore(database);
       return provisioningService({
-        store,
+        store: { ...store, rules: temporaryRules() },
         connections: [one],
         runtime: silentRuntime(),
         writeBudgetMs,
@@ -76,6 +77,23 @@ export function previewMapping(
       return withConnection({ settings, connection }, noEmbeddedService, run);
     return withEmbeddedConnection({ settings, database, connection }, run);
   });
+}
+
+/** The preview of a mapping must not put it in force. */
+function temporaryRules(): RulesStore {
+  let inForce: RulesInForce | undefined;
+  return {
+    findHead: async () => inForce && { ...inForce, fileAgeMs: 0 },
+    find: async () => inForce,
+    replace: async (_connection, next) => {
+      inForce = next;
+      return true;
+    },
+    wasInForce: async () => false,
+    listMappings: async () => [],
+    recordFile: async () => {},
+    forgetFiles: async () => {},
+  };
 }
 
 const noEmbeddedService: EmbeddedAddress = { url: '', key: '' };

@@ -52,6 +52,7 @@ export function openConnection(
   return {
     connection: {
       ...{ id, account, mapping, policies, parkingDomain, minimumShare, tombstoneDays, lateMs },
+      callTimeoutMs: travelApi.timeoutMs,
       ...{ travel: travelUsers(client, paths), lookups },
       ...(travelApi.feed ? { feed: { ...travelApi.feed, source: travelFeed(client, paths) } } : {}),
     },

@@ -198,6 +198,8 @@ async function takeOver(
   { database, store, now }: Pick<ServerDeps, 'database' | 'store'> & { now: number },
 ): Promise<void> {
   await store.leases.releaseAll();
+  await store.tasks.reset();
+  await store.rules.forgetFiles();
   await deliveryQueue(database).releaseLeases('all', now);
   // If the clock was set back while the service was stopped, retries would otherwise wait for hours.
   await repairFutureTimes(database, now, {
@@ -216,6 +218,7 @@ function createHttpDeps(
   registerIdentities(metrics, store);
   registerWriteHealth(metrics, writes);
   registerHolds(metrics, store);
+  registerImports(metrics, store);
   const isTrusted = addressPredicate(trustedProxies);
   return { log, metrics, newId: runtime.newId, now: () => performance.now(), isTrusted };
 }
@@ -263,7 +266,6 @@ function openProvisioning(
   registerStaleLookups(metrics, connections);
   registerPauses(metrics, provisioning);
   registerMappingFaults(metrics, provisioning);
-  registerImports(metrics, provisioning.importer);
   return { connections, provisioning };
 }
 

@@ -20,12 +20,13 @@ export async function ensureConnection(
       .onConflict((conflict) => conflict.column('id').doUpdateSet({ account }))
       .execute();
     await createCounters(tx, id);
-    await tx
-      .updateTable('identity')
-      .set({ account })
-      .where('connection_id', '=', id)
-      .where('account', '<>', account)
-      .execute();
+    for (const table of ['identity', ...sharedTables] as const)
+      await tx
+        .updateTable(table)
+        .set({ account })
+        .where('connection_id', '=', id)
+        .where('account', '<>', account)
+        .execute();
   });
   scopes.add({ account, connection: id });
 }
@@ -75,6 +76,9 @@ export async function readStoredConnections({ db }: Database, now: number): Prom
   return connections;
 }
 
+/** The tables of what the replicas share about a connection. */
+const sharedTables = ['rules_in_force', 'mapping_version', 'background_task'] as const;
+
 /** Rows per transaction. A server on the same database waits some tens of milliseconds for each transaction. */
 const BATCH = 500;
 /** Pause between two transactions, in milliseconds, so that other writers get SQLite's write lock. */
@@ -105,7 +109,7 @@ export async function deleteConnection(
   const result = await transaction<'done' | 'inUse'>(async (tx) => {
     if (await hasIdentitiesOrGroups(tx, connection)) return 'inUse';
     await deleteConnectionCredentials(tx, connection);
-    for (const table of ['departure', 'rules_change', 'identity_block'] as const)
+    for (const table of ['departure', 'rules_change', 'identity_block', ...sharedTables] as const)
       await tx.deleteFrom(table).where('connection_id', '=', connection).execute();
     await tx.deleteFrom('tally').where('connection_id', '=', connection).execute();
     await tx.deleteFrom('connection').where('id', '=', connection).execute();

@@ -68,6 +68,12 @@ const diskFaults: [message: string, reason: string][] = [
   ['unable to open database file', 'a file of the database cannot be opened or made'],
 ];
 
+/** A time some milliseconds after another, as an SQL expression. */
+export function timeAfter(time: Expression<number>, ms: number): Expression<number> {
+  // PostgreSQL would otherwise take the parameter for an integer of 32 bits.
+  return sql<number>`${time} + cast(${ms} as bigint)`;
+}
+
 /** Compares the message, since some errors of `@photostructure/sqlite` have no error code. */
 export function hasMessage(error: unknown, text: string): boolean {
   return types.isNativeError(error) && error.message.includes(text);

@@ -24,15 +24,16 @@ export function holds(database: Database): Holds {
       countDepartureIfAllowed(database, { connection, id, now }, valve),
     findHeldRules: (connection) => readRulesChange(db, connection),
     saveHeldRules: (held) => saveRulesChange(database, held),
-    findTranslatedOtherwise: async (connection, version, place) => {
-      if (!(await isAnyTranslatedOtherwise(db, connection, version))) return [];
+    findTranslatedEarlier: async (connection, generation, place) => {
+      if (!(await isAnyTranslatedEarlier(db, connection, generation))) return [];
       const rows = await db
         .selectFrom('identity')
         .selectAll()
         .where('connection_id', '=', connection)
         .where('claimed', '=', sql.lit(1))
         .where('deleted_at', 'is', null)
-        .where('rules_version', 'not in', ['', version])
+        .where('rules_generation', '>', 0)
+        .where('rules_generation', '<', generation)
         .where('id', '>', place.after)
         .orderBy('id')
         .limit(place.limit)
@@ -43,28 +44,25 @@ export function holds(database: Database): Holds {
 }
 
 /**
- * Returns true if any identity was translated with other rules. Uses two ranges, which an index answers, and a third
- * query for dirty identities, which are in another index.
+ * Returns true if any identity was translated with earlier rules. Uses one query for settled and one for dirty
+ * identities, which are in different indexes.
  */
-async function isAnyTranslatedOtherwise(
+async function isAnyTranslatedEarlier(
   db: Kysely<Tables>,
   connection: string,
-  version: string,
+  generation: number,
 ): Promise<boolean> {
   const claimed = db
     .selectFrom('identity')
     .select('id')
     .where('connection_id', '=', connection)
     .where('claimed', '=', sql.lit(1))
+    .where('rules_generation', '>', 0)
+    .where('rules_generation', '<', generation)
     .limit(1);
-  const settled = claimed.where('state', '<>', sql.lit('dirty'));
   const searches = [
-    settled.where('rules_version', '>', '').where('rules_version', '<', version),
-    settled.where('rules_version', '>', version),
-    claimed
-      .where('state', '=', sql.lit('dirty'))
-      .where('next_attempt_at', '>=', 0)
-      .where('rules_version', 'not in', ['', version]),
+    claimed.where('state', '<>', sql.lit('dirty')),
+    claimed.where('state', '=', sql.lit('dirty')).where('next_attempt_at', '>=', 0),
   ];
   for (const search of searches) if (await search.executeTakeFirst()) return true;
   return false;
@@ -104,7 +102,7 @@ function selectUndecided(db: Kysely<Tables>, query: HoldQuery) {
         row.exists(
           row
             .selectFrom('rules_change')
-            .select('version')
+            .select('generation')
             .whereRef('rules_change.connection_id', '=', 'identity.connection_id')
             .where('answer', '=', 'discarded'),
         ),
@@ -281,12 +279,12 @@ async function decideRulesChange(
 /** In batches, so that other writers do not wait long for the database. */
 async function markAllStaleDirty(
   database: Database,
-  { connection_id, version }: Tables['rules_change'],
+  { connection_id, generation }: Tables['rules_change'],
   now: number,
 ): Promise<number> {
   let all = 0;
   for (let touched = PAGE; touched === PAGE; all += touched)
-    touched = await reconcileQueue(database).markStaleDirty(connection_id, version, PAGE, now);
+    touched = await reconcileQueue(database).markStaleDirty(connection_id, generation, PAGE, now);
   return all;
 }
 
@@ -296,26 +294,39 @@ async function readRulesChange(db: Kysely<Tables>, connection: string): Promise<
     .selectAll()
     .where('connection_id', '=', connection)
     .executeTakeFirst();
-  if (!row) return undefined;
-  const { version, people, since, answer } = row;
-  return { connection, version, people, since, answer: (answer ?? undefined) as HeldRules['answer'] }; // The column contains only answers and null.
+  return row && toHeldRules(row);
 }
 
-async function saveRulesChange({ transaction }: Database, held: HeldRules): Promise<void> {
-  const { connection, version, people, since, answer } = held;
-  const row = { version, people, since, answer: answer ?? null };
-  await transaction(async (tx) => {
-    await tx
+function toHeldRules(row: Tables['rules_change']): HeldRules {
+  const { connection_id, generation, people, since, answer, recent } = row;
+  return {
+    ...{ connection: connection_id, generation, people, since },
+    answer: (answer ?? undefined) as HeldRules['answer'], // The column contains only answers and null.
+    recent: new Map(parseJson<[string, number][]>(recent)),
+  };
+}
+
+async function saveRulesChange({ transaction }: Database, held: HeldRules): Promise<HeldRules> {
+  const { connection, generation, people, since, answer, recent } = held;
+  const row = { generation, people, since, answer: answer ?? null, recent: toJson([...recent]) };
+  return transaction(async (tx) => {
+    const saved = await tx
       .insertInto('rules_change')
       .values({ connection_id: connection, ...row })
-      .onConflict((conflict) => conflict.column('connection_id').doUpdateSet(row))
-      .execute();
-    if (answer === undefined) return;
+      .onConflict((conflict) =>
+        conflict.column('connection_id').doUpdateSet(row).where('rules_change.generation', '<', generation),
+      )
+      .returning('generation')
+      .executeTakeFirst();
+    // Another replica has checked this change or a later one before.
+    if (!saved) return (await readRulesChange(tx, connection)) ?? held;
+    if (answer === undefined) return held;
     await tx
       .updateTable('identity')
       .set((identity) => ({ state: 'dirty', next_attempt_at: since, revision: identity('revision', '+', 1) }))
       .where('connection_id', '=', connection)
       .where('hold_cause', '=', 'rules')
       .execute();
+    return held;
   });
 }

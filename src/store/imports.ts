@@ -53,7 +53,7 @@ async function findKnownTravelers(
   for (const batch of batches(travelIds)) {
     const rows = await db
       .selectFrom('identity')
-      .select(['id', 'travel_id', 'claimed', 'observed', 'rules_version', 'deleted_at'])
+      .select(['id', 'travel_id', 'claimed', 'observed', 'rules_generation', 'deleted_at'])
       .where('connection_id', '=', connection)
       .where('travel_id', 'in', batch)
       .execute();
@@ -63,14 +63,14 @@ async function findKnownTravelers(
 }
 
 function toKnownTraveler(
-  row: Pick<IdentityTable, 'id' | 'travel_id' | 'claimed' | 'observed' | 'rules_version' | 'deleted_at'>,
+  row: Pick<IdentityTable, 'id' | 'travel_id' | 'claimed' | 'observed' | 'rules_generation' | 'deleted_at'>,
 ): KnownTraveler {
   return {
     id: row.id,
     travelId: row.travel_id ?? undefined,
     claimed: row.claimed === 1,
     observed: row.observed === null ? undefined : parseJson(row.observed),
-    rulesVersion: row.rules_version === '' ? undefined : row.rules_version,
+    rulesGeneration: row.rules_generation,
     deletedAt: row.deleted_at ?? undefined,
   };
 }

@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import type { Identity, Outcome } from '../provisioning/identity.ts';
+import type { Outcome } from '../provisioning/identity.ts';
 import type { Announcement, Leases } from '../provisioning/store-ports.ts';
 import type { Database } from './database.ts';
 import { deleteUnclaimedOf } from './delete-identities.ts';
+import { type Dialect, timeAfter } from './dialect.ts';
 import { releaseTraveler } from './identity-changes.ts';
 import {
   creatingColumns,
@@ -18,7 +19,8 @@ import type { Tables } from './tables.ts';
 
 /** Returns the leases on identities in a database. */
 export function leases(database: Database): Leases {
-  const { db } = database;
+  const { db, dialect } = database;
+  const takeLease = leaseTaker(dialect);
   const updateHeld = (connection: string, id: string, token: string) =>
     db
       .updateTable('identity')
@@ -26,8 +28,18 @@ export function leases(database: Database): Leases {
       .where('id', '=', id)
       .where('lease_token', '=', token);
   return {
-    acquire: (connection, id, lease) =>
-      database.transaction((tx) => takeLease(tx, { connection, id }, lease), { durable: false }),
+    acquire: (connection, id, lease) => {
+      const { account } = database.scopeOf(connection);
+      return database.transaction((tx) => takeLease(tx, { account, connection, id }, lease), {
+        durable: false,
+      });
+    },
+    extend: async (connection, id, { token, ms, now }) => {
+      const { numUpdatedRows } = await updateHeld(connection, id, token)
+        .set({ lease_until: timeAfter(dialect.now(now), ms) })
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
     announce: (connection, id, token, announcement) =>
       saveAnnouncement(database, { connection, id, token }, announcement),
     waitFor: async (connection, id, token, email) => {
@@ -52,7 +64,7 @@ export function leases(database: Database): Leases {
 
 interface Lease {
   token: string;
-  until: number;
+  ms: number;
   now: number;
 }
 
@@ -61,34 +73,52 @@ interface IdentityKey {
   id: string;
 }
 
-async function takeLease(
+type TakeLease = (
   db: Kysely<Tables>,
-  place: IdentityKey,
+  place: IdentityKey & { account: string },
   lease: Lease,
-): Promise<Identity | undefined> {
-  const [row] = (await updateFreeLease(db, { ...place, ...lease })).rows;
-  return row && toIdentity(row);
+) => ReturnType<Leases['acquire']>;
+
+function leaseTaker(dialect: Dialect): TakeLease {
+  const updateFreeLease = freeLeaseUpdate(dialect);
+  return async (db, place, lease) => {
+    const [row] = (await updateFreeLease(db, { ...place, ...lease })).rows;
+    return row && { identity: toIdentity(row), generation: row.generation ?? 0 };
+  };
 }
 
-const updateFreeLease = compiledQuery((db, { connection, id, token, until, now }: IdentityKey & Lease) =>
-  db
-    .updateTable('identity')
-    .set((of) => {
-      // A lease token is still present only if its holder crashed. The outcome of its calls is unknown, so clear the
-      // observed traveler.
-      const ifReleased = of.case().when('lease_token', 'is', null);
-      return {
-        lease_token: token,
-        lease_until: until,
-        observed: ifReleased.then(of.ref('observed')).else(null).end(),
-        travel_email_key: ifReleased.then(of.ref('travel_email_key')).else(null).end(),
-      };
-    })
-    .where('connection_id', '=', connection)
-    .where('id', '=', id)
-    .where((of) => of.or([of('lease_until', 'is', null), of('lease_until', '<=', now)]))
-    .returningAll(),
-);
+/** The same statement returns the generation of the rules in force, so that no change of rules is missed. */
+function freeLeaseUpdate(dialect: Dialect) {
+  return compiledQuery((db, values: IdentityKey & Lease & { account: string }) => {
+    const { account, connection, id, token, ms, now } = values;
+    const clock = dialect.now(now);
+    return db
+      .updateTable('identity')
+      .set((of) => {
+        // A lease token is still present only if its holder crashed. The outcome of its calls is unknown, so clear the
+        // observed traveler.
+        const ifReleased = of.case().when('lease_token', 'is', null);
+        return {
+          lease_token: token,
+          lease_until: timeAfter(clock, ms),
+          observed: ifReleased.then(of.ref('observed')).else(null).end(),
+          travel_email_key: ifReleased.then(of.ref('travel_email_key')).else(null).end(),
+        };
+      })
+      .where('connection_id', '=', connection)
+      .where('id', '=', id)
+      .where((of) => of.or([of('lease_until', 'is', null), of('lease_until', '<=', clock)]))
+      .returningAll()
+      .returning((of) =>
+        of
+          .selectFrom('rules_in_force')
+          .select('rules_in_force.generation')
+          .where('rules_in_force.account', '=', account)
+          .where('rules_in_force.connection_id', '=', connection)
+          .as('generation'),
+      );
+  });
+}
 
 /** An identity and the token of its lease. */
 export interface LeaseHolder {

@@ -1,3 +1,4 @@
+import { backgroundTasks } from './background-tasks.ts';
 import type { Database } from './database.ts';
 import { retention } from './delete-identities.ts';
 import { groups } from './groups.ts';
@@ -7,6 +8,7 @@ import { imports } from './imports.ts';
 import { leases } from './leases.ts';
 import { reconcileQueue } from './reconcile-queue.ts';
 import { references } from './references.ts';
+import { rulesStore } from './rules-in-force.ts';
 
 /** Returns all stores of the provisioning bridge on one database. */
 export function provisioningStore(database: Database) {
@@ -19,5 +21,7 @@ export function provisioningStore(database: Database) {
     groups: groups(database),
     holds: holds(database),
     retention: retention(database),
+    rules: rulesStore(database),
+    tasks: backgroundTasks(database),
   };
 }

@@ -37,8 +37,8 @@ export function reconcileQueue({ db }: Database): ReconcileQueue {
           .execute();
       }
     },
-    markStaleDirty: (connection, rulesVersion, limit, now) =>
-      markStaleDirty(db, { connection, rulesVersion, limit, now }),
+    markStaleDirty: (connection, generation, limit, now) =>
+      markStaleDirty(db, { connection, generation, limit, now }),
     countByState: () => countByState(db),
   };
 }
@@ -142,7 +142,7 @@ function updateToDirty(db: Kysely<Tables>, now: number) {
 
 interface StaleQuery {
   connection: string;
-  rulesVersion: string;
+  generation: number;
   limit: number;
   now: number;
 }
@@ -182,28 +182,23 @@ async function findOpenIdentities(db: Kysely<Tables>, connection: string): Promi
 }
 
 /**
- * Marks identities dirty that were translated with other rules. Dirty ones are excluded: their next attempt uses the
+ * Marks identities dirty that were translated with earlier rules. Dirty ones are excluded: their next attempt uses the
  * current rules anyway.
  */
 async function markStaleDirty(
   db: Kysely<Tables>,
-  { connection, rulesVersion, limit, now }: StaleQuery,
+  { connection, generation, limit, now }: StaleQuery,
 ): Promise<number> {
-  const stale: string[] = [];
-  // The condition "not equal" is split into two ranges, because only ranges can use the index.
-  for (const side of ['<', '>'] as const) {
-    const rows = await db
-      .selectFrom('identity')
-      .select('id')
-      .where('connection_id', '=', connection)
-      .where('claimed', '=', sql.lit(1))
-      .where('state', '<>', sql.lit('dirty'))
-      .where('rules_version', side, rulesVersion)
-      .limit(limit - stale.length)
-      .execute();
-    stale.push(...rows.map(({ id }) => id));
-  }
-  for (const ids of batches(stale)) {
+  const stale = await db
+    .selectFrom('identity')
+    .select('id')
+    .where('connection_id', '=', connection)
+    .where('claimed', '=', sql.lit(1))
+    .where('state', '<>', sql.lit('dirty'))
+    .where('rules_generation', '<', generation)
+    .limit(limit)
+    .execute();
+  for (const ids of batches(stale.map(({ id }) => id))) {
     await updateToDirty(db, now).where('connection_id', '=', connection).where('id', 'in', ids).execute();
   }
   return stale.length;

@@ -1,5 +1,11 @@
 /** All tables. Tables of the bridge and of the travel service do not refer to each other. */
-export interface Tables extends BridgeTables, TravelTables, OAuthTables, RequestLogTables, WebhookTables {}
+export interface Tables
+  extends BridgeTables,
+    ReplicaTables,
+    TravelTables,
+    OAuthTables,
+    RequestLogTables,
+    WebhookTables {}
 
 /** The tables of the bridge. Times are epoch milliseconds, booleans are 0 or 1, JSON is text. */
 export interface BridgeTables {
@@ -64,8 +70,8 @@ export interface IdentityTable {
   state: string;
   version: number;
   revision: number;
-  /** The version of the rules; empty if the identity was never translated. */
-  rules_version: string;
+  /** The generation of the rules; 0 if the identity was never translated. */
+  rules_generation: number;
   travel_id: string | null;
   applied: string;
   refused: string;
@@ -153,12 +159,61 @@ interface DepartureTable {
 /** The change of rules or lookups that was checked last. */
 interface RulesChangeTable {
   connection_id: string;
-  version: string;
+  generation: number;
   /** The number of people whom the change affects; counting stops at a limit. */
   people: number;
   since: number;
   /** An admin's answer; null until there is one. */
   answer: string | null;
+  /** JSON list of the people whom recent approved changes affected, each with the time of the change. */
+  recent: string;
+}
+
+/** What the replicas of a service share. */
+interface ReplicaTables {
+  rules_in_force: RulesInForceTable;
+  mapping_version: MappingVersionTable;
+  background_task: BackgroundTaskTable;
+  replica: ReplicaTable;
+}
+
+/** The mapping and lookups in force of a connection. */
+export interface RulesInForceTable extends Omit<MappingVersionTable, 'applied_at'> {
+  /** When a replica last had a mapping file with this content. */
+  file_seen_at: number;
+  /** JSON of the lookups; null until they have been read. */
+  lookups: string | null;
+}
+
+/** A mapping that was in force since a generation. Mappings are JSON. */
+interface MappingVersionTable {
+  account: string;
+  connection_id: string;
+  generation: number;
+  edition: number;
+  digest: string;
+  source: 'file' | 'command';
+  applied_at: number;
+  mapping: string;
+}
+
+/** Background work of a connection, which one replica at a time does. */
+interface BackgroundTaskTable {
+  account: string;
+  connection_id: string;
+  kind: string;
+  due_at: number;
+  /** True if the work must be done once more, however recently it was done. */
+  requested: 0 | 1;
+  lease_token: string | null;
+  lease_until: number | null;
+  /** JSON that the last run has saved; empty before the first one. */
+  state: string;
+}
+
+interface ReplicaTable {
+  id: string;
+  seen_at: number;
 }
 
 /** A traveler of an erased person. Imports skip it, and no identity is linked to it. */

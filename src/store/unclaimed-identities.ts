@@ -180,9 +180,8 @@ export async function refreshUnclaimed(
 ): Promise<void> {
   const [first] = refreshes;
   if (!first) return;
-  const { connection } = first.identity;
-  const { rulesVersion = '' } = first.identity;
-  const mark = tx.updateTable('identity').set({ seen_at: seenAt, rules_version: rulesVersion });
+  const { connection, rulesGeneration } = first.identity;
+  const mark = tx.updateTable('identity').set({ seen_at: seenAt, rules_generation: rulesGeneration });
   const ids = refreshes.map(({ before }) => before.id);
   await mark.where('connection_id', '=', connection).where('id', 'in', ids).execute();
   for (const refresh of refreshes) {
@@ -207,11 +206,11 @@ async function refreshIdentity(tx: Kysely<Tables>, { before, identity }: Unclaim
   const changes = { ...desiredColumns(desired), version: before.version + 1, last_modified: lastModified };
   const { numUpdatedRows } = await tx
     .updateTable('identity')
-    // Clear the rules version if the userName is taken: the stored state does not match any rules, so it must be
+    // Clear the generation of the rules if the userName is taken: the stored state does not match any rules, so it must be
     // refreshed again.
     .set({
       ...observedColumns(observed),
-      ...(isRefreshed ? changes : hasChanged ? { rules_version: '' } : {}),
+      ...(isRefreshed ? changes : hasChanged ? { rules_generation: 0 } : {}),
     })
     .where('connection_id', '=', connection)
     .where('id', '=', before.id)

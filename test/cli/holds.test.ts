@@ -75,10 +75,11 @@ test('the list as JSON has a line for each person of the chosen cause and connec
   await fill();
   await store.holds.saveHeldRules({
     connection: 'okta',
-    version: 'r-2',
+    generation: 2,
     people: 101,
     since: NOW,
     answer: undefined,
+    recent: new Map(),
   });
   expect(await listHolds(shell, { json: true, cause: 'safetyValve', connection: 'okta' })).toBe(0);
   const since = '2025-06-15T15:06:40.000Z';
@@ -91,7 +92,7 @@ test('the list as JSON has a line for each person of the chosen cause and connec
   shell.out.length = 0;
   await listHolds(shell, { json: true, cause: 'rules' });
   expect(shell.out.map((line) => JSON.parse(line))).toEqual([
-    { connection: 'okta', cause: 'rules', since, people: 101, rulesVersion: 'r-2' },
+    { connection: 'okta', cause: 'rules', since, people: 101, generation: 2 },
   ]);
 });
 
@@ -198,10 +199,11 @@ test('--all decides everything, rules included', async () => {
   await fill();
   await store.holds.saveHeldRules({
     connection: 'entra',
-    version: 'r-2',
+    generation: 2,
     people: 101,
     since: NOW,
     answer: undefined,
+    recent: new Map(),
   });
   expect(await decideHolds(shell, { answer: 'approved', people: [], yes: true })).toBe(0);
   expect(shell.out).toEqual([
@@ -213,7 +215,11 @@ test('--all decides everything, rules included', async () => {
 });
 
 test('a discarded change of rules can be approved, but not one that changed after the question', async () => {
-  const change = { connection: 'okta', version: 'r-2', people: 101, since: NOW, answer: undefined };
+  const change = {
+    ...{ connection: 'okta', generation: 2, people: 101, since: NOW },
+    answer: undefined,
+    recent: new Map(),
+  };
   await store.holds.saveHeldRules(change);
   const chosen = { people: [], cause: 'rules' } as const;
   expect(await decideHolds(shell, { ...chosen, answer: 'discarded', yes: true })).toBe(0);
@@ -221,14 +227,14 @@ test('a discarded change of rules can be approved, but not one that changed afte
   const asked = {
     ...shell,
     ask: async () => {
-      await store.holds.saveHeldRules({ ...change, version: 'r-3' });
+      await store.holds.saveHeldRules({ ...change, generation: 3 });
       return 'yes';
     },
   };
   expect(await decideHolds(asked, { ...chosen, answer: 'approved' })).toBe(1);
   expect(shell.err.at(-1)).toMatch('The rules or lookups have changed meanwhile.');
-  expect(await store.holds.findHeldRules('okta')).toMatchObject({ version: 'r-3', answer: undefined });
+  expect(await store.holds.findHeldRules('okta')).toMatchObject({ generation: 3, answer: undefined });
   await store.holds.decide('okta', { cause: 'rules' }, 'discarded', NOW);
   expect(await decideHolds(shell, { ...chosen, answer: 'approved', yes: true })).toBe(0);
-  expect(await store.holds.findHeldRules('okta')).toMatchObject({ version: 'r-3', answer: 'approved' });
+  expect(await store.holds.findHeldRules('okta')).toMatchObject({ generation: 3, answer: 'approved' });
 });

@@ -40,9 +40,15 @@ function followerIn({ store, clock, connection }: ProvisioningFixture): FeedFoll
     refreshed += 1;
   };
   return feedFollower(
-    { ...store, rulesSnapshots: rulesSnapshots(), wake: () => {}, runtime, refreshRules: followRules },
+    {
+      ...store,
+      rulesSnapshots: rulesSnapshots({ rules: store.rules, runtime }),
+      wake: () => {},
+      runtime,
+      refreshRules: followRules,
+    },
     connection,
-    feed,
+    { source: feed },
   );
 }
 

@@ -50,7 +50,8 @@ async function importLater(fixture: ProvisioningFixture, connection = fixture.co
   };
   const log = { info: at('info'), warn: at('warn'), error: at('error') };
   const runtime = { ...fixture.clock, newId, random: () => 0.5, log, checkpoint: () => {} };
-  const own = importer({ ...fixture.store, rulesSnapshots: rulesSnapshots(), wake: () => {}, runtime });
+  const snapshots = rulesSnapshots({ rules: fixture.store.rules, runtime });
+  const own = importer({ ...fixture.store, rulesSnapshots: snapshots, wake: () => {}, runtime });
   const imported = await own.run(connection);
   await fixture.bridge.reconcileDue();
   return { imported, logged };
@@ -127,12 +128,13 @@ describe('an import that lists too few of the known travelers', () => {
       const people = addTravelers(fixture, 30);
       await fixture.importTravelers();
       const { importer: own } = fixture.bridge;
-      expect([...own.incompleteImports()]).toEqual([[users, false]]);
+      const importStates = () => fixture.store.tasks.listStates('import');
+      expect(await importStates()).toEqual([{ connection: users, state: { isIncomplete: false } }]);
       for (const { id } of people.slice(0, 20)) fixture.travel.travelers.delete(id);
       for (let hour = 0; hour < 2; hour += 1) {
         fixture.clock.advance(60_000);
         await fixture.importTravelers();
-        expect([...own.incompleteImports()]).toEqual([[users, true]]);
+        expect(await importStates()).toEqual([{ connection: users, state: { isIncomplete: true } }]);
         expect(await countUsers(fixture)).toBe(31);
       }
       fixture.clock.advance(60_000);
@@ -140,7 +142,7 @@ describe('an import that lists too few of the known travelers', () => {
         read: 11,
         complete: true,
       });
-      expect([...own.incompleteImports()]).toEqual([[users, false]]);
+      expect(await importStates()).toEqual([{ connection: users, state: { isIncomplete: false } }]);
       expect(await countUsers(fixture)).toBe(11);
     }));
 

@@ -158,12 +158,12 @@ test('a new order of the scimUserMapping rows changes neither the next write of 
       { scimAttribute: 'userType', userAttribute: 'firstName' },
     ];
     const ada = await fixture.bridge.users.create('default', person('Ada', { title: 'x', nickName: 'y' }));
-    const { rulesVersion } = await fixture.identity(ada.id);
+    const { rulesGeneration } = await fixture.identity(ada.id);
     const { lookupData } = fixture.travel;
     const scimUserMappings = lookupData.scimUserMappings.toReversed();
     fixture.travel.lookupData = { ...lookupData, scimUserMappings };
     fixture.travel.calls.length = 0;
     await fixture.patch(ada.id, { preferredLanguage: 'fr' });
     expect(fixture.travel.writes().map(({ body }) => body)).toEqual([{ lang: 'fr' }]);
-    expect((await fixture.identity(ada.id)).rulesVersion).toBe(rulesVersion);
+    expect((await fixture.identity(ada.id)).rulesGeneration).toBe(rulesGeneration);
   }));

@@ -260,7 +260,9 @@ test('a preview yields to other requests', () =>
       time += 5;
       return time;
     };
-    const slow = mappingPreviewer({ ...fixture.store, rulesSnapshots: rulesSnapshots(), runtime: { now } });
+    const log = { info: () => {}, warn: () => {} };
+    const snapshots = rulesSnapshots({ rules: fixture.store.rules, runtime: { now, log } });
+    const slow = mappingPreviewer({ ...fixture.store, rulesSnapshots: snapshots, runtime: { now } });
     let unchanged = 0;
     // The limit ends the test even if the preview never ends.
     const other = (): void => {

@@ -234,8 +234,9 @@ test('people who are dirty for another reason than a write of the IdP are counte
   withUsers(async (fixture, ids) => {
     const now = fixture.clock.now();
     for (const id of ids) {
-      const identity = await fixture.store.leases.acquire(users, id, { token: id, until: now + 9, now });
-      if (!identity) throw new Error(`${id} is gone`);
+      const acquired = await fixture.store.leases.acquire(users, id, { token: id, ms: 9, now });
+      if (!acquired) throw new Error(`${id} is gone`);
+      const { identity } = acquired;
       const outcome = { ...identity, progress: { settledVersion: identity.version } };
       await fixture.store.leases.finish(users, id, id, identity.revision, outcome);
     }
@@ -250,21 +251,23 @@ test('a reconciliation that began before a change is neither held nor replaces t
     const runtime = fixture.clock;
     const changes = rulesChanges({ ...fixture.store, runtime });
     const { lookupData: known } = fixture.travel;
-    const old = toRulesSnapshot(fixture.connection, known);
-    const next = toRulesSnapshot(fixture.connection, { ...known, costCenters: [] });
+    const { generation } = (await fixture.store.rules.find(users)) ?? { generation: 0 };
+    const old = { ...toRulesSnapshot(fixture.connection, known), generation };
+    const changed = toRulesSnapshot(fixture.connection, { ...known, costCenters: [] });
+    const next = { ...changed, generation: generation + 1 };
     expect(await changes.mayFollow(fixture.connection, old)).toBe(true);
     const answers = await Promise.all(
       [next, next, old].map((snapshot) => changes.mayReconcile(fixture.connection, snapshot)),
     );
     expect(answers).toEqual([false, false, true]);
     expect(await fixture.store.holds.findHeldRules(users)).toMatchObject({
-      version: next.version,
+      generation: next.generation,
       answer: undefined,
     });
     await fixture.store.holds.decide(users, { cause: 'rules' }, 'approved', 0);
     expect(await changes.mayReconcile(fixture.connection, next)).toBe(true);
     expect(await changes.mayReconcile(fixture.connection, old)).toBe(true);
-    expect(await fixture.store.holds.findHeldRules(users)).toMatchObject({ version: next.version });
+    expect(await fixture.store.holds.findHeldRules(users)).toMatchObject({ generation: next.generation });
   }));
 
 test('values that the travel API refused before are sent again without a hold', () =>

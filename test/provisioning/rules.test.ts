@@ -26,8 +26,8 @@ test('a change of the scimUserMapping collection updates the travelers whose val
       { customFieldId: 'cf-1', values: [{ data: 'Engines' }] },
     ]);
     const versions = [
-      (await fixture.identity(ada.id)).rulesVersion,
-      (await fixture.identity(bob.id)).rulesVersion,
+      (await fixture.identity(ada.id)).rulesGeneration,
+      (await fixture.identity(bob.id)).rulesGeneration,
     ];
     expect(new Set(versions).size).toBe(1);
     expect((await bridge.users.read(users, ada.id)).version).toBe(1);

@@ -14,6 +14,8 @@ import { describeImports } from './conformance/imports.ts';
 import { describeLeases } from './conformance/leases.ts';
 import { describeReconcileQueue } from './conformance/reconcile-queue.ts';
 import { describeReferences } from './conformance/references.ts';
+import { describeReplicas } from './conformance/replicas.ts';
+import { describeRulesInForce } from './conformance/rules-in-force.ts';
 import { describeTokens } from './conformance/tokens.ts';
 import { describeTombstones } from './conformance/tombstones.ts';
 
@@ -27,6 +29,8 @@ describe('the embedded database', () => {
   describeReconcileQueue(() => open());
   describeImports(() => open());
   describeReferences(() => open());
+  describeReplicas(() => open());
+  describeRulesInForce(() => open());
   describeTombstones(() => open());
   describeGroups(() => open());
   describeConnections(() => open());

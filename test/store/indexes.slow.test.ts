@@ -64,12 +64,12 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
       ]),
   ],
   ['erase', ({ identities }) => identities.commit('okta', [{ kind: 'deleteUnclaimed', id: 'b' }])],
-  ['acquire', ({ leases }) => leases.acquire('okta', 'a', { token: 'k', until: NOW + 9, now: NOW })],
+  ['acquire', ({ leases }) => leases.acquire('okta', 'a', { token: 'k', ms: 9, now: NOW })],
   ['announce', ({ leases }) => leases.announce('okta', 'a', 'k', { creating: 'a@x' })],
   [
     'finish',
     async ({ leases }) => {
-      await leases.acquire('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.acquire('okta', 'a', { token: 'k', ms: 9, now: NOW });
       await leases.finish('okta', 'a', 'k', 1, linkedOutcome('t7', 'a@x'));
     },
   ],
@@ -82,7 +82,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     ({ reconcileQueue }) => reconcileQueue.markUnresolvedDirty('okta', NOW),
     /^SEARCH reference /,
   ],
-  ['markStaleDirty', ({ reconcileQueue }) => reconcileQueue.markStaleDirty('okta', 'rules-1', 10, NOW)],
+  ['markStaleDirty', ({ reconcileQueue }) => reconcileQueue.markStaleDirty('okta', 2, 10, NOW)],
   [
     'counts',
     ({ reconcileQueue }) => reconcileQueue.countByState(),
@@ -124,10 +124,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     ({ holds }) => holds.admitDeparture('okta', 'a', { share: 0.5, minimum: 1, windowMs: 9 }, NOW),
     /^SEARCH departure USING COVERING INDEX departure_at \(connection_id=\?\)$/,
   ],
-  [
-    'translatedOtherwise',
-    ({ holds }) => holds.findTranslatedOtherwise('okta', 'r', { after: 'a', limit: 10 }),
-  ],
+  ['translatedOtherwise', ({ holds }) => holds.findTranslatedEarlier('okta', 2, { after: 'a', limit: 10 })],
   ['a group', ({ groups }) => groups.findById('okta', 'g')],
   ['members', ({ groups }) => groups.allMembers('okta', ['g', 'h'])],
   ['membersOfSmall', ({ groups }) => groups.membersOfSmallGroups('okta', ['g', 'h'])],

@@ -21,7 +21,7 @@ import {
 export async function leaseIdentities(
   database: Database,
   places: readonly IdentityVersion[],
-  lease: { token: string; until: number; now: number },
+  lease: { token: string; ms: number; now: number },
 ): Promise<boolean> {
   const held = leases(database);
   const taken: IdentityVersion[] = [];

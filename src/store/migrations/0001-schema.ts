@@ -5,6 +5,7 @@ import { credentialTables } from './credential-tables.ts';
 import { groupTables } from './group-tables.ts';
 import { holdTables } from './hold-tables.ts';
 import { identityTables } from './identity-tables.ts';
+import { replicaTables } from './replica-tables.ts';
 import { requestLogTable } from './request-log-table.ts';
 import { travelTables } from './travel-tables.ts';
 import { webhookTables } from './webhook-tables.ts';
@@ -19,6 +20,7 @@ export function schema(types: ColumnTypes): Migration {
         identityTables,
         groupTables,
         holdTables,
+        replicaTables,
         travelTables,
         webhookTables,
         credentialTables,

@@ -12,10 +12,11 @@ export function holdTables({ orderedText, bigint }: ColumnTypes): string[] {
     'create index departure_at on departure (connection_id, at)',
     `create table rules_change (
       connection_id ${orderedText} primary key,
-      version text not null,
+      generation ${bigint} not null,
       people integer not null,
       since ${bigint} not null,
-      answer text
+      answer text,
+      recent text not null
     )`,
     `create table erased_traveler (
       account ${orderedText} not null,

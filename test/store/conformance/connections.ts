@@ -18,7 +18,7 @@ export function describeConnections(open: OpenDatabase): void {
   /** A connection with users of every kind and all dependent records, and a second connection of the same account. */
   async function filled() {
     const one = await fixture(open);
-    const { database, add, groups, holds, references } = one;
+    const { database, add, groups, holds, references, rules, tasks } = one;
     await add(
       person('ada', linkedOutcome('t1', 'ada@x')),
       person('bob', { state: 'pending', creating: 'bob@x' }),
@@ -32,11 +32,15 @@ export function describeConnections(open: OpenDatabase): void {
     await holds.admitDeparture('okta', 'ada', valve, NOW);
     await holds.saveHeldRules({
       connection: 'okta',
-      version: 'v',
+      generation: 1,
+      recent: new Map(),
       people: 1,
       since: NOW,
       answer: 'approved',
     });
+    const mapping = { generation: 1, edition: 1, digest: 'd', mapping: {}, lookups: undefined } as const;
+    await rules.replace('okta', { ...mapping, source: 'file' }, NOW);
+    await tasks.saveState('okta', 'import', {});
     await groups.insert(team('g'), [{ value: 'ada' }]);
     await groups.insert(team('h', { connection: 'entra' }), []);
     const token = { name: 'n', createdAt: NOW, expiresAt: undefined };
@@ -73,7 +77,7 @@ export function describeConnections(open: OpenDatabase): void {
 
     it('are in use while a reconciler holds a lease', async () => {
       const { database, leases } = await filled();
-      await leases.acquire('okta', 'ada', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.acquire('okta', 'ada', { token: 'k', ms: 9, now: NOW });
       const inUse = async (now: number) =>
         (await readStoredConnections(database, now)).flatMap(({ id, isInUse }) => (isInUse ? [id] : []));
       expect(await inUse(NOW)).toEqual(['okta']);

@@ -17,7 +17,7 @@ export function describeIdentities(open: OpenDatabase): void {
       const { add, identities } = await fixture(open);
       const full = person('ada', {
         state: 'refused',
-        rulesVersion: 'rules-7',
+        rulesGeneration: 7,
         travelId: 't1',
         applied: { email: { sent: 'A@x', answered: 'a@x', source: 'A@x' } },
         refused: { lang: { value: 'de', basis: 'b', reason: 'unknown' } },
@@ -104,7 +104,7 @@ export function describeIdentities(open: OpenDatabase): void {
           expect(await identities.commit('okta', [{ kind: 'insert', identity: namesake }])).toBe(
             expected === 1 ? 'duplicate' : 'done',
           );
-          await leases.acquire('okta', id, { token: 'k', until: NOW + 9, now: NOW });
+          await leases.acquire('okta', id, { token: 'k', ms: 9, now: NOW });
           await leases.announce('okta', id, 'k', { creating: kept });
           expect(await identities.findHolder('acme', { creating: asked })).toEqual(
             expected === 1 ? expect.objectContaining({ id }) : undefined,
@@ -257,7 +257,7 @@ export function describeIdentities(open: OpenDatabase): void {
     it('changes with the outcome of a reconciliation', async () => {
       const { add, identities, leases } = await fixture(open);
       await add(person('ada'));
-      await leases.acquire('okta', 'ada', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.acquire('okta', 'ada', { token: 'k', ms: 9, now: NOW });
       await leases.finish('okta', 'ada', 'k', 1, linkedOutcome('t1', 'Ada@X'));
       expect((await identities.findHolder('acme', { travelEmail: 'ada@x' }))?.id).toBe('ada');
     });

@@ -115,7 +115,7 @@ export function describeIdentityChanges(open: OpenDatabase): void {
     it("writes the IdP's columns only, and raises the revision", async () => {
       const { add, identities, leases, read } = await fixture(open);
       await add(person('a'));
-      await leases.acquire('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.acquire('okta', 'a', { token: 'k', ms: 9, now: NOW });
       await leases.finish(
         'okta',
         'a',
@@ -160,7 +160,7 @@ export function describeIdentityChanges(open: OpenDatabase): void {
     it('does not end a lease', async () => {
       const { add, identities, leases } = await fixture(open);
       await add(person('a'));
-      await leases.acquire('okta', 'a', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.acquire('okta', 'a', { token: 'k', ms: 9, now: NOW });
       await identities.commit('okta', [
         { kind: 'update', identity: person('a', { version: 2 }), expected: 1 },
       ]);
@@ -247,7 +247,7 @@ export function describeIdentityChanges(open: OpenDatabase): void {
           ...{ deletedAt: NOW, attempts: 2, nextAttemptAt: NOW },
         }),
       );
-      await leases.acquire('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.acquire('okta', 'old', { token: 'k', ms: 9, now: NOW });
       const identity = person('new', { travelId: 't1' });
       const changes: IdentityChange[] = [
         { kind: 'giveUpTraveler', connection: 'okta', origin: {}, applied, id: 'old', leasedUntil: NOW + 9 },
@@ -273,7 +273,7 @@ export function describeIdentityChanges(open: OpenDatabase): void {
       async (leasedUntil) => {
         const { add, identities, leases, read } = await fixture(open);
         await add(person('old', { travelId: 't1', deletedAt: NOW }));
-        await leases.acquire('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
+        await leases.acquire('okta', 'old', { token: 'k', ms: 9, now: NOW });
         expect(
           await identities.commit('okta', [
             { kind: 'giveUpTraveler', connection: 'okta', origin: {}, applied: {}, id: 'old', leasedUntil },
@@ -299,7 +299,7 @@ export function describeIdentityChanges(open: OpenDatabase): void {
     it('is stale when a reconciliation has changed the applied values since it was read', async () => {
       const { add, identities, leases, read } = await fixture(open);
       await add(person('old', { travelId: 't1', deletedAt: NOW }));
-      await leases.acquire('okta', 'old', { token: 'k', until: NOW + 9, now: NOW });
+      await leases.acquire('okta', 'old', { token: 'k', ms: 9, now: NOW });
       await leases.finish('okta', 'old', 'k', 1, linkedOutcome('t1', 'old@x'));
       const change = { kind: 'giveUpTraveler', connection: 'okta', origin: {}, id: 'old' } as const;
       const stale = { ...change, leasedUntil: undefined, applied: {} };

@@ -70,7 +70,7 @@ export function describeImports(open: OpenDatabase): void {
         person('maker', { connection: 'entra' }),
         person('d', { travelId: 't5', connection: 'other' }),
       );
-      await leases.acquire('entra', 'maker', { token: 'k', until: at, now: NOW });
+      await leases.acquire('entra', 'maker', { token: 'k', ms: at - NOW, now: NOW });
       await leases.announce('entra', 'maker', 'k', { creating: 'W@corp.example' });
       await imports.saveUnclaimed(
         [
@@ -138,7 +138,7 @@ export function describeImports(open: OpenDatabase): void {
     it('clears the observation of a leased identity, also after an attempt that was marked dirty', async () => {
       const { add, reconcileQueue, imports, leases, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
-      await leases.acquire('okta', 'a', { token: 'k', until: at + 1, now: NOW });
+      await leases.acquire('okta', 'a', { token: 'k', ms: at + 1 - NOW, now: NOW });
       await imports.saveObserved('okta', [{ id: 'a', observed: traveler('t1', 'b@x') }], at);
       expect((await read('a')).observed).toBeUndefined();
       await reconcileQueue.markDirty('okta', ['a'], NOW);
@@ -201,7 +201,7 @@ export function describeImports(open: OpenDatabase): void {
         ['new', 't1'],
         ['old', 't2'],
       ] as const) {
-        await leases.acquire('okta', id, { token: 'k', until: at, now: NOW });
+        await leases.acquire('okta', id, { token: 'k', ms: at - NOW, now: NOW });
         await leases.finish('okta', id, 'k', 1, linkedOutcome(travelId, `${id}@x`));
       }
       expect(await imports.deleteStale('okta', at)).toEqual([]);
@@ -230,7 +230,7 @@ export function describeImports(open: OpenDatabase): void {
     it('treats leased identities as seen', async () => {
       const { add, imports, leases } = await fixture(open);
       await add(person('a', { travelId: 't1' }));
-      await leases.acquire('okta', 'a', { token: 'k', until: at + 1, now: NOW });
+      await leases.acquire('okta', 'a', { token: 'k', ms: at + 1 - NOW, now: NOW });
       await imports.saveObserved('okta', [{ id: 'a', observed: traveler('t1', 'b@x') }], at);
       expect(await imports.deleteStale('okta', at)).toEqual([]);
     });

@@ -10,15 +10,15 @@ import {
 
 /** Conformance tests of leases, for any database. */
 export function describeLeases(open: OpenDatabase): void {
-  const lease = (token: string, now = NOW) => ({ token, now, until: now + 1000 });
+  const lease = (token: string, now = NOW) => ({ token, now, ms: 1000 });
 
   describe('a lease', () => {
     it('is granted to one holder at a time, with the identity', async () => {
       const { add, leases } = await fixture(open);
       await add(person('a'));
       expect(await leases.acquire('okta', 'a', lease('k1'))).toEqual({
-        ...person('a'),
-        leasedUntil: NOW + 1000,
+        identity: { ...person('a'), leasedUntil: NOW + 1000 },
+        generation: 0,
       });
       expect(await leases.acquire('okta', 'a', lease('k2', NOW + 999))).toBeUndefined();
     });
@@ -47,13 +47,34 @@ export function describeLeases(open: OpenDatabase): void {
       });
     });
 
+    it('is extended from now on, but only by its holder', async () => {
+      const { add, leases, read } = await fixture(open);
+      await add(person('a'));
+      await leases.acquire('okta', 'a', lease('k1'));
+      expect(await leases.extend('okta', 'a', lease('k1', NOW + 900))).toBe(true);
+      expect(await leases.extend('okta', 'a', lease('k2', NOW + 900))).toBe(false);
+      expect((await read('a')).leasedUntil).toBe(NOW + 1900);
+      expect(await leases.acquire('okta', 'a', lease('k2', NOW + 1899))).toBeUndefined();
+      expect(await leases.acquire('okta', 'a', lease('k2', NOW + 1900))).toBeDefined();
+      expect(await leases.extend('okta', 'a', lease('k1', NOW + 1900))).toBe(false);
+    });
+
+    it('comes with the generation of the rules in force', async () => {
+      const { add, leases, rules } = await fixture(open);
+      await add(person('a'));
+      const mapping = { edition: 1, digest: 'd', mapping: {}, lookups: undefined, source: 'file' } as const;
+      await rules.replace('okta', { ...mapping, generation: 1 }, NOW);
+      await rules.replace('okta', { ...mapping, generation: 2, digest: 'e' }, NOW);
+      expect(await leases.acquire('okta', 'a', lease('k1'))).toMatchObject({ generation: 2 });
+    });
+
     it('after an expired one returns no observation, because the calls of the crashed holder are unknown', async () => {
       const { add, leases, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
       await leases.acquire('okta', 'a', lease('k1'));
       await leases.release('okta', 'a', 'k1');
-      expect((await leases.acquire('okta', 'a', lease('k2')))?.observed?.email).toBe('a@x');
-      expect((await leases.acquire('okta', 'a', lease('k3', NOW + 1000)))?.observed).toBeUndefined();
+      expect((await leases.acquire('okta', 'a', lease('k2')))?.identity.observed?.email).toBe('a@x');
+      expect((await leases.acquire('okta', 'a', lease('k3', NOW + 1000)))?.identity.observed).toBeUndefined();
       expect((await read('a')).observed).toBeUndefined();
     });
 
@@ -65,7 +86,7 @@ export function describeLeases(open: OpenDatabase): void {
       );
       await leases.acquire('okta', 'a', lease('k1'));
       await leases.releaseAll();
-      expect((await leases.acquire('okta', 'a', lease('k2')))?.observed).toBeUndefined();
+      expect((await leases.acquire('okta', 'a', lease('k2')))?.identity.observed).toBeUndefined();
       expect((await read('b')).observed?.email).toBe('b@x');
     });
 
@@ -137,7 +158,7 @@ export function describeLeases(open: OpenDatabase): void {
     it('is saved completely, and releases the lease', async () => {
       const { add, leases, read } = await fixture(open);
       await add(person('a'));
-      const before = await leases.acquire('okta', 'a', lease('k'));
+      const before = (await leases.acquire('okta', 'a', lease('k')))?.identity;
       const outcome = linkedOutcome('t1', 'a@x', {
         ...{ state: 'refused', attempts: 2, nextAttemptAt: NOW + 60, creating: 'c@x', waitingFor: 'w@x' },
         findings: [{ field: 'lang', code: 'unknown', reason: 'r', remedy: 'm' }],

@@ -22,7 +22,7 @@ export function describeTombstones(open: OpenDatabase): void {
         person('leased', old),
         person('elsewhere', { ...old, connection: 'entra' }),
       );
-      await leases.acquire('okta', 'leased', { token: 't', until: NOW + 1, now: NOW });
+      await leases.acquire('okta', 'leased', { token: 't', ms: 1, now: NOW });
       expect(await retention.expireTombstones('okta', bounds)).toBe(1);
       expect(await identities.findById('okta', 'old')).toBeUndefined();
       expect(await identities.find('okta', { by: 'email', value: 'old@corp.example' })).toEqual([]);

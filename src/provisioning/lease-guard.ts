@@ -1,0 +1,54 @@
+import { withCallsWrapped } from './circuit-breaker.ts';
+import type { Connection } from './connection.ts';
+import type { TravelFailure } from './travel-ports.ts';
+
+/**
+ * The duration of a lease in milliseconds. A replica that dies is replaced after it. A lease is extended before each call
+ * to the travel API that might outlast it.
+ */
+const LEASE_MS = 20_000;
+/** The time between the deadline of a call and the end of its lease, in milliseconds, for the answer to be recorded. */
+const MARGIN_MS = 2_000;
+
+/** Returns the duration of the leases of a connection: at least one call to its travel API fits into it. */
+export function leaseDuration({ callTimeoutMs }: Pick<Connection, 'callTimeoutMs'>): number {
+  return Math.max(LEASE_MS, callTimeoutMs + 2 * MARGIN_MS);
+}
+
+interface GuardedLease {
+  /** When the lease was requested; by the database's clock it was acquired at this time or later. */
+  since: number;
+  now(): number;
+  /** Extends the lease by this time from now on; false if it has ended. */
+  extend(ms: number): Promise<boolean>;
+}
+
+/**
+ * Wraps a connection so that each call to its travel API is sent only while a lease lasts until the deadline of the call:
+ * the lease is extended before, or the call fails without being sent.
+ */
+export function withLeaseGuard<C extends Connection>(connection: C, lease: GuardedLease): C {
+  const ms = leaseDuration(connection);
+  let until = lease.since + ms;
+  let extending: Promise<boolean> | undefined;
+  const extend = async () => {
+    const since = lease.now();
+    const isExtended = await lease.extend(ms);
+    // After the lease has ended, another process may hold it, so that no further call may be sent.
+    until = isExtended ? since + ms : Number.NEGATIVE_INFINITY;
+    return isExtended;
+  };
+  const isHeld = async () => {
+    if (until === Number.NEGATIVE_INFINITY) return false;
+    if (lease.now() + connection.callTimeoutMs + MARGIN_MS <= until) return true;
+    extending ??= extend().finally(() => {
+      extending = undefined;
+    });
+    return extending;
+  };
+  const callUnderLease = async <T>(_: unknown, call: () => Promise<T>) => ((await isHeld()) ? call() : ended);
+  return withCallsWrapped(connection, callUnderLease, (call) => call());
+}
+
+/** The call was not sent, so it counts neither as unanswered nor as carried out. */
+const ended: TravelFailure = { kind: 'unavailable', text: 'the lease has ended', isRejected: true };

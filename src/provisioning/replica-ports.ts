@@ -1,0 +1,56 @@
+/** The kinds of background work that one replica at a time does for a connection. */
+export type TaskKind = 'import' | 'feed';
+
+/** A lease on one kind of background work of a connection. */
+export interface TaskLease {
+  /** What the last holder has saved; undefined before the first time. */
+  state: unknown;
+  /** The generation of the rules in force of the connection; 0 if there are none yet. */
+  generation: number;
+}
+
+/**
+ * The store of background work: when each kind is due next, which replica does it at present, and what it saved for the
+ * next time, such as the position in a feed.
+ */
+export interface BackgroundTasks {
+  /**
+   * Acquires the lease for `ms` milliseconds if the work is due and no other replica holds it. Otherwise returns in how
+   * many milliseconds that may be so.
+   */
+  acquire(
+    connection: string,
+    kind: TaskKind,
+    lease: { token: string; ms: number; now: number },
+  ): Promise<TaskLease | { retryMs: number; state: unknown }>;
+  /** Extends the lease. Returns false if it has ended. */
+  extend(
+    connection: string,
+    kind: TaskKind,
+    lease: { token: string; ms: number; now: number },
+  ): Promise<boolean>;
+  /**
+   * Ends the lease, and saves the state unless it is undefined; the work is due again after `dueMs` milliseconds. Returns
+   * false if the lease has ended.
+   */
+  finish(
+    connection: string,
+    kind: TaskKind,
+    end: { token: string; state: unknown; dueMs: number; now: number },
+  ): Promise<boolean>;
+  /** Saves the state outside of a lease. */
+  saveState(connection: string, kind: TaskKind, state: unknown): Promise<void>;
+  /** Makes the work due now; if a replica does it at present, once more when that has finished. */
+  request(connection: string, kind: TaskKind): Promise<void>;
+  /** Returns what the last holders of one kind have saved, by connection. */
+  listStates(kind: TaskKind): Promise<{ connection: string; state: unknown }[]>;
+  /** Ends all leases and makes all work due: at the start of the only process that uses the database. */
+  reset(): Promise<void>;
+}
+
+/** The store of the replicas that are alive. */
+export interface Replicas {
+  /** Records that this replica is alive, and returns how many are. */
+  heartbeat(id: string, now: number): Promise<number>;
+  leave(id: string): Promise<void>;
+}

@@ -1,0 +1,58 @@
+import type { Lookups } from '../translator/translation.ts';
+
+/** The mapping and the lookups in force for one connection. All replicas translate with them. */
+export interface RulesInForce {
+  /** 1 for the first rules of the connection; each change raises it by one. */
+  generation: number;
+  /** The edition of the code that put the mapping in force: another edition may translate with it otherwise. */
+  edition: number;
+  /** The digest of edition and mapping. */
+  digest: string;
+  /** The mapping as JSON, as in a mapping file. */
+  mapping: unknown;
+  /** Undefined until they have been read for the first time. */
+  lookups: Lookups | undefined;
+  /** Where the mapping comes from. Only a mapping from a file gives way to a file with an earlier content. */
+  source: MappingSource;
+}
+
+export type MappingSource = 'file' | 'command';
+
+/** What decides about a mapping file, without the content of the rules in force. */
+export interface RulesHead extends Pick<RulesInForce, 'generation' | 'digest' | 'source'> {
+  /** How long ago a replica last had a mapping file with this content, in milliseconds. */
+  fileAgeMs: number;
+}
+
+/** A mapping that was or is in force. */
+export interface MappingVersion {
+  /** The generation with which it came into force. */
+  generation: number;
+  edition: number;
+  digest: string;
+  mapping: unknown;
+  source: MappingSource;
+  appliedAt: number;
+}
+
+/**
+ * The store of the rules in force, one row for each connection, and of the history of mappings. The generation decides
+ * between replicas that change the rules at the same time.
+ */
+export interface RulesStore {
+  findHead(connection: string, now: number): Promise<RulesHead | undefined>;
+  find(connection: string): Promise<RulesInForce | undefined>;
+  /**
+   * Puts these rules in force if the generation in force is one less (0: there is none). Returns false otherwise. A
+   * mapping with another digest than the one before is added to the history.
+   */
+  replace(connection: string, next: RulesInForce, now: number): Promise<boolean>;
+  /** True if a mapping with this digest is in the history. */
+  wasInForce(connection: string, digest: string): Promise<boolean>;
+  /** Returns the history of the mapping, the newest first. */
+  listMappings(connection: string, limit: number): Promise<MappingVersion[]>;
+  /** Records that a replica has a mapping file with the content in force. */
+  recordFile(connection: string, digest: string, now: number): Promise<void>;
+  /** Records that no other process has a mapping file: only this one uses the database. */
+  forgetFiles(): Promise<void>;
+}

@@ -1,0 +1,142 @@
+import { sql } from 'kysely';
+import type { BackgroundTasks, TaskKind } from '../provisioning/replica-ports.ts';
+import type { Database } from './database.ts';
+import { timeAfter } from './dialect.ts';
+import { parseJson, toJson } from './queries.ts';
+
+/** Returns the store of background work. Times are compared by the database's clock. */
+export function backgroundTasks(database: Database): BackgroundTasks {
+  const { db } = database;
+  return {
+    acquire: (connection, kind, lease) => acquireTask(database, taskKeyOf(database, connection, kind), lease),
+    extend: async (connection, kind, lease) => {
+      const { numUpdatedRows } = await updateHeld(database, taskKeyOf(database, connection, kind), lease)
+        .set({ lease_until: leaseEnd(database, lease) })
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    finish: async (connection, kind, { token, state, dueMs, now }) => {
+      const { numUpdatedRows } = await updateHeld(database, taskKeyOf(database, connection, kind), { token })
+        .set({ lease_token: null, lease_until: null, due_at: leaseEnd(database, { ms: dueMs, now }) })
+        .$if(state !== undefined, (query) => query.set({ state: toJson(state) }))
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    saveState: async (connection, kind, state) => {
+      const text = toJson(state);
+      await db
+        .insertInto('background_task')
+        .values({ ...taskKeyOf(database, connection, kind), ...newTask, state: text })
+        .onConflict((conflict) => conflict.columns(keyColumns).doUpdateSet({ state: text }))
+        .execute();
+    },
+    request: async (connection, kind) => {
+      await updateTask(database, taskKeyOf(database, connection, kind))
+        .set({ requested: 1 })
+        .execute();
+    },
+    listStates: async (kind) => {
+      const tasks = db.selectFrom('background_task').select(['connection_id', 'state']);
+      const rows = await tasks.where('kind', '=', kind).where('state', '<>', '').execute();
+      return rows.map(({ connection_id, state }) => ({ connection: connection_id, state: toState(state) }));
+    },
+    reset: async () => {
+      await db
+        .updateTable('background_task')
+        .set({ lease_token: null, lease_until: null, due_at: 0 })
+        .execute();
+    },
+  };
+}
+
+const keyColumns = ['account', 'connection_id', 'kind'] as const;
+const newTask = { due_at: 0, requested: 0, lease_token: null, lease_until: null, state: '' } as const;
+
+interface TaskKey {
+  account: string;
+  connection_id: string;
+  kind: TaskKind;
+}
+
+interface Lease {
+  token: string;
+  ms: number;
+  now: number;
+}
+
+function taskKeyOf(database: Database, connection: string, kind: TaskKind): TaskKey {
+  return { account: database.scopeOf(connection).account, connection_id: connection, kind };
+}
+
+function updateTask({ db }: Database, { account, connection_id, kind }: TaskKey) {
+  return db
+    .updateTable('background_task')
+    .where('account', '=', account)
+    .where('connection_id', '=', connection_id)
+    .where('kind', '=', kind);
+}
+
+function updateHeld(database: Database, key: TaskKey, { token }: Pick<Lease, 'token'>) {
+  return updateTask(database, key).where('lease_token', '=', token);
+}
+
+function leaseEnd({ dialect }: Database, { ms, now }: Pick<Lease, 'ms' | 'now'>) {
+  return timeAfter(dialect.now(now), ms);
+}
+
+async function acquireTask(
+  database: Database,
+  key: TaskKey,
+  lease: Lease,
+): ReturnType<BackgroundTasks['acquire']> {
+  const clock = database.dialect.now(lease.now);
+  const acquired = await updateTask(database, key)
+    .set({ requested: 0, lease_token: lease.token, lease_until: leaseEnd(database, lease) })
+    .where((row) => row.or([row('due_at', '<=', clock), row('requested', '=', 1)]))
+    .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', clock)]))
+    .returning((row) => [
+      'state',
+      row
+        .selectFrom('rules_in_force')
+        .select('generation')
+        .where('rules_in_force.account', '=', key.account)
+        .where('rules_in_force.connection_id', '=', key.connection_id)
+        .as('generation'),
+    ])
+    .executeTakeFirst();
+  if (!acquired) return findDelay(database, key, lease);
+  return { state: toState(acquired.state), generation: acquired.generation ?? 0 };
+}
+
+/** Creates the task at its first use, and acquires it. */
+async function findDelay(
+  database: Database,
+  key: TaskKey,
+  lease: Lease,
+): ReturnType<BackgroundTasks['acquire']> {
+  const { db, dialect } = database;
+  const clock = dialect.now(lease.now);
+  const task = await db
+    .selectFrom('background_task')
+    .select(['state', 'requested'])
+    .select(sql<number>`due_at - ${clock}`.as('dueMs'))
+    .select(sql<number>`coalesce(lease_until, 0) - ${clock}`.as('leasedMs'))
+    .where('account', '=', key.account)
+    .where('connection_id', '=', key.connection_id)
+    .where('kind', '=', key.kind)
+    .executeTakeFirst();
+  if (task) {
+    const dueMs = task.requested === 1 ? 0 : Number(task.dueMs);
+    return { retryMs: Math.max(0, dueMs, Number(task.leasedMs)), state: toState(task.state) };
+  }
+  await db
+    .insertInto('background_task')
+    .values({ ...key, ...newTask })
+    .onConflict((conflict) => conflict.columns(keyColumns).doNothing())
+    .execute();
+  return acquireTask(database, key, lease);
+}
+
+function toState(text: string): unknown {
+  return text === '' ? undefined : parseJson<unknown>(text);
+}

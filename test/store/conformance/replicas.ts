@@ -1,0 +1,103 @@
+import type { TaskKind } from '../../../src/provisioning/replica-ports.ts';
+import { replicas } from '../../../src/store/replicas.ts';
+import { fixture, NOW, type OpenDatabase } from '../../fixtures/store.ts';
+
+const MS = 20_000;
+const lease = (token: string, now = NOW) => ({ token, ms: MS, now });
+
+/** Conformance tests of what replicas share, for any database. */
+export function describeReplicas(open: OpenDatabase): void {
+  async function taskFixture(kind: TaskKind = 'import') {
+    const { tasks, rules } = await fixture(open);
+    return {
+      rules,
+      tasks,
+      acquire: (token: string, now = NOW) => tasks.acquire('okta', kind, lease(token, now)),
+      finish: (token: string, dueMs: number, now: number, state?: unknown) =>
+        tasks.finish('okta', kind, { token, state, dueMs, now }),
+    };
+  }
+
+  describe('background work', () => {
+    it('is done by one replica at a time, and again when it is due', async () => {
+      const { acquire, finish } = await taskFixture();
+      expect(await acquire('k1')).toEqual({ state: undefined, generation: 0 });
+      expect(await acquire('k2', NOW + 1_000)).toEqual({ state: undefined, retryMs: MS - 1_000 });
+      expect(await finish('k1', 500, NOW + 2_000, { position: 'e-7' })).toBe(true);
+      expect(await acquire('k2', NOW + 2_100)).toEqual({ state: { position: 'e-7' }, retryMs: 400 });
+      expect(await acquire('k2', NOW + 2_500)).toEqual({ state: { position: 'e-7' }, generation: 0 });
+    });
+
+    it('is acquired by exactly one of many concurrent callers', async () => {
+      const { acquire } = await taskFixture();
+      const answers = await Promise.all(['k1', 'k2', 'k3', 'k4'].map((token) => acquire(token)));
+      expect(answers.filter((answer) => !('retryMs' in answer))).toHaveLength(1);
+    });
+
+    it('of a dead replica is taken over when its lease has ended, and then lost to the former holder', async () => {
+      const { acquire, finish, tasks } = await taskFixture();
+      await acquire('k1');
+      expect(await tasks.extend('okta', 'import', lease('k1', NOW + 5_000))).toBe(true);
+      expect(await acquire('k2', NOW + MS)).toHaveProperty('retryMs', 5_000);
+      expect(await acquire('k2', NOW + MS + 5_000)).not.toHaveProperty('retryMs');
+      expect(await tasks.extend('okta', 'import', lease('k1', NOW + MS + 5_001))).toBe(false);
+      expect(await finish('k1', 500, NOW + MS + 5_001, { lost: true })).toBe(false);
+      expect(await tasks.listStates('import')).toEqual([]);
+    });
+
+    it('that is requested is due at once, also if it was requested while it was done', async () => {
+      const { acquire, finish, tasks } = await taskFixture();
+      await acquire('k1');
+      await finish('k1', 60_000, NOW);
+      await tasks.request('okta', 'import');
+      expect(await acquire('k2', NOW + 1)).not.toHaveProperty('retryMs');
+      await tasks.request('okta', 'import');
+      expect(await finish('k2', 60_000, NOW + 2)).toBe(true);
+      expect(await acquire('k3', NOW + 3)).not.toHaveProperty('retryMs');
+      await finish('k3', 60_000, NOW + 4);
+      expect(await acquire('k4', NOW + 5)).toHaveProperty('retryMs', 59_999);
+    });
+
+    it('keeps its state if the next run saves none, and is separate for each kind and connection', async () => {
+      const { acquire, finish, tasks } = await taskFixture();
+      await tasks.saveState('okta', 'import', { isIncomplete: true });
+      await acquire('k1');
+      await finish('k1', 1, NOW);
+      expect(await tasks.listStates('import')).toEqual([
+        { connection: 'okta', state: { isIncomplete: true } },
+      ]);
+      expect(await tasks.listStates('feed')).toEqual([]);
+      expect(await tasks.acquire('okta', 'feed', lease('k2'))).not.toHaveProperty('retryMs');
+      expect(await tasks.acquire('entra', 'import', lease('k3'))).not.toHaveProperty('retryMs');
+    });
+
+    it('is all due again after the start of the only process', async () => {
+      const { acquire, finish, tasks } = await taskFixture();
+      await acquire('k1');
+      await tasks.reset();
+      expect(await finish('k1', 1, NOW)).toBe(false);
+      expect(await acquire('k2')).not.toHaveProperty('retryMs');
+    });
+
+    it('comes with the generation of the rules in force', async () => {
+      const { acquire, rules } = await taskFixture();
+      const mapping = { edition: 1, digest: 'd', mapping: {}, lookups: undefined, source: 'file' } as const;
+      await rules.replace('okta', { ...mapping, generation: 1 }, NOW);
+      expect(await acquire('k1')).toEqual({ state: undefined, generation: 1 });
+    });
+  });
+
+  describe('live replicas', () => {
+    it('are those that were seen within 20 seconds and have not left', async () => {
+      const { database } = await fixture(open);
+      const live = replicas(database);
+      expect(await live.heartbeat('a', NOW)).toBe(1);
+      expect(await live.heartbeat('b', NOW + 5_000)).toBe(2);
+      expect(await live.heartbeat('a', NOW + 19_000)).toBe(2);
+      expect(await live.heartbeat('a', NOW + 25_000)).toBe(1);
+      expect(await live.heartbeat('c', NOW + 25_000)).toBe(2);
+      await live.leave('c');
+      expect(await live.heartbeat('a', NOW + 25_000)).toBe(1);
+    });
+  });
+}
