@@ -7,7 +7,7 @@ import {
   type Settings,
 } from '../config/settings.ts';
 import { readLookups } from '../server/offline.ts';
-import { hasDatabase } from '../store/sqlite.ts';
+import { displayLocation, hasDatabase } from '../store/open-database.ts';
 import { checkNames, type NameFault } from '../translator/check-names.ts';
 import { compileRules } from '../translator/rules.ts';
 import { noLookups } from '../translator/translation.ts';
@@ -45,7 +45,7 @@ export async function check({ environment, home, print }: Shell): Promise<0> {
   }
   print(
     [
-      `serves ${settings.tls ? 'HTTPS' : 'HTTP'} on ${settings.host}:${settings.port}, data in ${settings.data}`,
+      `serves ${settings.tls ? 'HTTPS' : 'HTTP'} on ${settings.host}:${settings.port}, data in ${displayLocation(settings)}`,
       ...transportLines(settings),
     ].join('\n'),
   );
@@ -77,7 +77,7 @@ async function checkConnectionNames(settings: Settings, connection: ConnectionSe
     faults: knownFaults,
     unchecked: `The names in ${mappingFile} were not checked for connection ${id}: ${reason}.`,
   });
-  if (travelApi.url === 'embedded' && !hasDatabase(settings.data))
+  if (travelApi.url === 'embedded' && !hasDatabase(settings))
     return unchecked('the embedded travel service has never been started');
   const lookups = await readLookups(settings, connection);
   if (lookups.kind !== 'ok')

@@ -8,7 +8,7 @@ import {
   type StoredConnection,
 } from '../store/connections.ts';
 import type { Database } from '../store/database.ts';
-import { openEmbedded } from '../store/sqlite.ts';
+import { openDatabase } from '../store/open-database.ts';
 import {
   type Action,
   escapeLine,
@@ -207,7 +207,7 @@ export async function withDatabase<E extends 0 | 1 | 'unconfirmed'>(
   work: (database: Database, settings: Settings) => Promise<E>,
 ): Promise<E> {
   const settings = readSettings(shell.environment, shell.home);
-  const database = await openEmbedded(settings.data, false);
+  const database = await openDatabase(settings, { exclusive: false });
   try {
     return await work(database, settings);
   } finally {

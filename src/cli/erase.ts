@@ -16,8 +16,8 @@ import {
   keepReturnedPerson,
 } from '../store/erasure/find-person.ts';
 import { redactOtherPeople } from '../store/erasure/redact-others.ts';
+import { isInUse } from '../store/open-database.ts';
 import { redactLoggedRequests } from '../store/request-log.ts';
-import { isDirectoryInUse } from '../store/sqlite.ts';
 import { travelStore } from '../store/travel-writes.ts';
 import { type ErasureDeps, eraseTraveler, reduceEvents } from '../travel/erasure.ts';
 import { findConnection, withDatabase } from './connections.ts';
@@ -194,7 +194,7 @@ async function erasePerson(
     await keepReturnedPerson(database, { ...removed, erased });
     return RETURNED;
   }
-  if (await isDirectoryInUse(settings.data)) {
+  if (await isInUse(settings)) {
     // The server may have written log entries while the identities were removed.
     await setTimeout(LOG_DELAY_MS);
     if ((await removeFromOtherRecords(database, deps, { person, after: left.last })) === 'busy')

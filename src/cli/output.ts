@@ -5,7 +5,9 @@ import { SettingsFault } from '../config/faults.ts';
 import { isSafeUrl } from '../config/schema.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { UnknownSchema } from '../store/migrate.ts';
+import { DatabaseFault } from '../store/postgres.ts';
 import { DatabaseInUse } from '../store/sqlite.ts';
+import { StoreUnavailable } from '../store/unavailable.ts';
 
 /** Formats a table. Each cell takes one line: line breaks and control characters are escaped. */
 export function formatTable(head: string[], rows: string[][]): string {
@@ -85,11 +87,13 @@ export function exitCodeFor(error: unknown, complain: (text: string) => void): 0
 
 function operatorMessage(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  if ([SettingsFault, DatabaseInUse, UnknownSchema].some((known) => error instanceof known))
+  if ([SettingsFault, DatabaseInUse, DatabaseFault, UnknownSchema].some((known) => error instanceof known))
     return error.message;
   const { message } = error;
   const inDatabase = databaseRemedies.find(([part]) => message.includes(part));
   if (inDatabase) return `The database in JETBRIDGE_DATA cannot be used: ${message}. ${inDatabase[1]}`;
+  if (error instanceof StoreUnavailable)
+    return `The database cannot be used: ${error.reason}. Try again when it can.`;
   if (!('syscall' in error) || !('code' in error)) return undefined;
   const cure = systemRemedies[String(error.code)];
   return cure === undefined ? `${message}.` : `${message}. ${cure}`;

@@ -128,6 +128,7 @@ function demoSettings(shell: Shell, { data, scimToken, travelKey }: Secrets & { 
     host: '127.0.0.1',
     publicUrl: undefined,
     data,
+    postgres: undefined,
     key: undefined,
     previousKey: undefined,
     logLevel: 'silent',

@@ -4,8 +4,8 @@ import type { Settings } from '../config/settings.ts';
 import { createSampleData, type SampleCompany, SampleDataRefused } from '../sample-data/sample-data.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import type { Database } from '../store/database.ts';
+import { type DatabaseLocation, isInUse } from '../store/open-database.ts';
 import { requestLog } from '../store/request-log.ts';
-import { isDirectoryInUse } from '../store/sqlite.ts';
 import { travelStore } from '../store/travel-writes.ts';
 import { catalog } from '../travel/catalog.ts';
 import { ApiError } from '../travel/errors.ts';
@@ -93,7 +93,7 @@ export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Pro
     bar?.setTotal(users + trips);
     const deps = {
       store: travelStore(database),
-      pause: pauseBetweenTransactions(settings.data),
+      pause: pauseBetweenTransactions(settings),
       progress: () => bar?.increment(),
     };
     try {
@@ -119,12 +119,12 @@ const WITHOUT_SERVER = { writes: 1_000, pauseMs: 0 };
 /** Interval at which the command checks whether a server is running, in milliseconds. */
 const SERVER_CHECK_MS = 3_000;
 
-function pauseBetweenTransactions(directory: string): () => Promise<number> {
+function pauseBetweenTransactions(location: DatabaseLocation): () => Promise<number> {
   let pace = WITHOUT_SERVER;
   let checkAt = 0;
   return async () => {
     if (performance.now() >= checkAt) {
-      pace = (await isDirectoryInUse(directory)) ? WITH_SERVER : WITHOUT_SERVER;
+      pace = (await isInUse(location)) ? WITH_SERVER : WITHOUT_SERVER;
       checkAt = performance.now() + SERVER_CHECK_MS;
     }
     await setTimeout(pace.pauseMs);

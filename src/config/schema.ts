@@ -315,6 +315,18 @@ const encryptionKey = z.string().refine((key) => parseEncryptionKey(key) !== und
 });
 
 /** The environment variables. Empty ones must be removed first. */
+const postgresUrlFault = faultText(
+  'is no URL of a PostgreSQL database',
+  'Give e.g. postgres://jetbridge:password@db.example.com/jetbridge.',
+);
+/** The URL may have no host, if its parameter `host` names the folder of a socket. */
+const postgresUrl = z
+  .string()
+  .refine(
+    (text) => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@localhost/')),
+    postgresUrlFault,
+  );
+
 export const environmentSchema = z.object({
   PORT: z
     .string()
@@ -327,6 +339,12 @@ export const environmentSchema = z.object({
     .url({ protocol: /^https?$/, error: faultText('is no URL', 'Give e.g. https://bridge.example.com.') })
     .optional(),
   JETBRIDGE_DATA: z.string().default('./data'),
+  DATABASE_URL: postgresUrl.optional(),
+  DATABASE_CONNECTIONS: z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/, faultText('is no whole number from 1 to 999', 'Give one, e.g. 10.'))
+    .transform(Number)
+    .default(10),
   JETBRIDGE_KEY: encryptionKey
     .refine((key) => parseEncryptionKey(key) === undefined || secretWeakness(key.trim()) === undefined, {
       error: faultText(

@@ -46,6 +46,8 @@ export interface Settings extends TransportSettings {
   host: string;
   publicUrl: string | undefined;
   data: string;
+  /** The PostgreSQL database; undefined: the embedded database in the data folder is used. */
+  postgres: { url: string; connections: number } | undefined;
   /** JETBRIDGE_KEY, which encrypts stored secrets; undefined: the key file in the data folder is used. */
   key: string | undefined;
   /** JETBRIDGE_KEY_PREVIOUS, which decrypts secrets from before the key was changed. */
@@ -64,23 +66,18 @@ export interface Settings extends TransportSettings {
 }
 
 /**
- * Variables that a later version will have. They are refused when set, because ignoring them silently would mislead the
- * operator.
- */
-const unsupportedVariables = ['DATABASE_URL'];
-
-/**
  * Reads the environment, the settings file and its mapping files. The settings file is JETBRIDGE_CONFIG, else config/jetbridge.json in
  * the current folder, else in `home`, the program's folder. Throws a SettingsFault that lists every fault.
  */
 export function readSettings(environment: Record<string, string | undefined>, home: string): Settings {
-  const faults = unsupportedFaults(environment);
+  const faults: Fault[] = [];
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const variables = environmentSchema.safeParse(present);
   if (!variables.success) {
     const found = toMappingFaults(variables.error, environmentSchema);
     faults.push(...found.map((fault) => ({ ...fault, file: 'environment' })));
   }
+  const postgres = variables.success ? postgresSettings(variables.data, faults) : undefined;
   const transport = variables.success ? transportSettings(variables.data, faults) : undefined;
   const file = findSettingsFile(present, home);
   const written = readSettingsFile(file, faults);
@@ -99,6 +96,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     host: data.HOST,
     publicUrl: data.PUBLIC_URL,
     data: data.JETBRIDGE_DATA,
+    postgres,
     key: data.JETBRIDGE_KEY,
     previousKey: data.JETBRIDGE_KEY_PREVIOUS,
     logLevel: data.LOG_LEVEL,
@@ -112,6 +110,23 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     travelService: written.travelService,
     ...transport,
   };
+}
+
+/** The key must be set, because a key file of one process does not decrypt what another process has encrypted. */
+function postgresSettings(
+  {
+    DATABASE_URL: url,
+    DATABASE_CONNECTIONS: connections,
+    JETBRIDGE_KEY: key,
+  }: z.infer<typeof environmentSchema>,
+  faults: Fault[],
+): Settings['postgres'] {
+  if (url === undefined) return undefined;
+  const problem = 'is not set, and DATABASE_URL is';
+  const remedy =
+    'Set it to what "openssl rand -hex 32" prints, the same for all processes that use the database.';
+  if (key === undefined) faults.push({ file: 'environment', path: 'JETBRIDGE_KEY', problem, remedy });
+  return { url, connections };
 }
 
 /** Plain HTTP to another machine would expose the credential and the travelers' data to the network. */
@@ -157,17 +172,6 @@ function alertSettings(
     : 'is no secret of a webhook';
   if (problem !== undefined) faults.push({ file: 'environment', path: secretEnv, problem, remedy });
   return { webhookUrl, secret };
-}
-
-function unsupportedFaults(environment: Record<string, string | undefined>): Fault[] {
-  return unsupportedVariables
-    .filter((name) => environment[name])
-    .map((name) => ({
-      file: 'environment',
-      path: name,
-      problem: 'is not supported by this version',
-      remedy: 'Unset it; docs/operations.md tells what to do instead.',
-    }));
 }
 
 function findSettingsFile(environment: Record<string, string | undefined>, home: string): string {

@@ -12,8 +12,8 @@ import type { TravelAnswer, TravelFailure } from '../provisioning/travel-ports.t
 import type { ScimResource } from '../schema/resource.ts';
 import { ensureConnection } from '../store/connections.ts';
 import type { Database } from '../store/database.ts';
+import { hasDatabase, openDatabase } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
-import { hasDatabase, openEmbedded } from '../store/sqlite.ts';
 import type { Rules } from '../translator/rules.ts';
 import type { Lookups, Reference } from '../translator/translation.ts';
 import { openEmbeddedTravel } from './embedded.ts';
@@ -42,7 +42,7 @@ export async function readManagers(
   connection: ConnectionSettings,
   { rules, user }: { rules: Rules; user: ScimResource },
 ): Promise<ReadonlyMap<string, Reference>> {
-  if (!hasDatabase(settings.data)) return new Map();
+  if (!hasDatabase(settings)) return new Map();
   return withDatabase(settings, async (database) => {
     const { identities, references } = provisioningStore(database);
     const fresh = newIdentity(silentRuntime(), connection, user);
@@ -103,7 +103,7 @@ function silentRuntime() {
 }
 
 async function withDatabase<T>(settings: Settings, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openEmbedded(settings.data, false);
+  const database = await openDatabase(settings, { exclusive: false });
   try {
     return await work(database);
   } finally {

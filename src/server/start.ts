@@ -33,9 +33,9 @@ import { ensureConnection } from '../store/connections.ts';
 import { type ScimTokens, scimTokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import { deliveryQueue } from '../store/delivery-queue.ts';
+import { openDatabase } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { requestLog } from '../store/request-log.ts';
-import { openEmbedded } from '../store/sqlite.ts';
 import { WriteHealth } from '../store/write-health.ts';
 import { createRequestLogWriter } from '../travel/request-log-writer.ts';
 import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
@@ -159,7 +159,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
 /** Opens and migrates the database, removes what an earlier process left in it, and opens the stores. */
 async function openStore(settings: Settings, options: StartOptions): Promise<ServerDeps> {
   const log = options.log ?? createLog(settings.logLevel);
-  const database = await openEmbedded(settings.data, true);
+  const database = await openDatabase(settings, { exclusive: true });
   await reencryptSecrets(settings, { database, log, now: Date.now() }).catch(async (error: unknown) => {
     await database.close();
     throw error;

@@ -78,3 +78,77 @@ export function timeAfter(time: Expression<number>, ms: number): Expression<numb
 export function hasMessage(error: unknown, text: string): boolean {
   return types.isNativeError(error) && error.message.includes(text);
 }
+
+/** The clock that times are compared with: the database's, or the time that callers give, for tests with a clock of their own. */
+export type DatabaseClock = 'database' | 'given';
+
+/** PostgreSQL, whose rows several processes write at once. */
+export function postgres(clock: DatabaseClock): Dialect {
+  return {
+    name: 'postgres',
+    columnTypes: { orderedText: 'text collate "C"', bigint: 'bigint' },
+    counterSlots: 8,
+    lockRows: (query) => query.forUpdate(),
+    shareRows: (query) => query.forKeyShare(),
+    skipLocked: (query) => query.forUpdate().skipLocked(),
+    now: (given) =>
+      clock === 'given'
+        ? sql<number>`${given}::bigint`
+        : sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
+    isDuplicate: (error) => codeOf(error) === '23505',
+    isReferenceViolation: (error) => codeOf(error) === '23503',
+    isRetryable: (error) => retryable.includes(codeOf(error)),
+    toUnavailable: (error) => {
+      if (!types.isNativeError(error)) return undefined;
+      const code = codeOf(error);
+      const fault =
+        serverFaults.find(([prefix]) => code.startsWith(prefix)) ??
+        networkFaults.find(([part]) => code === part || error.message.includes(part));
+      return fault && new StoreUnavailable(fault[1], { cause: error });
+    },
+  };
+}
+
+/**
+ * Serialization failures, deadlocks, and prepared statements that are missing, taken or outdated: the transaction is run again with
+ * unnamed ones.
+ */
+const retryable = ['40001', '40P01', '26000', '42P05', '0A000'];
+
+/** Error codes of PostgreSQL, or their beginnings, that end without a change here, and the reason shown to the operator. */
+const serverFaults: [code: string, reason: string][] = [
+  ['08', 'the connection to the database was lost'],
+  ['25006', 'the database may only be read'],
+  ['28', 'the database refuses the user or the password'],
+  ['3D000', 'the database does not exist'],
+  ['53100', 'the disk of the database is full'],
+  ['53300', 'the database has too many connections'],
+  ['53', 'the database is short of memory or another resource'],
+  ['57014', 'the database cancelled a statement'],
+  ['57P', 'the database stops or starts'],
+  ['58', 'the database cannot use its files'],
+];
+
+/** Error codes of the operating system, and parts of the messages of `pg`, which have no code. */
+const networkFaults: [codeOrPart: string, reason: string][] = [
+  ['ECONNREFUSED', 'the database accepts no connections'],
+  ['ENOTFOUND', 'the host of the database is unknown'],
+  ['EAI_AGAIN', 'the host of the database is unknown'],
+  ['ENOENT', 'the database accepts no connections'],
+  ['ECONNRESET', 'the connection to the database was lost'],
+  ['EPIPE', 'the connection to the database was lost'],
+  ['ETIMEDOUT', 'the database does not answer'],
+  ['EHOSTUNREACH', 'the database cannot be reached'],
+  ['ENETUNREACH', 'the database cannot be reached'],
+  ['timeout exceeded when trying to connect', 'all connections to the database are in use'],
+  ['Connection terminated due to connection timeout', 'the database does not answer'],
+  ['Query read timeout', 'the database does not answer'],
+  ['Connection terminated', 'the connection to the database was lost'],
+  ['Client has encountered a connection error', 'the connection to the database was lost'],
+  ['Client was closed', 'the connection to the database was lost'],
+];
+
+/** The error code of PostgreSQL or of the operating system; empty if there is none. */
+function codeOf(error: unknown): string {
+  return types.isNativeError(error) && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}

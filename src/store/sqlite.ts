@@ -67,7 +67,7 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
 }
 
 /** True if the directory contains a database. Does not create one. */
-export function hasDatabase(directory: string): boolean {
+export function hasDatabaseFile(directory: string): boolean {
   return existsSync(join(directory, DATABASE));
 }
 

@@ -1,5 +1,4 @@
-import { sql } from 'kysely';
-import { textsInFiles } from '../fixtures/database-bytes.ts';
+import { textsInDatabase } from '../fixtures/database-texts.ts';
 import {
   createLeaver,
   ErasureFixture,
@@ -15,6 +14,7 @@ import { scimClient } from '../fixtures/scim-client.ts';
 import type { RunningService } from '../fixtures/service.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
+import { failAt } from '../fixtures/triggers.ts';
 
 let fixture: ErasureFixture;
 beforeEach(async () => {
@@ -37,20 +37,6 @@ async function hashes(data: string): Promise<number> {
   return rows.length;
 }
 
-/** Makes every run of the command fail at this change of a table, until `mend` is called. */
-async function breakAt(data: string, change: string): Promise<{ mend(): Promise<void> }> {
-  const database = await openTestDatabase(data, false);
-  await sql`create trigger stay before ${sql.raw(change)} begin select raise(abort, 'stay'); end`.execute(
-    database.db,
-  );
-  return {
-    mend: async () => {
-      await sql`drop trigger stay`.execute(database.db);
-      await database.close();
-    },
-  };
-}
-
 test('if leavers are deleted, the events and webhook deliveries of the deleted traveler are reduced, and its hash is stored', async () => {
   fixture.connect({ default: { policies: { deprovision: 'delete' } } });
   const running = await fixture.serve();
@@ -62,7 +48,7 @@ test('if leavers are deleted, the events and webhook deliveries of the deleted t
   expect({ end, err }).toEqual({ end: 0, err: '' });
   expect(out).toMatch(/[1-9]\d* events;/);
   expect(out).toContain('1 hash of the travel id');
-  expect(textsInFiles(running.data, MARKED)).toEqual([]);
+  expect(await textsInDatabase(running.data, MARKED)).toEqual([]);
   expect(await hashes(running.data)).toBe(1);
   await expectReduced(running, travelId);
   fixture.receives = true;
@@ -99,7 +85,7 @@ test('the events of a traveler that an admin deleted are reduced', async () => {
   expect(status).toBe(200);
   await waitUntilReconciled(running);
   expect(await fixture.erase(id)).toMatchObject({ end: 0, err: '' });
-  expect(textsInFiles(running.data, MARKED)).toEqual([]);
+  expect(await textsInDatabase(running.data, MARKED)).toEqual([]);
   await expectReduced(running, travelId);
 }, 60_000);
 
@@ -110,11 +96,11 @@ test.each(['update of desired on identity', 'update on request_log', 'delete on 
     const { scim, id, travelId } = await createLeaver(fixture, running);
     await scim.send('DELETE', `/Users/${id}`);
     await waitUntilReconciled(running);
-    const { mend } = await breakAt(running.data, change);
+    const { mend } = await failAt(running.data, change);
     await expect(fixture.erase(id)).rejects.toThrow('stay');
     await mend();
     expect(await fixture.erase(id)).toMatchObject({ end: 0, err: '' });
-    expect(textsInFiles(running.data, MARKED)).toEqual([]);
+    expect(await textsInDatabase(running.data, MARKED)).toEqual([]);
     expect(await getFromTravelApi(running.url, `/users/${travelId}`)).toBeUndefined();
     await expectReduced(running, travelId);
   },
@@ -137,9 +123,9 @@ test('a traveler of no connection is found again after an interrupted erasure', 
   // Remove the identity that an import has created for the traveler.
   for (const table of ['identity_email', 'identity'] as const) await database.db.deleteFrom(table).execute();
   await database.close();
-  const { mend } = await breakAt(JETBRIDGE_DATA, 'update on travel_resource');
+  const { mend } = await failAt(JETBRIDGE_DATA, 'update on travel_resource');
   await expect(fixture.erase(data.email)).rejects.toThrow('stay');
   await mend();
   expect(await fixture.erase(data.email)).toMatchObject({ end: 0, err: '' });
-  expect(textsInFiles(JETBRIDGE_DATA, MARKED)).toEqual([]);
+  expect(await textsInDatabase(JETBRIDGE_DATA, MARKED)).toEqual([]);
 }, 60_000);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { eraseUser } from '../../src/cli/erase.ts';
-import { textsInFiles } from '../fixtures/database-bytes.ts';
+import { textsInDatabase } from '../fixtures/database-texts.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type OtherTravelApi, otherTravelApi } from '../fixtures/other-travel-api.ts';
@@ -85,7 +85,7 @@ test('the remaining work in another travel service is named, and nothing is chan
     `  delete or anonymize the traveler ${travelId} in ${api.url}, where Jetbridge changes nothing. As long as it has its address, nobody else gets that address by Jetbridge`,
   );
   expect(api.writes()).toHaveLength(writes);
-  expect(textsInFiles(running.data, /zqzoe/)).toEqual([]);
+  expect(await textsInDatabase(running.data, /zqzoe/)).toEqual([]);
 });
 
 test('an import at the next start does not bring an erased person back', async () => {
@@ -102,7 +102,7 @@ test('an import at the next start does not bring an erased person back', async (
   expect(await found(zoe.userName)).toBe(0);
   api.editTraveler(api.traveler(zoe.userName)?.id ?? '', { lang: 'fr' });
   await stopped();
-  expect(textsInFiles(environment['JETBRIDGE_DATA'] ?? '', /zqzoe/)).toEqual([]);
+  expect(await textsInDatabase(environment['JETBRIDGE_DATA'] ?? '', /zqzoe/)).toEqual([]);
 });
 
 test('a later POST with the address waits until the erased traveler has lost it, and then creates a new person', async () => {
@@ -142,7 +142,7 @@ test('a person whose traveler elsewhere is not archived yet is not erased', asyn
   await eventually(async () =>
     expect((await erase(zoe.userName)).err).toContain('not taken out of use in the travel service yet'),
   );
-  expect(textsInFiles(running.data, /zqzoe/).length).toBeGreaterThan(0);
+  expect((await textsInDatabase(running.data, /zqzoe/)).length).toBeGreaterThan(0);
   api.failCall = () => undefined;
   await eventually(async () => expect((await erase(zoe.userName)).end).toBe(0));
   expect(api.traveler(zoe.userName)).toMatchObject({ archived: true });

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Database } from '../../src/store/database.ts';
 import {
   bookTrip,
@@ -14,6 +13,7 @@ import { patchOp } from '../fixtures/scim.ts';
 import type { RunningService } from '../fixtures/service.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
+import { afterUpdate } from '../fixtures/triggers.ts';
 
 let fixture: ErasureFixture;
 beforeEach(async () => {
@@ -81,13 +81,15 @@ test('a person who is reactivated after the traveler was erased gets a new trave
   const { scim, id, travelId } = person;
   const database = await openTestDatabase(running.data, false);
   // The IdP can still win until the traveler becomes anonymous, so reactivate the person at that moment.
-  await sql`create trigger back after update on travel_resource
-    when new.id = ${sql.lit(travelId)} and new.doc like '%"erased-%'
-    begin update identity set version = version + 1,
-      desired = json_set(desired, '$.active', json('true')), active = 1, state = 'dirty'
-      where id = ${sql.lit(id)}; end`.execute(database.db);
+  const { mend } = await afterUpdate(running.data, {
+    table: 'travel_resource',
+    when: `new.id = '${travelId}' and new.doc like '%"erased-%'`,
+    statement: `update identity set version = version + 1,
+      desired = replace(desired, '"active":false', '"active":true'), active = 1, state = 'dirty'
+      where id = '${id}'`,
+  });
   const { end, err } = await fixture.erase(id);
-  await sql`drop trigger back`.execute(database.db);
+  await mend();
   expect({ end, err }).toEqual({ end: 1, err: expect.stringContaining('gets a new traveler') });
   // The database trigger wakes no reconciler, so do what the next request for the person does.
   expect((await scim.send('PATCH', `/Users/${id}`, active(true))).status).toBe(200);

@@ -1,5 +1,4 @@
-import { sql } from 'kysely';
-import { textsInFiles } from '../fixtures/database-bytes.ts';
+import { textsInDatabase } from '../fixtures/database-texts.ts';
 import {
   bookTrip,
   createLeaver,
@@ -18,8 +17,8 @@ import { eventually } from '../fixtures/eventually.ts';
 import { runJetbridge } from '../fixtures/jetbridge.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
-import { openTestDatabase } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
+import { failAt } from '../fixtures/triggers.ts';
 
 let fixture: ErasureFixture;
 beforeEach(async () => {
@@ -32,14 +31,14 @@ test('nothing of an erased person is left in the files of the database, while th
   const { scim, id, travelId } = await createLeaver(fixture, running);
   expect((await scim.send('DELETE', `/Users/${id}`)).status).toBe(204);
   await waitUntilReconciled(running);
-  expect(textsInFiles(running.data, MARKED).length).toBeGreaterThan(20);
+  expect((await textsInDatabase(running.data, MARKED)).length).toBeGreaterThan(20);
   const { end, out, err } = await fixture.erase('zqmark.user@corp.example');
   expect({ end, err }).toEqual({ end: 0, err: '' });
   expect(out).toContain(`the traveler ${travelId} is deleted`);
-  expect(textsInFiles(running.data, MARKED)).toEqual([]);
+  expect(await textsInDatabase(running.data, MARKED)).toEqual([]);
   await waitUntilReconciled(running);
   await fixture.stop();
-  expect(textsInFiles(fixture.environment.JETBRIDGE_DATA, MARKED)).toEqual([]);
+  expect(await textsInDatabase(fixture.environment.JETBRIDGE_DATA, MARKED)).toEqual([]);
 }, 60_000);
 
 test('a traveler with trips becomes anonymous, invoices are unchanged, and webhooks receive the reduced events', async () => {
@@ -72,7 +71,7 @@ test('a traveler with trips becomes anonymous, invoices are unchanged, and webho
     `the traveler ${travelId} is made anonymous and stays archived, as 1 trip and 3 billing operations refer to it`,
   );
   expect(out).toContain('invoices, refunds and disputes, unchanged: 1 invoice of this traveler');
-  expect(textsInFiles(running.data, MARKED)).toEqual([]);
+  expect(await textsInDatabase(running.data, MARKED)).toEqual([]);
   expect(await getFromTravelApi(url, `/invoices/${invoiceId}`)).toEqual(before);
   expect(await getFromTravelApi(url, `/users/${travelId}`)).toEqual({
     ...{
@@ -116,14 +115,14 @@ test('a traveler with trips becomes anonymous, invoices are unchanged, and webho
 test('a person whom the identity provider wants active is not erased, and the message says what to do', async () => {
   const running = await fixture.serve();
   const { scim, id } = await createLeaver(fixture, running);
-  const before = textsInFiles(running.data, MARKED).length;
+  const before = (await textsInDatabase(running.data, MARKED)).length;
   const { end, out, err } = await fixture.erase(id);
   expect({ end, out }).toEqual({ end: 1, out: '' });
   expect(err).toBe(
     `The identity provider of the connection default still wants zqmark.user@corp.example active (SCIM id ${id}). Deactivate, unassign or delete the person there; once that has arrived here, erase them.`,
   );
   expect((await scim.send('GET', `/Users/${id}`)).body.title).toBe('zqmark other title');
-  expect(textsInFiles(running.data, MARKED).length).toBeGreaterThanOrEqual(before);
+  expect((await textsInDatabase(running.data, MARKED)).length).toBeGreaterThanOrEqual(before);
 });
 
 test('the plan lists what is removed, what is kept and what remains to be done, and changes nothing without --yes', async () => {
@@ -191,7 +190,7 @@ test('an erasure works without a server, and a later POST with the address creat
   await waitUntilReconciled(running);
   await fixture.stop();
   expect(await fixture.erase('zqmark.new@corp.example')).toMatchObject({ end: 0, err: '' });
-  expect(textsInFiles(fixture.environment.JETBRIDGE_DATA, MARKED)).toEqual([]);
+  expect(await textsInDatabase(fixture.environment.JETBRIDGE_DATA, MARKED)).toEqual([]);
   const again = await fixture.serve();
   const back = await scimClient(again.url, SCIM_TOKEN).send('POST', '/Users', markedUser());
   expect(back.status).toBe(201);
@@ -285,17 +284,13 @@ test('the next erasure completes an interrupted one', async () => {
   const { scim, id } = await createLeaver(fixture, running);
   await scim.send('DELETE', `/Users/${id}`);
   await waitUntilReconciled(running);
-  const database = await openTestDatabase(running.data, false);
   // The last step fails, as if the process had died before it.
-  await sql`create trigger stay before delete on identity begin select raise(abort, 'stay'); end`.execute(
-    database.db,
-  );
+  const { mend } = await failAt(running.data, 'delete on identity');
   await expect(fixture.erase(id)).rejects.toThrow('stay');
-  expect(textsInFiles(running.data, MARKED).length).toBeGreaterThan(0);
-  await sql`drop trigger stay`.execute(database.db);
-  await database.close();
+  expect((await textsInDatabase(running.data, MARKED)).length).toBeGreaterThan(0);
+  await mend();
   expect(await fixture.erase(id)).toMatchObject({ end: 0, err: '' });
-  expect(textsInFiles(running.data, MARKED)).toEqual([]);
+  expect(await textsInDatabase(running.data, MARKED)).toEqual([]);
 });
 
 test('the exit code is 0 for an erasure, 1 for a refusal, and 2 without --yes or without a user', async () => {

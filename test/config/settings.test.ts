@@ -7,6 +7,7 @@ import { runJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 
 const home = join(__dirname, '..', '..');
 const secret = 'correct-horse-battery-staple';
+const KEY = '89faff02a3fed2ade8256581cc47d9f3d0bef56c29797f5f4b1cb0b8d07d74be';
 
 interface Given {
   /** File contents by name, for a new folder; `settings.json` is the settings file. */
@@ -90,6 +91,20 @@ describe('settings without a fault', () => {
       'settings.json connections.default.mapping: names mappings/default.json, which does not exist. Create it, or name another; the name is relative to the settings file.',
     ]);
     expect(faultsOf({ files: mapped('\uFEFF{}') })).toEqual([]);
+  });
+
+  it('PostgreSQL is used if DATABASE_URL is set, with 10 connections by default', () => {
+    const url = 'postgres://jetbridge:password@db.example.com/jetbridge?sslmode=verify-full';
+    const environment = { DATABASE_URL: url, JETBRIDGE_KEY: KEY };
+    expect(readSettings(environment, home).postgres).toEqual({ url, connections: 10 });
+    const fewer = readSettings({ ...environment, DATABASE_CONNECTIONS: '3' }, home);
+    expect(fewer.postgres).toEqual({ url, connections: 3 });
+    expect(readSettings({}, home).postgres).toBeUndefined();
+  });
+
+  it('the host of DATABASE_URL may be the folder of a socket', () => {
+    const url = 'postgresql://jetbridge@/jetbridge?host=/run/postgresql';
+    expect(readSettings({ DATABASE_URL: url, JETBRIDGE_KEY: KEY }, home).postgres?.url).toBe(url);
   });
 
   it('JETBRIDGE_KEY is 32 bytes in hexadecimal or base64', () => {
@@ -304,9 +319,24 @@ describe('a fault is one line: file, place, problem, remedy', () => {
       'environment TRAVEL_API_KEY: has less than 16 characters. Give one as "openssl rand -hex 32" prints it.',
     ],
     [
-      'DATABASE_URL, which this version would ignore',
-      { environment: { DATABASE_URL: 'x' } },
-      'environment DATABASE_URL: is not supported by this version. Unset it; docs/operations.md tells what to do instead.',
+      'a database that is not PostgreSQL',
+      { environment: { DATABASE_URL: 'mysql://root:secret@db/x', JETBRIDGE_KEY: KEY } },
+      'environment DATABASE_URL: is no URL of a PostgreSQL database. Give e.g. postgres://jetbridge:password@db.example.com/jetbridge.',
+    ],
+    [
+      'a URL of a database with a port that is no number',
+      { environment: { DATABASE_URL: 'postgres://db:secret/x', JETBRIDGE_KEY: KEY } },
+      'environment DATABASE_URL: is no URL of a PostgreSQL database. Give e.g. postgres://jetbridge:password@db.example.com/jetbridge.',
+    ],
+    [
+      'no connections to the database',
+      { environment: { DATABASE_CONNECTIONS: '0' } },
+      'environment DATABASE_CONNECTIONS: is no whole number from 1 to 999. Give one, e.g. 10.',
+    ],
+    [
+      'PostgreSQL without a key that all processes share',
+      { environment: { DATABASE_URL: 'postgres://db/x' } },
+      'environment JETBRIDGE_KEY: is not set, and DATABASE_URL is. Set it to what "openssl rand -hex 32" prints, the same for all processes that use the database.',
     ],
     [
       'a certificate without a key',
@@ -533,12 +563,12 @@ describe('a fault is one line: file, place, problem, remedy', () => {
 
   it('several faults are several lines, of environment, settings and mappings together', () => {
     const faults = faultsOf({
-      environment: { PORT: 'x', LOG_LEVEL: 'y', DATABASE_URL: 'z' },
+      environment: { PORT: 'x', DATABASE_URL: 'z', LOG_LEVEL: 'y' },
       files: mapped({ colour: 1, language: { default: 'de' } }),
     });
     expect(faults.map((line) => line.split(':')[0])).toEqual([
-      'environment DATABASE_URL',
       'environment PORT',
+      'environment DATABASE_URL',
       'environment LOG_LEVEL',
       'map.json language.default',
       'map.json colour',

@@ -4,6 +4,7 @@ import { scimTokens } from '../../src/store/credentials.ts';
 import { DatabaseInUse, openEmbedded } from '../../src/store/sqlite.ts';
 import { NOW } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
+import { describeOnSqlite, openTestDatabase } from '../fixtures/test-database.ts';
 import { describeConnections } from './conformance/connections.ts';
 import { describeCredentials } from './conformance/credentials.ts';
 import { describeGroups } from './conformance/groups.ts';
@@ -21,7 +22,7 @@ import { describeTombstones } from './conformance/tombstones.ts';
 
 const { newFolder, open } = temporaryDatabases('jetbridge-store-');
 
-describe('the embedded database', () => {
+describe('the store', () => {
   describeIdentities(() => open());
   describeHolds(() => open());
   describeIdentityChanges(() => open());
@@ -37,6 +38,44 @@ describe('the embedded database', () => {
   describeTokens(() => open());
   describeCredentials(() => open());
 
+  it('can be opened by a command while a server runs', async () => {
+    const directory = newFolder();
+    const serving = await open(directory);
+    await ensureConnection(serving, { id: 'okta', account: 'acme' });
+    const command = await open(directory, false);
+    const token = { id: '1', hash: 'h', name: 'n', connection: 'okta', createdAt: NOW, expiresAt: undefined };
+    await scimTokens(command).create(token);
+    expect(await scimTokens(serving).findActive('h', NOW)).toMatchObject({ connection: 'okta' });
+  });
+
+  it('keeps all data when it is opened again', async () => {
+    const directory = newFolder();
+    const first = await openTestDatabase(directory, true);
+    await ensureConnection(first, { id: 'okta', account: 'acme' });
+    await first.close();
+    const second = await open(directory);
+    await second.ping();
+    expect(await second.db.selectFrom('connection').select('id').execute()).toEqual([{ id: 'okta' }]);
+  });
+
+  it('rejects a ping once it is closed', async () => {
+    const database = await openTestDatabase(newFolder(), true);
+    await database.close();
+    await expect(database.ping()).rejects.toThrow();
+  });
+
+  it('recognizes unique violations, and no other errors, as duplicates', async () => {
+    const { db, isDuplicate } = await open();
+    const insert = (id: string | null) =>
+      sql`insert into connection (id, account) values (${id}, ${id})`.execute(db);
+    await insert('a');
+    const [twin, empty] = await Promise.allSettled([insert('a'), insert(null)]);
+    expect(twin.status === 'rejected' && isDuplicate(twin.reason)).toBe(true);
+    expect(empty.status === 'rejected' && isDuplicate(empty.reason)).toBe(false);
+  });
+});
+
+describeOnSqlite('the embedded database', () => {
   it('syncs every commit to the disk before it is acknowledged', async () => {
     const { db } = await open();
     const pragma = async (name: string) => {
@@ -56,42 +95,6 @@ describe('the embedded database', () => {
     await expect(openEmbedded(directory, true)).rejects.toThrow(/is in use by another Jetbridge/);
     await first.close();
     await open(directory);
-  });
-
-  it('can be opened by a command while a server runs', async () => {
-    const directory = newFolder();
-    const serving = await open(directory);
-    await ensureConnection(serving, { id: 'okta', account: 'acme' });
-    const command = await open(directory, false);
-    const token = { id: '1', hash: 'h', name: 'n', connection: 'okta', createdAt: NOW, expiresAt: undefined };
-    await scimTokens(command).create(token);
-    expect(await scimTokens(serving).findActive('h', NOW)).toMatchObject({ connection: 'okta' });
-  });
-
-  it('keeps all data when it is opened again', async () => {
-    const directory = newFolder();
-    const first = await openEmbedded(directory, true);
-    await ensureConnection(first, { id: 'okta', account: 'acme' });
-    await first.close();
-    const second = await open(directory);
-    await second.ping();
-    expect(await second.db.selectFrom('connection').select('id').execute()).toEqual([{ id: 'okta' }]);
-  });
-
-  it('rejects a ping once it is closed', async () => {
-    const database = await openEmbedded(newFolder(), true);
-    await database.close();
-    await expect(database.ping()).rejects.toThrow();
-  });
-
-  it('recognizes unique violations, and no other errors, as duplicates', async () => {
-    const { db, isDuplicate } = await open();
-    const insert = (id: string | null) =>
-      sql`insert into connection (id, account) values (${id}, ${id})`.execute(db);
-    await insert('a');
-    const [twin, empty] = await Promise.allSettled([insert('a'), insert(null)]);
-    expect(twin.status === 'rejected' && isDuplicate(twin.reason)).toBe(true);
-    expect(empty.status === 'rejected' && isDuplicate(empty.reason)).toBe(false);
   });
 
   it('reports why a transaction failed that SQLite has rolled back itself', async () => {

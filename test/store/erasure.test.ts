@@ -3,7 +3,7 @@ import { nameMatcher, redactNames, withoutReferences } from '../../src/store/era
 import { travelStore } from '../../src/store/travel-writes.ts';
 import { indexKeys } from '../../src/travel/resource.ts';
 import { user } from '../../src/travel/resources/user.ts';
-import { textsInFiles } from '../fixtures/database-bytes.ts';
+import { textsInDatabase } from '../fixtures/database-texts.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
 
@@ -99,6 +99,6 @@ test('the address of a resource that is deleted from a long list stays in no fil
   expect(page.resources.map(({ id }) => id)).toEqual(['u2102']);
   await database.emptyLog();
   await database.close();
-  expect(textsInFiles(place.path, new RegExp(address(512).replaceAll('.', '\\.')))).toEqual([]);
+  expect(await textsInDatabase(place.path, new RegExp(address(512).replaceAll('.', '\\.')))).toEqual([]);
   place.remove();
 }, 30_000);

@@ -3,12 +3,11 @@ import type { Database } from '../../src/store/database.ts';
 
 /** Dumps the tables of the travel service's resources as text, for comparisons before and after a refused request. */
 export async function dumpOf({ db }: Database): Promise<string> {
-  const tables = await sql<{ name: string }>`
-    select name from sqlite_master where type = 'table' and name like 'travel%' order by name`.execute(db);
+  const tables = await db.introspection.getTables();
   const contents = [];
-  for (const { name } of tables.rows) {
+  for (const name of tables.map((table) => table.name).toSorted()) {
     // The use of credentials and the request log may change in any case.
-    if (/key|request|client|token/.test(name)) continue;
+    if (!name.startsWith('travel') || /key|request|client|token/.test(name)) continue;
     contents.push(name, (await sql`select * from ${sql.table(name)}`.execute(db)).rows);
   }
   return JSON.stringify(contents);

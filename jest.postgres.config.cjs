@@ -1,0 +1,15 @@
+/** The tests of `npm test` that use the database, on PostgreSQL (`npm run test:postgres`). */
+process.env.JETBRIDGE_TEST_STORE = 'postgres';
+const fast = require('./jest.config.cjs');
+
+module.exports = {
+  ...fast,
+  testPathIgnorePatterns: [
+    ...fast.testPathIgnorePatterns,
+    // These use no database.
+    '/test/(adapter|config|docs|replay|schema|translator)/',
+    // These are about the files of SQLite, and about how it executes queries.
+    '/full-disk\\.test\\.ts$',
+    '/test/store/schema\\.test\\.ts$',
+  ],
+};

@@ -1,0 +1,14 @@
+/** The tests of `npm run test:slow` that use the database, on PostgreSQL (`npm run test:slow:postgres`). */
+module.exports = {
+  ...require('./jest.postgres.config.cjs'),
+  testMatch: ['**/*.slow.test.ts'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    // These use no database, or one of their own.
+    '/test/(adapter|fixtures)/',
+    '/test/store/postgres\\.slow\\.test\\.ts$',
+    // These are about the files of SQLite, and about how it executes queries.
+    '/full-disk\\.slow\\.test\\.ts$',
+    '/test/store/indexes\\.slow\\.test\\.ts$',
+  ],
+};

@@ -1,0 +1,203 @@
+import { setTimeout } from 'node:timers/promises';
+import { types } from 'node:util';
+import { Kysely, sql, type Transaction } from 'kysely';
+import pg from 'pg';
+import { readScopes } from './connection-scopes.ts';
+import type { Database, TransactionOptions } from './database.ts';
+import { type DatabaseClock, type Dialect, postgres } from './dialect.ts';
+import { migrate, UnknownSchema } from './migrate.ts';
+import { postgresDialect } from './postgres-driver.ts';
+import { StatementNames } from './statement-names.ts';
+import type { Tables } from './tables.ts';
+import { StoreUnavailable } from './unavailable.ts';
+
+interface PostgresOptions {
+  /** The maximum number of connections of this process. */
+  connections?: number;
+  clock?: DatabaseClock;
+}
+
+/**
+ * Opens a PostgreSQL database and migrates it. Any number of processes may do so at the same time. Throws a DatabaseFault if it
+ * cannot be used, and an UnknownSchema if another version made its schema.
+ */
+export async function openPostgres(
+  url: string,
+  { connections = 10, clock = 'database' }: PostgresOptions = {},
+): Promise<Database> {
+  const dialect = postgres(clock);
+  const listeners: ((error: StoreUnavailable) => void)[] = [];
+  const pool = openPool(url, connections);
+  const translate = (error: unknown) => {
+    const unavailable = dialect.toUnavailable(error);
+    if (unavailable) for (const listener of listeners) listener(unavailable);
+    return unavailable ?? error;
+  };
+  const names = new StatementNames();
+  const kysely = (begin: string) =>
+    new Kysely<Tables>({ dialect: postgresDialect({ pool, begin, translate, names }) });
+  const db = kysely('begin');
+  const relaxed = kysely('begin; set local synchronous_commit = off');
+  try {
+    await migrateOnce(db, url, dialect);
+    const scopes = await readScopes(db);
+    return {
+      ...{ db, dialect, scopes },
+      transaction: (work, options) => runTransaction({ db, relaxed, dialect }, work, options),
+      scopeOf: (connection) => scopes.of(connection),
+      isDuplicate: dialect.isDuplicate,
+      onUnavailable: (listener) => void listeners.push(listener),
+      probeWrite: async () => {
+        await sql`
+          insert into write_probe (id, content) values (1, '')
+          on conflict (id) do update set content = excluded.content`.execute(db);
+      },
+      // There is no log that this process could empty: vacuuming and archiving are settings of the server.
+      emptyLog: async () => true,
+      ping: async () => {
+        await db.selectFrom('connection').select('id').limit(1).execute();
+      },
+      close: () => pool.end(),
+    };
+  } catch (error) {
+    await pool.end();
+    throw error instanceof UnknownSchema ? error : new DatabaseFault(url, error);
+  }
+}
+
+/** How often processes that start together may fail to create the tables of the migrator, which is not under its lock. */
+const MIGRATION_ATTEMPTS = 5;
+
+async function migrateOnce(
+  db: Kysely<Tables>,
+  url: string,
+  { columnTypes, ...dialect }: Dialect,
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await migrate(db, { types: columnTypes, place: displayUrl(url), setting: 'DATABASE_URL' });
+    } catch (error) {
+      if (!dialect.isDuplicate(error) || attempt === MIGRATION_ATTEMPTS) throw error;
+      await pause(attempt);
+    }
+  }
+}
+
+/** A request waits this long for a connection, in milliseconds, before it is answered 503. */
+const CONNECT_MS = 5_000;
+/** Time limit of a statement, in milliseconds. A connection through which no answer comes is then closed. */
+const STATEMENT_MS = 30_000;
+const IDLE_MS = 60_000;
+/** Connections are renewed after this time, in seconds, so that they spread over the servers behind one address. */
+const LIFETIME_S = 1_800;
+
+function openPool(connectionString: string, max: number): pg.Pool {
+  const pool = new pg.Pool({
+    ...{ connectionString, max, application_name: 'jetbridge', pipeline: true },
+    ...{ connectionTimeoutMillis: CONNECT_MS, query_timeout: STATEMENT_MS },
+    ...{ idleTimeoutMillis: IDLE_MS, maxLifetimeSeconds: LIFETIME_S, keepAlive: true },
+    types: { getTypeParser },
+  });
+  // A lost connection that is idle leaves the pool by itself; one that is in use fails its statement.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
+}
+
+/** Counts, sums and times are below 2^53. */
+const asNumber = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
+
+const getTypeParser: typeof pg.types.getTypeParser = (type: number, format?: 'text' | 'binary') =>
+  asNumber.has(type) ? Number : pg.types.getTypeParser(type, format);
+
+/** How often a transaction is run before it is given up because of concurrent ones. */
+const ATTEMPTS = 10;
+
+interface TransactionDeps {
+  db: Kysely<Tables>;
+  /** Its commits do not wait for the disk. */
+  relaxed: Kysely<Tables>;
+  dialect: Dialect;
+}
+
+/** Runs a transaction, and runs it again if it lost against a concurrent one. */
+async function runTransaction<T>(
+  { db, relaxed, dialect }: TransactionDeps,
+  work: (tx: Transaction<Tables>) => Promise<T>,
+  { durable = true, commitIf = () => true }: TransactionOptions<T> = {},
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await commitOrRollBack(durable ? db : relaxed, work, commitIf);
+    } catch (error) {
+      if (!dialect.isRetryable(error)) throw error;
+      if (attempt === ATTEMPTS)
+        throw new StoreUnavailable('too many writes of the same rows', { cause: toError(error) });
+      await pause(attempt);
+    }
+  }
+}
+
+/** Waits for a random time that grows with the attempts, so that the same transactions do not meet again. */
+function pause(attempt: number): Promise<void> {
+  return setTimeout(Math.random() * 5 * 2 ** Math.min(attempt, 6));
+}
+
+async function commitOrRollBack<T>(
+  db: Kysely<Tables>,
+  work: (tx: Transaction<Tables>) => Promise<T>,
+  commitIf: (result: T) => boolean,
+): Promise<T> {
+  const refused: { result: T }[] = [];
+  try {
+    return await db.transaction().execute(async (tx) => {
+      const result = await work(tx);
+      if (commitIf(result)) return result;
+      refused.push({ result });
+      throw new Rollback();
+    });
+  } catch (error) {
+    const [first] = refused;
+    if (first && error instanceof Rollback) return first.result;
+    throw error;
+  }
+}
+
+/** Thrown to roll a transaction back whose result is returned. */
+class Rollback extends Error {}
+
+function toError(error: unknown): Error {
+  return types.isNativeError(error) ? error : new Error(String(error));
+}
+
+/** The URL without the password and the parameters, for messages. */
+export function displayUrl(url: string): string {
+  if (!URL.canParse(url)) return 'DATABASE_URL';
+  const { protocol, username, host, pathname } = new URL(url);
+  return `${protocol}//${username}${username && '@'}${host}${pathname}`;
+}
+
+/** The database cannot be used as it is. The message is one line for the operator, without the password. */
+export class DatabaseFault extends Error {
+  constructor(url: string, error: unknown) {
+    const cause = error instanceof StoreUnavailable ? error.cause : error;
+    const code = types.isNativeError(cause) && 'code' in cause ? String(cause.code) : '';
+    const message = types.isNativeError(cause) ? cause.message || code : String(cause);
+    super(`The database ${displayUrl(url)} cannot be used: ${message}. ${remedies[code] ?? REMEDY}`, {
+      cause,
+    });
+    this.name = 'DatabaseFault';
+  }
+}
+
+const REMEDY = 'Start its server, or correct DATABASE_URL.';
+
+const remedies: Record<string, string> = {
+  '28P01': 'Correct the user and the password in DATABASE_URL.',
+  '28000': 'Let the server accept this user, or correct DATABASE_URL.',
+  '3D000': 'Create the database, or correct DATABASE_URL.',
+  '42501': 'Give the user the right to create tables in the schema, or let it own the database.',
+  '25006': 'Let DATABASE_URL lead to the primary server.',
+  '53300': 'Raise max_connections of the server, or lower DATABASE_CONNECTIONS.',
+  '57P03': 'Wait until the server has started.',
+};

@@ -1,0 +1,284 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { sql } from 'kysely';
+import { Client } from 'pg';
+import type { Database } from '../../src/store/database.ts';
+import { UnknownSchema } from '../../src/store/migrate.ts';
+import { DatabaseFault, openPostgres } from '../../src/store/postgres.ts';
+import { StoreUnavailable } from '../../src/store/unavailable.ts';
+import { type PostgresServer, startPostgres } from '../fixtures/postgres.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.close());
+
+let closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.reverse()) await close();
+  closing = [];
+});
+
+/** Executes statements of the superuser in a database. */
+async function administer(database: string, ...statements: string[]): Promise<void> {
+  const client = new Client({ connectionString: server.url(database) });
+  await client.connect();
+  for (const statement of statements) await client.query(statement);
+  await client.end();
+}
+
+let last = 0;
+
+/** Creates a database without tables and returns its name. */
+async function newDatabase(): Promise<string> {
+  last += 1;
+  await administer('postgres', `create database empty_${last}`);
+  return `empty_${last}`;
+}
+
+async function open(url: string, options?: Parameters<typeof openPostgres>[1]): Promise<Database> {
+  const database = await openPostgres(url, options);
+  closing.push(() => database.close());
+  return database;
+}
+
+async function tablesOf(database: string): Promise<number> {
+  const client = new Client({ connectionString: server.url(database) });
+  await client.connect();
+  const { rows } = await client.query(
+    "select count(*)::int as tables from pg_tables where schemaname = 'public'",
+  );
+  await client.end();
+  return rows[0].tables;
+}
+
+/** The URL of a database for a user with the password `secret`. */
+function urlFor(user: string, database: string): string {
+  return Object.assign(new URL(server.url(database)), { username: user, password: 'secret' }).href;
+}
+
+const PLACE = /postgres:\/\/\w+@127\.0\.0\.1:\d+\/\w+/;
+
+test.each([
+  [
+    'a password that the server refuses',
+    (name: string) => urlFor('postgres', name),
+    /password authentication failed for user "postgres"\. Correct the user and the password in DATABASE_URL\.$/,
+  ],
+  [
+    'a user that the server does not know',
+    (name: string) => urlFor('nobody', name),
+    /password authentication failed for user "nobody"\. Correct the user and the password in DATABASE_URL\.$/,
+  ],
+  [
+    'a database that does not exist',
+    () => server.url('missing'),
+    /database "missing" does not exist\. Create the database, or correct DATABASE_URL\.$/,
+  ],
+  [
+    'a server that does not run',
+    () => Object.assign(new URL(server.url('postgres')), { port: '1' }).href,
+    /connect ECONNREFUSED 127\.0\.0\.1:1\. Start its server, or correct DATABASE_URL\.$/,
+  ],
+  [
+    'a server without TLS',
+    (name: string) => `${server.url(name)}?sslmode=verify-full`,
+    /The server does not support SSL connections\. Start its server, or correct DATABASE_URL\.$/,
+  ],
+  [
+    'a user who may not create tables',
+    async (name: string) => {
+      await administer(name, "create role guest login password 'secret'");
+      return urlFor('guest', name);
+    },
+    /permission denied for schema public\. Give the user the right to create tables in the schema, or let it own the database\.$/,
+  ],
+  [
+    'a server that may only be read',
+    async (name: string) => {
+      await administer('postgres', `alter database ${name} set default_transaction_read_only = on`);
+      return server.url(name);
+    },
+    /cannot execute CREATE TABLE in a read-only transaction\. Let DATABASE_URL lead to the primary server\.$/,
+  ],
+])('%s is one line without the password, and nothing is created', async (_title, urlOf, text) => {
+  const name = await newDatabase();
+  const error = await openPostgres(await urlOf(name)).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(DatabaseFault);
+  const { message } = error as DatabaseFault;
+  expect(message).toMatch(text);
+  expect(message).toMatch(PLACE);
+  expect(message).toMatch(/^The database [^\n]*$/);
+  expect(message).not.toMatch(/secret|the-password/);
+  expect(await tablesOf(name)).toBe(0);
+});
+
+test.each([
+  ['a newer', "insert into kysely_migration (name, timestamp) values ('0002-next', '')"],
+  ['an earlier', "update kysely_migration set name = '0001-bridge'"],
+])('the schema of %s version is refused and stays as it is', async (version, statement) => {
+  const name = await newDatabase();
+  await (await openPostgres(server.url(name))).close();
+  await administer(name, statement);
+  const before = await tablesOf(name);
+  const opening = openPostgres(server.url(name));
+  await expect(opening).rejects.toThrow(UnknownSchema);
+  await expect(opening).rejects.toThrow(`was written by ${version} version of Jetbridge.`);
+  await expect(opening).rejects.toThrow('DATABASE_URL');
+  await expect(opening).rejects.not.toThrow('the-password');
+  expect(await tablesOf(name)).toBe(before);
+});
+
+test('processes that start together migrate the database once', async () => {
+  const url = server.url(await newDatabase());
+  const all = await Promise.all(Array.from({ length: 8 }, () => open(url, { connections: 2 })));
+  for (const { ping } of all) await ping();
+});
+
+test('a migration that fails leaves nothing behind but the tables of the migrator', async () => {
+  const name = await newDatabase();
+  // A table with the name of the last one that the migration creates makes it fail.
+  await administer(name, 'create table request_log (seq integer)');
+  await expect(openPostgres(server.url(name))).rejects.toThrow('relation "request_log" already exists');
+  expect(await tablesOf(name)).toBe(3);
+  await administer(name, 'drop table request_log');
+  await (await open(server.url(name))).ping();
+});
+
+async function withConnections(...accounts: string[]): Promise<Database> {
+  const database = await open(server.url(await newDatabase()));
+  for (const id of accounts)
+    await sql`insert into connection (id, account) values (${id}, 'none')`.execute(database.db);
+  return database;
+}
+
+/** A promise that another part of a test resolves. */
+function signal() {
+  let give: () => void = () => {};
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { give, given };
+}
+
+test('transactions that wait for each other are run again, and all of them take effect', async () => {
+  const database = await withConnections('a', 'b');
+  const both = [signal(), signal()];
+  let runs = 0;
+  const change = (order: string[], mine: number) =>
+    database.transaction(async (tx) => {
+      runs += 1;
+      for (const id of order) {
+        await sql`update connection set account = account || ${mine}::text where id = ${id}`.execute(tx);
+        both[mine]?.give();
+        await both[1 - mine]?.given;
+      }
+    });
+  await Promise.all([change(['a', 'b'], 0), change(['b', 'a'], 1)]);
+  expect(runs).toBeGreaterThan(2);
+  const rows = await database.db.selectFrom('connection').select('account').execute();
+  expect(rows.map(({ account }) => account)).toEqual([rows[0]?.account, rows[0]?.account]);
+  expect(rows[0]?.account).toMatch(/^none(01|10)$/);
+});
+
+test('a transaction that ignores the failure of a statement is not committed', async () => {
+  const database = await withConnections('a');
+  const ignoring = database.transaction(async (tx) => {
+    await sql`insert into connection (id, account) values ('b', 'none')`.execute(tx);
+    await sql`insert into connection (id, account) values ('a', 'none')`.execute(tx).catch(() => {});
+  });
+  await expect(ignoring).rejects.toThrow('The transaction was rolled back');
+  expect(await database.db.selectFrom('connection').select('id').execute()).toEqual([{ id: 'a' }]);
+});
+
+test('a statement that a pooler or a change of the schema has made unknown is run again without its name', async () => {
+  const database = await open(server.url(await newDatabase()), { connections: 1 });
+  const read = () => database.db.selectFrom('connection').selectAll().execute();
+  for (let uses = 0; uses < 20; uses += 1) await read();
+  await sql`alter table connection add column note text`.execute(database.db);
+  expect(await read()).toEqual([]);
+  for (let uses = 0; uses < 20; uses += 1) await read();
+  await sql`deallocate all`.execute(database.db);
+  expect(await read()).toEqual([]);
+  for (let uses = 0; uses < 20; uses += 1) await read();
+  await sql`deallocate all`.execute(database.db);
+  expect(await database.transaction((tx) => tx.selectFrom('connection').selectAll().execute())).toEqual([]);
+});
+
+/** Forwards connections to the server. `cutAt` closes a connection once the client has sent this text. */
+async function cuttingProxy(): Promise<{
+  url(database: string): string;
+  cutAt(text: string | undefined): void;
+}> {
+  const port = Number(new URL(server.url('postgres')).port);
+  const sockets = new Set<Socket>();
+  let cut: string | undefined;
+  const proxy: Server = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1');
+    for (const socket of [client, upstream]) sockets.add(socket.on('error', () => {}));
+    client.on('data', (chunk) => {
+      upstream.write(chunk);
+      if (cut !== undefined && chunk.includes(cut)) client.destroy();
+    });
+    upstream.on('data', (chunk) => client.write(chunk));
+    upstream.on('close', () => client.destroy());
+    client.on('close', () => upstream.end());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  closing.push(() => {
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+  });
+  const address = proxy.address();
+  const proxyPort = typeof address === 'object' && address ? address.port : 0;
+  return {
+    url: (database) => Object.assign(new URL(server.url(database)), { port: String(proxyPort) }).href,
+    cutAt: (text) => {
+      cut = text;
+    },
+  };
+}
+
+test.each(['begin', 'insert', 'commit'])(
+  'a connection that is lost at "%s" is an unavailable store',
+  async (at) => {
+    const proxy = await cuttingProxy();
+    const database = await open(proxy.url(await newDatabase()));
+    const faults: string[] = [];
+    database.onUnavailable(({ reason }) => faults.push(reason));
+    const insert = () =>
+      database.transaction(async (tx) => {
+        await sql`insert into connection (id, account) values ('a', 'b') on conflict do nothing`.execute(tx);
+      });
+    proxy.cutAt(at);
+    await expect(insert()).rejects.toThrow(StoreUnavailable);
+    expect(new Set(faults)).toEqual(new Set(['the connection to the database was lost']));
+    proxy.cutAt(undefined);
+    await insert();
+    expect(await database.db.selectFrom('connection').select('id').execute()).toEqual([{ id: 'a' }]);
+  },
+);
+
+test.each(['SIGINT', 'SIGQUIT'] as const)(
+  'a server that is stopped by %s and started again is used again',
+  async (how) => {
+    const database = await withConnections('a');
+    await server.stop(how);
+    await expect(database.ping()).rejects.toThrow(StoreUnavailable);
+    await expect(database.probeWrite()).rejects.toThrow(StoreUnavailable);
+    await server.start();
+    await database.ping();
+    await database.probeWrite();
+    expect(await database.db.selectFrom('connection').select('id').execute()).toEqual([{ id: 'a' }]);
+  },
+);
+
+test('a statement waits for a free connection, and is refused when none becomes free', async () => {
+  const database = await open(server.url(await newDatabase()), { connections: 1 });
+  const blocked = signal();
+  const holding = database.transaction(async () => blocked.given);
+  await expect(database.ping()).rejects.toThrow('timeout exceeded when trying to connect');
+  const waiting = database.ping();
+  blocked.give();
+  await Promise.all([holding, waiting]);
+});
