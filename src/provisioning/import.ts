@@ -11,8 +11,8 @@ import type { BackgroundTasks } from './replica-ports.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { MissingTraveler, ReconcileQueue } from './store-ports.ts';
 import type { TravelFailure, TravelUserPage } from './travel-ports.ts';
+import { readTravelerPages } from './traveler-pages.ts';
 
-const PAGE = 100;
 /** The maximum number of travelers of an import. A list with more never ends, because the travel API is at fault. */
 const MAX_TRAVELERS = 10_000_000;
 /** If fewer travelers than this were known, any number may be missing: a few people may well leave at once. */
@@ -124,38 +124,41 @@ async function readAllPages(
   const totals = new Set<number | undefined>();
   const result: ReadResult = { read: 0, complete: false, known: 0, unreadable: [] };
   let listed = 0;
-  while (listed < MAX_TRAVELERS) {
-    const answer = await context.connection.travel.readPage(listed, PAGE);
-    if (answer.kind !== 'ok') return answer;
-    const { total, isTotalGiven, isLast, length } = answer.value;
-    const known = await recordPage(deps, context, answer.value);
+  for await (const batch of readTravelerPages(context.connection.travel)) {
+    if ('kind' in batch) return batch;
+    const known = await recordPages(deps, context, batch);
     result.known += known.filter((id) => !seen.has(id)).length;
-    result.unreadable.push(...answer.value.unreadable);
-    const before = seen.size;
-    for (const id of idsOf(answer.value)) seen.add(id);
-    totals.add(isTotalGiven ? total : undefined);
-    listed += length;
-    const nameless = result.unreadable.filter((id) => id === undefined).length;
-    result.read = seen.size + nameless;
-    onPage?.(result.read, total);
-    // A travel API that ignores the offset would return the same page for ever.
-    const isRepeated = seen.size === before && idsOf(answer.value).length > 0;
-    if (!isLast && !isRepeated) continue;
-    // A traveler that is listed twice has displaced another one. A changed total means that the list has changed.
-    const isWhole = isLast && result.read === listed && totals.size === 1;
-    return { ...result, complete: isWhole && (!isTotalGiven || total === listed) };
+    for (const page of batch) {
+      const { total, isTotalGiven, isLast, length } = page;
+      result.unreadable.push(...page.unreadable);
+      const before = seen.size;
+      for (const id of idsOf(page)) seen.add(id);
+      totals.add(isTotalGiven ? total : undefined);
+      listed += length;
+      const nameless = result.unreadable.filter((id) => id === undefined).length;
+      result.read = seen.size + nameless;
+      onPage?.(result.read, total);
+      // A traveler that is listed twice has displaced another one. A changed total means that the list has changed.
+      const isWhole = isLast && result.read === listed && totals.size === 1;
+      result.complete = isWhole && (!isTotalGiven || total === listed);
+      // A travel API that ignores the offset would return the same page for ever.
+      const isRepeated = seen.size === before && idsOf(page).length > 0;
+      if (isRepeated || listed >= MAX_TRAVELERS) return result;
+    }
   }
   return result;
 }
 
-/** Saves one page and returns the ids of its travelers that had a live identity before. */
-async function recordPage(
+/** Saves pages and returns the ids of their travelers that had a live identity before. */
+async function recordPages(
   deps: ImportDeps,
   context: ObservationContext,
-  { users, unreadable }: TravelUserPage,
+  pages: TravelUserPage[],
 ): Promise<string[]> {
-  const { known } = await recordTravelers(deps, context, users);
-  const ids = unreadable.filter((id) => id !== undefined);
+  // If the list has changed between two pages, a traveler may be on both.
+  const travelers = new Map(pages.flatMap(({ users }) => users).map((user) => [user.id, user]));
+  const { known } = await recordTravelers(deps, context, [...travelers.values()]);
+  const ids = pages.flatMap(({ unreadable }) => unreadable).filter((id) => id !== undefined);
   return ids.length === 0 ? known : [...known, ...(await recordPresent(deps, context, ids))];
 }
 
