@@ -342,6 +342,11 @@ export async function findResources(
   db: Kysely<Tables>,
   { type, name, values, limit }: IndexMatch,
 ): Promise<StoredResource[]> {
+  const [first, second] = values;
+  if (first !== undefined && second === undefined) {
+    const { rows } = await selectByValue(db, { type, name, value: first, limit: limit ?? NO_LIMIT });
+    return rows.map(toStoredResource);
+  }
   const found: StoredResource[] = [];
   for (const some of batches([...new Set(values)])) {
     const rows = await selectIndexed(db, { type, name, values: some })
@@ -352,6 +357,17 @@ export async function findResources(
   }
   return found;
 }
+
+const NO_LIMIT = 2 ** 31 - 1;
+
+const selectByValue = compiledQuery<
+  { type: string; name: string; value: string; limit: number },
+  Selectable<Tables['travel_resource']>
+>((db, { type, name, value, limit }) =>
+  selectIndexed(db, { type, name, values: [value] })
+    .orderBy('travel_index.seq')
+    .limit(limit),
+);
 
 /** Selects the resources of a type that an index has under one of the values. */
 function selectIndexed(db: Kysely<Tables>, { type, name, values }: Omit<IndexMatch, 'limit'>) {
