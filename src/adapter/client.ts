@@ -1,6 +1,6 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import axios, { type AxiosInstance } from 'axios';
+import { AxiosHeaders, type AxiosResponse, getAdapter } from 'axios';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { TravelAnswer } from '../provisioning/travel-ports.ts';
 import {
@@ -11,6 +11,7 @@ import {
   toTravelAnswer,
   toUnreadableFailure,
 } from './answers.ts';
+import { type Deadline, DeadlineError, startDeadline } from './deadline.ts';
 
 /** Maximum size of a response, in bytes; a larger one is refused. A page of 100 travelers is well below 1 MB. */
 const MAX_RESPONSE_BYTES = 8_000_000;
@@ -19,6 +20,11 @@ const MAX_RESPONSE_BYTES = 8_000_000;
  * s), so that requests are seldom sent over a socket that the server is closing.
  */
 const IDLE_SOCKET_MS = 4_000;
+/**
+ * TCP keep-alive probes begin after this time, in milliseconds. Axios sets the same delay for each request: with another
+ * one here, every request would cost two system calls more.
+ */
+const TCP_KEEP_ALIVE_MS = 60_000;
 
 /** The media types of merge patches: that of the specification's examples, and that of RFC 7396. */
 const patchMediaTypes = ['application/json', 'application/merge-patch+json'] as const;
@@ -72,28 +78,33 @@ export interface TravelClient {
  */
 export function travelClient(settings: ClientSettings): TravelClient {
   const { concurrency, perSecond, sharers, clock, timeoutMs } = settings;
-  const agents = {
-    httpAgent: new HttpAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS }),
-    httpsAgent: new HttpsAgent({ keepAlive: true, timeout: IDLE_SOCKET_MS }),
-  };
-  const http = axiosFor(settings, agents);
+  const sockets = { keepAlive: true, keepAliveMsecs: TCP_KEEP_ALIVE_MS, timeout: IDLE_SOCKET_MS };
+  const agents = { httpAgent: new HttpAgent(sockets), httpsAgent: new HttpsAgent(sockets) };
+  const send = createSender(settings, agents);
   const limit = createLimiter({ concurrency, perSecond, sharers, clock });
   const exchange = createExchange(settings.patchMediaType);
   let clockOffset: number | undefined;
+  const exchangeInTime = async (request: TravelRequest, name: string) => {
+    const limitMs = request.timeoutMs ?? timeoutMs;
+    const deadline = startDeadline(limitMs);
+    let isSent = false;
+    try {
+      return await exchange(request, (type) =>
+        limit(deadline, () => {
+          isSent = true;
+          return send(request, { type, deadline });
+        }),
+      );
+    } catch (error) {
+      return deadline.aborted ? toTimeoutFailure(name, limitMs, isSent) : toNetworkFailure(name, error);
+    } finally {
+      deadline.end();
+    }
+  };
   return {
     call: async (request, read) => {
       const name = `${request.method} ${request.path}`;
-      const deadline = request.timeoutMs ?? timeoutMs;
-      const signal = AbortSignal.timeout(deadline);
-      let isSent = false;
-      const sendAs: SendAs = (type) =>
-        limit(signal, () => {
-          isSent = true;
-          return sendRequest(http, request, { type, signal });
-        });
-      const response = await exchange(request, sendAs).catch((error: unknown) =>
-        signal.aborted ? toTimeoutFailure(name, deadline, isSent) : toNetworkFailure(name, error),
-      );
+      const response = await exchangeInTime(request, name);
       if ('kind' in response) return response;
       const answer = toTravelAnswer(name, response, clock.wallClock(), request.data);
       const date = Date.parse(response.date ?? '');
@@ -111,24 +122,56 @@ export function travelClient(settings: ClientSettings): TravelClient {
   };
 }
 
-function axiosFor(
+/** Sends one request. The media type is that of its body. */
+type Send = (request: TravelRequest, options: { type: string; deadline: Deadline }) => Promise<HttpResponse>;
+
+/**
+ * Prepares requests once for all calls. The adapter is called directly: merging configurations, interceptors and
+ * transforms would cost more than the rest of a call, and none of them is used.
+ */
+function createSender(
   { url, token }: ClientSettings,
   agents: { httpAgent: HttpAgent; httpsAgent: HttpsAgent },
-): AxiosInstance {
-  return axios.create({
-    ...agents,
-    baseURL: url.replace(/\/+$/, ''),
-    headers: { Authorization: `Bearer ${token}`, Accept: 'application/json', 'User-Agent': 'jetbridge' },
-    // Send the credential only to the configured address: follow no redirect, and ignore proxy variables of the environment.
-    maxRedirects: 0,
-    proxy: false,
-    maxContentLength: MAX_RESPONSE_BYTES,
-    maxBodyLength: Number.POSITIVE_INFINITY,
-    responseType: 'text',
-    transformRequest: [],
-    transformResponse: [],
-    validateStatus: () => true,
-  });
+): Send {
+  const sendByAxios = getAdapter('http');
+  const base = url.replace(/\/+$/, '');
+  const common = { Authorization: `Bearer ${token}`, Accept: 'application/json', 'User-Agent': 'jetbridge' };
+  return async ({ method, path, query, data }, { type, deadline }) => {
+    const response = await sendByAxios({
+      method,
+      url: base + path,
+      params: query,
+      data: data && JSON.stringify({ data }),
+      headers: new AxiosHeaders(data ? { ...common, 'Content-Type': type } : common),
+      signal: deadline,
+      httpAgent: agents.httpAgent,
+      httpsAgent: agents.httpsAgent,
+      // Send the credential only to the configured address: follow no redirect, and ignore proxy variables of the environment.
+      maxRedirects: 0,
+      proxy: false,
+      maxContentLength: MAX_RESPONSE_BYTES,
+      maxBodyLength: Number.POSITIVE_INFINITY,
+      responseType: 'text',
+      validateStatus: acceptEveryStatus,
+    });
+    return toHttpResponse(response);
+  };
+}
+
+const acceptEveryStatus = () => true;
+
+function toHttpResponse({ status, data, headers }: AxiosResponse<string>): HttpResponse {
+  const header = (name: string): string | undefined => {
+    const value: unknown = headers[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  return {
+    status,
+    body: data,
+    retryAfter: header('retry-after'),
+    date: header('date'),
+    acceptPatch: header('accept-patch'),
+  };
 }
 
 /** Sends a request with a body of a media type. */
@@ -162,32 +205,6 @@ function otherPatchType(tried: string, acceptPatch = ''): string {
   return named ?? patchMediaTypes.find((type) => type !== tried) ?? tried;
 }
 
-async function sendRequest(
-  http: AxiosInstance,
-  request: TravelRequest,
-  { type, signal }: { type: string; signal: AbortSignal },
-): Promise<HttpResponse> {
-  const { method, path, query, data } = request;
-  const response = await http.request<string>({
-    method,
-    url: path,
-    signal,
-    ...(query ? { params: query } : {}),
-    ...(data ? { data: JSON.stringify({ data }), headers: { 'Content-Type': type } } : {}),
-  });
-  const header = (name: string): string | undefined => {
-    const value: unknown = response.headers[name];
-    return typeof value === 'string' ? value : undefined;
-  };
-  return {
-    status: response.status,
-    body: response.data,
-    retryAfter: header('retry-after'),
-    date: header('date'),
-    acceptPatch: header('accept-patch'),
-  };
-}
-
 /** The limits for the use of a travel API. */
 export interface Limits {
   /** The number of concurrent calls. */
@@ -199,19 +216,19 @@ export interface Limits {
   clock: Pick<Runtime, 'now' | 'wait'>;
 }
 
-/** Runs work within the limits, first come, first served. Rejects with the signal's reason if the signal aborts the wait. */
-export type Limiter = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
+/** Runs work within the limits, first come, first served. Rejects if the deadline passes during the wait. */
+export type Limiter = <T>(deadline: Deadline, work: () => Promise<T>) => Promise<T>;
 
 /** Creates the limiter that all calls of a connection share. */
 export function createLimiter({ concurrency, perSecond, sharers = () => 1, clock }: Limits): Limiter {
   const partOf = (limit: number) => Math.max(1, Math.floor(limit / sharers()));
   const slots = createSemaphore(() => partOf(concurrency));
   const waitForRate = createPacer(() => perSecond && partOf(perSecond), clock);
-  return async (signal, work) => {
-    await slots.acquire(signal);
+  return async (deadline, work) => {
+    await slots.acquire(deadline);
     try {
-      await waitForRate(signal);
-      signal.throwIfAborted();
+      await waitForRate(deadline);
+      if (deadline.aborted) throw new DeadlineError();
       return await work();
     } finally {
       slots.release();
@@ -221,13 +238,13 @@ export function createLimiter({ concurrency, perSecond, sharers = () => 1, clock
 
 /** A semaphore whose size may change: a smaller one admits nobody until enough of its users have left. */
 function createSemaphore(size: () => number): {
-  acquire(signal: AbortSignal): Promise<void>;
+  acquire(deadline: Deadline): Promise<void>;
   release(): void;
 } {
   let used = 0;
   const waiting = new Set<() => void>();
   return {
-    acquire: (signal) =>
+    acquire: (deadline) =>
       new Promise((resolve, reject) => {
         if (used < size()) {
           used += 1;
@@ -235,15 +252,15 @@ function createSemaphore(size: () => number): {
           return;
         }
         const proceed = () => {
-          signal.removeEventListener('abort', cancel);
+          deadline.removeEventListener('abort', cancel);
           resolve();
         };
         const cancel = () => {
           waiting.delete(proceed);
-          reject(signal.reason);
+          reject(new DeadlineError());
         };
         waiting.add(proceed);
-        signal.addEventListener('abort', cancel, { once: true });
+        deadline.addEventListener('abort', cancel);
       }),
     release: () => {
       used -= 1;
@@ -261,9 +278,9 @@ function createSemaphore(size: () => number): {
 function createPacer(
   limit: () => number | undefined,
   clock: Limits['clock'],
-): (signal: AbortSignal) => Promise<void> {
+): (deadline: Deadline) => Promise<void> {
   const starts: number[] = [];
-  return async (signal) => {
+  return async (deadline) => {
     const perSecond = limit();
     if (perSecond === undefined) return;
     // Older starts than the last `perSecond` ones do not matter; there are some after the limit was lowered.
@@ -272,7 +289,7 @@ function createPacer(
     const now = clock.now();
     const at = oldest === undefined ? now : Math.max(now, oldest + 1_000);
     starts.push(at);
-    if (at > now) await clock.wait(at - now, signal);
+    if (at > now) await clock.wait(at - now, deadline.signal());
   };
 }
 

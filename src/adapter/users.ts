@@ -77,32 +77,52 @@ export function readTravelUser(value: unknown, table: readonly Field[] = fields)
   if (!source || id === undefined || email === undefined || email.trim() === '') return undefined;
   const { address, customFields, roles } = source;
   const parts = asObject(address);
+  const members = membersOf(table);
   return {
     id,
     email,
     archived: source.archived === true,
     createdAt: asString(source.createdAt) ?? '',
-    ...readMembers(source, table, ''),
-    ...(parts ? { address: readMembers(parts, table, 'address.') } : {}),
+    ...readMembers(source, members.ofTraveler),
+    ...(parts ? { address: readMembers(parts, members.ofAddress) } : {}),
     ...(Array.isArray(customFields) ? { customFields: readCustomFieldValues(customFields) } : {}),
     ...(Array.isArray(roles) ? { roles: readItems(roles, asString).sort() } : {}),
   };
 }
 
-/**
- * Reads the members of an object that are fields of the table. `prefix` and the member's name are the key of the field.
- */
+/** The members of travelers and of their addresses that are fields of the table. */
+interface Members {
+  ofTraveler: Member[];
+  ofAddress: Member[];
+}
+
+type Member = Pick<Field, 'type'> & { name: string };
+
+/** Caches the members of each table, which never changes. */
+const membersByTable = new WeakMap<readonly Field[], Members>();
+
+function membersOf(table: readonly Field[]): Members {
+  const known = membersByTable.get(table) ?? {
+    ofTraveler: table.filter(({ key }) => !key.includes('.')).map(({ key, type }) => ({ name: key, type })),
+    ofAddress: table
+      .filter(({ key }) => key.startsWith('address.'))
+      .map(({ key, type }) => ({ name: key.slice('address.'.length), type })),
+  };
+  membersByTable.set(table, known);
+  return known;
+}
+
+/** Reads the members of an object that have the expected type. */
 function readMembers(
   source: Record<string, unknown>,
-  table: readonly Field[],
-  prefix: string,
+  members: readonly Member[],
 ): { [name: string]: string | boolean } {
-  const found = table.flatMap(({ key, type }) => {
-    const name = key.slice(prefix.length);
-    const isMember = key.startsWith(prefix) && !name.includes('.');
-    return isMember && typeof source[name] === type ? [[name, source[name]] as const] : [];
-  });
-  return Object.fromEntries(found) as { [name: string]: string | boolean }; // The `typeof` test above has checked each value.
+  const found: { [name: string]: string | boolean } = {};
+  for (const { name, type } of members) {
+    const value = source[name];
+    if (typeof value === type) found[name] = value as string | boolean; // `type` is one of these two.
+  }
+  return found;
 }
 
 /** Reads only the id of a traveler, even if the traveler cannot be parsed; undefined if there is none. */

@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { setTimeout as abortableTimeout } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { json, type TravelServer, travelServer } from './travel-server.ts';
 
 const get = { method: 'GET', path: '/api/whoami' } as const;
@@ -36,6 +38,87 @@ describe('the client of the travel API', () => {
     server = await travelServer((_, response) => json(response, 200, { data: {} }));
     await server.client({ url: `${server.url}/travel/` }).call(get, body);
     expect(server.requests[0]?.url).toBe('/travel/api/whoami');
+  });
+
+  test('ignores the proxy variables of the environment', async () => {
+    server = await travelServer((_, response) => json(response, 200, { data: {} }));
+    const proxy = await travelServer((_, response) => json(response, 200, { data: {} }));
+    const names = ['http_proxy', 'HTTP_PROXY', 'all_proxy', 'ALL_PROXY'];
+    const before = names.map((name) => [name, process.env[name]] as const);
+    for (const name of names) process.env[name] = proxy.url;
+    try {
+      expect((await server.client().call(get, body)).kind).toBe('ok');
+    } finally {
+      for (const [name, value] of before) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+      await proxy.close();
+    }
+    expect([server.requests.length, proxy.requests.length]).toEqual([1, 0]);
+  });
+
+  test.each([
+    ['with its length', true],
+    ['in chunks', false],
+  ])('refuses a response of more than 8 MB, %s', async (_title, hasLength) => {
+    const text = JSON.stringify({ data: 'x'.repeat(8_000_000) });
+    server = await travelServer((_, response) => {
+      response.writeHead(200, hasLength ? { 'content-length': text.length } : {});
+      response.end(text);
+    });
+    expect(await server.client().call(get, body)).toMatchObject({
+      kind: 'unavailable',
+      text: 'GET /api/whoami: ERR_BAD_RESPONSE',
+    });
+  });
+
+  test('reads a compressed response, and refuses one of more than 8 MB before compression', async () => {
+    const sizes = [10, 9_000_000];
+    server = await travelServer((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      response.end(gzipSync(JSON.stringify({ data: 'x'.repeat(sizes.shift() ?? 0) })));
+    });
+    const client = server.client();
+    expect(await client.call(get, body)).toMatchObject({ kind: 'ok', value: { data: 'x'.repeat(10) } });
+    expect((await client.call(get, body)).kind).toBe('unavailable');
+  });
+
+  test('stops a call whose response does not end in time, and closes its socket', async () => {
+    server = await travelServer((_, response) => response.writeHead(200).write('{"data":'));
+    expect(await server.client({ timeoutMs: 100 }).call(get, body)).toEqual({
+      kind: 'unavailable',
+      text: 'GET /api/whoami: no answer within 100 ms',
+      isUnanswered: true,
+    });
+    const [socket] = server.sockets;
+    if (socket && !socket.destroyed) await new Promise((resolve) => socket.once('close', resolve));
+    expect(socket?.destroyed).toBe(true);
+  });
+
+  test('a call that waits for its turn within the second ends at its deadline', async () => {
+    const clock = { now: Date.now, wallClock: Date.now, wait: abortableWait };
+    server = await travelServer((_, response) => json(response, 200, { data: {} }));
+    const client = server.client({ perSecond: 1, clock });
+    await client.call(get, body);
+    expect(await client.call({ ...get, timeoutMs: 50 }, body)).toEqual({
+      kind: 'unavailable',
+      text: 'GET /api/whoami: no answer within 50 ms',
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('sends the credential, what it accepts, and the media type of a body only', async () => {
+    server = await travelServer((_, response) => json(response, 200, { data: {} }));
+    const client = server.client();
+    await client.call(get, body);
+    await client.call({ method: 'POST', path: '/api/users', data: { email: 'é' } }, body);
+    expect(server.requests.map(({ headers }) => headers)).toMatchObject([
+      { authorization: 'Bearer key-1', accept: 'application/json', 'user-agent': 'jetbridge' },
+      { authorization: 'Bearer key-1', 'content-type': 'application/json', 'content-length': '23' },
+    ]);
+    expect(server.requests[0]?.headers['content-type']).toBeUndefined();
+    expect(server.requests[1]?.body).toBe('{"data":{"email":"é"}}');
   });
 
   test('limits the number of concurrent calls, and starts waiting ones in order', async () => {
@@ -180,6 +263,11 @@ describe('the client of the travel API', () => {
     expect(await timeAfter(502, 'Thu, 01 Jan 2026 12:00:00 GMT')).toBe(Date.UTC(2025, 11, 31, 23));
   });
 });
+
+/** A real wait, as the runtime offers it. */
+async function abortableWait(ms: number, signal?: AbortSignal): Promise<void> {
+  await abortableTimeout(ms, undefined, signal ? { signal } : {});
+}
 
 function answer(response: ServerResponse | undefined): void {
   if (response && !response.writableEnded) json(response, 200, { data: {} });
