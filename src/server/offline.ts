@@ -62,7 +62,8 @@ export function previewMapping(
   options: PreviewOptions,
 ): Promise<MappingPreview | TravelFailure> {
   return withDatabase(settings, async (database) => {
-    await ensureConnection(database, { id: connection.id, account: connection.account });
+    // A connection that exists stays in its account, which a running server uses.
+    if (!database.scopes.has(connection.id)) await ensureConnection(database, connection);
     const run = ({ connection: one }: OpenConnection) => {
       const { writeBudgetMs } = settings;
       const store = provisioningStore(database);

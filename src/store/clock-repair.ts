@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Progress } from '../provisioning/identity.ts';
+import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { progressColumns } from './identity-row.ts';
 import { batches, parseJson } from './queries.ts';
@@ -24,18 +25,19 @@ export interface MaxDelays {
  */
 export async function repairFutureTimes(database: Database, now: number, bounds: MaxDelays): Promise<void> {
   for (const [connection, checkMs] of Object.entries(bounds.checkMs)) {
-    await repairQueue(database, connection, { now, latest: now + bounds.attemptMs });
-    await repairChecks(database, connection, now + checkMs);
+    const scope = database.scopeOf(connection);
+    await repairQueue(database, scope, { now, latest: now + bounds.attemptMs });
+    await repairChecks(database, scope, now + checkMs);
   }
   await repairDeliveries(database, now, bounds.deliveryMs);
 }
 
 async function repairQueue(
   { db }: Database,
-  connection: string,
+  scope: Scope,
   { now, latest }: { now: number; latest: number },
 ): Promise<void> {
-  const identity = db.updateTable('identity').where('connection_id', '=', connection);
+  const identity = db.updateTable('identity').where(inScope(scope));
   await identity
     .set({ next_attempt_at: now })
     .where('state', '=', sql.lit('dirty'))
@@ -48,15 +50,11 @@ async function repairQueue(
  * Resets the time of a check in both places: in the column by which the queue searches, and in `progress`, which the
  * reconciler reads.
  */
-async function repairChecks(
-  { db, transaction }: Database,
-  connection: string,
-  latest: number,
-): Promise<void> {
+async function repairChecks({ db, transaction }: Database, scope: Scope, latest: number): Promise<void> {
   const rows = await db
     .selectFrom('identity')
     .select(['id', 'progress'])
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('check_at', '>', sql.lit(0))
     .where('check_at', '>', latest)
     .execute();
@@ -68,7 +66,7 @@ async function repairChecks(
         await tx
           .updateTable('identity')
           .set(progressColumns(after))
-          .where('connection_id', '=', connection)
+          .where(inScope(scope))
           .where('id', '=', id)
           .execute();
       }

@@ -1,10 +1,21 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tables } from './tables.ts';
 
 /** The key under which all rows of a connection are stored: its travel account, and its id. */
 export interface Scope {
   account: string;
   connection: string;
+}
+
+/** The condition that a row belongs to a connection. In a join, `table` says whose row. */
+export function inScope({ account, connection }: Scope, table?: string): RawBuilder<SqlBool> {
+  const column = (name: string) => sql.ref(table === undefined ? name : `${table}.${name}`);
+  return sql`${column('account')} = ${account} and ${column('connection_id')} = ${connection}`;
+}
+
+/** The columns that put a row into a scope. */
+export function scopeColumns({ account, connection }: Scope): { account: string; connection_id: string } {
+  return { account, connection_id: connection };
 }
 
 /** The scopes of all connections, in memory, because every statement needs one. */
@@ -15,6 +26,10 @@ export class ConnectionScopes {
     const scope = this.#scopes.get(connection);
     if (!scope) throw new Error(`There is no connection ${connection}.`);
     return scope;
+  }
+
+  has(connection: string): boolean {
+    return this.#scopes.has(connection);
   }
 
   add(scope: Scope): void {

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
+import { inScope, type Scope } from './connection-scopes.ts';
 import { createCounters, liveFlag, readCounter, updateCounters } from './counters.ts';
 import type { Database } from './database.ts';
 import { markWaitersDirty } from './delete-identities.ts';
@@ -7,7 +8,7 @@ import type { Tables } from './tables.ts';
 
 /**
  * Creates the connection, or updates its travel account. Must run at start, before anything else is stored for the
- * connection. Its identities move with it to another account.
+ * connection. Everything that is stored for it moves with it to another account.
  */
 export async function ensureConnection(
   { transaction, scopes }: Database,
@@ -17,16 +18,12 @@ export async function ensureConnection(
     await tx
       .insertInto('connection')
       .values({ id, account })
-      .onConflict((conflict) => conflict.column('id').doUpdateSet({ account }))
+      // Foreign keys move all rows of the connection to the other account.
+      .onConflict((conflict) =>
+        conflict.column('id').doUpdateSet({ account }).where('connection.account', '<>', account),
+      )
       .execute();
-    await createCounters(tx, id);
-    for (const table of ['identity', ...sharedTables] as const)
-      await tx
-        .updateTable(table)
-        .set({ account })
-        .where('connection_id', '=', id)
-        .where('account', '<>', account)
-        .execute();
+    await createCounters(tx, { account, connection: id });
   });
   scopes.add({ account, connection: id });
 }
@@ -53,24 +50,25 @@ export async function readStoredConnections({ db }: Database, now: number): Prom
   const rows = await db.selectFrom('connection').select(['id', 'account']).orderBy('id').execute();
   const connections: StoredConnection[] = [];
   for (const { id, account } of rows) {
+    const scope = { account, connection: id };
     const counts = await db
       .selectFrom('identity')
       .select(({ fn }) => fn.countAll<number>().as('linked'))
-      .where('connection_id', '=', id)
+      .where(inScope(scope))
       .where('claimed', '=', sql.lit(1))
       .where('travel_id', 'is not', null)
       .executeTakeFirstOrThrow();
     const leased = await db
       .selectFrom('identity')
       .select('id')
-      .where('connection_id', '=', id)
+      .where(inScope(scope))
       .where('lease_until', '>', now)
       .executeTakeFirst();
     connections.push({
       ...{ id, account, linked: counts.linked, isInUse: leased !== undefined },
-      people: (await readCounter(db, id, 'live')).count,
-      tombstones: (await readCounter(db, id, 'dead')).count,
-      groups: (await readCounter(db, id, 'group')).count,
+      people: (await readCounter(db, scope, 'live')).count,
+      tombstones: (await readCounter(db, scope, 'dead')).count,
+      groups: (await readCounter(db, scope, 'group')).count,
     });
   }
   return connections;
@@ -96,22 +94,22 @@ export async function deleteConnection(
   progress: (deleted: number) => void = () => {},
 ): Promise<'done' | 'inUse'> {
   const { transaction, scopes } = database;
-  await transaction((tx) => deleteConnectionCredentials(tx, connection));
-  await deleteInBatches(database, (tx) => deleteMembersBatch(tx, connection));
-  await deleteInBatches(database, (tx) => deleteGroupsBatch(tx, connection));
+  const scope = scopes.of(connection);
+  await transaction((tx) => deleteConnectionCredentials(tx, scope));
+  await deleteInBatches(database, (tx) => deleteMembersBatch(tx, scope));
+  await deleteInBatches(database, (tx) => deleteGroupsBatch(tx, scope));
   let deleted = 0;
   await deleteInBatches(database, async (tx) => {
-    const removed = await deleteIdentitiesBatch(tx, connection);
+    const removed = await deleteIdentitiesBatch(tx, scope);
     deleted += removed;
     progress(deleted);
     return removed;
   });
   const result = await transaction<'done' | 'inUse'>(async (tx) => {
-    if (await hasIdentitiesOrGroups(tx, connection)) return 'inUse';
-    await deleteConnectionCredentials(tx, connection);
-    for (const table of ['departure', 'rules_change', 'identity_block', ...sharedTables] as const)
-      await tx.deleteFrom(table).where('connection_id', '=', connection).execute();
-    await tx.deleteFrom('tally').where('connection_id', '=', connection).execute();
+    if (await hasIdentitiesOrGroups(tx, scope)) return 'inUse';
+    await deleteConnectionCredentials(tx, scope);
+    for (const table of ['departure', 'rules_change', 'identity_block', 'tally', ...sharedTables] as const)
+      await tx.deleteFrom(table).where(inScope(scope)).execute();
     await tx.deleteFrom('connection').where('id', '=', connection).execute();
     return 'done';
   });
@@ -119,9 +117,9 @@ export async function deleteConnection(
   return result;
 }
 
-async function hasIdentitiesOrGroups(tx: Kysely<Tables>, connection: string): Promise<boolean> {
+async function hasIdentitiesOrGroups(tx: Kysely<Tables>, scope: Scope): Promise<boolean> {
   for (const table of ['identity', 'scim_group'] as const) {
-    const left = tx.selectFrom(table).select('id').where('connection_id', '=', connection);
+    const left = tx.selectFrom(table).select('id').where(inScope(scope));
     if (await left.executeTakeFirst()) return true;
   }
   return false;
@@ -138,33 +136,31 @@ async function deleteInBatches(
  * Goes first, so that no IdP writes to the connection meanwhile. Foreign keys delete the access tokens and
  * assertions of the OAuth clients.
  */
-async function deleteConnectionCredentials(tx: Kysely<Tables>, connection: string): Promise<void> {
-  await tx.deleteFrom('token').where('connection_id', '=', connection).execute();
-  await tx.deleteFrom('oauth_client').where('connection_id', '=', connection).execute();
+async function deleteConnectionCredentials(tx: Kysely<Tables>, scope: Scope): Promise<void> {
+  await tx.deleteFrom('token').where(inScope(scope)).execute();
+  await tx.deleteFrom('oauth_client').where(inScope(scope)).execute();
 }
 
-async function deleteMembersBatch(tx: Kysely<Tables>, connection: string): Promise<number> {
+async function deleteMembersBatch(tx: Kysely<Tables>, scope: Scope): Promise<number> {
   const { numAffectedRows } = await sql`
-    delete from group_member where connection_id = ${connection} and (group_id, value) in
-      (select group_id, value from group_member where connection_id = ${connection} limit ${BATCH})`.execute(
-    tx,
-  );
+    delete from group_member where ${inScope(scope)} and (group_id, value) in
+      (select group_id, value from group_member where ${inScope(scope)} limit ${BATCH})`.execute(tx);
   return Number(numAffectedRows ?? 0);
 }
 
-async function deleteGroupsBatch(tx: Kysely<Tables>, connection: string): Promise<number> {
+async function deleteGroupsBatch(tx: Kysely<Tables>, scope: Scope): Promise<number> {
   const removed = await tx
     .deleteFrom('scim_group')
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('id', 'in', (group) =>
-      group.selectFrom('scim_group').select('id').where('connection_id', '=', connection).limit(BATCH),
+      group.selectFrom('scim_group').select('id').where(inScope(scope)).limit(BATCH),
     )
     .returning('id')
     .execute();
   await tx
     .updateTable('tally')
     .set((row) => ({ count: row('count', '-', removed.length) }))
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('kind', '=', 'group')
     .execute();
   return removed.length;
@@ -174,22 +170,21 @@ async function deleteGroupsBatch(tx: Kysely<Tables>, connection: string): Promis
  * Foreign keys delete email keys and references with their identity. Identities that wait for a freed address become
  * dirty.
  */
-async function deleteIdentitiesBatch(tx: Kysely<Tables>, connection: string): Promise<number> {
+async function deleteIdentitiesBatch(tx: Kysely<Tables>, scope: Scope): Promise<number> {
   const removed = await tx
     .deleteFrom('identity')
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('id', 'in', (identity) =>
-      identity.selectFrom('identity').select('id').where('connection_id', '=', connection).limit(BATCH),
+      identity.selectFrom('identity').select('id').where(inScope(scope)).limit(BATCH),
     )
-    .returning(['account', 'position', 'active', 'deleted_at', 'travel_email_key', 'creating_key'])
+    .returning(['position', 'active', 'deleted_at', 'travel_email_key', 'creating_key'])
     .execute();
   await updateCounters(
     tx,
-    connection,
+    scope,
     removed.map((row) => ({ before: { ...row, live: liveFlag(row) } })),
   );
-  const [first] = removed;
   const addresses = removed.flatMap((row) => [row.travel_email_key, row.creating_key]);
-  if (first) await markWaitersDirty(tx, first.account, [...new Set(addresses.filter((key) => key !== null))]);
+  await markWaitersDirty(tx, scope.account, [...new Set(addresses.filter((key) => key !== null))]);
   return removed.length;
 }

@@ -1,13 +1,14 @@
 import { type Kysely, sql } from 'kysely';
+import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import { compiledQuery, pick } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 type CounterRow = Tables['tally'];
 
 /** Creates a connection's counters with the value zero. */
-export async function createCounters(tx: Kysely<Tables>, connection: string): Promise<void> {
+export async function createCounters(tx: Kysely<Tables>, scope: Scope): Promise<void> {
   const kinds: CounterRow['kind'][] = ['live', 'dead', 'group'];
-  const rows = kinds.map((kind) => ({ connection_id: connection, kind, count: 0, active: 0, last: 0 }));
+  const rows = kinds.map((kind) => ({ ...scopeColumns(scope), kind, count: 0, active: 0, last: 0 }));
   await tx
     .insertInto('tally')
     .values(rows)
@@ -29,46 +30,40 @@ interface Change {
  */
 export async function addToCounter(
   tx: Kysely<Tables>,
-  connection: string,
+  scope: Scope,
   { kind, count, active = 0, positions = 0 }: Change,
 ): Promise<number> {
   if (count === 0 && active === 0 && positions === 0) return 0;
-  const [row] = (await addToCount(tx, { connection, kind, count, active, positions })).rows;
+  const [row] = (await addToCount(tx, { ...scope, kind, count, active, positions })).rows;
   if (!row) throw new Error('A connection was not opened.');
   return row.last;
 }
 
-const addToCount = compiledQuery(
-  (db, { connection, kind, count, active, positions }: Required<Change> & { connection: string }) =>
-    db
-      .updateTable('tally')
-      .set((old) => ({
-        count: old('count', '+', count),
-        active: old('active', '+', active),
-        last: old('last', '+', positions),
-      }))
-      .where('connection_id', '=', connection)
-      .where('kind', '=', kind)
-      .returning('last'),
+const addToCount = compiledQuery((db, change: Required<Change> & Scope) =>
+  db
+    .updateTable('tally')
+    .set((old) => ({
+      count: old('count', '+', change.count),
+      active: old('active', '+', change.active),
+      last: old('last', '+', change.positions),
+    }))
+    .where(inScope(change))
+    .where('kind', '=', change.kind)
+    .returning('last'),
 );
 
 /** Returns the exact counts without counting rows. */
 export async function readCounter(
   db: Kysely<Tables>,
-  connection: string,
+  scope: Scope,
   kind: CounterRow['kind'],
 ): Promise<Pick<CounterRow, 'count' | 'active'>> {
-  const [row] = (await selectCounter(db, { connection, kind })).rows;
+  const [row] = (await selectCounter(db, { ...scope, kind })).rows;
   return row ?? { count: 0, active: 0 };
 }
 
-const selectCounter = compiledQuery(
-  (db, { connection, kind }: { connection: string; kind: CounterRow['kind'] }) =>
-    db
-      .selectFrom('tally')
-      .select(['count', 'active'])
-      .where('connection_id', '=', connection)
-      .where('kind', '=', kind),
+const selectCounter = compiledQuery((db, counter: Scope & Pick<CounterRow, 'kind'>) =>
+  db.selectFrom('tally').select(['count', 'active']).where(inScope(counter)).where('kind', '=', counter.kind),
 );
 
 /** How many positions one block counts. An offset is found by skipping whole blocks, then by steps within one. */
@@ -100,21 +95,21 @@ type NewIdentity = Omit<CountedIdentity, 'position'> & { incomplete: 0 | 1 };
  */
 export async function assignPositions(
   tx: Kysely<Tables>,
-  connection: string,
+  scope: Scope,
   newcomers: NewIdentity[],
 ): Promise<CountedIdentity[]> {
   const live = newcomers.filter((one) => one.live === 1);
   const by = { count: live.length, active: live.filter(({ active }) => active === 1).length };
-  const last = await addToCounter(tx, connection, { kind: 'live', ...by, positions: newcomers.length });
+  const last = await addToCounter(tx, scope, { kind: 'live', ...by, positions: newcomers.length });
   const first = last - newcomers.length + 1;
   const counted = newcomers.map(({ incomplete, ...one }, index) => ({
     ...one,
     position: first + index + incomplete * INCOMPLETE,
   }));
-  await addToCounter(tx, connection, { kind: 'dead', count: newcomers.length - live.length });
+  await addToCounter(tx, scope, { kind: 'dead', count: newcomers.length - live.length });
   await countBlocks(
     tx,
-    connection,
+    scope,
     counted.map((now) => ({ now })),
   );
   return counted;
@@ -130,16 +125,16 @@ interface Move {
  * Updates the counters for identities that were deleted, restored, activated or deactivated. Must run in the
  * transaction of the change.
  */
-export async function updateCounters(tx: Kysely<Tables>, connection: string, moves: Move[]): Promise<void> {
+export async function updateCounters(tx: Kysely<Tables>, scope: Scope, moves: Move[]): Promise<void> {
   const sum = (of: (one: CountedIdentity) => number) =>
     moves.reduce((total, { before, now }) => total + (now ? of(now) : 0) - (before ? of(before) : 0), 0);
   const active = sum((one) => one.live * one.active);
-  await addToCounter(tx, connection, { kind: 'live', count: sum(({ live }) => live), active });
-  await addToCounter(tx, connection, { kind: 'dead', count: sum(({ live }) => 1 - live) });
-  await countBlocks(tx, connection, moves);
+  await addToCounter(tx, scope, { kind: 'live', count: sum(({ live }) => live), active });
+  await addToCounter(tx, scope, { kind: 'dead', count: sum(({ live }) => 1 - live) });
+  await countBlocks(tx, scope, moves);
 }
 
-async function countBlocks(tx: Kysely<Tables>, connection: string, moves: Move[]): Promise<void> {
+async function countBlocks(tx: Kysely<Tables>, scope: Scope, moves: Move[]): Promise<void> {
   const blocks = new Map<number, { live: number; active: number }>();
   const add = ({ position, live, active }: CountedIdentity, by: number) => {
     const block = Math.floor(position / POSITIONS_PER_BLOCK);
@@ -152,16 +147,16 @@ async function countBlocks(tx: Kysely<Tables>, connection: string, moves: Move[]
   }
   for (const [block, { live, active }] of blocks) {
     if (live === 0 && active === 0) continue;
-    await addToBlock(tx, { connection_id: connection, block, live, active });
+    await addToBlock(tx, { ...scopeColumns(scope), block, live, active });
   }
 }
 
 const addToBlock = compiledQuery((db, placeholders: Tables['identity_block']) =>
   db
     .insertInto('identity_block')
-    .values(pick(placeholders, ['connection_id', 'block', 'live', 'active']))
+    .values(pick(placeholders, ['account', 'connection_id', 'block', 'live', 'active']))
     .onConflict((conflict) =>
-      conflict.columns(['connection_id', 'block']).doUpdateSet({
+      conflict.columns(['account', 'connection_id', 'block']).doUpdateSet({
         live: sql`identity_block.live + excluded.live`,
         active: sql`identity_block.active + excluded.active`,
       }),

@@ -8,6 +8,7 @@ import type {
   UsedAssertions,
 } from '../oauth/clients.ts';
 import type { ApiKey, ApiKeys } from '../travel/ports.ts';
+import { scopeColumns } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { compiledQuery } from './queries.ts';
 import type { Tables } from './tables.ts';
@@ -40,13 +41,13 @@ export interface ScimTokens {
 }
 
 /** Returns the SCIM token store of a database. */
-export function scimTokens({ db }: Database): ScimTokens {
+export function scimTokens({ db, scopeOf }: Database): ScimTokens {
   return {
     create: async ({ id, hash, name, connection, createdAt, expiresAt }) => {
       const times = { created_at: createdAt, expires_at: expiresAt ?? null, revoked_at: null };
       await db
         .insertInto('token')
-        .values({ id, hash, name, connection_id: connection, ...times })
+        .values({ id, hash, name, ...scopeColumns(scopeOf(connection)), ...times })
         .onConflict((conflict) => conflict.column('hash').doNothing())
         .execute();
     },
@@ -165,7 +166,7 @@ const apiKeyByHash = compiledQuery((db, { hash }: { hash: string }) =>
 );
 
 /** Returns the OAuth client store of a database. */
-export function oauthClients({ db }: Database): OAuthClients {
+export function oauthClients({ db, scopeOf }: Database): OAuthClients {
   return {
     add: async ({ id, name, grant, proof, createdAt }) => {
       await db
@@ -176,9 +177,7 @@ export function oauthClients({ db }: Database): OAuthClients {
           secret_hash: proof.kind === 'secret' ? proof.hash : null,
           jwks: proof.kind === 'jwks' ? JSON.stringify(proof.jwks) : null,
           jwks_uri: proof.kind === 'jwksUri' ? proof.uri : null,
-          connection_id: grant.kind === 'scim' ? grant.connection : null,
-          user_type: grant.kind === 'travel' ? 'user' : null,
-          user_id: grant.kind === 'travel' ? grant.userId : null,
+          ...grantColumns(grant, scopeOf),
           created_at: createdAt,
           revoked_at: null,
         })
@@ -228,6 +227,12 @@ function toOAuthClient(row: OAuthClientRow): OAuthClient {
     createdAt: row.created_at,
     revokedAt: row.revoked_at ?? undefined,
   };
+}
+
+function grantColumns(grant: Grant, scopeOf: Database['scopeOf']) {
+  return grant.kind === 'scim'
+    ? { ...scopeColumns(scopeOf(grant.connection)), user_type: null, user_id: null }
+    : { account: null, connection_id: null, user_type: 'user', user_id: grant.userId };
 }
 
 /** Reads the grant of an OAuth client from its columns. */

@@ -1,5 +1,6 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { Retention } from '../provisioning/store-ports.ts';
+import { inScope, type Scope } from './connection-scopes.ts';
 import { liveFlag, updateCounters } from './counters.ts';
 import type { Database } from './database.ts';
 import { batches } from './queries.ts';
@@ -14,14 +15,16 @@ export async function deleteUnclaimed(tx: Kysely<Tables>, which: IdentityConditi
     .deleteFrom('identity')
     .where('claimed', '=', sql.lit(0))
     .where(which)
-    .returning(['connection_id', 'id', 'deleted_at', 'position', 'active'])
+    .returning(['account', 'connection_id', 'id', 'deleted_at', 'position', 'active'])
     .execute();
-  for (const connection of new Set(erased.map((row) => row.connection_id))) {
+  const scopes = new Map(erased.map((row) => [row.connection_id, row.account]));
+  for (const [connection, account] of scopes) {
+    const scope = { account, connection };
     const rows = erased.filter((row) => row.connection_id === connection);
-    await removeFromGroups(tx, connection, { ids: rows.map(({ id }) => id) });
+    await removeFromGroups(tx, scope, { ids: rows.map(({ id }) => id) });
     await updateCounters(
       tx,
-      connection,
+      scope,
       rows.map((row) => ({ before: { ...row, live: liveFlag(row) } })),
     );
   }
@@ -34,14 +37,13 @@ export async function deleteUnclaimed(tx: Kysely<Tables>, which: IdentityConditi
  */
 export async function deleteUnclaimedOf(
   tx: Kysely<Tables>,
-  traveler: { account: string; travelId: string },
-  keep: { connection: string; id: string },
+  { account, connection, travelId, keep }: Scope & { travelId: string; keep: string },
 ): Promise<void> {
   await deleteUnclaimed(tx, (row) =>
     row.and([
-      row('account', '=', traveler.account),
-      row('travel_id', '=', traveler.travelId),
-      row.or([row('connection_id', '<>', keep.connection), row('id', '<>', keep.id)]),
+      row('account', '=', account),
+      row('travel_id', '=', travelId),
+      row.or([row('connection_id', '<>', connection), row('id', '<>', keep)]),
     ]),
   );
 }
@@ -53,14 +55,14 @@ export async function deleteUnclaimedOf(
  */
 export async function removeFromGroups(
   tx: Kysely<Tables>,
-  connection: string,
+  scope: Scope,
   { ids, at }: { ids: string[]; at?: number },
 ): Promise<void> {
   const left = new Set<string>();
   for (const batch of batches(ids)) {
     const rows = await tx
       .deleteFrom('group_member')
-      .where('connection_id', '=', connection)
+      .where(inScope(scope))
       .where('value', 'in', batch)
       .returning('group_id')
       .execute();
@@ -73,17 +75,17 @@ export async function removeFromGroups(
         version: row('version', '+', 1),
         ...(at === undefined ? {} : { last_modified: at }),
       }))
-      .where('connection_id', '=', connection)
+      .where(inScope(scope))
       .where('id', 'in', batch)
       .execute();
   }
 }
 
 /** Returns the store operation that deletes expired tombstones. */
-export function retention({ transaction }: Database): Retention {
+export function retention({ transaction, scopeOf }: Database): Retention {
   return {
     expireTombstones: (connection, { before, now, limit }) =>
-      transaction((tx) => expireTombstones(tx, connection, { before, now, limit })),
+      transaction((tx) => expireTombstones(tx, scopeOf(connection), { before, now, limit })),
   };
 }
 
@@ -92,17 +94,17 @@ type ExpiryBounds = Parameters<Retention['expireTombstones']>[1];
 /** Tombstones that are dirty, leased or waiting for a late create are not deleted. */
 async function expireTombstones(
   tx: Kysely<Tables>,
-  connection: string,
+  scope: Scope,
   { before, now, limit }: ExpiryBounds,
 ): Promise<number> {
   const expired = await tx
     .deleteFrom('identity')
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('id', 'in', (old) =>
       old
         .selectFrom('identity')
         .select('id')
-        .where('connection_id', '=', connection)
+        .where(inScope(scope))
         .where('deleted_at', 'is not', null)
         .where('deleted_at', '<', before)
         .where('state', '=', sql.lit('synced'))
@@ -111,18 +113,17 @@ async function expireTombstones(
         .orderBy('deleted_at')
         .limit(limit),
     )
-    .returning(['account', 'id', 'position', 'active', 'deleted_at', 'travel_email_key'])
+    .returning(['id', 'position', 'active', 'deleted_at', 'travel_email_key'])
     .execute();
-  const [first] = expired;
-  if (!first) return 0;
+  if (expired.length === 0) return 0;
   await updateCounters(
     tx,
-    connection,
+    scope,
     expired.map((row) => ({ before: { ...row, live: liveFlag(row) } })),
   );
   await tx
     .deleteFrom('departure')
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where(
       'identity_id',
       'in',
@@ -130,7 +131,7 @@ async function expireTombstones(
     )
     .execute();
   const freed = expired.flatMap(({ travel_email_key: key }) => key ?? []);
-  await markWaitersDirty(tx, first.account, [...new Set(freed)]);
+  await markWaitersDirty(tx, scope.account, [...new Set(freed)]);
   return expired.length;
 }
 

@@ -1,10 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import type { Member, ResolvedMember } from '../provisioning/group-ports.ts';
+import { inScope, type Scope } from './connection-scopes.ts';
 import { compiledQuery, yieldToEventLoop } from './queries.ts';
 import type { Tables } from './tables.ts';
 
-interface GroupKey {
-  connection: string;
+/** The key of a group. */
+export interface GroupKey extends Scope {
   id: string;
 }
 
@@ -24,7 +25,7 @@ export async function readMembers(
   const beyond = await db
     .selectFrom('group_member')
     .select('position')
-    .where('connection_id', '=', group.connection)
+    .where(inScope(group))
     .where('group_id', '=', group.id)
     .orderBy('position')
     .limit(1)
@@ -92,12 +93,12 @@ async function readPages(
  */
 export async function readSmallGroups(
   db: Kysely<Tables>,
-  connection: string,
+  scope: Scope,
   ids: string[],
 ): Promise<Map<string, { version: number; members: ResolvedMember[] }>> {
   const found = new Map<string, { version: number; members: ResolvedMember[] }>();
   if (ids.length === 0) return found;
-  const rows = await selectSmallGroups(db, connection, ids).execute();
+  const rows = await selectSmallGroups(db, scope, ids).execute();
   for (const { groupId, version, value, display, type, names } of rows) {
     const group = found.get(groupId) ?? { version, members: [] };
     if (group.members.length === 0) found.set(groupId, group);
@@ -109,16 +110,17 @@ export async function readSmallGroups(
   return found;
 }
 
-function selectSmallGroups(db: Kysely<Tables>, connection: string, ids: string[]) {
+function selectSmallGroups(db: Kysely<Tables>, scope: Scope, ids: string[]) {
   return db
     .with('page', (page) =>
       page
         .selectFrom('scim_group')
-        .select(['connection_id', 'id', 'version'])
+        .select(['account', 'connection_id', 'id', 'version'])
         .select((group) =>
           group
             .selectFrom('group_member')
             .select('position')
+            .whereRef('group_member.account', '=', 'scim_group.account')
             .whereRef('group_member.connection_id', '=', 'scim_group.connection_id')
             .whereRef('group_member.group_id', '=', 'scim_group.id')
             .orderBy('position')
@@ -126,12 +128,15 @@ function selectSmallGroups(db: Kysely<Tables>, connection: string, ids: string[]
             .offset(PAGE_SIZE)
             .as('beyond'),
         )
-        .where('connection_id', '=', connection)
+        .where(inScope(scope))
         .where('id', 'in', ids),
     )
     .selectFrom('page')
     .leftJoin('group_member as member', (join) =>
-      join.onRef('member.connection_id', '=', 'page.connection_id').onRef('member.group_id', '=', 'page.id'),
+      join
+        .onRef('member.account', '=', 'page.account')
+        .onRef('member.connection_id', '=', 'page.connection_id')
+        .onRef('member.group_id', '=', 'page.id'),
     )
     .select(['page.id as groupId', 'page.version'])
     .select(['member.value', 'member.display', 'member.type', namedResourceType])
@@ -143,32 +148,32 @@ function selectSmallGroups(db: Kysely<Tables>, connection: string, ids: string[]
 
 /** The type of the resource that the id of a member names: a live user, a group, or null. */
 const namedResourceType = sql<'User' | 'Group' | null>`case
-  when exists (select 1 from identity as own where own.connection_id = member.connection_id
-    and own.id = member.value and own.deleted_at is null) then 'User'
-  when exists (select 1 from scim_group as own where own.connection_id = member.connection_id
-    and own.id = member.value) then 'Group' end`.as('names');
+  when exists (select 1 from identity as own where own.account = member.account
+    and own.connection_id = member.connection_id and own.id = member.value and own.deleted_at is null) then 'User'
+  when exists (select 1 from scim_group as own where own.account = member.account
+    and own.connection_id = member.connection_id and own.id = member.value) then 'Group' end`.as('names');
 
 type MemberPageQuery = GroupKey & { after: number };
 
-const selectStoredPage = compiledQuery((db, { connection, id, after }: MemberPageQuery) =>
+const selectStoredPage = compiledQuery((db, page: MemberPageQuery) =>
   db
     .selectFrom('group_member')
     .select(['value', 'display', 'type', 'position'])
-    .where('connection_id', '=', connection)
-    .where('group_id', '=', id)
-    .where('position', '>', after)
+    .where(inScope(page))
+    .where('group_id', '=', page.id)
+    .where('position', '>', page.after)
     .orderBy('position')
     .limit(PAGE_SIZE),
 );
 
 /** Like `selectStoredPage`, with the type of the resource that each id names. */
-const selectResolvedPage = compiledQuery((db, { connection, id, after }: MemberPageQuery) =>
+const selectResolvedPage = compiledQuery((db, page: MemberPageQuery) =>
   db
     .selectFrom('group_member as member')
     .select(['member.value', 'member.display', 'member.type', 'member.position', namedResourceType])
-    .where('member.connection_id', '=', connection)
-    .where('member.group_id', '=', id)
-    .where('member.position', '>', after)
+    .where(inScope(page, 'member'))
+    .where('member.group_id', '=', page.id)
+    .where('member.position', '>', page.after)
     .orderBy('member.position')
     .limit(PAGE_SIZE),
 );

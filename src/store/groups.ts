@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import type { Group, Groups, Member, ResolvedMember } from '../provisioning/group-ports.ts';
+import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import { addToCounter } from './counters.ts';
 import type { Database } from './database.ts';
 import { removeFromGroups } from './delete-identities.ts';
 import {
+  type GroupKey,
   readAllMembers,
   readMembers,
   readSmallGroups,
@@ -20,31 +22,32 @@ import type { Tables } from './tables.ts';
 
 /** Returns the store of groups. */
 export function groups(database: Database): Groups {
-  const { db } = database;
+  const { db, scopeOf } = database;
   return {
     findById: async (connection, id) => {
-      const [row] = (await selectGroupById(db, { connection, id })).rows;
+      const [row] = (await selectGroupById(db, { ...scopeOf(connection), id })).rows;
       return row && toGroup(row);
     },
     list: (connection, query, scan) =>
-      listRows({ definition: groupList, scope: { db, connection }, query, scan }),
-    streamMembers: (connection, id) => readMembers(db, { connection, id }),
-    membersOfSmallGroups: (connection, groupIds) => readSmallGroups(db, connection, groupIds),
+      listRows({ definition: groupList, scope: { db, ...scopeOf(connection) }, query, scan }),
+    streamMembers: (connection, id) => readMembers(db, { ...scopeOf(connection), id }),
+    membersOfSmallGroups: (connection, groupIds) => readSmallGroups(db, scopeOf(connection), groupIds),
     allMembers: async (connection, groupIds, pause) => {
       const found = new Map<string, ResolvedMember[]>();
-      for (const id of groupIds) found.set(id, await readAllMembers(db, { connection, id }, pause));
+      for (const id of groupIds)
+        found.set(id, await readAllMembers(db, { ...scopeOf(connection), id }, pause));
       return found;
     },
     groupsOf: async (connection, userIds) => {
       const [first = '', ...others] = userIds;
-      if (others.length > 0) return readGroupsOf(db, connection, userIds);
-      const { rows } = await selectGroupsOfUser(db, { connection, user: first });
+      if (others.length > 0) return readGroupsOf(db, scopeOf(connection), userIds);
+      const { rows } = await selectGroupsOfUser(db, { ...scopeOf(connection), user: first });
       return new Map([
         [first, rows.map(({ id, attributes }) => ({ value: id, display: displayNameOf(attributes) }))],
       ]);
     },
     membershipsOf: async (connection, user) => {
-      const { rows } = await selectMembershipsOfUser(db, { connection, user });
+      const { rows } = await selectMembershipsOfUser(db, { ...scopeOf(connection), user });
       return rows.map(({ group_id, ...row }) => {
         const { value: _, ...member } = toMember(row);
         return { group: group_id, ...member };
@@ -55,8 +58,8 @@ export function groups(database: Database): Groups {
   };
 }
 
-const selectGroupById = compiledQuery((db, { connection, id }: { connection: string; id: string }) =>
-  db.selectFrom('scim_group').selectAll().where('connection_id', '=', connection).where('id', '=', id),
+const selectGroupById = compiledQuery((db, key: Scope & { id: string }) =>
+  db.selectFrom('scim_group').selectAll().where(inScope(key)).where('id', '=', key.id),
 );
 
 type GroupsOf = Awaited<ReturnType<Groups['groupsOf']>>;
@@ -65,13 +68,13 @@ type GroupsOf = Awaited<ReturnType<Groups['groupsOf']>>;
  * Reads the groups of many users in two queries. The users of a page share few groups, so each group is read and parsed
  * once.
  */
-async function readGroupsOf(db: Kysely<Tables>, connection: string, userIds: string[]): Promise<GroupsOf> {
+async function readGroupsOf(db: Kysely<Tables>, scope: Scope, userIds: string[]): Promise<GroupsOf> {
   const memberships: { user: string; group: string }[] = [];
   for (const batch of batches(userIds)) {
     const rows = await db
       .selectFrom('group_member')
       .select(['value as user', 'group_id as group'])
-      .where('connection_id', '=', connection)
+      .where(inScope(scope))
       .where('value', 'in', batch)
       .execute();
     memberships.push(...rows);
@@ -81,7 +84,7 @@ async function readGroupsOf(db: Kysely<Tables>, connection: string, userIds: str
     const rows = await db
       .selectFrom('scim_group')
       .select(['id', 'attributes', 'position'])
-      .where('connection_id', '=', connection)
+      .where(inScope(scope))
       .where('id', 'in', batch)
       .execute();
     for (const { id, attributes, position } of rows)
@@ -106,27 +109,27 @@ function sortByPosition(positioned: PositionedGroup[]): PositionedGroup['group']
 }
 
 /** Reads the groups of one user in a single query, because every read of a user needs it. */
-const selectGroupsOfUser = compiledQuery((db, { connection, user }: { connection: string; user: string }) =>
+const selectGroupsOfUser = compiledQuery((db, member: Scope & { user: string }) =>
   db
     .selectFrom('group_member')
     .innerJoin('scim_group', (join) =>
       join
+        .onRef('scim_group.account', '=', 'group_member.account')
         .onRef('scim_group.connection_id', '=', 'group_member.connection_id')
         .onRef('scim_group.id', '=', 'group_member.group_id'),
     )
     .select(['scim_group.id', 'scim_group.attributes'])
-    .where('group_member.connection_id', '=', connection)
-    .where('group_member.value', '=', user)
+    .where(inScope(member, 'group_member'))
+    .where('group_member.value', '=', member.user)
     .orderBy('scim_group.position'),
 );
 
-const selectMembershipsOfUser = compiledQuery(
-  (db, { connection, user }: { connection: string; user: string }) =>
-    db
-      .selectFrom('group_member')
-      .select(['group_id', 'value', 'display', 'type'])
-      .where('connection_id', '=', connection)
-      .where('value', '=', user),
+const selectMembershipsOfUser = compiledQuery((db, member: Scope & { user: string }) =>
+  db
+    .selectFrom('group_member')
+    .select(['group_id', 'value', 'display', 'type'])
+    .where(inScope(member))
+    .where('value', '=', member.user),
 );
 
 function displayNameOf(attributes: string): string {
@@ -139,19 +142,20 @@ type GroupChangeResult = 'done' | 'unchanged' | 'stale' | 'noTarget';
 
 /** Inserts a group with its members. Returns `duplicate` if the displayName is taken. */
 export async function insertGroup(
-  { transaction, isDuplicate }: Database,
+  { transaction, scopeOf, isDuplicate }: Database,
   group: Group,
   members: Member[],
 ): Promise<'done' | 'duplicate'> {
-  const { connection, id, attributes, version, createdAt, lastModified } = group;
+  const { id, attributes, version, createdAt, lastModified } = group;
+  const scope = scopeOf(group.connection);
   try {
     await transaction(async (tx) => {
       const times = { created_at: createdAt, last_modified: lastModified };
-      const position = await addToCounter(tx, connection, { kind: 'group', count: 1, positions: 1 });
+      const position = await addToCounter(tx, scope, { kind: 'group', count: 1, positions: 1 });
       await tx
         .insertInto('scim_group')
         .values({
-          connection_id: connection,
+          ...scopeColumns(scope),
           id,
           position,
           ...attributeColumns(attributes),
@@ -159,7 +163,7 @@ export async function insertGroup(
           ...times,
         })
         .execute();
-      await changeMembers(tx, group, { steps: [{ kind: 'add', members }] });
+      await changeMembers(tx, { ...scope, id }, { steps: [{ kind: 'add', members }] });
     });
     return 'done';
   } catch (error) {
@@ -173,28 +177,29 @@ export async function insertGroup(
  * difference.
  */
 export async function changeGroup(
-  { db, transaction, isDuplicate }: Database,
+  { db, transaction, scopeOf, isDuplicate }: Database,
   group: Group,
   { expected, change }: { expected: number; change: GroupChange },
 ): Promise<GroupChangeResult | 'duplicate'> {
-  const membersBefore = await readMembersToCompare(db, group, change);
+  const key = { ...scopeOf(group.connection), id: group.id };
+  const membersBefore = await readMembersToCompare(db, key, change);
   try {
     const apply = async (tx: Kysely<Tables>): Promise<GroupChangeResult> => {
-      if (change === 'delete') return deleteGroup(tx, group, expected);
+      if (change === 'delete') return deleteGroup(tx, key, { at: group.lastModified, expected });
       const before = await tx
         .selectFrom('scim_group')
         .select('attributes')
-        .where('connection_id', '=', group.connection)
-        .where('id', '=', group.id)
+        .where(inScope(key))
+        .where('id', '=', key.id)
         .where('version', '=', expected)
         .executeTakeFirst();
       if (!before) return 'stale';
       const steps = change.members;
-      const members = await changeMembers(tx, group, { steps, before: membersBefore });
+      const members = await changeMembers(tx, key, { steps, before: membersBefore });
       if (members === 'noTarget') return 'noTarget';
       const hasSameAttributes = isDeepStrictEqual(parseJson(before.attributes), change.attributes);
       if (members === 'unchanged' && hasSameAttributes) return 'unchanged';
-      return updateGroup(tx, { ...group, attributes: change.attributes }, expected);
+      return updateGroup(tx, key, { group: { ...group, attributes: change.attributes }, expected });
     };
     return await transaction(apply, { commitIf: (result) => result === 'done' });
   } catch (error) {
@@ -209,14 +214,18 @@ export async function changeGroup(
  */
 async function readMembersToCompare(
   db: Kysely<Tables>,
-  group: Group,
+  key: GroupKey,
   change: GroupChange,
 ): Promise<Member[] | undefined> {
   const isReplacement = change !== 'delete' && change.members[0]?.kind === 'replace';
-  return isReplacement ? readStoredMembers(db, group) : undefined;
+  return isReplacement ? readStoredMembers(db, key) : undefined;
 }
 
-async function updateGroup(tx: Kysely<Tables>, group: Group, expected: number): Promise<GroupChangeResult> {
+async function updateGroup(
+  tx: Kysely<Tables>,
+  key: GroupKey,
+  { group, expected }: { group: Group; expected: number },
+): Promise<GroupChangeResult> {
   const { numUpdatedRows } = await tx
     .updateTable('scim_group')
     .set({
@@ -224,25 +233,28 @@ async function updateGroup(tx: Kysely<Tables>, group: Group, expected: number): 
       version: group.version,
       last_modified: group.lastModified,
     })
-    .where('connection_id', '=', group.connection)
-    .where('id', '=', group.id)
+    .where(inScope(key))
+    .where('id', '=', key.id)
     .where('version', '=', expected)
     .executeTakeFirst();
   return numUpdatedRows > 0n ? 'done' : 'stale';
 }
 
-async function deleteGroup(tx: Kysely<Tables>, group: Group, expected: number): Promise<GroupChangeResult> {
-  const { connection, id, lastModified } = group;
-  await removeAllMembers(tx, group);
+async function deleteGroup(
+  tx: Kysely<Tables>,
+  key: GroupKey,
+  { at, expected }: { at: number; expected: number },
+): Promise<GroupChangeResult> {
+  await removeAllMembers(tx, key);
   const { numDeletedRows } = await tx
     .deleteFrom('scim_group')
-    .where('connection_id', '=', connection)
-    .where('id', '=', id)
+    .where(inScope(key))
+    .where('id', '=', key.id)
     .where('version', '=', expected)
     .executeTakeFirst();
   if (numDeletedRows === 0n) return 'stale';
-  await removeFromGroups(tx, connection, { ids: [id], at: lastModified });
-  await addToCounter(tx, connection, { kind: 'group', count: -1 });
+  await removeFromGroups(tx, key, { ids: [key.id], at });
+  await addToCounter(tx, key, { kind: 'group', count: -1 });
   return 'done';
 }
 

@@ -1,6 +1,7 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { HoldCause } from '../provisioning/identity.ts';
 import type { HeldPerson, HeldRules, HoldCount, Holds } from '../provisioning/store-ports.ts';
+import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { toIdentity } from './identity-row.ts';
 import { batches, parseJson, toJson } from './queries.ts';
@@ -9,27 +10,35 @@ import { countDepartureIfAllowed } from './safety-valve.ts';
 import type { Tables } from './tables.ts';
 
 type DecisionAnswer = Parameters<Holds['decide']>[2];
-type HoldQuery = Omit<Parameters<Holds['findHeldPeople']>[0], 'limit'>;
+
+/** Held people: of all connections without a scope, and for any cause without a cause. */
+interface HoldQuery {
+  scope?: Scope | undefined;
+  cause?: HoldCause | undefined;
+}
 
 const PAGE = 500;
 
 /** Returns the store of holds and of admins' decisions about them. */
 export function holds(database: Database): Holds {
-  const { db } = database;
+  const { db, scopeOf } = database;
   return {
-    findHeldPeople: ({ limit, ...query }) => listHeldPeople(db, query, limit),
+    findHeldPeople: ({ limit, connection, cause }) =>
+      listHeldPeople(db, { scope: connection === undefined ? undefined : scopeOf(connection), cause }, limit),
     countHolds: () => countHolds(db),
-    decide: (connection, target, answer, now) => saveDecision(database, { connection, answer, now }, target),
+    decide: (connection, target, answer, now) =>
+      saveDecision(database, { scope: scopeOf(connection), answer, now }, target),
     admitDeparture: (connection, id, valve, now) =>
-      countDepartureIfAllowed(database, { connection, id, now }, valve),
-    findHeldRules: (connection) => readRulesChange(db, connection),
+      countDepartureIfAllowed(database, { ...scopeOf(connection), id, now }, valve),
+    findHeldRules: (connection) => readRulesChange(db, scopeOf(connection)),
     saveHeldRules: (held) => saveRulesChange(database, held),
     findTranslatedEarlier: async (connection, generation, place) => {
-      if (!(await isAnyTranslatedEarlier(db, connection, generation))) return [];
+      const scope = scopeOf(connection);
+      if (!(await isAnyTranslatedEarlier(db, scope, generation))) return [];
       const rows = await db
         .selectFrom('identity')
         .selectAll()
-        .where('connection_id', '=', connection)
+        .where(inScope(scope))
         .where('claimed', '=', sql.lit(1))
         .where('deleted_at', 'is', null)
         .where('rules_generation', '>', 0)
@@ -49,13 +58,13 @@ export function holds(database: Database): Holds {
  */
 async function isAnyTranslatedEarlier(
   db: Kysely<Tables>,
-  connection: string,
+  scope: Scope,
   generation: number,
 ): Promise<boolean> {
   const claimed = db
     .selectFrom('identity')
     .select('id')
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('claimed', '=', sql.lit(1))
     .where('rules_generation', '>', 0)
     .where('rules_generation', '<', generation)
@@ -69,12 +78,12 @@ async function isAnyTranslatedEarlier(
 }
 
 /** Selects held people, including those with a decision. */
-function selectHeld(db: Kysely<Tables>, { connection, cause }: HoldQuery) {
+function selectHeld(db: Kysely<Tables>, { scope, cause }: HoldQuery) {
   const all = db
     .selectFrom('identity')
     .where('hold_cause', 'is not', null)
     .where((row) => row.not(hasReturned(row)));
-  const ofConnection = connection === undefined ? all : all.where('connection_id', '=', connection);
+  const ofConnection = scope === undefined ? all : all.where(inScope(scope));
   return cause === undefined ? ofConnection : ofConnection.where('hold_cause', '=', cause);
 }
 
@@ -103,6 +112,7 @@ function selectUndecided(db: Kysely<Tables>, query: HoldQuery) {
           row
             .selectFrom('rules_change')
             .select('generation')
+            .whereRef('rules_change.account', '=', 'identity.account')
             .whereRef('rules_change.connection_id', '=', 'identity.connection_id')
             .where('answer', '=', 'discarded'),
         ),
@@ -206,7 +216,7 @@ function sumByCause(rows: CountRow[]): HoldCount[] {
 }
 
 interface DecisionRequest {
-  connection: string;
+  scope: Scope;
   answer: DecisionAnswer;
   now: number;
 }
@@ -218,9 +228,9 @@ async function saveDecision(
 ): Promise<number> {
   const { db } = database;
   if ('ids' in target) return decidePeople(database, request, [...new Set(target.ids)]);
-  const { connection, answer, now } = request;
+  const { scope, answer, now } = request;
   const change = target.cause === 'rules' ? await decideRulesChange(db, request) : undefined;
-  const held = await selectHeld(db, { connection, cause: target.cause })
+  const held = await selectHeld(db, { scope, cause: target.cause })
     .select(['id', 'version', 'decision', 'hold_cause'])
     .execute();
   const open = held.filter((row) => !isDecided(row)).map(({ id }) => id);
@@ -233,13 +243,13 @@ async function saveDecision(
 /** Saves a decision about people in batches, one transaction each. People who are no longer held are skipped. */
 async function decidePeople(
   { transaction }: Database,
-  { connection, answer, now }: DecisionRequest,
+  { scope, answer, now }: DecisionRequest,
   ids: string[],
 ): Promise<number> {
   let decided = 0;
   for (const batch of batches(ids)) {
     await transaction(async (tx) => {
-      const rows = await selectHeld(tx, { connection })
+      const rows = await selectHeld(tx, { scope })
         .select(['id', 'version', 'hold_cause'])
         .where('id', 'in', batch)
         .execute();
@@ -252,7 +262,7 @@ async function decidePeople(
             next_attempt_at: now,
             revision: row('revision', '+', 1),
           }))
-          .where('connection_id', '=', connection)
+          .where(inScope(scope))
           .where('id', '=', id)
           .execute();
       }
@@ -265,12 +275,12 @@ async function decidePeople(
 /** Saves a decision about the change of rules that waits for one, or that was discarded before. Returns the change. */
 async function decideRulesChange(
   db: Kysely<Tables>,
-  { connection, answer }: DecisionRequest,
+  { scope, answer }: DecisionRequest,
 ): Promise<Tables['rules_change'] | undefined> {
   return db
     .updateTable('rules_change')
     .set({ answer })
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where((row) => row.or([row('answer', 'is', null), row('answer', '=', 'discarded')]))
     .returningAll()
     .executeTakeFirst();
@@ -288,12 +298,8 @@ async function markAllStaleDirty(
   return all;
 }
 
-async function readRulesChange(db: Kysely<Tables>, connection: string): Promise<HeldRules | undefined> {
-  const row = await db
-    .selectFrom('rules_change')
-    .selectAll()
-    .where('connection_id', '=', connection)
-    .executeTakeFirst();
+async function readRulesChange(db: Kysely<Tables>, scope: Scope): Promise<HeldRules | undefined> {
+  const row = await db.selectFrom('rules_change').selectAll().where(inScope(scope)).executeTakeFirst();
   return row && toHeldRules(row);
 }
 
@@ -306,25 +312,29 @@ function toHeldRules(row: Tables['rules_change']): HeldRules {
   };
 }
 
-async function saveRulesChange({ transaction }: Database, held: HeldRules): Promise<HeldRules> {
+async function saveRulesChange({ transaction, scopeOf }: Database, held: HeldRules): Promise<HeldRules> {
   const { connection, generation, people, since, answer, recent } = held;
   const row = { generation, people, since, answer: answer ?? null, recent: toJson([...recent]) };
+  const scope = scopeOf(connection);
   return transaction(async (tx) => {
     const saved = await tx
       .insertInto('rules_change')
-      .values({ connection_id: connection, ...row })
+      .values({ ...scopeColumns(scope), ...row })
       .onConflict((conflict) =>
-        conflict.column('connection_id').doUpdateSet(row).where('rules_change.generation', '<', generation),
+        conflict
+          .columns(['account', 'connection_id'])
+          .doUpdateSet(row)
+          .where('rules_change.generation', '<', generation),
       )
       .returning('generation')
       .executeTakeFirst();
     // Another replica has checked this change or a later one before.
-    if (!saved) return (await readRulesChange(tx, connection)) ?? held;
+    if (!saved) return (await readRulesChange(tx, scope)) ?? held;
     if (answer === undefined) return held;
     await tx
       .updateTable('identity')
       .set((identity) => ({ state: 'dirty', next_attempt_at: since, revision: identity('revision', '+', 1) }))
-      .where('connection_id', '=', connection)
+      .where(inScope(scope))
       .where('hold_cause', '=', 'rules')
       .execute();
     return held;

@@ -1,6 +1,7 @@
 import { type Kysely, type QueryResult, sql } from 'kysely';
 import type { Identity } from '../provisioning/identity.ts';
 import type { Identities, IdentityChange, IdentityMatch, IdentityPage } from '../provisioning/store-ports.ts';
+import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { deleteUnclaimed } from './delete-identities.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
@@ -27,20 +28,25 @@ import type { IdentityTable, Tables } from './tables.ts';
 
 /** Returns the store of identities. */
 export function identities(database: Database): Identities {
-  const { db } = database;
+  const { db, scopeOf } = database;
   return {
-    findById: async (connection, id) => toFirstIdentity(await selectIdentityById(db, { connection, id })),
+    findById: async (connection, id) =>
+      toFirstIdentity(await selectIdentityById(db, { ...scopeOf(connection), id })),
     findView: async (connection, id) => {
-      const [row] = (await selectShown(db, { connection, id })).rows;
+      const [row] = (await selectShown(db, { ...scopeOf(connection), id })).rows;
       return row && toShownIdentity(row);
     },
-    find: (connection, match) => findIdentities(db, connection, match),
-    findPage: (connection, offset, limit) => readIdentityPage(db, connection, { offset, limit }),
+    find: (connection, match) => findIdentities(db, scopeOf(connection), match),
+    findPage: (connection, offset, limit) => readIdentityPage(db, scopeOf(connection), { offset, limit }),
     list: async (connection, query, scan) => {
-      const uniqueResult = scan.residual ? undefined : await listByUniqueValue(db, connection, query);
-      return uniqueResult ?? listRows({ definition: userList, scope: { db, connection }, query, scan });
+      const uniqueResult = scan.residual
+        ? undefined
+        : await listByUniqueValue(db, scopeOf(connection), query);
+      return (
+        uniqueResult ?? listRows({ definition: userList, scope: { db, ...scopeOf(connection) }, query, scan })
+      );
     },
-    commit: (connection, changes) => commitChanges(database, connection, changes),
+    commit: (connection, changes) => commitChanges(database, scopeOf(connection), changes),
     findHolder: (account, match) => findHolder(db, account, match),
     isWaitedFor: async (account, email, except) => {
       const waiting = await selectActiveWaiter(db, { account, key: caseFoldedKey(email), except });
@@ -58,28 +64,27 @@ function toFirstIdentity({ rows: [row] }: QueryResult<IdentityTable>): Identity 
   return row && toIdentity(row);
 }
 
-interface IdentityKey {
-  connection: string;
+interface IdentityKey extends Scope {
   id: string;
 }
 
-const selectIdentityById = compiledQuery((db, { connection, id }: IdentityKey) =>
-  db.selectFrom('identity').selectAll().where('connection_id', '=', connection).where('id', '=', id),
+const selectIdentityById = compiledQuery((db, key: IdentityKey) =>
+  db.selectFrom('identity').selectAll().where(inScope(key)).where('id', '=', key.id),
 );
 
-const selectShown = compiledQuery((db, { connection, id }: IdentityKey) => {
+const selectShown = compiledQuery((db, key: IdentityKey) => {
   const query = sql<ShownColumns>`
     select ${shownColumns} from identity
-    where connection_id = ${connection} and id = ${id} and deleted_at is null`;
+    where ${inScope(key)} and id = ${key.id} and deleted_at is null`;
   return { compile: () => query.compile(db) };
 });
 
 async function findIdentities(
   db: Kysely<Tables>,
-  connection: string,
+  scope: Scope,
   { by, value }: IdentityMatch,
 ): Promise<Identity[]> {
-  const { rows } = await selectBy[by](db, { connection, key: toSearchKey[by](value) });
+  const { rows } = await selectBy[by](db, { ...scope, key: toSearchKey[by](value) });
   return rows.map(toIdentity);
 }
 
@@ -99,28 +104,30 @@ const selectBy = {
   externalId: selectByColumn('external_id'),
   travelId: selectByColumn('travel_id'),
   travelEmail: selectByColumn('travel_email_key'),
-  email: compiledQuery((db, { connection, key }: { connection: string; key: string }) =>
-    selectNewestFirst(db, connection).where('id', 'in', (row) =>
+  email: compiledQuery((db, match: ScopedKey) =>
+    selectNewestFirst(db, match).where('id', 'in', (row) =>
       row
         .selectFrom('identity_email')
         .select('identity_id')
-        .where('connection_id', '=', connection)
-        .where('email_key', '=', key),
+        .where(inScope(match))
+        .where('email_key', '=', match.key),
     ),
   ),
 };
 
 function selectByColumn(column: 'id' | 'user_name_key' | 'external_id' | 'travel_id' | 'travel_email_key') {
-  return compiledQuery((db, { connection, key }: { connection: string; key: string }) =>
-    selectNewestFirst(db, connection).where(column, '=', key),
-  );
+  return compiledQuery((db, match: ScopedKey) => selectNewestFirst(db, match).where(column, '=', match.key));
 }
 
-function selectNewestFirst(db: Kysely<Tables>, connection: string) {
+interface ScopedKey extends Scope {
+  key: string;
+}
+
+function selectNewestFirst(db: Kysely<Tables>, scope: Scope) {
   return db
     .selectFrom('identity')
     .selectAll()
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc');
 }
@@ -128,7 +135,7 @@ function selectNewestFirst(db: Kysely<Tables>, connection: string) {
 /** Reads complete identities without pauses between steps: no client waits for this page, and its steps are short. */
 async function readIdentityPage(
   db: Kysely<Tables>,
-  connection: string,
+  scope: Scope,
   { offset, limit }: { offset: number; limit: number },
 ): Promise<IdentityPage> {
   const scan = { yieldBetweenSteps: async () => {}, residual: undefined };
@@ -136,7 +143,7 @@ async function readIdentityPage(
   const query = { where: { all: [] }, order, start: { offset }, limit };
   const { total, rows } = await listRows({
     definition: identityList,
-    scope: { db, connection },
+    scope: { db, ...scope },
     query,
     scan,
   });
@@ -221,12 +228,12 @@ function selectLinked(db: Kysely<Tables>, account: string) {
  */
 export async function commitChanges(
   { db, transaction, isDuplicate }: Database,
-  connection: string,
+  scope: Scope,
   changes: IdentityChange[],
 ): Promise<'done' | 'stale' | 'duplicate'> {
   const apply = async (tx: Kysely<Tables>) => {
     for (const change of changes) {
-      if (!(await applyChange(tx, connection, change))) return 'stale';
+      if (!(await applyChange(tx, scope, change))) return 'stale';
     }
     return 'done';
   };
@@ -236,29 +243,27 @@ export async function commitChanges(
     if (!isDuplicate(error)) throw error;
     // If the userName is not the cause, the index on travelers is violated: another identity was linked meanwhile. The
     // caller reads the identity again.
-    return (await isNameTaken(db, connection, changes)) ? 'duplicate' : 'stale';
+    return (await isNameTaken(db, scope, changes)) ? 'duplicate' : 'stale';
   }
 }
 
 /** Applies one change. Returns false if the identity has changed since it was read. */
-async function applyChange(tx: Kysely<Tables>, connection: string, change: IdentityChange): Promise<boolean> {
+async function applyChange(tx: Kysely<Tables>, scope: Scope, change: IdentityChange): Promise<boolean> {
   switch (change.kind) {
     case 'insert':
-      if (await isReservedEmailTaken(tx, connection, change.identity)) return false;
-      await insertIdentity(tx, change.identity);
+      if (await isReservedEmailTaken(tx, scope, change.identity)) return false;
+      await insertIdentity(tx, scope, change.identity);
       return true;
     case 'update':
-      return updateIdentity(tx, change.identity, change.expected);
+      return updateIdentity(tx, scope, change);
     case 'giveUpTraveler':
-      return releaseTraveler(tx, change);
+      return releaseTraveler(tx, { ...scope, connection: change.connection }, change);
     case 'giveEmailUp':
-      return markEmailGivenUp(tx, change);
+      return markEmailGivenUp(tx, { ...scope, connection: change.connection, id: change.id });
     case 'unlink':
-      return unlinkTraveler(tx, { connection, id: change.id });
+      return unlinkTraveler(tx, { ...scope, id: change.id });
     case 'deleteUnclaimed': {
-      const erased = await deleteUnclaimed(tx, (row) =>
-        row.and([row('connection_id', '=', connection), row('id', '=', change.id)]),
-      );
+      const erased = await deleteUnclaimed(tx, (row) => row.and([inScope(scope), row('id', '=', change.id)]));
       return erased === 1;
     }
   }
@@ -270,19 +275,19 @@ async function applyChange(tx: Kysely<Tables>, connection: string, change: Ident
  */
 async function isReservedEmailTaken(
   tx: Kysely<Tables>,
-  connection: string,
+  { account }: Scope,
   { creating, travelId }: Identity,
 ): Promise<boolean> {
   if (creating === undefined || travelId !== undefined) return false;
-  const [holder] = (await selectEmailHolder(tx, { connection, key: caseFoldedKey(creating) })).rows;
+  const [holder] = (await selectEmailHolder(tx, { account, key: caseFoldedKey(creating) })).rows;
   return holder !== undefined;
 }
 
-const selectEmailHolder = compiledQuery((db, { connection, key }: { connection: string; key: string }) =>
+const selectEmailHolder = compiledQuery((db, { account, key }: AccountKey) =>
   db
     .selectFrom('identity')
     .select(sql.lit(1).as('one'))
-    .where('account', '=', db.selectFrom('connection').select('account').where('id', '=', connection))
+    .where('account', '=', account)
     .where('travel_email_key', '=', key)
     .where('claimed', '=', sql.lit(1))
     .where('travel_id', 'is not', null)
@@ -291,11 +296,7 @@ const selectEmailHolder = compiledQuery((db, { connection, key }: { connection: 
 );
 
 /** Returns true if a live identity that these changes do not concern has one of their userNames. */
-async function isNameTaken(
-  db: Kysely<Tables>,
-  connection: string,
-  changes: IdentityChange[],
-): Promise<boolean> {
+async function isNameTaken(db: Kysely<Tables>, scope: Scope, changes: IdentityChange[]): Promise<boolean> {
   const identities = changes.flatMap((change) => ('identity' in change ? [change.identity] : []));
   const names = identities
     .filter(({ deletedAt }) => deletedAt === undefined)
@@ -306,7 +307,7 @@ async function isNameTaken(
   const taken = await db
     .selectFrom('identity')
     .select(sql.lit(1).as('one'))
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('user_name_key', 'in', names)
     .where('deleted_at', 'is', null)
     .where('id', 'not in', own)

@@ -1,5 +1,6 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import type { Identity, Origin } from '../provisioning/identity.ts';
+import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import { assignPositions, type CountedIdentity, liveFlag, updateCounters } from './counters.ts';
 import { deleteUnclaimedOf, removeFromGroups } from './delete-identities.ts';
 import {
@@ -16,23 +17,15 @@ import { emailKeys } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
 /** Inserts an identity. If it is linked to a traveler, deletes the unclaimed identities of that traveler. */
-export async function insertIdentity(tx: Kysely<Tables>, identity: Identity): Promise<void> {
-  const { connection, id, claimed, travelId } = identity;
-  const [owner] = (await selectAccount(tx, { connection })).rows;
-  if (!owner) throw new Error('There is no such connection.');
-  const { account } = owner;
-  if (claimed && travelId !== undefined)
-    await deleteUnclaimedOf(tx, { account, travelId }, { connection, id });
-  const row = toRow(identity, account, writeTime(identity));
-  const [assigned] = await assignPositions(tx, connection, [{ ...row, live: liveFlag(row) }]);
+export async function insertIdentity(tx: Kysely<Tables>, scope: Scope, identity: Identity): Promise<void> {
+  const { id, claimed, travelId } = identity;
+  if (claimed && travelId !== undefined) await deleteUnclaimedOf(tx, { ...scope, travelId, keep: id });
+  const row = toRow(identity, scope.account, writeTime(identity));
+  const [assigned] = await assignPositions(tx, scope, [{ ...row, live: liveFlag(row) }]);
   if (!assigned) throw new Error('No position was assigned.');
   await insertIdentityRow(tx, { ...row, position: assigned.position });
-  await insertEmailKeys(tx, [identity]);
+  await insertEmailKeys(tx, scope, [identity]);
 }
-
-const selectAccount = compiledQuery((db, { connection }: { connection: string }) =>
-  db.selectFrom('connection').select('account').where('id', '=', connection),
-);
 
 const insertIdentityRow = compiledQuery((db, placeholders: IdentityTable) =>
   db.insertInto('identity').values(pick(placeholders, identityColumnNames)),
@@ -41,28 +34,28 @@ const insertIdentityRow = compiledQuery((db, placeholders: IdentityTable) =>
 /** Writes the IdP's columns of an identity if it is still at the expected version; returns false if not. */
 export async function updateIdentity(
   tx: Kysely<Tables>,
-  identity: Identity,
-  expected: number,
+  scope: Scope,
+  { identity, expected }: { identity: Identity; expected: number },
 ): Promise<boolean> {
-  const { connection, id } = identity;
-  const [before] = (await selectAtVersion(tx, { connection, id, expected })).rows;
+  const { id } = identity;
+  const [before] = (await selectAtVersion(tx, { ...scope, id, expected })).rows;
   if (!before) return false;
   const becomesClaimed = before.claimed === 0 && identity.claimed;
-  if (becomesClaimed && before.travel_id !== null) {
-    await deleteUnclaimedOf(tx, { account: before.account, travelId: before.travel_id }, { connection, id });
-  }
+  if (becomesClaimed && before.travel_id !== null)
+    await deleteUnclaimedOf(tx, { ...scope, travelId: before.travel_id, keep: id });
   const now = writtenColumns(identity);
   const written = await updateAtVersion(tx, {
     ...now,
-    connection,
+    ...scope,
     id,
     expected,
     writtenAt: writeTime(identity),
   });
   if (written.numAffectedRows !== 1n) return false;
-  if (becomesClaimed) await saveApplied(tx, identity);
-  await replaceEmailKeys(tx, identity);
-  await updateCountersAndGroups(tx, identity, {
+  if (becomesClaimed) await saveApplied(tx, scope, identity);
+  await replaceEmailKeys(tx, scope, identity);
+  await updateCountersAndGroups(tx, scope, {
+    ...pick(identity, ['id', 'lastModified']),
     before: { ...before, live: liveFlag(before) },
     now: { ...now, live: liveFlag(now), position: before.position },
   });
@@ -87,19 +80,17 @@ function writtenColumns(identity: Identity) {
   };
 }
 
-interface IdentityAtVersion {
-  connection: string;
-  id: string;
+interface IdentityAtVersion extends IdentityKey {
   expected: number;
 }
 
-const selectAtVersion = compiledQuery((db, { connection, id, expected }: IdentityAtVersion) =>
+const selectAtVersion = compiledQuery((db, key: IdentityAtVersion) =>
   db
     .selectFrom('identity')
-    .select(['account', 'claimed', 'travel_id', 'deleted_at', 'position', 'active'])
-    .where('connection_id', '=', connection)
-    .where('id', '=', id)
-    .where('version', '=', expected),
+    .select(['claimed', 'travel_id', 'deleted_at', 'position', 'active'])
+    .where(inScope(key))
+    .where('id', '=', key.id)
+    .where('version', '=', key.expected),
 );
 
 /**
@@ -124,38 +115,42 @@ const updateAtVersion = compiledQuery(
           .else(row.cast<number>(row.val(placeholders.writtenAt), 'bigint'))
           .end(),
       }))
-      .where('connection_id', '=', placeholders.connection)
+      .where(inScope(placeholders))
       .where('id', '=', placeholders.id)
       .where('version', '=', placeholders.expected),
 );
 
 /** Saves the applied values of an identity that becomes claimed: its traveler already has these values. */
-async function saveApplied(tx: Kysely<Tables>, { connection, id, applied }: Identity): Promise<void> {
+async function saveApplied(tx: Kysely<Tables>, scope: Scope, { id, applied }: Identity): Promise<void> {
   await tx
     .updateTable('identity')
     .set({ applied: toJson(applied) })
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('id', '=', id)
     .execute();
 }
 
-async function updateCountersAndGroups(
-  tx: Kysely<Tables>,
-  { connection, id, lastModified }: Identity,
-  { before, now }: { before: CountedIdentity; now: CountedIdentity },
-): Promise<void> {
-  if (before.live === now.live && before.active === now.active) return;
-  await updateCounters(tx, connection, [{ before, now }]);
-  if (now.live < before.live) await removeFromGroups(tx, connection, { ids: [id], at: lastModified });
+interface CountedChange extends Pick<Identity, 'id' | 'lastModified'> {
+  before: CountedIdentity;
+  now: CountedIdentity;
 }
 
-interface IdentityKey {
-  connection: string;
+async function updateCountersAndGroups(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { id, lastModified, before, now }: CountedChange,
+): Promise<void> {
+  if (before.live === now.live && before.active === now.active) return;
+  await updateCounters(tx, scope, [{ before, now }]);
+  if (now.live < before.live) await removeFromGroups(tx, scope, { ids: [id], at: lastModified });
+}
+
+interface IdentityKey extends Scope {
   id: string;
 }
 
 /** A tombstone whose traveler is taken away, with the values that it had when it was read. */
-interface ReleasedTombstone extends IdentityKey, Pick<Identity, 'leasedUntil' | 'applied' | 'origin'> {}
+type ReleasedTombstone = Pick<Identity, 'id' | 'leasedUntil' | 'applied' | 'origin'>;
 
 /**
  * Unlinks the traveler of a tombstone and cancels its pending work. Returns false if the tombstone does not exist, or
@@ -163,7 +158,8 @@ interface ReleasedTombstone extends IdentityKey, Pick<Identity, 'leasedUntil' | 
  */
 export async function releaseTraveler(
   tx: Kysely<Tables>,
-  { leasedUntil, applied, origin, ...key }: ReleasedTombstone,
+  scope: Scope,
+  { id, leasedUntil, applied, origin }: ReleasedTombstone,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('identity')
@@ -174,8 +170,8 @@ export async function releaseTraveler(
       origin: toJson(origin),
       state: origin.movedTo === undefined ? 'synced' : 'dirty',
     }))
-    .where('connection_id', '=', key.connection)
-    .where('id', '=', key.id)
+    .where(inScope(scope))
+    .where('id', '=', id)
     .where('deleted_at', 'is not', null)
     .where('lease_until', leasedUntil === undefined ? 'is' : '=', leasedUntil ?? null)
     .where('applied', '=', toJson(applied))
@@ -187,11 +183,11 @@ export async function releaseTraveler(
  * Unlinks the traveler of a live identity and makes the identity dirty. If a reconciler holds its lease, the lease
  * ends.
  */
-export async function unlinkTraveler(tx: Kysely<Tables>, { connection, id }: IdentityKey): Promise<boolean> {
+export async function unlinkTraveler(tx: Kysely<Tables>, { id, ...scope }: IdentityKey): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('identity')
     .set((row) => ({ ...unlinkedColumns(row), state: 'dirty' }))
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('id', '=', id)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
@@ -219,14 +215,11 @@ function unlinkedColumns(row: ExpressionBuilder<Tables, 'identity'>) {
  * Makes the reconciler free the email address of a tombstone's traveler. Returns false if there is no such
  * tombstone.
  */
-export async function markEmailGivenUp(
-  tx: Kysely<Tables>,
-  { connection, id }: IdentityKey,
-): Promise<boolean> {
+export async function markEmailGivenUp(tx: Kysely<Tables>, { id, ...scope }: IdentityKey): Promise<boolean> {
   const row = await tx
     .selectFrom('identity')
     .select('origin')
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('id', '=', id)
     .where('deleted_at', 'is not', null)
     .executeTakeFirst();
@@ -240,22 +233,21 @@ export async function markEmailGivenUp(
       next_attempt_at: 0,
       revision: old('revision', '+', 1),
     }))
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('id', '=', id)
     .execute();
   return true;
 }
 
 interface EmailOwner {
-  connection: string;
   id: string;
   desired: Parameters<typeof emailKeys>[0];
 }
 
 /** Inserts the email keys of new identities. */
-export async function insertEmailKeys(tx: Kysely<Tables>, owners: EmailOwner[]): Promise<void> {
-  const rows = owners.flatMap(({ connection, id, desired }) =>
-    emailKeys(desired).map((key) => ({ connection_id: connection, identity_id: id, email_key: key })),
+export async function insertEmailKeys(tx: Kysely<Tables>, scope: Scope, owners: EmailOwner[]): Promise<void> {
+  const rows = owners.flatMap(({ id, desired }) =>
+    emailKeys(desired).map((key) => ({ ...scopeColumns(scope), identity_id: id, email_key: key })),
   );
   const [first, ...others] = rows;
   if (first && others.length === 0) await insertEmailKey(tx, first);
@@ -263,27 +255,21 @@ export async function insertEmailKeys(tx: Kysely<Tables>, owners: EmailOwner[]):
 }
 
 /** Replaces the email keys of an identity, if they have changed. */
-export async function replaceEmailKeys(tx: Kysely<Tables>, owner: EmailOwner): Promise<void> {
-  const { rows } = await selectEmailKeys(tx, { connection: owner.connection, id: owner.id });
+export async function replaceEmailKeys(tx: Kysely<Tables>, scope: Scope, owner: EmailOwner): Promise<void> {
+  const { rows } = await selectEmailKeys(tx, { ...scope, id: owner.id });
   const before = rows.map((row) => row.email_key);
   const after = new Set(emailKeys(owner.desired));
   if (before.length === after.size && before.every((key) => after.has(key))) return;
-  await tx
-    .deleteFrom('identity_email')
-    .where('connection_id', '=', owner.connection)
-    .where('identity_id', '=', owner.id)
-    .execute();
-  await insertEmailKeys(tx, [owner]);
+  await tx.deleteFrom('identity_email').where(inScope(scope)).where('identity_id', '=', owner.id).execute();
+  await insertEmailKeys(tx, scope, [owner]);
 }
 
 const insertEmailKey = compiledQuery((db, placeholders: Tables['identity_email']) =>
-  db.insertInto('identity_email').values(pick(placeholders, ['connection_id', 'identity_id', 'email_key'])),
+  db
+    .insertInto('identity_email')
+    .values(pick(placeholders, ['account', 'connection_id', 'identity_id', 'email_key'])),
 );
 
-const selectEmailKeys = compiledQuery((db, { connection, id }: { connection: string; id: string }) =>
-  db
-    .selectFrom('identity_email')
-    .select('email_key')
-    .where('connection_id', '=', connection)
-    .where('identity_id', '=', id),
+const selectEmailKeys = compiledQuery((db, key: IdentityKey) =>
+  db.selectFrom('identity_email').select('email_key').where(inScope(key)).where('identity_id', '=', key.id),
 );

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import type { Imports, KnownTraveler, MissingTraveler, SeenTraveler } from '../provisioning/store-ports.ts';
 import type { TravelUser } from '../translator/traveler.ts';
+import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { deleteUnclaimed } from './delete-identities.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
@@ -12,9 +13,9 @@ import { saveUnclaimed } from './unclaimed-identities.ts';
 
 /** Returns the store operations of imports. */
 export function imports(database: Database): Imports {
-  const { db } = database;
+  const { db, scopeOf } = database;
   return {
-    findKnown: (connection, travelIds) => findKnownTravelers(db, connection, travelIds),
+    findKnown: (connection, travelIds) => findKnownTravelers(db, scopeOf(connection), travelIds),
     findLinkedElsewhere: (connection, account, travelIds) =>
       findLinkedElsewhere(db, { connection, account }, travelIds),
     findErased: (account, travelIds) => findErasedTravelers(db, account, travelIds),
@@ -28,25 +29,26 @@ export function imports(database: Database): Imports {
       return rows.flatMap(({ creating_key }) => creating_key ?? []);
     },
     saveUnclaimed: (identities, seenAt) => saveUnclaimed(database, identities, seenAt),
-    saveObserved: (connection, seen, seenAt) => saveObserved(database, connection, { seen, seenAt }),
+    saveObserved: (connection, seen, seenAt) => saveObserved(database, scopeOf(connection), { seen, seenAt }),
     markSeen: async (connection, ids, seenAt) => {
+      const scope = scopeOf(connection);
       for (const batch of batches(ids)) {
         await db
           .updateTable('identity')
           .set({ seen_at: seenAt })
-          .where('connection_id', '=', connection)
+          .where(inScope(scope))
           .where('id', 'in', batch)
           .execute();
       }
     },
-    findMissing: (connection, since) => findMissingTravelers(db, connection, since),
-    deleteStale: (connection, since) => deleteStale(database, connection, since),
+    findMissing: (connection, since) => findMissingTravelers(db, scopeOf(connection), since),
+    deleteStale: (connection, since) => deleteStale(database, scopeOf(connection), since),
   };
 }
 
 async function findKnownTravelers(
   db: Kysely<Tables>,
-  connection: string,
+  scope: Scope,
   travelIds: string[],
 ): Promise<KnownTraveler[]> {
   const found: KnownTraveler[] = [];
@@ -54,7 +56,7 @@ async function findKnownTravelers(
     const rows = await db
       .selectFrom('identity')
       .select(['id', 'travel_id', 'claimed', 'observed', 'rules_generation', 'deleted_at'])
-      .where('connection_id', '=', connection)
+      .where(inScope(scope))
       .where('travel_id', 'in', batch)
       .execute();
     found.push(...rows.map(toKnownTraveler));
@@ -108,24 +110,24 @@ interface Observation {
  */
 export async function saveObserved(
   { transaction }: Database,
-  connection: string,
+  scope: Scope,
   { seen, seenAt }: Observation,
 ): Promise<void> {
   for (const batch of batches(seen, 100)) {
-    await transaction((tx) => saveObservedBatch(tx, connection, { seen: batch, seenAt }));
+    await transaction((tx) => saveObservedBatch(tx, scope, { seen: batch, seenAt }));
   }
 }
 
 async function saveObservedBatch(
   tx: Kysely<Tables>,
-  connection: string,
+  scope: Scope,
   { seen, seenAt }: Observation,
 ): Promise<void> {
   const ids = seen.map(({ id }) => id);
   const rows = await tx
     .selectFrom('identity')
     .select(['id', 'observed', 'lease_until'])
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('id', 'in', ids)
     .execute();
   const stored = new Map(rows.map((row) => [row.id, row]));
@@ -137,12 +139,12 @@ async function saveObservedBatch(
     await tx
       .updateTable('identity')
       .set(observedColumns(isHeld || isOutdated ? undefined : observation.observed))
-      .where('connection_id', '=', connection)
+      .where(inScope(scope))
       .where('id', '=', observation.id)
       .execute();
   }
   const mark = tx.updateTable('identity').set({ seen_at: seenAt });
-  await mark.where('connection_id', '=', connection).where('id', 'in', ids).execute();
+  await mark.where(inScope(scope)).where('id', 'in', ids).execute();
 }
 
 function isStoredAs(stored: string | null, observed: TravelUser | undefined): boolean {
@@ -155,12 +157,12 @@ function isStoredAs(stored: string | null, observed: TravelUser | undefined): bo
  * address. An identity that the IdP has written since `since` counts as seen: its traveler may be newer than the page
  * that would contain it.
  */
-export async function deleteStale(database: Database, connection: string, since: number): Promise<string[]> {
+export async function deleteStale(database: Database, scope: Scope, since: number): Promise<string[]> {
   const { db } = database;
-  const unseen = await findMissingTravelers(db, connection, since);
+  const unseen = await findMissingTravelers(db, scope, since);
   const unclaimed = unseen.filter(({ claimed }) => !claimed).map(({ id }) => id);
-  for (const batch of batches(unclaimed)) await deleteUnclaimedBatch(database, connection, { batch, since });
-  const tombstones = await selectUnseen(db, connection, since).where('deleted_at', 'is not', null).execute();
+  for (const batch of batches(unclaimed)) await deleteUnclaimedBatch(database, scope, { batch, since });
+  const tombstones = await selectUnseen(db, scope, since).where('deleted_at', 'is not', null).execute();
   return [...unseen.filter(({ claimed }) => claimed), ...tombstones].map(({ id }) => id);
 }
 
@@ -170,33 +172,33 @@ export async function deleteStale(database: Database, connection: string, since:
  */
 export async function findMissingTravelers(
   db: Kysely<Tables>,
-  connection: string,
+  scope: Scope,
   since: number,
 ): Promise<MissingTraveler[]> {
-  const rows = await selectUnseen(db, connection, since).where('deleted_at', 'is', null).execute();
+  const rows = await selectUnseen(db, scope, since).where('deleted_at', 'is', null).execute();
   return rows.flatMap(({ id, travel_id, claimed }) =>
     travel_id === null ? [] : [{ id, travelId: travel_id, claimed: claimed === 1 }],
   );
 }
 
-function selectUnseen(db: Kysely<Tables>, connection: string, since: number) {
+function selectUnseen(db: Kysely<Tables>, scope: Scope, since: number) {
   return db
     .selectFrom('identity')
     .select(['id', 'travel_id', 'claimed'])
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('seen_at', '<', since)
     .where('travel_id', 'is not', null);
 }
 
 async function deleteUnclaimedBatch(
   { transaction }: Database,
-  connection: string,
+  scope: Scope,
   { batch, since }: { batch: string[]; since: number },
 ): Promise<void> {
   await transaction(async (tx) => {
     await deleteUnclaimed(tx, (row) =>
       row.and([
-        row('connection_id', '=', connection),
+        inScope(scope),
         row('id', 'in', batch),
         // Check again: a search by an IdP may have found the traveler meanwhile.
         row('seen_at', '<', sql.val(since)),

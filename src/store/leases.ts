@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Outcome } from '../provisioning/identity.ts';
 import type { Announcement, Leases } from '../provisioning/store-ports.ts';
+import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { deleteUnclaimedOf } from './delete-identities.ts';
 import { type Dialect, timeAfter } from './dialect.ts';
@@ -19,21 +20,17 @@ import type { Tables } from './tables.ts';
 
 /** Returns the leases on identities in a database. */
 export function leases(database: Database): Leases {
-  const { db, dialect } = database;
+  const { db, dialect, scopeOf } = database;
   const takeLease = leaseTaker(dialect);
   const updateHeld = (connection: string, id: string, token: string) =>
     db
       .updateTable('identity')
-      .where('connection_id', '=', connection)
+      .where(inScope(scopeOf(connection)))
       .where('id', '=', id)
       .where('lease_token', '=', token);
   return {
-    acquire: (connection, id, lease) => {
-      const { account } = database.scopeOf(connection);
-      return database.transaction((tx) => takeLease(tx, { account, connection, id }, lease), {
-        durable: false,
-      });
-    },
+    acquire: (connection, id, lease) =>
+      database.transaction((tx) => takeLease(tx, { ...scopeOf(connection), id }, lease), { durable: false }),
     extend: async (connection, id, { token, ms, now }) => {
       const { numUpdatedRows } = await updateHeld(connection, id, token)
         .set({ lease_until: timeAfter(dialect.now(now), ms) })
@@ -41,14 +38,14 @@ export function leases(database: Database): Leases {
       return numUpdatedRows > 0n;
     },
     announce: (connection, id, token, announcement) =>
-      saveAnnouncement(database, { connection, id, token }, announcement),
+      saveAnnouncement(database, { ...scopeOf(connection), id, token }, announcement),
     waitFor: async (connection, id, token, email) => {
       await updateHeld(connection, id, token)
         .set({ waiting_for: caseFoldedKey(email) })
         .execute();
     },
     finish: (connection, id, token, revision, outcome: Outcome) =>
-      saveOutcome(database, { connection, id, token }, { revision, outcome }),
+      saveOutcome(database, { ...scopeOf(connection), id, token }, { revision, outcome }),
     release: async (connection, id, token) => {
       await updateHeld(connection, id, token).set({ lease_token: null, lease_until: null }).execute();
     },
@@ -68,16 +65,11 @@ interface Lease {
   now: number;
 }
 
-interface IdentityKey {
-  connection: string;
+interface IdentityKey extends Scope {
   id: string;
 }
 
-type TakeLease = (
-  db: Kysely<Tables>,
-  place: IdentityKey & { account: string },
-  lease: Lease,
-) => ReturnType<Leases['acquire']>;
+type TakeLease = (db: Kysely<Tables>, place: IdentityKey, lease: Lease) => ReturnType<Leases['acquire']>;
 
 function leaseTaker(dialect: Dialect): TakeLease {
   const updateFreeLease = freeLeaseUpdate(dialect);
@@ -89,8 +81,8 @@ function leaseTaker(dialect: Dialect): TakeLease {
 
 /** The same statement returns the generation of the rules in force, so that no change of rules is missed. */
 function freeLeaseUpdate(dialect: Dialect) {
-  return compiledQuery((db, values: IdentityKey & Lease & { account: string }) => {
-    const { account, connection, id, token, ms, now } = values;
+  return compiledQuery((db, values: IdentityKey & Lease) => {
+    const { id, token, ms, now } = values;
     const clock = dialect.now(now);
     return db
       .updateTable('identity')
@@ -105,7 +97,7 @@ function freeLeaseUpdate(dialect: Dialect) {
           travel_email_key: ifReleased.then(of.ref('travel_email_key')).else(null).end(),
         };
       })
-      .where('connection_id', '=', connection)
+      .where(inScope(values))
       .where('id', '=', id)
       .where((of) => of.or([of('lease_until', 'is', null), of('lease_until', '<=', clock)]))
       .returningAll()
@@ -113,16 +105,14 @@ function freeLeaseUpdate(dialect: Dialect) {
         of
           .selectFrom('rules_in_force')
           .select('rules_in_force.generation')
-          .where('rules_in_force.account', '=', account)
-          .where('rules_in_force.connection_id', '=', connection)
+          .where(inScope(values, 'rules_in_force'))
           .as('generation'),
       );
   });
 }
 
 /** An identity and the token of its lease. */
-export interface LeaseHolder {
-  connection: string;
+export interface LeaseHolder extends Scope {
   id: string;
   token: string;
 }
@@ -165,13 +155,13 @@ export async function saveOutcome(
  */
 export async function deleteUnclaimedRivals(
   tx: Kysely<Tables>,
-  { connection, id, token }: LeaseHolder,
+  holder: LeaseHolder,
   travelId: string | undefined,
 ): Promise<'lost' | 'taken' | undefined> {
-  const [before] = (await selectLink(tx, { connection, id, token })).rows;
+  const [before] = (await selectLink(tx, holder)).rows;
   if (!before) return 'lost';
   if (travelId === undefined || travelId === before.travel_id) return undefined;
-  const { account } = before;
+  const { account, connection, id } = holder;
   const other = await tx
     .selectFrom('identity')
     .select('id')
@@ -180,17 +170,17 @@ export async function deleteUnclaimedRivals(
     .where('claimed', '=', sql.lit(1))
     .executeTakeFirst();
   if (other) return 'taken';
-  await deleteUnclaimedOf(tx, { account, travelId }, { connection, id });
+  await deleteUnclaimedOf(tx, { account, connection, travelId, keep: id });
   return undefined;
 }
 
-const selectLink = compiledQuery((db, { connection, id, token }: LeaseHolder) =>
+const selectLink = compiledQuery((db, holder: LeaseHolder) =>
   db
     .selectFrom('identity')
-    .select(['account', 'travel_id'])
-    .where('connection_id', '=', connection)
-    .where('id', '=', id)
-    .where('lease_token', '=', token),
+    .select('travel_id')
+    .where(inScope(holder))
+    .where('id', '=', holder.id)
+    .where('lease_token', '=', holder.token),
 );
 
 async function writeOutcome(
@@ -205,7 +195,7 @@ async function writeOutcome(
 type Columns = ReturnType<typeof outcomeColumns>;
 
 const updateOutcome = compiledQuery((db, placeholders: LeaseHolder & Columns & { known: number }) => {
-  const { connection, id, token, known, state, next_attempt_at, observed, travel_email_key } = placeholders;
+  const { id, token, known, state, next_attempt_at, observed, travel_email_key } = placeholders;
   return db
     .updateTable('identity')
     .set((row) => {
@@ -242,7 +232,7 @@ const updateOutcome = compiledQuery((db, placeholders: LeaseHolder & Columns & {
         lease_until: null,
       };
     })
-    .where('connection_id', '=', connection)
+    .where(inScope(placeholders))
     .where('id', '=', id)
     .where('lease_token', '=', token)
     .returning('revision');
@@ -253,14 +243,13 @@ const updateOutcome = compiledQuery((db, placeholders: LeaseHolder & Columns & {
  * index refuses the second, which gets `taken`.
  */
 export async function saveAnnouncement(
-  { transaction, isDuplicate }: Database,
+  { transaction, scopeOf, isDuplicate }: Database,
   holder: LeaseHolder,
   announcement: Announcement,
 ): Promise<'done' | 'lost' | 'taken'> {
-  const { connection, id, token } = holder;
   const save = async (tx: Kysely<Tables>) => {
-    if ('travelId' in announcement && announcement.from && !(await releaseTraveler(tx, announcement.from)))
-      return 'taken';
+    const from = 'travelId' in announcement ? announcement.from : undefined;
+    if (from && !(await releaseTraveler(tx, scopeOf(from.connection), from))) return 'taken';
     const obstacle =
       'travelId' in announcement ? await deleteUnclaimedRivals(tx, holder, announcement.travelId) : undefined;
     if (obstacle) return obstacle;
@@ -270,9 +259,9 @@ export async function saveAnnouncement(
         ...announcementColumns(announcement),
         ...(announcement.progress ? progressColumns(announcement.progress) : {}),
       })
-      .where('connection_id', '=', connection)
-      .where('id', '=', id)
-      .where('lease_token', '=', token)
+      .where(inScope(holder))
+      .where('id', '=', holder.id)
+      .where('lease_token', '=', holder.token)
       .executeTakeFirst();
     return numUpdatedRows > 0n ? 'done' : 'lost';
   };

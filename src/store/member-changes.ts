@@ -1,16 +1,12 @@
 import type { Kysely } from 'kysely';
 import type { Member, MemberChange } from '../provisioning/group-ports.ts';
-import { readStoredMembers, toMember } from './group-members.ts';
+import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
+import { type GroupKey, readStoredMembers, toMember } from './group-members.ts';
 import { batches, yieldToEventLoop } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 /** Members deleted per statement; some milliseconds of work. */
 const MEMBERS_AT_ONCE = 500;
-
-interface GroupKey {
-  connection: string;
-  id: string;
-}
 
 /** The members that were removed or replaced, and the ids of the members that were added. */
 interface MemberDifference {
@@ -49,18 +45,14 @@ export async function changeMembers(
   return difference.removed.size + difference.added.size > 0 ? 'changed' : 'unchanged';
 }
 
-async function hasOneOfEach(
-  tx: Kysely<Tables>,
-  { connection, id }: GroupKey,
-  lists: string[][],
-): Promise<boolean> {
+async function hasOneOfEach(tx: Kysely<Tables>, group: GroupKey, lists: string[][]): Promise<boolean> {
   const found = new Set<string>();
   for (const batch of batches([...new Set(lists.flat())])) {
     const rows = await tx
       .selectFrom('group_member')
       .select('value')
-      .where('connection_id', '=', connection)
-      .where('group_id', '=', id)
+      .where(inScope(group))
+      .where('group_id', '=', group.id)
       .where('value', 'in', batch)
       .execute();
     for (const { value } of rows) found.add(value);
@@ -71,22 +63,22 @@ async function hasOneOfEach(
 
 async function addMembers(
   tx: Kysely<Tables>,
-  { connection, id }: GroupKey,
+  group: GroupKey,
   { members, difference }: { members: Member[]; difference: MemberDifference },
 ): Promise<void> {
   const last = await tx
     .selectFrom('group_member')
     .select((row) => row.fn.max('position').as('position'))
-    .where('connection_id', '=', connection)
-    .where('group_id', '=', id)
+    .where(inScope(group))
+    .where('group_id', '=', group.id)
     .executeTakeFirst();
   let position = last?.position ?? -1;
   for (const batch of batches(uniqueByValue(members))) {
-    const storedMembers = await dropKnownTypes(tx, connection, batch);
+    const storedMembers = await dropKnownTypes(tx, group, batch);
     const rows = storedMembers.map(({ value, display, type }) => {
       position += 1;
       const texts = { display: display ?? null, type: type ?? null };
-      return { connection_id: connection, group_id: id, value, ...texts, position };
+      return { ...scopeColumns(group), group_id: group.id, value, ...texts, position };
     });
     const added = await tx
       .insertInto('group_member')
@@ -105,14 +97,14 @@ async function addMembers(
 
 async function removeMembersByValue(
   tx: Kysely<Tables>,
-  { connection, id }: GroupKey,
+  group: GroupKey,
   { values, difference }: { values: string[]; difference: MemberDifference },
 ): Promise<void> {
   for (const batch of batches(values)) {
     const removed = await tx
       .deleteFrom('group_member')
-      .where('connection_id', '=', connection)
-      .where('group_id', '=', id)
+      .where(inScope(group))
+      .where('group_id', '=', group.id)
       .where('value', 'in', batch)
       .returning(['value', 'display', 'type'])
       .execute();
@@ -128,7 +120,7 @@ async function replaceMembers(
   group: GroupKey,
   { members, difference, current }: { members: Member[]; difference: MemberDifference; current: Member[] },
 ): Promise<void> {
-  const storedMembers = await dropKnownTypes(tx, group.connection, uniqueByValue(members));
+  const storedMembers = await dropKnownTypes(tx, group, uniqueByValue(members));
   const wanted = new Map(storedMembers.map((member) => [member.value, member]));
   const leaving: string[] = [];
   for (const member of current) {
@@ -141,9 +133,8 @@ async function replaceMembers(
 }
 
 /** Deletes all members of a group in batches. The foreign key of the group would delete them in one long statement. */
-export async function removeAllMembers(tx: Kysely<Tables>, { connection, id }: GroupKey): Promise<void> {
-  const members = () =>
-    tx.selectFrom('group_member').where('connection_id', '=', connection).where('group_id', '=', id);
+export async function removeAllMembers(tx: Kysely<Tables>, group: GroupKey): Promise<void> {
+  const members = () => tx.selectFrom('group_member').where(inScope(group)).where('group_id', '=', group.id);
   for (;;) {
     const last = await members()
       .select('position')
@@ -154,8 +145,8 @@ export async function removeAllMembers(tx: Kysely<Tables>, { connection, id }: G
     if (!last) return;
     await tx
       .deleteFrom('group_member')
-      .where('connection_id', '=', connection)
-      .where('group_id', '=', id)
+      .where(inScope(group))
+      .where('group_id', '=', group.id)
       .where('position', '<=', last.position)
       .execute();
     await yieldToEventLoop();
@@ -177,13 +168,9 @@ function hasSameTexts(left: Member, right: Member): boolean {
  * Removes `type` from members whose id is that of a stored user or group, because the type is derived from the id: a
  * client that sends back what it has read changes nothing. For other ids the client's `type` is stored.
  */
-export async function dropKnownTypes(
-  db: Kysely<Tables>,
-  connection: string,
-  members: Member[],
-): Promise<Member[]> {
+export async function dropKnownTypes(db: Kysely<Tables>, scope: Scope, members: Member[]): Promise<Member[]> {
   const typed = members.flatMap(({ value, type }) => (type === undefined ? [] : [value]));
-  const known = await findKnownIds(db, connection, typed);
+  const known = await findKnownIds(db, scope, typed);
   return members.map((member) => {
     const { type: _, ...untyped } = member;
     return known.has(member.value) ? untyped : member;
@@ -191,20 +178,20 @@ export async function dropKnownTypes(
 }
 
 /** Returns the ids that belong to a live user or a group. */
-async function findKnownIds(db: Kysely<Tables>, connection: string, ids: string[]): Promise<Set<string>> {
+async function findKnownIds(db: Kysely<Tables>, scope: Scope, ids: string[]): Promise<Set<string>> {
   const known = new Set<string>();
   for (const batch of batches(ids)) {
     const users = await db
       .selectFrom('identity')
       .select('id')
-      .where('connection_id', '=', connection)
+      .where(inScope(scope))
       .where('id', 'in', batch)
       .where('deleted_at', 'is', null)
       .execute();
     const groups = await db
       .selectFrom('scim_group')
       .select('id')
-      .where('connection_id', '=', connection)
+      .where(inScope(scope))
       .where('id', 'in', batch)
       .execute();
     for (const { id } of [...users, ...groups]) known.add(id);

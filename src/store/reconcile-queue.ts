@@ -1,20 +1,19 @@
 import { type Kysely, sql } from 'kysely';
 import type { ReconcileQueue } from '../provisioning/store-ports.ts';
+import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { batches } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
 /** Returns the reconcile queue of a database. */
-export function reconcileQueue({ db }: Database): ReconcileQueue {
+export function reconcileQueue({ db, scopeOf }: Database): ReconcileQueue {
   return {
-    findDue: (now, limit, connections) => findDue(db, { now, limit, connections }),
+    findDue: (now, limit, connections) => findDue(db, { now, limit, scopes: connections.map(scopeOf) }),
     markDirty: async (connection, ids, now) => {
+      const scope = scopeOf(connection);
       for (const batch of batches(ids)) {
-        await updateToDirty(db, now)
-          .where('connection_id', '=', connection)
-          .where('id', 'in', batch)
-          .execute();
+        await updateToDirty(db, now).where(inScope(scope)).where('id', 'in', batch).execute();
       }
     },
     markEmailWaitersDirty: async (account, email, now) => {
@@ -30,21 +29,19 @@ export function reconcileQueue({ db }: Database): ReconcileQueue {
         .execute();
     },
     markUnresolvedDirty: async (connection, now) => {
-      for (const batch of batches(await findOpenIdentities(db, connection))) {
-        await updateToDirty(db, now)
-          .where('connection_id', '=', connection)
-          .where('id', 'in', batch)
-          .execute();
+      const scope = scopeOf(connection);
+      for (const batch of batches(await findOpenIdentities(db, scope))) {
+        await updateToDirty(db, now).where(inScope(scope)).where('id', 'in', batch).execute();
       }
     },
     markStaleDirty: (connection, generation, limit, now) =>
-      markStaleDirty(db, { connection, generation, limit, now }),
+      markStaleDirty(db, { scope: scopeOf(connection), generation, limit, now }),
     countByState: () => countByState(db),
   };
 }
 
 interface DueQuery {
-  connection: string;
+  scope: Scope;
   now: number;
   limit: number;
 }
@@ -55,12 +52,12 @@ interface DueQuery {
  */
 async function findDue(
   db: Kysely<Tables>,
-  { now, limit, connections }: { now: number; limit: number; connections: string[] },
+  { now, limit, scopes }: { now: number; limit: number; scopes: Scope[] },
 ): Promise<{ connection: string; id: string }[]> {
   const rows = new Map<string, DueRow>();
-  for (const connection of connections) {
+  for (const scope of scopes) {
     for (const queue of [selectDueDeactivations, selectDueDirty, selectDueChecks]) {
-      for (const row of await queue(db, { connection, now, limit }).execute())
+      for (const row of await queue(db, { scope, now, limit }).execute())
         rows.set(`${row.connection_id} ${row.id}`, row);
     }
   }
@@ -94,10 +91,10 @@ function selectDueDeactivations(db: Kysely<Tables>, query: DueQuery) {
   return selectDueDirty(db, query).where(sql<boolean>`(active = 0 or deleted_at is not null)`);
 }
 
-function selectDueDirty(db: Kysely<Tables>, { connection, now, limit }: DueQuery) {
+function selectDueDirty(db: Kysely<Tables>, { scope, now, limit }: DueQuery) {
   return selectUnleased(db, now)
     .select('next_attempt_at as due_at')
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('state', '=', sql.lit('dirty'))
     .where('next_attempt_at', '<=', now)
     .orderBy('next_attempt_at')
@@ -108,10 +105,10 @@ function selectDueDirty(db: Kysely<Tables>, { connection, now, limit }: DueQuery
  * Selects identities that are due for a check for late calls. Dirty identities are excluded, because their next attempt
  * includes the check.
  */
-function selectDueChecks(db: Kysely<Tables>, { connection, now, limit }: DueQuery) {
+function selectDueChecks(db: Kysely<Tables>, { scope, now, limit }: DueQuery) {
   return selectUnleased(db, now)
     .select('check_at as due_at')
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('state', '<>', sql.lit('dirty'))
     .where('check_at', '>', sql.lit(0))
     .where('check_at', '<=', now)
@@ -141,7 +138,7 @@ function updateToDirty(db: Kysely<Tables>, now: number) {
 }
 
 interface StaleQuery {
-  connection: string;
+  scope: Scope;
   generation: number;
   limit: number;
   now: number;
@@ -151,11 +148,11 @@ interface StaleQuery {
  * Marks identities dirty that wait for an address or refer to a missing traveler. Dirty ones are excluded: their next
  * attempt searches again anyway.
  */
-async function findOpenIdentities(db: Kysely<Tables>, connection: string): Promise<string[]> {
+async function findOpenIdentities(db: Kysely<Tables>, scope: Scope): Promise<string[]> {
   const waiting = await db
     .selectFrom('identity')
     .select('id')
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('waiting_for', 'is not', null)
     .where('state', '<>', sql.lit('dirty'))
     .execute();
@@ -163,18 +160,20 @@ async function findOpenIdentities(db: Kysely<Tables>, connection: string): Promi
     .selectFrom('identity_reference as reference')
     .innerJoin('identity', (join) =>
       join
+        .onRef('identity.account', '=', 'reference.account')
         .onRef('identity.connection_id', '=', 'reference.connection_id')
         .onRef('identity.id', '=', 'reference.identity_id'),
     )
     .leftJoin('identity as target', (join) =>
       join
+        .onRef('target.account', '=', 'reference.account')
         .onRef('target.connection_id', '=', 'reference.connection_id')
         .onRef('target.id', '=', 'reference.target')
         .onRef('target.travel_id', '=', 'reference.travel_id')
         .on('target.deleted_at', 'is', null),
     )
     .select('identity.id')
-    .where('reference.connection_id', '=', connection)
+    .where(inScope(scope, 'reference'))
     .where('target.id', 'is', null)
     .where('identity.state', '<>', sql.lit('dirty'))
     .execute();
@@ -187,19 +186,19 @@ async function findOpenIdentities(db: Kysely<Tables>, connection: string): Promi
  */
 async function markStaleDirty(
   db: Kysely<Tables>,
-  { connection, generation, limit, now }: StaleQuery,
+  { scope, generation, limit, now }: StaleQuery,
 ): Promise<number> {
   const stale = await db
     .selectFrom('identity')
     .select('id')
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('claimed', '=', sql.lit(1))
     .where('state', '<>', sql.lit('dirty'))
     .where('rules_generation', '<', generation)
     .limit(limit)
     .execute();
   for (const ids of batches(stale.map(({ id }) => id))) {
-    await updateToDirty(db, now).where('connection_id', '=', connection).where('id', 'in', ids).execute();
+    await updateToDirty(db, now).where(inScope(scope)).where('id', 'in', ids).execute();
   }
   return stale.length;
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import type { ReferenceRow, References } from '../provisioning/store-ports.ts';
+import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { batches, compiledQuery } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
@@ -8,33 +9,35 @@ import type { Tables } from './tables.ts';
 
 /** Returns the store of references between identities. */
 export function references(database: Database): References {
-  const { db, transaction } = database;
+  const { db, transaction, scopeOf } = database;
   return {
-    findRows: (connection, id) => readReferences(db, { connection, id }),
-    save: (connection, id, rows) => saveReferences(database, { connection, id }, rows),
+    findRows: (connection, id) => readReferences(db, { ...scopeOf(connection), id }),
+    save: (connection, id, rows) => saveReferences(database, { ...scopeOf(connection), id }, rows),
     update: (connection, id, decide) =>
-      transaction((tx) => updateReferences(tx, { connection, id }, decide), { durable: false }),
+      transaction((tx) => updateReferences(tx, { ...scopeOf(connection), id }, decide), { durable: false }),
     findReferrers: async (connection, target, values) => {
-      const found = new Set(await findReferrers(db, connection, { column: 'target', keys: [target] }));
+      const found = new Set(
+        await findReferrers(db, scopeOf(connection), { column: 'target', keys: [target] }),
+      );
       for (const keys of batches([...new Set(values.map(caseFoldedKey))])) {
-        for (const id of await findReferrers(db, connection, { column: 'raw_key', keys })) found.add(id);
+        for (const id of await findReferrers(db, scopeOf(connection), { column: 'raw_key', keys }))
+          found.add(id);
       }
       return [...found];
     },
   };
 }
 
-interface IdentityKey {
-  connection: string;
+interface IdentityKey extends Scope {
   id: string;
 }
 
-const selectReferences = compiledQuery((db, { connection, id }: IdentityKey) =>
+const selectReferences = compiledQuery((db, owner: IdentityKey) =>
   db
     .selectFrom('identity_reference')
     .select(['raw', 'target', 'travel_id'])
-    .where('connection_id', '=', connection)
-    .where('identity_id', '=', id)
+    .where(inScope(owner))
+    .where('identity_id', '=', owner.id)
     .orderBy('position'),
 );
 
@@ -62,7 +65,7 @@ async function updateReferences(
   owner: IdentityKey,
   decide: Parameters<References['update']>[2],
 ): Promise<ReferenceRow[]> {
-  const rows = await decide((id) => readReferences(tx, { connection: owner.connection, id }));
+  const rows = await decide((id) => readReferences(tx, { ...owner, id }));
   if (!isDeepStrictEqual(await readReferences(tx, owner), rows)) await replaceReferenceRows(tx, owner, rows);
   return rows;
 }
@@ -74,7 +77,7 @@ async function replaceReferenceRows(
 ): Promise<void> {
   await tx
     .deleteFrom('identity_reference')
-    .where('connection_id', '=', owner.connection)
+    .where(inScope(owner))
     .where('identity_id', '=', owner.id)
     .execute();
   // If the identity was erased meanwhile, save no references.
@@ -83,7 +86,7 @@ async function replaceReferenceRows(
     .insertInto('identity_reference')
     .values(
       rows.map(({ raw, target, travelId }, position) => ({
-        connection_id: owner.connection,
+        ...scopeColumns(owner),
         identity_id: owner.id,
         position,
         raw,
@@ -95,25 +98,25 @@ async function replaceReferenceRows(
     .execute();
 }
 
-async function identityExists(tx: Kysely<Tables>, { connection, id }: IdentityKey): Promise<boolean> {
+async function identityExists(tx: Kysely<Tables>, key: IdentityKey): Promise<boolean> {
   const row = await tx
     .selectFrom('identity')
     .select('id')
-    .where('connection_id', '=', connection)
-    .where('id', '=', id)
+    .where(inScope(key))
+    .where('id', '=', key.id)
     .executeTakeFirst();
   return row !== undefined;
 }
 
 async function findReferrers(
   db: Kysely<Tables>,
-  connection: string,
+  scope: Scope,
   { column, keys }: { column: 'target' | 'raw_key'; keys: string[] },
 ): Promise<string[]> {
   const rows = await db
     .selectFrom('identity_reference')
     .select('identity_id')
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where(column, 'in', keys)
     .execute();
   return rows.map((row) => row.identity_id);

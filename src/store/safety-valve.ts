@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Holds } from '../provisioning/store-ports.ts';
+import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import { readCounter } from './counters.ts';
 import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
@@ -7,8 +8,7 @@ import type { Tables } from './tables.ts';
 /** Tolerance for rounding errors: 10 % of 10 people must not be rounded down to 0. */
 const EPSILON = 1e-9;
 
-interface Departure {
-  connection: string;
+interface Departure extends Scope {
   id: string;
   now: number;
 }
@@ -20,19 +20,20 @@ interface Departure {
  */
 export function countDepartureIfAllowed(
   { transaction }: Database,
-  { connection, id, now }: Departure,
+  departure: Departure,
   { share, minimum, windowMs }: Parameters<Holds['admitDeparture']>[2],
 ): Promise<boolean> {
+  const { id, now } = departure;
   return transaction(async (tx) => {
-    await deleteExpiredDepartures(tx, connection, { now, windowMs });
-    if (await isCounted(tx, connection, id)) return true;
-    const departed = await countDepartures(tx, connection);
-    const { active } = await readCounter(tx, connection, 'live');
-    const people = active + departed + (await countOtherHeld(tx, connection, id)) + 1;
+    await deleteExpiredDepartures(tx, departure, { now, windowMs });
+    if (await isCounted(tx, departure)) return true;
+    const departed = await countDepartures(tx, departure);
+    const { active } = await readCounter(tx, departure, 'live');
+    const people = active + departed + (await countOtherHeld(tx, departure)) + 1;
     if (departed + 1 > Math.max(minimum, share * people + EPSILON)) return false;
     await tx
       .insertInto('departure')
-      .values({ connection_id: connection, identity_id: id, at: now })
+      .values({ ...scopeColumns(departure), identity_id: id, at: now })
       .execute();
     return true;
   });
@@ -44,37 +45,32 @@ export function countDepartureIfAllowed(
  */
 async function deleteExpiredDepartures(
   tx: Kysely<Tables>,
-  connection: string,
+  scope: Scope,
   { now, windowMs }: { now: number; windowMs: number },
 ): Promise<void> {
   await tx
     .deleteFrom('departure')
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('at', '<=', now - windowMs)
     .execute();
-  await tx
-    .updateTable('departure')
-    .set({ at: now })
-    .where('connection_id', '=', connection)
-    .where('at', '>', now)
-    .execute();
+  await tx.updateTable('departure').set({ at: now }).where(inScope(scope)).where('at', '>', now).execute();
 }
 
-async function isCounted(tx: Kysely<Tables>, connection: string, id: string): Promise<boolean> {
+async function isCounted(tx: Kysely<Tables>, departure: Departure): Promise<boolean> {
   const row = await tx
     .selectFrom('departure')
     .select('at')
-    .where('connection_id', '=', connection)
-    .where('identity_id', '=', id)
+    .where(inScope(departure))
+    .where('identity_id', '=', departure.id)
     .executeTakeFirst();
   return row !== undefined;
 }
 
-async function countDepartures(tx: Kysely<Tables>, connection: string): Promise<number> {
+async function countDepartures(tx: Kysely<Tables>, scope: Scope): Promise<number> {
   const { count } = await tx
     .selectFrom('departure')
     .select((row) => row.fn.countAll<number>().as('count'))
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .executeTakeFirstOrThrow();
   return Number(count);
 }
@@ -83,14 +79,14 @@ async function countDepartures(tx: Kysely<Tables>, connection: string): Promise<
  * Counts the other people whose deactivation is held: the IdP has deactivated them, and their travelers are still
  * active.
  */
-async function countOtherHeld(tx: Kysely<Tables>, connection: string, id: string): Promise<number> {
+async function countOtherHeld(tx: Kysely<Tables>, departure: Departure): Promise<number> {
   const { count } = await tx
     .selectFrom('identity')
     .select((row) => row.fn.countAll<number>().as('count'))
-    .where('connection_id', '=', connection)
+    .where(inScope(departure))
     .where('hold_cause', '=', 'safetyValve')
     .where('hold_cause', 'is not', null)
-    .where('id', '<>', id)
+    .where('id', '<>', departure.id)
     .executeTakeFirstOrThrow();
   return Number(count);
 }

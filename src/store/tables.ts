@@ -7,7 +7,10 @@ export interface Tables
     RequestLogTables,
     WebhookTables {}
 
-/** The tables of the bridge. Times are epoch milliseconds, booleans are 0 or 1, JSON is text. */
+/**
+ * The tables of the bridge. Times are epoch milliseconds, booleans are 0 or 1, JSON is text. Keys begin with the travel
+ * account and the connection, see `Scope`.
+ */
 export interface BridgeTables {
   connection: ConnectionTable;
   tally: TallyTable;
@@ -24,12 +27,13 @@ export interface BridgeTables {
 }
 
 interface ConnectionTable {
-  id: string;
   account: string;
+  id: string;
 }
 
 /** Row counts of a connection. They are updated in the transaction that inserts or deletes rows. */
 interface TallyTable {
+  account: string;
   connection_id: string;
   /** The rows that are counted. `live`: live identities; `dead`: tombstones; `group`: groups. */
   kind: 'live' | 'dead' | 'group';
@@ -44,6 +48,7 @@ interface TokenTable {
   id: string;
   hash: string;
   name: string;
+  account: string;
   connection_id: string;
   created_at: number;
   expires_at: number | null;
@@ -52,10 +57,9 @@ interface TokenTable {
 
 /** An identity. Every searchable part has its own column besides the JSON that contains it. */
 export interface IdentityTable {
+  account: string;
   connection_id: string;
   id: string;
-  /** The connection's travel account, for unique values and searches across connections. */
-  account: string;
   desired: string;
   user_name_key: string | null;
   external_id: string | null;
@@ -104,6 +108,7 @@ export interface IdentityTable {
 
 /** Counts of live and of active identities for each 1,024 positions. */
 interface IdentityBlockTable {
+  account: string;
   connection_id: string;
   /** The position divided by 1,024. */
   block: number;
@@ -112,12 +117,14 @@ interface IdentityBlockTable {
 }
 
 interface IdentityEmailTable {
+  account: string;
   connection_id: string;
   identity_id: string;
   email_key: string;
 }
 
 interface IdentityReferenceTable {
+  account: string;
   connection_id: string;
   identity_id: string;
   position: number;
@@ -128,6 +135,7 @@ interface IdentityReferenceTable {
 }
 
 interface GroupTable {
+  account: string;
   connection_id: string;
   id: string;
   attributes: string;
@@ -141,6 +149,7 @@ interface GroupTable {
 }
 
 interface GroupMemberTable {
+  account: string;
   connection_id: string;
   group_id: string;
   value: string;
@@ -151,6 +160,7 @@ interface GroupMemberTable {
 
 /** A deactivation or deletion that the safety valve counted within its window. */
 interface DepartureTable {
+  account: string;
   connection_id: string;
   identity_id: string;
   at: number;
@@ -158,6 +168,7 @@ interface DepartureTable {
 
 /** The change of rules or lookups that was checked last. */
 interface RulesChangeTable {
+  account: string;
   connection_id: string;
   generation: number;
   /** The number of people whom the change affects; counting stops at a limit. */
@@ -376,6 +387,7 @@ interface OAuthClientTable {
   secret_hash: string | null;
   jwks: string | null;
   jwks_uri: string | null;
+  account: string | null;
   connection_id: string | null;
   user_type: string | null;
   user_id: string | null;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import type { Identity } from '../provisioning/identity.ts';
+import { inScope, type Scope } from './connection-scopes.ts';
 import { assignPositions, liveFlag, updateCounters } from './counters.ts';
 import type { Database } from './database.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
@@ -18,28 +19,24 @@ const ROWS_PER_TRANSACTION = 100;
  * account, travelers whose person was erased, and those whose userName is taken.
  */
 export async function saveUnclaimed(
-  { transaction }: Database,
+  { transaction, scopeOf }: Database,
   identities: Identity[],
   seenAt: number,
 ): Promise<void> {
   for (const connection of new Set(identities.map((identity) => identity.connection))) {
     const own = identities.filter((identity) => identity.connection === connection);
     for (const batch of batches(own, ROWS_PER_TRANSACTION)) {
-      await transaction((tx) => saveBatch(tx, connection, { batch, seenAt }));
+      await transaction((tx) => saveBatch(tx, scopeOf(connection), { batch, seenAt }));
     }
   }
 }
 
 async function saveBatch(
   tx: Kysely<Tables>,
-  connection: string,
+  scope: Scope,
   { batch, seenAt }: { batch: Identity[]; seenAt: number },
 ): Promise<void> {
-  const { account } = await tx
-    .selectFrom('connection')
-    .select('account')
-    .where('id', '=', connection)
-    .executeTakeFirstOrThrow();
+  const { account } = scope;
   const travelIds = batch.map(travelIdOf);
   const linked = await findLinkedTravelIds(tx, account, travelIds);
   const erased = await findErasedTravelers(tx, account, travelIds);
@@ -47,20 +44,19 @@ async function saveBatch(
     const travelId = travelIdOf(identity);
     return !linked.has(travelId) && !erased.has(travelId);
   });
-  const known = await findUnclaimedRows(tx, connection, travelIds);
-  await refreshUnclaimed(
-    tx,
-    free.flatMap((identity) => {
+  const known = await findUnclaimedRows(tx, scope, travelIds);
+  await refreshUnclaimed(tx, scope, {
+    seenAt,
+    refreshes: free.flatMap((identity) => {
       const before = known.get(travelIdOf(identity));
       return before ? { before, identity } : [];
     }),
-    seenAt,
-  );
+  });
   const open = await findOpenCreates(tx, account, batch.map(emailKeyOf));
   const newIdentities = free.filter(
     (identity) => !known.has(travelIdOf(identity)) && !open.has(emailKeyOf(identity)),
   );
-  await insertUnclaimed(tx, newIdentities, { account, seenAt });
+  await insertUnclaimed(tx, scope, { newIdentities, seenAt });
 }
 
 /** Unclaimed identities always have a traveler. */
@@ -89,13 +85,13 @@ async function findLinkedTravelIds(
 
 async function findUnclaimedRows(
   tx: Kysely<Tables>,
-  connection: string,
+  scope: Scope,
   travelIds: string[],
 ): Promise<Map<string | null, UnclaimedRow>> {
   const rows = await tx
     .selectFrom('identity')
     .select(['id', 'travel_id', 'version', 'desired', 'observed', 'position', 'active', 'deleted_at'])
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('travel_id', 'in', travelIds)
     .execute();
   return new Map(rows.map((row) => [row.travel_id, row]));
@@ -121,16 +117,14 @@ async function findOpenCreates(
 
 async function insertUnclaimed(
   tx: Kysely<Tables>,
-  newIdentities: Identity[],
-  { account, seenAt }: { account: string; seenAt: number },
+  scope: Scope,
+  { newIdentities, seenAt }: { newIdentities: Identity[]; seenAt: number },
 ): Promise<void> {
-  const [first] = newIdentities;
-  if (!first) return;
-  const { connection } = first;
-  const rows = newIdentities.map((identity) => toRow(identity, account, seenAt));
+  if (newIdentities.length === 0) return;
+  const rows = newIdentities.map((identity) => toRow(identity, scope.account, seenAt));
   const positioned = await assignPositions(
     tx,
-    connection,
+    scope,
     rows.map((row) => ({ ...row, live: 1 })),
   );
   const positionedRows = rows.flatMap((row, index) => {
@@ -146,13 +140,14 @@ async function insertUnclaimed(
   const ids = new Set(inserted.map(({ id }) => id));
   await insertEmailKeys(
     tx,
+    scope,
     newIdentities.filter(({ id }) => ids.has(id)),
   );
   const positions = new Set(inserted.map(({ position }) => position));
   const refused = positioned.filter(({ position }) => !positions.has(position));
   await updateCounters(
     tx,
-    connection,
+    scope,
     refused.map((before) => ({ before })),
   );
 }
@@ -175,21 +170,21 @@ interface UnclaimedRefresh {
  */
 export async function refreshUnclaimed(
   tx: Kysely<Tables>,
-  refreshes: UnclaimedRefresh[],
-  seenAt: number,
+  scope: Scope,
+  { refreshes, seenAt }: { refreshes: UnclaimedRefresh[]; seenAt: number },
 ): Promise<void> {
   const [first] = refreshes;
   if (!first) return;
-  const { connection, rulesGeneration } = first.identity;
+  const { rulesGeneration } = first.identity;
   const mark = tx.updateTable('identity').set({ seen_at: seenAt, rules_generation: rulesGeneration });
   const ids = refreshes.map(({ before }) => before.id);
-  await mark.where('connection_id', '=', connection).where('id', 'in', ids).execute();
+  await mark.where(inScope(scope)).where('id', 'in', ids).execute();
   for (const refresh of refreshes) {
     if (
       !isStoredAs(refresh.before.observed, refresh.identity.observed) ||
       !isStoredAs(refresh.before.desired, refresh.identity.desired)
     ) {
-      await refreshIdentity(tx, refresh);
+      await refreshIdentity(tx, scope, refresh);
     }
   }
 }
@@ -199,10 +194,14 @@ function isStoredAs(stored: string | null, now: unknown): boolean {
 }
 
 /** Updates one identity. Its version and lastModified change only if the SCIM user changes. */
-async function refreshIdentity(tx: Kysely<Tables>, { before, identity }: UnclaimedRefresh): Promise<void> {
-  const { connection, desired, observed, lastModified } = identity;
+async function refreshIdentity(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { before, identity }: UnclaimedRefresh,
+): Promise<void> {
+  const { desired, observed, lastModified } = identity;
   const hasChanged = !isStoredAs(before.desired, desired);
-  const isRefreshed = hasChanged && !(await isNameTaken(tx, { ...identity, id: before.id }));
+  const isRefreshed = hasChanged && !(await isNameTaken(tx, scope, { desired, id: before.id }));
   const changes = { ...desiredColumns(desired), version: before.version + 1, last_modified: lastModified };
   const { numUpdatedRows } = await tx
     .updateTable('identity')
@@ -212,29 +211,33 @@ async function refreshIdentity(tx: Kysely<Tables>, { before, identity }: Unclaim
       ...observedColumns(observed),
       ...(isRefreshed ? changes : hasChanged ? { rules_generation: 0 } : {}),
     })
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('id', '=', before.id)
     .where('claimed', '=', 0)
     .where('version', '=', before.version)
     .executeTakeFirst();
   if (!isRefreshed || numUpdatedRows === 0n) return;
-  await replaceEmailKeys(tx, { connection, id: before.id, desired });
+  await replaceEmailKeys(tx, scope, { id: before.id, desired });
   if (before.active === changes.active) return;
   const counted = { ...before, live: liveFlag(before) };
-  await updateCounters(tx, connection, [{ before: counted, now: { ...counted, active: changes.active } }]);
+  await updateCounters(tx, scope, [{ before: counted, now: { ...counted, active: changes.active } }]);
 }
 
 /**
  * Returns true if another user has the userName. The identity then keeps its old desired state, because a userName is
  * unique.
  */
-async function isNameTaken(tx: Kysely<Tables>, { connection, id, desired }: Identity): Promise<boolean> {
+async function isNameTaken(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { id, desired }: Pick<Identity, 'id' | 'desired'>,
+): Promise<boolean> {
   const { user_name_key } = desiredColumns(desired);
   if (user_name_key === null) return false;
   const other = await tx
     .selectFrom('identity')
     .select('id')
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('user_name_key', '=', user_name_key)
     .where('deleted_at', 'is', null)
     .where('id', '<>', id)

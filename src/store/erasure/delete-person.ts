@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { inScope, type Scope } from '../connection-scopes.ts';
 import { liveFlag, updateCounters } from '../counters.ts';
 import type { Database } from '../database.ts';
 import { markWaitersDirty, removeFromGroups } from '../delete-identities.ts';
@@ -69,7 +70,9 @@ export async function deletePersonIdentities(
   { token, now }: { token: string; now: number },
 ): Promise<'done' | 'lost'> {
   const deletion = transaction(async (tx) => {
-    for (const place of person.identities) await deleteIdentity(tx, place, token);
+    const { account, identities } = person;
+    for (const { connection, id, version } of identities)
+      await deleteIdentity(tx, { account, connection }, { id, version, token });
     await deleteReferencesTo(tx, person);
     await deleteMemberships(tx, person, now);
     return 'done' as const;
@@ -85,27 +88,23 @@ class LeaseLost extends Error {}
 
 async function deleteIdentity(
   tx: Kysely<Tables>,
-  { connection, id, version }: IdentityVersion,
-  token: string,
+  scope: Scope,
+  { id, version, token }: { id: string; version: number; token: string },
 ): Promise<void> {
   const row = await tx
     .deleteFrom('identity')
-    .where('connection_id', '=', connection)
+    .where(inScope(scope))
     .where('id', '=', id)
     .where('lease_token', '=', token)
     .where('version', '=', version)
-    .returning(['account', 'position', 'active', 'deleted_at', 'travel_email_key', 'creating_key'])
+    .returning(['position', 'active', 'deleted_at', 'travel_email_key', 'creating_key'])
     .executeTakeFirst();
   if (!row) throw new LeaseLost();
-  await updateCounters(tx, connection, [{ before: { ...row, live: liveFlag(row) } }]);
-  await removeFromGroups(tx, connection, { ids: [id] });
-  await tx
-    .deleteFrom('departure')
-    .where('connection_id', '=', connection)
-    .where('identity_id', '=', id)
-    .execute();
+  await updateCounters(tx, scope, [{ before: { ...row, live: liveFlag(row) } }]);
+  await removeFromGroups(tx, scope, { ids: [id] });
+  await tx.deleteFrom('departure').where(inScope(scope)).where('identity_id', '=', id).execute();
   const freed = [row.travel_email_key, row.creating_key].filter((key) => key !== null);
-  await markWaitersDirty(tx, row.account, freed);
+  await markWaitersDirty(tx, scope.account, freed);
 }
 
 /** Deletes the API keys and OAuth clients of a travel user, since their names may contain the person's name. */

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Identity } from '../../provisioning/identity.ts';
+import { inScope } from '../connection-scopes.ts';
 import type { Database } from '../database.ts';
 import { deleteErasedTravelers } from '../erased-travelers.ts';
 import { unlinkTraveler } from '../identity-changes.ts';
@@ -53,6 +54,7 @@ async function findRowsNamed(db: Kysely<Tables>, text: string): Promise<Row[]> {
           row
             .selectFrom('identity_email as email')
             .select('email.email_key')
+            .whereRef('email.account', '=', 'identity.account')
             .whereRef('email.connection_id', '=', 'identity.connection_id')
             .whereRef('email.identity_id', '=', 'identity.id')
             .where('email.email_key', '=', key),
@@ -123,7 +125,7 @@ export interface IdentityVersion {
 
 /** Returns true if these identities still have the planned versions and the caller still holds their leases. */
 export async function areIdentitiesUnchanged(
-  { db }: Database,
+  { db, scopeOf }: Database,
   places: readonly IdentityVersion[],
   token: string,
 ): Promise<boolean> {
@@ -131,7 +133,7 @@ export async function areIdentitiesUnchanged(
     const row = await db
       .selectFrom('identity')
       .select('id')
-      .where('connection_id', '=', connection)
+      .where(inScope(scopeOf(connection)))
       .where('id', '=', id)
       .where('version', '=', version)
       .where('lease_token', '=', token)
@@ -158,14 +160,16 @@ export interface ReturnedPerson {
 export async function keepReturnedPerson({ transaction }: Database, person: ReturnedPerson): Promise<void> {
   const { account, identities, travelIds, erased } = person;
   await transaction(async (tx) => {
-    for (const place of identities) {
+    for (const { connection, id } of identities) {
+      const scope = { account, connection };
       const row = await tx
         .selectFrom('identity')
         .select('travel_id')
-        .where('connection_id', '=', place.connection)
-        .where('id', '=', place.id)
+        .where(inScope(scope))
+        .where('id', '=', id)
         .executeTakeFirst();
-      if (row && row.travel_id !== null && erased.includes(row.travel_id)) await unlinkTraveler(tx, place);
+      if (row && row.travel_id !== null && erased.includes(row.travel_id))
+        await unlinkTraveler(tx, { ...scope, id });
     }
     const kept = travelIds.filter((id) => !erased.includes(id));
     await deleteErasedTravelers(tx, account, kept);
@@ -270,9 +274,8 @@ async function findEmailHolders(db: Kysely<Tables>, account: string, keys: strin
     found.push(
       ...(await db
         .selectFrom('identity_email as email')
-        .innerJoin('connection', 'connection.id', 'email.connection_id')
         .select(['email.connection_id', 'email.identity_id as id', 'email.email_key as key'])
-        .where('connection.account', '=', account)
+        .where('email.account', '=', account)
         .where('email.email_key', 'in', batch)
         .execute()),
     );

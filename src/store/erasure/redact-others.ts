@@ -1,6 +1,7 @@
 import { type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
 import { foldCase } from '../../schema/case-fold.ts';
 import type { Json, JsonObject, ScimResource } from '../../schema/resource.ts';
+import { inScope } from '../connection-scopes.ts';
 import type { Database } from '../database.ts';
 import { desiredColumns } from '../identity-row.ts';
 import { batches, parseJson, toJson } from '../queries.ts';
@@ -126,13 +127,13 @@ function namesPerson(row: Row, matcher: NameMatcher): boolean {
 /** Returns the values by which the identity names its manager, if the manager is another person with the same name. */
 async function managerNamesOfOthers(
   db: Kysely<Tables>,
-  { connection_id, id }: Row,
+  { account, connection_id, id }: Row,
   { own, travelIds }: OtherPeopleQuery,
 ): Promise<string[]> {
   const rows = await db
     .selectFrom('identity_reference')
     .select(['raw', 'target', 'travel_id'])
-    .where('connection_id', '=', connection_id)
+    .where(inScope({ account, connection: connection_id }))
     .where('identity_id', '=', id)
     .execute();
   const others = rows.filter(({ target, travel_id }) =>
@@ -262,7 +263,7 @@ async function redactIdentity(
       ...(isShown ? { version: row.version + 1, last_modified: now } : {}),
       ...(isFollowed ? { state: 'dirty', next_attempt_at: 0 } : {}),
     })
-    .where('connection_id', '=', row.connection_id)
+    .where(inScope({ account: row.account, connection: row.connection_id }))
     .where('id', '=', row.id)
     .where('revision', '=', row.revision)
     .where((one) => one.or([one('lease_until', 'is', null), one('lease_until', '<=', now)]))
@@ -285,7 +286,7 @@ export async function deleteReferencesTo(
   { account, ids, travelIds, namesIn }: PersonReferences,
 ): Promise<void> {
   for (const connection of await readConnectionIds(tx, account)) {
-    const own = tx.deleteFrom('identity_reference').where('connection_id', '=', connection);
+    const own = tx.deleteFrom('identity_reference').where(inScope({ account, connection }));
     for (const batch of batches(ids)) await own.where('target', 'in', batch).execute();
     for (const batch of batches(travelIds)) await own.where('travel_id', 'in', batch).execute();
     // A reference that is resolved to another person does not mean this person.
@@ -306,7 +307,7 @@ export async function deleteMemberships(
     if (values.all.length === 0) continue;
     const left = await tx
       .deleteFrom('group_member')
-      .where('connection_id', '=', connection)
+      .where(inScope({ account: person.account, connection }))
       .where((member) => isMember(member, values))
       .returning('group_id')
       .execute();
@@ -314,7 +315,7 @@ export async function deleteMemberships(
       await tx
         .updateTable('scim_group')
         .set({ version: sql`version + 1`, last_modified: now })
-        .where('connection_id', '=', connection)
+        .where(inScope({ account: person.account, connection }))
         .where('id', 'in', batch)
         .execute();
   }
@@ -330,7 +331,7 @@ export async function countGroupsWithMember({ db }: Database, person: PersonRefe
       .selectFrom('group_member')
       .select('group_id')
       .distinct()
-      .where('connection_id', '=', connection)
+      .where(inScope({ account: person.account, connection }))
       .where((member) => isMember(member, values))
       .execute();
     count += rows.length;
@@ -357,6 +358,7 @@ function isMember(member: ExpressionBuilder<Tables, 'group_member'>, { all, name
   const known = member
     .selectFrom('identity')
     .select('identity.id')
+    .whereRef('identity.account', '=', 'group_member.account')
     .whereRef('identity.connection_id', '=', 'group_member.connection_id')
     .whereRef('identity.id', '=', 'group_member.value');
   const isDisplayed =

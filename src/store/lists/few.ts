@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Comparison, SortKey } from '../../provisioning/list-ports.ts';
+import { inScope } from '../connection-scopes.ts';
 import { conditionOf, isOwned } from './condition.ts';
 import { type IndexRange, indexRangesOf, type RangePart, rowsIn, sortValue } from './index-range.ts';
 import { type Lead, leadsOf } from './leads.ts';
@@ -54,7 +55,7 @@ function sourceOf<Field extends string, By extends string>(
   { field, comparisons, where }: Lead<Field>,
 ): Source {
   const column = definition.fields[field];
-  const fits = conditionOf(definition, scope.connection, where);
+  const fits = conditionOf(definition, scope, where);
   if (isOwned(column))
     return { ...ownedSource(definition, scope, { column, value: comparisons[0]?.value ?? '' }), fits };
   const of = { ...column, nullable: false };
@@ -66,14 +67,14 @@ function sourceOf<Field extends string, By extends string>(
 /** In front of the rows stand those of the other table, as each of them tells which row is meant. */
 function ownedSource<Field extends string>(
   { live }: Pick<ListDefinition<Field, string, unknown>, 'live'>,
-  { connection }: ListScope,
+  scope: ListScope,
   { column, value }: { column: OwnedColumn; value: string | number | boolean },
 ): Omit<Source, 'fits'> {
   const { owned, key } = column;
   const owner = sql.ref(owned.owner);
   const range: IndexRange = {
     table: sql.table(owned.table),
-    base: sql`connection_id = ${connection} and ${sql.ref(column.column)} = ${key(value)}`,
+    base: sql`${inScope(scope)} and ${sql.ref(column.column)} = ${key(value)}`,
     bounds: [],
     value: owned.owner,
     hasTies: false,
@@ -83,7 +84,7 @@ function ownedSource<Field extends string>(
   return {
     range,
     within: (part) =>
-      sql`connection_id = ${connection} and ${live} and id in (
+      sql`${inScope(scope)} and ${live} and id in (
         select ${owner} from ${range.table} where ${rowsIn(range, part)})`,
   };
 }
@@ -110,9 +111,9 @@ function questionsOf<Field extends string, By extends string, Row>(
     }
   }
   const together = [...lists.values()].map((any) => {
-    const listed = conditionOf(definition, scope.connection, { any });
+    const listed = conditionOf(definition, scope, { any });
     return {
-      where: sql`connection_id = ${scope.connection} and ${definition.live} and ${listed}`,
+      where: sql`${inScope(scope)} and ${definition.live} and ${listed}`,
       fits: undefined,
     };
   });

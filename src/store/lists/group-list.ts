@@ -37,9 +37,9 @@ export const groupList: ListDefinition<GroupField, GroupOrder, ListedGroup> = {
     created: { column: 'created_at', unique: false, nullable: false, field: 'created' },
     lastModified: { column: 'last_modified', unique: false, nullable: false, field: 'lastModified' },
   },
-  total: async ({ db, connection }, where) => {
+  total: async ({ db, account, connection }, where) => {
     if (conjunctsOf(where)?.length !== 0) return undefined;
-    return (await readCounter(db, connection, 'group')).count;
+    return (await readCounter(db, { account, connection }, 'group')).count;
   },
   // Groups are thousands, not millions: to go along the index costs little.
   jump: async (_place, _where, offset) => ({ position: 0, skip: offset }),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Comparison, SortKey } from '../../provisioning/list-ports.ts';
+import { inScope, type Scope } from '../connection-scopes.ts';
 import { conditionOf } from './condition.ts';
 import type { ListDefinition, ListScope, OrderColumn, Sql } from './list-definition.ts';
 
@@ -43,14 +44,14 @@ interface Ordered<Field extends string> {
 /** The ranges that make up an order, in their order (RFC 7644 §3.4.2.3: without a value last, descending first). */
 export function indexRangesOf<Field extends string>(
   definition: Pick<ListDefinition<Field, string, unknown>, 'table' | 'live' | 'fields'>,
-  { connection }: ListScope,
+  scope: ListScope,
   { of, base, descending }: Ordered<Field>,
 ): IndexRange[] {
   const equal = base.filter(({ operator: is }) => is === 'eq');
   const conditions = [
-    sql`connection_id = ${connection}`,
+    sql`${inScope(scope)}`,
     definition.live,
-    ...equal.map((comparison) => conditionOf(definition, connection, comparison)),
+    ...equal.map((comparison) => conditionOf(definition, scope, comparison)),
   ];
   const isPosition = of.column === 'position';
   const valued: IndexRange = {
@@ -58,7 +59,7 @@ export function indexRangesOf<Field extends string>(
     base: sql.join(conditions, sql` and `),
     bounds: base
       .filter(({ operator: is }) => is !== 'eq')
-      .map((comparison) => boundOf(definition, connection, comparison)),
+      .map((comparison) => boundOf(definition, scope, comparison)),
     value: isPosition ? undefined : of.column,
     hasTies: !of.unique,
     rows: of.nullable && base.length === 0 ? 'valued' : 'all',
@@ -103,10 +104,10 @@ function hasKey({ rows }: IndexRange, key: SortKey): boolean {
 
 function boundOf<Field extends string>(
   definition: Pick<ListDefinition<Field, string, unknown>, 'fields'>,
-  connection: string,
+  scope: Scope,
   comparison: Comparison<Field>,
 ): Bound {
-  const condition = conditionOf(definition, connection, comparison);
+  const condition = conditionOf(definition, scope, comparison);
   // Only moments have bounds, and plus leaves numbers as they are.
   return {
     isLower: comparison.operator === 'gt' || comparison.operator === 'ge',

@@ -1,5 +1,6 @@
 import type { Kysely, RawBuilder } from 'kysely';
 import type { ListQuery } from '../../provisioning/list-ports.ts';
+import type { Scope } from '../connection-scopes.ts';
 import type { Tables } from '../tables.ts';
 
 /** A part of a statement. */
@@ -26,9 +27,8 @@ export interface ListDefinition<Field extends string, By extends string, Row> {
 }
 
 /** The part of a database that a list is read from. */
-export interface ListScope {
+export interface ListScope extends Scope {
   db: Kysely<Tables>;
-  connection: string;
 }
 
 /** A column that answers a comparison, and the spelling of values in it. */

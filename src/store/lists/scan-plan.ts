@@ -25,9 +25,7 @@ export function planScan<Field extends string, By extends string, Row>({
   const others = comparisons?.filter(({ field }) => field !== of.field);
   const ranges: IndexRange[] = indexRangesOf(definition, scope, { of, base, descending: order.descending });
   const fits =
-    others?.length === 0
-      ? undefined
-      : conditionOf(definition, scope.connection, others ? { all: others } : where);
+    others?.length === 0 ? undefined : conditionOf(definition, scope, others ? { all: others } : where);
   if ('offset' in start) return { before: [], from: segmentsOf(ranges), fits };
   const { before, behind } = segmentsAround(ranges, start.after);
   return { before, from: behind, fits };

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { SortKey } from '../../provisioning/list-ports.ts';
+import { inScope } from '../connection-scopes.ts';
 import { type IndexRange, orderOf, type RangePart, rowsIn, sortValue } from './index-range.ts';
 import type { ListDefinition, ListScope, Sql } from './list-definition.ts';
 
@@ -83,7 +84,7 @@ export async function readKeys(
 
 /** The rows at these keys, in their order; who is gone meanwhile is left out. */
 export async function rowsAt<Row>(
-  { db, connection }: ListScope,
+  { db, ...scope }: ListScope,
   {
     table,
     live,
@@ -96,7 +97,7 @@ export async function rowsAt<Row>(
   const positions = sql.join(at.map(({ position }) => position));
   const { rows } = await sql<RawKey>`
     select ${columns}, position as key_position from ${sql.table(table)}
-    where connection_id = ${connection} and ${live} and position in (${positions})`.execute(db);
+    where ${inScope(scope)} and ${live} and position in (${positions})`.execute(db);
   const found = new Map(rows.map((raw) => [raw.key_position, toRow(raw)]));
   return at.flatMap((key) => {
     const row = found.get(key.position);

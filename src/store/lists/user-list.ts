@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Identity } from '../../provisioning/identity.ts';
 import type { UserField, UserOrder, Where } from '../../provisioning/list-ports.ts';
 import type { IdentityView, ListedIdentity } from '../../provisioning/store-ports.ts';
+import { inScope } from '../connection-scopes.ts';
 import { POSITIONS_PER_BLOCK, readCounter } from '../counters.ts';
 import { toIdentity } from '../identity-row.ts';
 import type { IdentityTable } from '../tables.ts';
@@ -24,7 +25,7 @@ function columnsWith(desired: string): Sql {
   case when claimed = 1 and state not in ('refused', 'held') then 1 else 0 end as at_rest,
   case when exists (
     select 1 from group_member
-    where group_member.connection_id = identity.connection_id and group_member.value = identity.id
+    where group_member.account = identity.account and group_member.connection_id = identity.connection_id and group_member.value = identity.id
   ) then 1 else 0 end as in_groups`);
 }
 
@@ -107,18 +108,18 @@ function toRow<Desired>(row: Omit<ShownColumns, 'desired'>, desired: Desired) {
 }
 
 async function readUserTotal(
-  { db, connection }: ListScope,
+  { db, account, connection }: ListScope,
   where: Where<UserField>,
 ): Promise<number | undefined> {
   const activity = activityOf(where);
   if (activity === undefined) return undefined;
-  const { count, active } = await readCounter(db, connection, 'live');
+  const { count, active } = await readCounter(db, { account, connection }, 'live');
   return { everybody: count, active, inactive: count - active }[activity];
 }
 
 /** One row for each block of positions: few enough to be summed up each time. */
 async function skipBlocks(
-  { db, connection }: ListScope,
+  { db, ...scope }: ListScope,
   where: Where<UserField>,
   offset: number,
 ): Promise<{ position: number; skip: number }> {
@@ -129,7 +130,7 @@ async function skipBlocks(
   const { rows } = await sql<{ block: number; ahead: number }>`
     select block, ahead from (
       select block, sum(${counts}) over (order by block rows unbounded preceding) - (${counts}) as ahead
-      from identity_block where connection_id = ${connection}
+      from identity_block where ${inScope(scope)}
     ) as counted
     where ahead <= ${offset} order by block desc limit 1`.execute(db);
   const { block, ahead } = rows[0] ?? { block: 0, ahead: 0 };

@@ -3,24 +3,31 @@ import type { ColumnTypes } from './column-types.ts';
 /** Connections with their counters, and the row that probe writes replace. */
 export function connectionTables({ orderedText, bigint }: ColumnTypes): string[] {
   return [
+    // The tables of the bridge have keys that begin with the account, so that all rows of an account can be placed on
+    // one node of a distributed database. Their rows move with the connection to another account.
     `create table connection (
-      id ${orderedText} primary key,
-      account ${orderedText} not null
+      account ${orderedText} not null,
+      id ${orderedText} not null unique,
+      primary key (account, id)
     )`,
     `create table tally (
-      connection_id ${orderedText} not null references connection (id),
+      account ${orderedText} not null,
+      connection_id ${orderedText} not null,
       kind ${orderedText} not null,
       count integer not null,
       active integer not null default 0,
       last ${bigint} not null default 0,
-      primary key (connection_id, kind)
+      primary key (account, connection_id, kind),
+      foreign key (account, connection_id) references connection (account, id) on update cascade
     )`,
     `create table identity_block (
-      connection_id ${orderedText} not null references connection (id),
+      account ${orderedText} not null,
+      connection_id ${orderedText} not null,
       block ${bigint} not null,
       live integer not null,
       active integer not null,
-      primary key (connection_id, block)
+      primary key (account, connection_id, block),
+      foreign key (account, connection_id) references connection (account, id) on update cascade
     )`,
     `create table write_probe (
       id integer primary key,

@@ -11,11 +11,14 @@ function tokensAndKeys({ orderedText, bigint }: ColumnTypes): string[] {
       id ${orderedText} primary key,
       hash ${orderedText} not null unique,
       name text not null,
-      connection_id ${orderedText} not null references connection (id),
+      account ${orderedText} not null,
+      connection_id ${orderedText} not null,
       created_at ${bigint} not null,
       expires_at ${bigint},
-      revoked_at ${bigint}
+      revoked_at ${bigint},
+      foreign key (account, connection_id) references connection (account, id) on update cascade
     )`,
+    'create index token_connection on token (account, connection_id)',
     `create table travel_api_key (
       id ${orderedText} not null,
       hash ${orderedText} primary key,
@@ -40,13 +43,17 @@ function oauth({ orderedText, bigint }: ColumnTypes): string[] {
       secret_hash text,
       jwks text,
       jwks_uri text,
-      connection_id ${orderedText} references connection (id),
+      account ${orderedText},
+      connection_id ${orderedText},
       user_type ${orderedText},
       user_id ${orderedText},
       created_at ${bigint} not null,
       revoked_at ${bigint},
+      foreign key (account, connection_id) references connection (account, id) on update cascade,
       foreign key (user_type, user_id) references travel_resource (type, id) on delete cascade
     )`,
+    // The credentials of a connection.
+    'create index oauth_client_connection on oauth_client (account, connection_id)',
     'create index oauth_client_user on oauth_client (user_type, user_id)',
     `create table oauth_token (
       hash ${orderedText} primary key,

@@ -4,7 +4,8 @@ import type { ColumnTypes } from './column-types.ts';
 export function groupTables({ orderedText, bigint }: ColumnTypes): string[] {
   return [
     `create table scim_group (
-      connection_id ${orderedText} not null references connection (id),
+      account ${orderedText} not null,
+      connection_id ${orderedText} not null,
       id ${orderedText} not null,
       position ${bigint} not null default 0,
       display_name_key ${orderedText},
@@ -13,27 +14,30 @@ export function groupTables({ orderedText, bigint }: ColumnTypes): string[] {
       created_at ${bigint} not null,
       last_modified ${bigint} not null,
       attributes text not null,
-      primary key (connection_id, id),
-      unique (connection_id, display_name_key)
+      primary key (account, connection_id, id),
+      unique (account, connection_id, display_name_key),
+      foreign key (account, connection_id) references connection (account, id) on update cascade
     )`,
     // Lists: the compared column and the stable order.
-    'create index scim_group_page on scim_group (connection_id, position)',
-    'create index scim_group_display_name_order on scim_group (connection_id, display_name_key, position)',
-    'create index scim_group_external_id on scim_group (connection_id, external_id, position)',
-    'create index scim_group_created on scim_group (connection_id, created_at, position)',
-    'create index scim_group_last_modified on scim_group (connection_id, last_modified, position)',
+    'create index scim_group_page on scim_group (account, connection_id, position)',
+    'create index scim_group_display_name_order on scim_group (account, connection_id, display_name_key, position)',
+    'create index scim_group_external_id on scim_group (account, connection_id, external_id, position)',
+    'create index scim_group_created on scim_group (account, connection_id, created_at, position)',
+    'create index scim_group_last_modified on scim_group (account, connection_id, last_modified, position)',
     `create table group_member (
+      account ${orderedText} not null,
       connection_id ${orderedText} not null,
       group_id ${orderedText} not null,
       value ${orderedText} not null,
       position integer not null,
       type text,
       display text,
-      primary key (connection_id, group_id, value),
-      foreign key (connection_id, group_id) references scim_group (connection_id, id) on delete cascade
+      primary key (account, connection_id, group_id, value),
+      foreign key (account, connection_id, group_id) references scim_group (account, connection_id, id)
+        on delete cascade on update cascade
     )`,
     // Members in their order, and the groups of a user.
-    'create index group_member_position on group_member (connection_id, group_id, position)',
-    'create index group_member_value on group_member (connection_id, value, group_id)',
+    'create index group_member_position on group_member (account, connection_id, group_id, position)',
+    'create index group_member_value on group_member (account, connection_id, value, group_id)',
   ];
 }

@@ -4,19 +4,24 @@ import type { ColumnTypes } from './column-types.ts';
 export function holdTables({ orderedText, bigint }: ColumnTypes): string[] {
   return [
     `create table departure (
+      account ${orderedText} not null,
       connection_id ${orderedText} not null,
       identity_id ${orderedText} not null,
       at ${bigint} not null,
-      primary key (connection_id, identity_id)
+      primary key (account, connection_id, identity_id),
+      foreign key (account, connection_id) references connection (account, id) on update cascade
     )`,
-    'create index departure_at on departure (connection_id, at)',
+    'create index departure_at on departure (account, connection_id, at)',
     `create table rules_change (
-      connection_id ${orderedText} primary key,
+      account ${orderedText} not null,
+      connection_id ${orderedText} not null,
       generation ${bigint} not null,
       people integer not null,
       since ${bigint} not null,
       answer text,
-      recent text not null
+      recent text not null,
+      primary key (account, connection_id),
+      foreign key (account, connection_id) references connection (account, id) on update cascade
     )`,
     `create table erased_traveler (
       account ${orderedText} not null,

@@ -19,9 +19,9 @@ export function identityTables(types: ColumnTypes): string[] {
  */
 function identityTable({ orderedText, bigint }: ColumnTypes): string {
   return `create table identity (
-    connection_id ${orderedText} not null references connection (id),
-    id ${orderedText} not null,
     account ${orderedText} not null,
+    connection_id ${orderedText} not null,
+    id ${orderedText} not null,
     position ${bigint} not null default 0,
     user_name_key ${orderedText},
     external_id ${orderedText},
@@ -59,7 +59,8 @@ function identityTable({ orderedText, bigint }: ColumnTypes): string {
     observed text,
     findings text not null default '[]',
     trace text not null default '[]',
-    primary key (connection_id, id)
+    primary key (account, connection_id, id),
+    foreign key (account, connection_id) references connection (account, id) on update cascade
   )`;
 }
 
@@ -75,20 +76,20 @@ const identityIndexes: Index[] = [
   // Unique values. An account has each traveler and each open create once, across its connections.
   {
     name: 'live_user_name',
-    columns: 'connection_id, user_name_key',
+    columns: 'account, connection_id, user_name_key',
     unique: true,
     where: 'deleted_at is null',
   },
-  { name: 'travel_id', columns: 'connection_id, travel_id', unique: true },
+  { name: 'travel_id', columns: 'account, connection_id, travel_id', unique: true },
   { name: 'link', columns: 'account, travel_id', unique: true, where: 'claimed = 1' },
   { name: 'creating', columns: 'account, creating_key', unique: true, where: 'creating_key is not null' },
 
   // Lookups. Those of userName and externalId include tombstones, because a deleted user may return.
-  { name: 'user_name', columns: 'connection_id, user_name_key, deleted_at' },
-  { name: 'external_id', columns: 'connection_id, external_id, position, deleted_at' },
+  { name: 'user_name', columns: 'account, connection_id, user_name_key, deleted_at' },
+  { name: 'external_id', columns: 'account, connection_id, external_id, position, deleted_at' },
   {
     name: 'travel_email',
-    columns: 'connection_id, travel_email_key',
+    columns: 'account, connection_id, travel_email_key',
     where: 'travel_email_key is not null',
   },
   { name: 'unclaimed', columns: 'account, travel_id', where: 'claimed = 0' },
@@ -97,54 +98,68 @@ const identityIndexes: Index[] = [
 
   // Lists: the compared column, the stable order, and the rest of what a search along the index reads, so that a
   // skipped row is not read.
-  { name: 'page', columns: 'connection_id, position, deleted_at', where: 'deleted_at is null' },
-  { name: 'active', columns: 'connection_id, active, position, deleted_at', where: 'deleted_at is null' },
-  { name: 'id', columns: 'connection_id, id, deleted_at', where: 'deleted_at is null' },
+  { name: 'page', columns: 'account, connection_id, position, deleted_at', where: 'deleted_at is null' },
+  {
+    name: 'active',
+    columns: 'account, connection_id, active, position, deleted_at',
+    where: 'deleted_at is null',
+  },
+  { name: 'id', columns: 'account, connection_id, id, deleted_at', where: 'deleted_at is null' },
   {
     name: 'display_name',
-    columns: 'connection_id, display_name_key, position, deleted_at',
+    columns: 'account, connection_id, display_name_key, position, deleted_at',
     where: 'deleted_at is null',
   },
   {
     name: 'created',
-    columns: 'connection_id, created_at, position, deleted_at',
+    columns: 'account, connection_id, created_at, position, deleted_at',
     where: 'deleted_at is null',
   },
   {
     name: 'last_modified',
-    columns: 'connection_id, last_modified, position, deleted_at',
+    columns: 'account, connection_id, last_modified, position, deleted_at',
     where: 'deleted_at is null',
   },
 
   // Queues of the reconciler. Deactivations have their own, so that other identities do not delay them.
-  { name: 'due', columns: 'connection_id, next_attempt_at', where: "state = 'dirty'" },
+  { name: 'due', columns: 'account, connection_id, next_attempt_at', where: "state = 'dirty'" },
   {
     name: 'leaver',
-    columns: 'connection_id, next_attempt_at',
+    columns: 'account, connection_id, next_attempt_at',
     where: "state = 'dirty' and (active = 0 or deleted_at is not null)",
   },
-  { name: 'check', columns: 'connection_id, check_at', where: 'check_at > 0' },
-  { name: 'unsettled', columns: 'connection_id, state', where: "state <> 'synced'" },
-  { name: 'rules', columns: 'connection_id, rules_generation', where: "claimed = 1 and state <> 'dirty'" },
-  { name: 'open', columns: 'connection_id, waiting_for', where: 'waiting_for is not null' },
-  { name: 'held', columns: 'connection_id, hold_cause, hold_since', where: 'hold_cause is not null' },
-  { name: 'leased', columns: 'connection_id', where: 'lease_until is not null' },
+  { name: 'check', columns: 'account, connection_id, check_at', where: 'check_at > 0' },
+  { name: 'unsettled', columns: 'account, connection_id, state', where: "state <> 'synced'" },
+  {
+    name: 'rules',
+    columns: 'account, connection_id, rules_generation',
+    where: "claimed = 1 and state <> 'dirty'",
+  },
+  { name: 'open', columns: 'account, connection_id, waiting_for', where: 'waiting_for is not null' },
+  {
+    name: 'held',
+    columns: 'account, connection_id, hold_cause, hold_since',
+    where: 'hold_cause is not null',
+  },
+  { name: 'leased', columns: 'account, connection_id', where: 'lease_until is not null' },
 
   // Imports find what they have not seen; tombstones expire by age.
-  { name: 'seen', columns: 'connection_id, seen_at' },
-  { name: 'tombstones', columns: 'connection_id, deleted_at', where: 'deleted_at is not null' },
+  { name: 'seen', columns: 'account, connection_id, seen_at' },
+  { name: 'tombstones', columns: 'account, connection_id, deleted_at', where: 'deleted_at is not null' },
 ];
 
 function emailTable({ orderedText }: ColumnTypes): string[] {
   return [
     `create table identity_email (
+      account ${orderedText} not null,
       connection_id ${orderedText} not null,
       identity_id ${orderedText} not null,
       email_key ${orderedText} not null,
-      primary key (connection_id, email_key, identity_id),
-      foreign key (connection_id, identity_id) references identity (connection_id, id) on delete cascade
+      primary key (account, connection_id, email_key, identity_id),
+      foreign key (account, connection_id, identity_id) references identity (account, connection_id, id)
+        on delete cascade on update cascade
     )`,
-    'create index identity_email_identity_id on identity_email (connection_id, identity_id, email_key)',
+    'create index identity_email_identity_id on identity_email (account, connection_id, identity_id, email_key)',
   ];
 }
 
@@ -152,6 +167,7 @@ function emailTable({ orderedText }: ColumnTypes): string[] {
 function referenceTable({ orderedText }: ColumnTypes): string[] {
   return [
     `create table identity_reference (
+      account ${orderedText} not null,
       connection_id ${orderedText} not null,
       identity_id ${orderedText} not null,
       position integer not null,
@@ -159,10 +175,11 @@ function referenceTable({ orderedText }: ColumnTypes): string[] {
       raw_key ${orderedText} not null,
       target ${orderedText},
       travel_id ${orderedText},
-      primary key (connection_id, identity_id, position),
-      foreign key (connection_id, identity_id) references identity (connection_id, id) on delete cascade
+      primary key (account, connection_id, identity_id, position),
+      foreign key (account, connection_id, identity_id) references identity (account, connection_id, id)
+        on delete cascade on update cascade
     )`,
-    'create index identity_reference_raw_key on identity_reference (connection_id, raw_key, identity_id)',
-    'create index identity_reference_target on identity_reference (connection_id, target, identity_id)',
+    'create index identity_reference_raw_key on identity_reference (account, connection_id, raw_key, identity_id)',
+    'create index identity_reference_target on identity_reference (account, connection_id, target, identity_id)',
   ];
 }

@@ -13,7 +13,8 @@ export function replicaTables({ orderedText, bigint }: ColumnTypes): string[] {
       file_seen_at ${bigint} not null,
       mapping text not null,
       lookups text,
-      primary key (account, connection_id)
+      primary key (account, connection_id),
+      foreign key (account, connection_id) references connection (account, id) on update cascade
     )`,
     `create table mapping_version (
       account ${orderedText} not null,
@@ -24,7 +25,8 @@ export function replicaTables({ orderedText, bigint }: ColumnTypes): string[] {
       source ${orderedText} not null,
       applied_at ${bigint} not null,
       mapping text not null,
-      primary key (account, connection_id, generation)
+      primary key (account, connection_id, generation),
+      foreign key (account, connection_id) references connection (account, id) on update cascade
     )`,
     'create index mapping_version_digest on mapping_version (account, connection_id, digest)',
     `create table background_task (
@@ -36,7 +38,8 @@ export function replicaTables({ orderedText, bigint }: ColumnTypes): string[] {
       lease_token text,
       lease_until ${bigint},
       state text not null,
-      primary key (account, connection_id, kind)
+      primary key (account, connection_id, kind),
+      foreign key (account, connection_id) references connection (account, id) on update cascade
     )`,
     `create table replica (
       id ${orderedText} primary key,

@@ -64,6 +64,18 @@ export function describeConnections(open: OpenDatabase): void {
     return rows;
   }
 
+  /** The accounts under which the rows of a connection are stored. */
+  async function accountsOf({ database: { db } }: Awaited<ReturnType<typeof fixture>>, connection: string) {
+    const accounts = new Set<string>();
+    for (const { name, columns } of await db.introspection.getTables()) {
+      if (!columns.some((column) => column.name === 'connection_id')) continue;
+      const { rows } = await sql<{ account: string }>`
+        select account from ${sql.table(name)} where connection_id = ${connection}`.execute(db);
+      for (const { account } of rows) accounts.add(account);
+    }
+    return [...accounts];
+  }
+
   describe('connections', () => {
     it('are listed with the counts of their records', async () => {
       const { database } = await filled();
@@ -92,6 +104,7 @@ export function describeConnections(open: OpenDatabase): void {
       expect(Object.entries(okta).filter(([, count]) => count === 0)).toEqual([]);
       const gone: number[] = [];
       expect(await deleteConnection(database, 'okta', (count) => gone.push(count))).toBe('done');
+      expect(() => database.scopeOf('okta')).toThrow('There is no connection okta.');
       expect(gone).toEqual([4]);
       expect(Object.values(await rowsOf(store, 'okta')).every((count) => count === 0)).toBe(true);
       expect(await rowsOf(store, 'entra')).toEqual(before);
@@ -110,6 +123,22 @@ export function describeConnections(open: OpenDatabase): void {
         { connection: 'entra', id: 'waiting' },
       ]);
       expect((await read('other', 'entra')).state).toBe('synced');
+    });
+
+    it('that move to another travel account take all their records with them', async () => {
+      const store = await filled();
+      const { database, identities, references, groups } = store;
+      const before = { okta: await rowsOf(store, 'okta'), entra: await rowsOf(store, 'entra') };
+      await ensureConnection(database, { id: 'okta', account: 'initech' });
+      expect(await accountsOf(store, 'okta')).toEqual(['initech']);
+      expect(await accountsOf(store, 'entra')).toEqual(['acme']);
+      expect({ okta: await rowsOf(store, 'okta'), entra: await rowsOf(store, 'entra') }).toEqual(before);
+      expect(database.scopeOf('okta')).toEqual({ account: 'initech', connection: 'okta' });
+      expect(await identities.findById('okta', 'ada')).toMatchObject({ id: 'ada', travelId: 't1' });
+      expect(await references.findReferrers('okta', 'bob', [])).toEqual(['ada']);
+      expect((await groups.membershipsOf('okta', 'ada')).map(({ group }) => group)).toEqual(['g']);
+      expect(await scimTokens(database).findActive('h1', NOW)).toMatchObject({ connection: 'okta' });
+      expect(await oauthAccessTokens(database).findActive('a1', NOW)).toMatchObject({ clientId: 'c1' });
     });
 
     it('that are deleted can be created again, empty', async () => {
