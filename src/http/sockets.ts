@@ -11,6 +11,11 @@ export interface SocketLimits {
   requestMs: number;
   /** If a client reads nothing of a response for this time, in milliseconds, its socket is closed. */
   unreadMs: number;
+  /**
+   * An idle socket is kept for this time, in milliseconds: longer than load balancers keep theirs, which is 60 s mostly. The
+   * load balancer must close first: it would answer 502 to a request that it sends while the server closes.
+   */
+  idleMs: number;
   /** Maximum number of requests per socket. The response to the last one has `Connection: close`. */
   requests: number;
   /** Maximum number of pipelined requests that wait on one socket. The next one is refused. */
@@ -19,15 +24,17 @@ export interface SocketLimits {
 
 /** The limits in production. Only the number of connections is a setting. */
 export function socketLimits(connections: number): SocketLimits {
-  return { connections, requestMs: 30_000, unreadMs: 30_000, requests: 10_000, waiting: 32 };
+  const times = { requestMs: 30_000, unreadMs: 30_000, idleMs: 75_000 };
+  return { ...times, connections, requests: 10_000, waiting: 32 };
 }
 
 /** How often Node checks for late requests within the time limit. */
 const CHECKS_PER_TIMEOUT = 10;
 
 /** Returns the options of a Node server that enforce the limits. */
-export function serverOptions({ requestMs }: SocketLimits): ServerOptions {
+export function serverOptions({ requestMs, idleMs }: SocketLimits): ServerOptions {
   return {
+    keepAliveTimeout: idleMs,
     requestTimeout: requestMs,
     headersTimeout: requestMs,
     connectionsCheckingInterval: Math.ceil(requestMs / CHECKS_PER_TIMEOUT),

@@ -52,6 +52,11 @@ export interface Background {
   refreshRules(): void;
   /** Makes all connections import their travelers soon, and retry unresolved references, as at a start. */
   importAgain(): void;
+  /**
+   * Makes identities dirty that wait for an address or for a reference: a replica that died may have resolved what they
+   * wait for without marking them.
+   */
+  retryUnresolved(): Promise<void>;
   /** Ends all loops; resolves when the work in progress is done. */
   stop(): Promise<void>;
 }
@@ -99,6 +104,12 @@ export function background(deps: BackgroundDeps): Background {
     },
     importAgain: () => {
       for (const connection of deps.connections) deps.importSignalOf(connection).wake();
+    },
+    retryUnresolved: async () => {
+      for (const connection of deps.connections) {
+        await deps.reconcileQueue.markUnresolvedDirty(connection.id, deps.runtime.now());
+        deps.reconcileSignalOf(connection).wake();
+      }
     },
     stop: async () => {
       stop.abort();

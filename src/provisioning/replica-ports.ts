@@ -48,9 +48,18 @@ export interface BackgroundTasks {
   reset(): Promise<void>;
 }
 
+/** What a replica learns when it records that it is alive. */
+export interface Heartbeat {
+  /** The number of replicas that are alive, this one included. */
+  alive: number;
+  /** The number of replicas that were found to be dead, each by one of the others. */
+  died: number;
+  /** The time by the database's clock. */
+  time: number;
+}
+
 /** The store of the replicas that are alive. */
 export interface Replicas {
-  /** Records that this replica is alive, and returns how many are. */
-  heartbeat(id: string, now: number): Promise<number>;
+  heartbeat(id: string, now: number): Promise<Heartbeat>;
   leave(id: string): Promise<void>;
 }

@@ -142,7 +142,11 @@ async function withConnection<T>(
   embeddedAddress: EmbeddedAddress,
   work: (connected: OpenConnection) => Promise<T>,
 ): Promise<T> {
-  const connected = openConnection(connection, { embeddedAddress, common: settings }, silentRuntime());
+  const connected = openConnection(
+    connection,
+    { embeddedAddress, common: settings, sharers: () => 1 },
+    silentRuntime(),
+  );
   try {
     return await work(connected);
   } finally {

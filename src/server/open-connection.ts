@@ -23,13 +23,20 @@ export interface EmbeddedAddress {
 /** The settings that all connections share. */
 type CommonSettings = Pick<Settings, 'parkingDomain' | 'minimumShare' | 'tombstoneDays'>;
 
+interface ConnectionDeps {
+  embeddedAddress: EmbeddedAddress;
+  common: CommonSettings;
+  /** The number of replicas, which share the limits of the travel API. */
+  sharers(): number;
+}
+
 /**
  * Creates a connection with its client for the travel API. The embedded service is called over HTTP like any other travel API,
  * only without a rate limit.
  */
 export function openConnection(
   settings: ConnectionSettings,
-  { embeddedAddress, common }: { embeddedAddress: EmbeddedAddress; common: CommonSettings },
+  { embeddedAddress, common, sharers }: ConnectionDeps,
   runtime: Runtime,
 ): OpenConnection {
   const { id, account, mapping, policies, travelApi } = settings;
@@ -43,8 +50,8 @@ export function openConnection(
     timeoutMs: travelApi.timeoutMs,
     concurrency: travelApi.concurrency,
     patchMediaType: travelApi.patchMediaType,
-    // The embedded service runs in this process and has no rate limit.
-    perSecond: isEmbedded ? undefined : travelApi.perSecond,
+    // The embedded service runs in this process: it has no rate limit, and no other replica calls it.
+    ...(isEmbedded ? { perSecond: undefined } : { perSecond: travelApi.perSecond, sharers }),
   });
   const paths = { ...defaultPaths, ...omitUndefined(travelApi.paths) };
   const { now, log } = runtime;

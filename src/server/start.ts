@@ -35,6 +35,7 @@ import type { Database } from '../store/database.ts';
 import { deliveryQueue } from '../store/delivery-queue.ts';
 import { openDatabase } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
+import { replicas } from '../store/replicas.ts';
 import { requestLog } from '../store/request-log.ts';
 import { WriteHealth } from '../store/write-health.ts';
 import { createRequestLogWriter } from '../travel/request-log-writer.ts';
@@ -61,8 +62,9 @@ import {
   refusePlainHttp,
   stopServer,
 } from './http-server.ts';
+import { joinReplicas, type LiveReplicas, onlyReplica } from './live-replicas.ts';
 import { type EmbeddedAddress, type OpenConnection, openConnection } from './open-connection.ts';
-import { systemRuntime, wait } from './runtime.ts';
+import { type SharedClock, sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
 
 /** A running service. */
 export interface Service {
@@ -104,6 +106,8 @@ interface ServerDeps {
   database: Database;
   writes: WriteHealth;
   store: ProvisioningStore;
+  /** This process among those that use the database. */
+  live: LiveReplicas;
   tokens: ScimTokens;
   embedded: EmbeddedTravel | undefined;
   refusals: ReturnType<typeof refusalDeps>;
@@ -166,9 +170,11 @@ async function openStore(settings: Settings, options: StartOptions): Promise<Ser
   });
   const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });
   const store = provisioningStore(database);
-  const runtime = systemRuntime(log, options.checkpoint);
+  const clock = sharedClock(steadyClock());
+  const live = await joinLiveReplicas(database, options, { clock, log });
+  const runtime = systemRuntime(log, { ...options, now: clock.now });
   for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
-  await takeOver(settings, { database, store, now: runtime.now() });
+  if (!database.dialect.isShared) await takeOver(settings, { database, store, now: runtime.now() });
   const requestLogWriter = createRequestLogWriter({
     requests: requestLog(database),
     clock: { now: runtime.wallClock, wait: runtime.wait },
@@ -182,14 +188,24 @@ async function openStore(settings: Settings, options: StartOptions): Promise<Ser
     onChange: (type) => embeddedChanges.listener(type),
   });
   return {
-    ...{ settings, log, runtime, database, writes, store, embedded, refusals, embeddedChanges },
+    ...{ settings, log, runtime, database, writes, store, live, embedded, refusals, embeddedChanges },
     tokens: scimTokens(database),
     http: createHttpDeps(settings, { log, runtime, store, writes }),
     close: async () => {
-      await Promise.all([requestLogWriter.close(), writes.stop()]);
+      await Promise.all([requestLogWriter.close(), writes.stop(), live.stop()]);
       await database.close();
     },
   };
+}
+
+/** A command beside the replicas is none of them. */
+function joinLiveReplicas(
+  database: Database,
+  { background = true }: StartOptions,
+  deps: { clock: SharedClock; log: Logger },
+): Promise<LiveReplicas> {
+  const isReplica = database.dialect.isShared && background;
+  return isReplica ? joinReplicas({ ...deps, replicas: replicas(database) }) : Promise.resolve(onlyReplica);
 }
 
 /** Ends the leases of earlier processes, which have died: only one process at a time uses the database. */
@@ -252,11 +268,11 @@ async function openServers(
 }
 
 function openProvisioning(
-  { settings, store, runtime, http: { metrics } }: ServerDeps,
+  { settings, store, runtime, live, http: { metrics } }: ServerDeps,
   embeddedAddress: EmbeddedAddress,
 ): { connections: OpenConnection[]; provisioning: ProvisioningService } {
   const connections = settings.connections.map((connection) =>
-    openConnection(connection, { embeddedAddress, common: settings }, runtime),
+    openConnection(connection, { embeddedAddress, common: settings, sharers: live.count }, runtime),
   );
   const provisioning = provisioningService({
     ...{ store, runtime },
@@ -310,16 +326,24 @@ function requestedUrl({ headers }: Request, transport: Transport): string | unde
 
 /** Starts the loops of the bridge and of the embedded travel service. */
 function startBackground(
-  { settings, runtime, log, store, embedded }: ServerDeps,
+  { settings, runtime, log, store, live, embedded }: ServerDeps,
   provisioning: ProvisioningService,
 ): ReturnType<ProvisioningService['startBackground']> {
   const loops = provisioning.startBackground();
+  const retryUnresolved = () =>
+    void loops.retryUnresolved().catch((error: unknown) => {
+      log.error({ err: error }, 'identities that wait could not be marked; the next import repeats it');
+    });
+  live.onDeath(retryUnresolved);
+  // This process may be one that died before.
+  retryUnresolved();
   const alerts = alertSender(settings.alerts, { clock: runtime, log });
   const alarms = holdAlarms({ holds: store.holds, alerts, runtime });
   const embeddedLoops = embedded?.run();
   return {
     refreshRules: loops.refreshRules,
     importAgain: loops.importAgain,
+    retryUnresolved: loops.retryUnresolved,
     stop: async () => {
       await Promise.all([loops.stop(), embeddedLoops?.stop(), alarms.stop(), alerts.close()]);
     },

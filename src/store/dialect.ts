@@ -7,6 +7,8 @@ import { StoreUnavailable } from './unavailable.ts';
 export interface Dialect {
   name: 'sqlite' | 'postgres';
   columnTypes: ColumnTypes;
+  /** True if several processes may serve from one database. */
+  isShared: boolean;
   /** The number of counters of each list, so that concurrent writers seldom wait for each other. */
   counterSlots: number;
   /**
@@ -44,6 +46,7 @@ export type Lock = <DB, TB extends keyof DB, Row>(
 /** SQLite compares text by code point, and its integers have 64 bits. */
 export const sqlite: Dialect = {
   name: 'sqlite',
+  isShared: false,
   columnTypes: { orderedText: 'text', bigint: 'integer' },
   counterSlots: 1,
   lockRows: (query) => query,

@@ -15,13 +15,13 @@ export function replicas({ db, dialect }: Database): Replicas {
         .values({ id, seen_at: clock })
         .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: clock }))
         .execute();
-      const dead = sql<number>`${clock} - ${ALIVE_MS}`;
-      await db.deleteFrom('replica').where('seen_at', '<=', dead).execute();
-      const { count } = await db
+      const latest = sql<number>`${clock} - ${ALIVE_MS}`;
+      const dead = await db.deleteFrom('replica').where('seen_at', '<=', latest).executeTakeFirst();
+      const { count, time } = await db
         .selectFrom('replica')
-        .select((row) => row.fn.countAll<number>().as('count'))
+        .select((row) => [row.fn.countAll<number>().as('count'), sql<number>`${clock}`.as('time')])
         .executeTakeFirstOrThrow();
-      return Math.max(1, Number(count));
+      return { alive: Math.max(1, Number(count)), died: Number(dead.numDeletedRows), time: Number(time) };
     },
     leave: async (id) => {
       await db.deleteFrom('replica').where('id', '=', id).execute();

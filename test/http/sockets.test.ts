@@ -233,3 +233,26 @@ describe('a request with two Host headers is 400 (RFC 9112 §3.2)', () => {
     },
   );
 });
+
+describe('an idle socket', () => {
+  const end = '{"status":"ok"}';
+
+  test('is kept for longer than load balancers keep theirs', async () => {
+    const { port, textOf } = await limited({});
+    const { socket, received } = await opened(port);
+    socket.write(textOf('GET', '/healthz'));
+    await eventually(async () => expect(received().endsWith(end)).toBe(true));
+    expect(received()).toMatch(/^Keep-Alive: timeout=75\r$/m);
+  });
+
+  test('is closed when its time is over, and after no shorter limit', async () => {
+    const { port, textOf } = await limited({ idleMs: 600, unreadMs: 50 });
+    const { socket, received, isClosed } = await opened(port);
+    for (let requests = 1; requests < 4; requests += 1) {
+      socket.write(textOf('GET', '/healthz'));
+      await eventually(async () => expect(received().split(end)).toHaveLength(requests + 1));
+      expect(isClosed()).toBe(false);
+    }
+    await eventually(async () => expect(isClosed()).toBe(true));
+  });
+});

@@ -91,13 +91,14 @@ export function describeReplicas(open: OpenDatabase): void {
     it('are those that were seen within 20 seconds and have not left', async () => {
       const { database } = await fixture(open);
       const live = replicas(database);
-      expect(await live.heartbeat('a', NOW)).toBe(1);
-      expect(await live.heartbeat('b', NOW + 5_000)).toBe(2);
-      expect(await live.heartbeat('a', NOW + 19_000)).toBe(2);
-      expect(await live.heartbeat('a', NOW + 25_000)).toBe(1);
-      expect(await live.heartbeat('c', NOW + 25_000)).toBe(2);
+      const beat = (id: string, now: number) => live.heartbeat(id, now);
+      expect(await beat('a', NOW)).toEqual({ alive: 1, died: 0, time: NOW });
+      expect(await beat('b', NOW + 5_000)).toEqual({ alive: 2, died: 0, time: NOW + 5_000 });
+      expect(await beat('a', NOW + 19_000)).toMatchObject({ alive: 2, died: 0 });
+      expect(await beat('a', NOW + 25_000)).toMatchObject({ alive: 1, died: 1 });
+      expect(await beat('c', NOW + 25_000)).toMatchObject({ alive: 2, died: 0 });
       await live.leave('c');
-      expect(await live.heartbeat('a', NOW + 25_000)).toBe(1);
+      expect(await beat('a', NOW + 25_000)).toMatchObject({ alive: 1, died: 0 });
     });
   });
 }
