@@ -89,6 +89,7 @@ export type DatabaseClock = 'database' | 'given';
 export function postgres(clock: DatabaseClock): Dialect {
   return {
     name: 'postgres',
+    isShared: true,
     columnTypes: { orderedText: 'text collate "C"', bigint: 'bigint' },
     counterSlots: 8,
     lockRows: (query) => query.forUpdate(),
