@@ -10,6 +10,7 @@ export interface Runtime {
   now(): number;
   /** Epoch milliseconds by the wall clock, which may jump either way. Used only for times that people or IdPs read. */
   wallClock(): number;
+  /** Returns a UUID. Ids begin with the time, so that new rows are neighbors in the indexes of the database. */
   newId(): string;
   /** Returns a random number in [0, 1). */
   random(): number;
