@@ -28,7 +28,7 @@ export type UserField =
 /** The searchable columns of groups. */
 export type GroupField = 'id' | 'displayName' | 'externalId' | 'member' | 'created' | 'lastModified';
 
-/** The columns that users can be sorted by. `position` is the default: a unique number that a row never changes. */
+/** The columns that users can be sorted by. `position` is the default: the order of creation, which never changes. */
 export type UserOrder =
   | 'position'
   | 'id'
@@ -42,12 +42,12 @@ export type UserOrder =
 export type GroupOrder = Exclude<UserOrder, 'userName'>;
 
 /**
- * The position of a row in a sort order: its value in the sorted column (null if it has none) and its `position`, which
- * decides between rows with equal values.
+ * The place of a row in a sort order: its value in the sorted column (null if it has none) and its id, which decides
+ * between rows with equal values.
  */
 export interface SortKey {
   value: string | number | null;
-  position: number;
+  id: string;
 }
 
 /** A list request: condition, order and page. Rows without a value come last in ascending and first in descending order. */

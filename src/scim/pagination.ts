@@ -114,8 +114,8 @@ function undefinedIfDeleted(error: unknown): undefined {
 const MAX_CURSOR_LENGTH = 8192;
 
 /** Encodes a position in a list as a cursor that is safe in URLs: a checksum, then the position in base64url. */
-export function encodeCursor({ value, position }: SortKey, scope: CursorScope): string {
-  const key = JSON.stringify([value, position]);
+export function encodeCursor({ value, id }: SortKey, scope: CursorScope): string {
+  const key = JSON.stringify([value, id]);
   return `${checksumOf(key, scope)}${Buffer.from(key).toString('base64url')}`;
 }
 
@@ -130,8 +130,8 @@ export function decodeCursor(cursor: string, scope: CursorScope): SortKey {
 
 function parseKey(text: string): SortKey | undefined {
   try {
-    const [value, position] = JSON.parse(text);
-    return { value, position };
+    const [value, id] = JSON.parse(text);
+    return { value, id };
   } catch {
     return undefined;
   }
@@ -141,12 +141,11 @@ function parseKey(text: string): SortKey | undefined {
  * Returns true if a position has the types that this order needs. Clients can forge cursors, because the checksum is
  * not secret.
  */
-function isKeyOfOrder({ value, position }: SortKey, by: string): boolean {
-  if (!Number.isSafeInteger(position)) return false;
-  if (by === 'position') return value === null;
-  if (by === 'created' || by === 'lastModified') return Number.isSafeInteger(value);
-  const isText = typeof value === 'string' && !value.includes('\0');
-  return isText || (value === null && (by === 'externalId' || by === 'displayName'));
+function isKeyOfOrder({ value, id }: SortKey, by: string): boolean {
+  const isText = (key: unknown) => typeof key === 'string' && !key.includes('\0');
+  if (!isText(id)) return false;
+  if (by === 'position' || by === 'created' || by === 'lastModified') return Number.isSafeInteger(value);
+  return isText(value) || (value === null && (by === 'externalId' || by === 'displayName'));
 }
 
 const CHECKSUM_LENGTH = 16;

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { inScope, type Scope } from './connection-scopes.ts';
-import { createCounters, liveFlag, readCounter, updateCounters } from './counters.ts';
 import type { Database } from './database.ts';
 import { markWaitersDirty } from './delete-identities.ts';
+import { countGroups, countIdentities, readCounter } from './list-counters.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -23,7 +23,6 @@ export async function ensureConnection(
         conflict.column('id').doUpdateSet({ account }).where('connection.account', '<>', account),
       )
       .execute();
-    await createCounters(tx, { account, connection: id });
   });
   scopes.add({ account, connection: id });
 }
@@ -108,7 +107,7 @@ export async function deleteConnection(
   const result = await transaction<'done' | 'inUse'>(async (tx) => {
     if (await hasIdentitiesOrGroups(tx, scope)) return 'inUse';
     await deleteConnectionCredentials(tx, scope);
-    for (const table of ['departure', 'rules_change', 'identity_block', 'tally', ...sharedTables] as const)
+    for (const table of ['departure', 'rules_change', 'list_counter', ...sharedTables] as const)
       await tx.deleteFrom(table).where(inScope(scope)).execute();
     await tx.deleteFrom('connection').where('id', '=', connection).execute();
     return 'done';
@@ -157,12 +156,7 @@ async function deleteGroupsBatch(tx: Kysely<Tables>, scope: Scope): Promise<numb
     )
     .returning('id')
     .execute();
-  await tx
-    .updateTable('tally')
-    .set((row) => ({ count: row('count', '-', removed.length) }))
-    .where(inScope(scope))
-    .where('kind', '=', 'group')
-    .execute();
+  await countGroups(tx, scope, -removed.length);
   return removed.length;
 }
 
@@ -177,12 +171,12 @@ async function deleteIdentitiesBatch(tx: Kysely<Tables>, scope: Scope): Promise<
     .where('id', 'in', (identity) =>
       identity.selectFrom('identity').select('id').where(inScope(scope)).limit(BATCH),
     )
-    .returning(['position', 'active', 'deleted_at', 'travel_email_key', 'creating_key'])
+    .returning(['active', 'deleted_at', 'travel_email_key', 'creating_key'])
     .execute();
-  await updateCounters(
+  await countIdentities(
     tx,
     scope,
-    removed.map((row) => ({ before: { ...row, live: liveFlag(row) } })),
+    removed.map((before) => ({ before })),
   );
   const addresses = removed.flatMap((row) => [row.travel_email_key, row.creating_key]);
   await markWaitersDirty(tx, scope.account, [...new Set(addresses.filter((key) => key !== null))]);

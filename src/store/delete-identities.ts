@@ -1,8 +1,8 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { Retention } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
-import { liveFlag, updateCounters } from './counters.ts';
 import type { Database } from './database.ts';
+import { countIdentities } from './list-counters.ts';
 import { batches } from './queries.ts';
 import type { Tables } from './tables.ts';
 
@@ -15,17 +15,17 @@ export async function deleteUnclaimed(tx: Kysely<Tables>, which: IdentityConditi
     .deleteFrom('identity')
     .where('claimed', '=', sql.lit(0))
     .where(which)
-    .returning(['account', 'connection_id', 'id', 'deleted_at', 'position', 'active'])
+    .returning(['account', 'connection_id', 'id', 'deleted_at', 'active'])
     .execute();
   const scopes = new Map(erased.map((row) => [row.connection_id, row.account]));
   for (const [connection, account] of scopes) {
     const scope = { account, connection };
     const rows = erased.filter((row) => row.connection_id === connection);
     await removeFromGroups(tx, scope, { ids: rows.map(({ id }) => id) });
-    await updateCounters(
+    await countIdentities(
       tx,
       scope,
-      rows.map((row) => ({ before: { ...row, live: liveFlag(row) } })),
+      rows.map((before) => ({ before })),
     );
   }
   return erased.length;
@@ -113,13 +113,13 @@ async function expireTombstones(
         .orderBy('deleted_at')
         .limit(limit),
     )
-    .returning(['id', 'position', 'active', 'deleted_at', 'travel_email_key'])
+    .returning(['id', 'active', 'deleted_at', 'travel_email_key'])
     .execute();
   if (expired.length === 0) return 0;
-  await updateCounters(
+  await countIdentities(
     tx,
     scope,
-    expired.map((row) => ({ before: { ...row, live: liveFlag(row) } })),
+    expired.map((before) => ({ before })),
   );
   await tx
     .deleteFrom('departure')

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import type { Group, Groups, Member, ResolvedMember } from '../provisioning/group-ports.ts';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
-import { addToCounter } from './counters.ts';
 import type { Database } from './database.ts';
 import { removeFromGroups } from './delete-identities.ts';
 import {
@@ -13,9 +12,12 @@ import {
   readStoredMembers,
   toMember,
 } from './group-members.ts';
-import { groupList, toGroup } from './lists/group-list.ts';
-import { listRows } from './lists/list.ts';
+import { countGroups } from './list-counters.ts';
+import { groupList, toGroup } from './list-definitions.ts';
+import { listRows, type PageEnds } from './list-query.ts';
 import { changeMembers, removeAllMembers } from './member-changes.ts';
+import { PageMemory } from './page-memory.ts';
+import { nextPosition } from './positions.ts';
 import { batches, compiledQuery, parseJson, toJson } from './queries.ts';
 import { attributeKey, caseFoldedKey, exactKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
@@ -23,13 +25,14 @@ import type { Tables } from './tables.ts';
 /** Returns the store of groups. */
 export function groups(database: Database): Groups {
   const { db, scopeOf } = database;
+  const pageEnds: PageEnds = new PageMemory();
   return {
     findById: async (connection, id) => {
       const [row] = (await selectGroupById(db, { ...scopeOf(connection), id })).rows;
       return row && toGroup(row);
     },
     list: (connection, query, scan) =>
-      listRows({ definition: groupList, scope: { db, ...scopeOf(connection) }, query, scan }),
+      listRows({ definition: groupList, scope: { db, ...scopeOf(connection) }, query, scan, pageEnds }),
     streamMembers: (connection, id) => readMembers(db, { ...scopeOf(connection), id }),
     membersOfSmallGroups: (connection, groupIds) => readSmallGroups(db, scopeOf(connection), groupIds),
     allMembers: async (connection, groupIds, pause) => {
@@ -105,7 +108,9 @@ interface PositionedGroup {
 }
 
 function sortByPosition(positioned: PositionedGroup[]): PositionedGroup['group'][] {
-  return positioned.sort((left, right) => left.position - right.position).map(({ group }) => group);
+  return positioned
+    .sort((left, right) => left.position - right.position || (left.group.value < right.group.value ? -1 : 1))
+    .map(({ group }) => group);
 }
 
 /** Reads the groups of one user in a single query, because every read of a user needs it. */
@@ -121,7 +126,8 @@ const selectGroupsOfUser = compiledQuery((db, member: Scope & { user: string }) 
     .select(['scim_group.id', 'scim_group.attributes'])
     .where(inScope(member, 'group_member'))
     .where('group_member.value', '=', member.user)
-    .orderBy('scim_group.position'),
+    .orderBy('scim_group.position')
+    .orderBy('scim_group.id'),
 );
 
 const selectMembershipsOfUser = compiledQuery((db, member: Scope & { user: string }) =>
@@ -151,18 +157,18 @@ export async function insertGroup(
   try {
     await transaction(async (tx) => {
       const times = { created_at: createdAt, last_modified: lastModified };
-      const position = await addToCounter(tx, scope, { kind: 'group', count: 1, positions: 1 });
       await tx
         .insertInto('scim_group')
         .values({
           ...scopeColumns(scope),
           id,
-          position,
+          position: nextPosition(),
           ...attributeColumns(attributes),
           version,
           ...times,
         })
         .execute();
+      await countGroups(tx, scope, 1);
       await changeMembers(tx, { ...scope, id }, { steps: [{ kind: 'add', members }] });
     });
     return 'done';
@@ -254,7 +260,7 @@ async function deleteGroup(
     .executeTakeFirst();
   if (numDeletedRows === 0n) return 'stale';
   await removeFromGroups(tx, key, { ids: [key.id], at });
-  await addToCounter(tx, key, { kind: 'group', count: -1 });
+  await countGroups(tx, key, -1);
   return 'done';
 }
 

@@ -13,15 +13,17 @@ import {
   updateIdentity,
 } from './identity-changes.ts';
 import { toIdentity } from './identity-row.ts';
-import { listRows } from './lists/list.ts';
-import { listByUniqueValue } from './lists/one.ts';
 import {
   identityList,
+  type ListScope,
   type ShownColumns,
   shownColumns,
   toShownIdentity,
   userList,
-} from './lists/user-list.ts';
+} from './list-definitions.ts';
+import { listByUniqueValue } from './list-lookup.ts';
+import { listRows, type PageEnds } from './list-query.ts';
+import { PageMemory } from './page-memory.ts';
 import { compiledQuery } from './queries.ts';
 import { attributeKey, caseFoldedKey, exactKey } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
@@ -29,6 +31,7 @@ import type { IdentityTable, Tables } from './tables.ts';
 /** Returns the store of identities. */
 export function identities(database: Database): Identities {
   const { db, scopeOf } = database;
+  const pageEnds: PageEnds = new PageMemory();
   return {
     findById: async (connection, id) =>
       toFirstIdentity(await selectIdentityById(db, { ...scopeOf(connection), id })),
@@ -37,13 +40,15 @@ export function identities(database: Database): Identities {
       return row && toShownIdentity(row);
     },
     find: (connection, match) => findIdentities(db, scopeOf(connection), match),
-    findPage: (connection, offset, limit) => readIdentityPage(db, scopeOf(connection), { offset, limit }),
+    findPage: (connection, offset, limit) =>
+      readIdentityPage({ db, ...scopeOf(connection) }, pageEnds, { offset, limit }),
     list: async (connection, query, scan) => {
       const uniqueResult = scan.residual
         ? undefined
         : await listByUniqueValue(db, scopeOf(connection), query);
       return (
-        uniqueResult ?? listRows({ definition: userList, scope: { db, ...scopeOf(connection) }, query, scan })
+        uniqueResult ??
+        listRows({ definition: userList, scope: { db, ...scopeOf(connection) }, query, scan, pageEnds })
       );
     },
     commit: (connection, changes) => commitChanges(database, scopeOf(connection), changes),
@@ -134,19 +139,14 @@ function selectNewestFirst(db: Kysely<Tables>, scope: Scope) {
 
 /** Reads complete identities without pauses between steps: no client waits for this page, and its steps are short. */
 async function readIdentityPage(
-  db: Kysely<Tables>,
-  scope: Scope,
+  scope: ListScope,
+  pageEnds: PageEnds,
   { offset, limit }: { offset: number; limit: number },
 ): Promise<IdentityPage> {
   const scan = { yieldBetweenSteps: async () => {}, residual: undefined };
   const order = { by: 'position', descending: false } as const;
   const query = { where: { all: [] }, order, start: { offset }, limit };
-  const { total, rows } = await listRows({
-    definition: identityList,
-    scope: { db, ...scope },
-    query,
-    scan,
-  });
+  const { total, rows } = await listRows({ definition: identityList, scope, query, scan, pageEnds });
   return { total, identities: rows };
 }
 

@@ -1,7 +1,6 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import type { Identity, Origin } from '../provisioning/identity.ts';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
-import { assignPositions, type CountedIdentity, liveFlag, updateCounters } from './counters.ts';
 import { deleteUnclaimedOf, removeFromGroups } from './delete-identities.ts';
 import {
   creatingColumns,
@@ -12,6 +11,7 @@ import {
   toRow,
   writtenColumnNames,
 } from './identity-row.ts';
+import { type CountedIdentity, countIdentities, isLive } from './list-counters.ts';
 import { batches, compiledQuery, parseJson, pick, toJson } from './queries.ts';
 import { emailKeys } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
@@ -21,9 +21,8 @@ export async function insertIdentity(tx: Kysely<Tables>, scope: Scope, identity:
   const { id, claimed, travelId } = identity;
   if (claimed && travelId !== undefined) await deleteUnclaimedOf(tx, { ...scope, travelId, keep: id });
   const row = toRow(identity, scope.account, writeTime(identity));
-  const [assigned] = await assignPositions(tx, scope, [{ ...row, live: liveFlag(row) }]);
-  if (!assigned) throw new Error('No position was assigned.');
-  await insertIdentityRow(tx, { ...row, position: assigned.position });
+  await insertIdentityRow(tx, row);
+  await countIdentities(tx, scope, [{ now: row }]);
   await insertEmailKeys(tx, scope, [identity]);
 }
 
@@ -56,8 +55,8 @@ export async function updateIdentity(
   await replaceEmailKeys(tx, scope, identity);
   await updateCountersAndGroups(tx, scope, {
     ...pick(identity, ['id', 'lastModified']),
-    before: { ...before, live: liveFlag(before) },
-    now: { ...now, live: liveFlag(now), position: before.position },
+    before,
+    now,
   });
   return true;
 }
@@ -87,7 +86,7 @@ interface IdentityAtVersion extends IdentityKey {
 const selectAtVersion = compiledQuery((db, key: IdentityAtVersion) =>
   db
     .selectFrom('identity')
-    .select(['claimed', 'travel_id', 'deleted_at', 'position', 'active'])
+    .select(['claimed', 'travel_id', 'deleted_at', 'active'])
     .where(inScope(key))
     .where('id', '=', key.id)
     .where('version', '=', key.expected),
@@ -140,9 +139,9 @@ async function updateCountersAndGroups(
   scope: Scope,
   { id, lastModified, before, now }: CountedChange,
 ): Promise<void> {
-  if (before.live === now.live && before.active === now.active) return;
-  await updateCounters(tx, scope, [{ before, now }]);
-  if (now.live < before.live) await removeFromGroups(tx, scope, { ids: [id], at: lastModified });
+  if (isLive(before) === isLive(now) && before.active === now.active) return;
+  await countIdentities(tx, scope, [{ before, now }]);
+  if (isLive(before) && !isLive(now)) await removeFromGroups(tx, scope, { ids: [id], at: lastModified });
 }
 
 interface IdentityKey extends Scope {

@@ -1,6 +1,7 @@
 import type { HoldCause, Identity, Outcome, Progress } from '../provisioning/identity.ts';
 import type { ScimResource } from '../schema/resource.ts';
 import type { TravelUser } from '../translator/traveler.ts';
+import { nextPosition } from './positions.ts';
 import { parseJson, toJson } from './queries.ts';
 import { attributeKey, caseFoldedKey, emailKeys, exactKey } from './search-keys.ts';
 import type { IdentityTable } from './tables.ts';
@@ -42,15 +43,17 @@ function toHold({ hold_cause, hold_since }: IdentityTable): Identity['hold'] {
   return { cause: hold_cause as HoldCause, since: hold_since ?? 0 }; // The column contains only hold causes.
 }
 
-/** Converts a new identity to a database row without a lease. The position in lists is assigned later. */
-export function toRow(identity: Identity, account: string, seenAt: number): Omit<IdentityTable, 'position'> {
+/** Converts a new identity to a database row without a lease. Assigns its position in lists. */
+export function toRow(identity: Identity, account: string, seenAt: number): IdentityTable {
+  const incomplete = isIncomplete(identity.desired) ? 1 : 0;
   return {
     connection_id: identity.connection,
     id: identity.id,
     account,
     ...desiredColumns(identity.desired),
     ...outcomeColumns(identity),
-    incomplete: isIncomplete(identity.desired) ? 1 : 0,
+    incomplete,
+    position: nextPosition({ incomplete }),
     claimed: identity.claimed ? 1 : 0,
     version: identity.version,
     revision: identity.revision,

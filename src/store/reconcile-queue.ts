@@ -211,7 +211,7 @@ export async function countByState(
   db: Kysely<Tables>,
 ): Promise<{ connection: string; state: string; count: number }[]> {
   const all = db
-    .selectFrom('tally')
+    .selectFrom('list_counter')
     .select((row) => [
       'connection_id as connection',
       sql.lit('synced').as('state'),

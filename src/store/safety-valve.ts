@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Holds } from '../provisioning/store-ports.ts';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
-import { readCounter } from './counters.ts';
 import type { Database } from './database.ts';
+import { readCounter } from './list-counters.ts';
 import type { Tables } from './tables.ts';
 
 /** Tolerance for rounding errors: 10 % of 10 people must not be rounded down to 0. */

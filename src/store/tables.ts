@@ -13,10 +13,9 @@ export interface Tables
  */
 export interface BridgeTables {
   connection: ConnectionTable;
-  tally: TallyTable;
+  list_counter: ListCounterTable;
   token: TokenTable;
   identity: IdentityTable;
-  identity_block: IdentityBlockTable;
   identity_email: IdentityEmailTable;
   identity_reference: IdentityReferenceTable;
   scim_group: GroupTable;
@@ -31,17 +30,19 @@ interface ConnectionTable {
   id: string;
 }
 
-/** Row counts of a connection. They are updated in the transaction that inserts or deletes rows. */
-interface TallyTable {
+/**
+ * Row counts of a connection, updated in the transaction that inserts or deletes rows. The sum over all slots is the
+ * count; a single slot may be negative.
+ */
+interface ListCounterTable {
   account: string;
   connection_id: string;
   /** The rows that are counted. `live`: live identities; `dead`: tombstones; `group`: groups. */
   kind: 'live' | 'dead' | 'group';
+  slot: number;
   count: number;
   /** The number of live identities that are active. */
   active: number;
-  /** The last position assigned in the stable order: of groups or, in the row `live`, of identities. */
-  last: number;
 }
 
 interface TokenTable {
@@ -104,16 +105,6 @@ export interface IdentityTable {
   deleted_at: number | null;
   /** When an import last listed the traveler or an IdP last wrote the identity, by `Runtime.now`; 0 if never. */
   seen_at: number;
-}
-
-/** Counts of live and of active identities for each 1,024 positions. */
-interface IdentityBlockTable {
-  account: string;
-  connection_id: string;
-  /** The position divided by 1,024. */
-  block: number;
-  live: number;
-  active: number;
 }
 
 interface IdentityEmailTable {

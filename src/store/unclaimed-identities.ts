@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import type { Identity } from '../provisioning/identity.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
-import { assignPositions, liveFlag, updateCounters } from './counters.ts';
 import type { Database } from './database.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import { insertEmailKeys, replaceEmailKeys } from './identity-changes.ts';
 import { desiredColumns, observedColumns, toRow } from './identity-row.ts';
+import { countIdentities } from './list-counters.ts';
 import { batches, parseJson } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
@@ -90,7 +90,7 @@ async function findUnclaimedRows(
 ): Promise<Map<string | null, UnclaimedRow>> {
   const rows = await tx
     .selectFrom('identity')
-    .select(['id', 'travel_id', 'version', 'desired', 'observed', 'position', 'active', 'deleted_at'])
+    .select(['id', 'travel_id', 'version', 'desired', 'observed', 'active', 'deleted_at'])
     .where(inScope(scope))
     .where('travel_id', 'in', travelIds)
     .execute();
@@ -122,20 +122,11 @@ async function insertUnclaimed(
 ): Promise<void> {
   if (newIdentities.length === 0) return;
   const rows = newIdentities.map((identity) => toRow(identity, scope.account, seenAt));
-  const positioned = await assignPositions(
-    tx,
-    scope,
-    rows.map((row) => ({ ...row, live: 1 })),
-  );
-  const positionedRows = rows.flatMap((row, index) => {
-    const assigned = positioned[index];
-    return assigned ? [{ ...row, position: assigned.position }] : [];
-  });
   const inserted = await tx
     .insertInto('identity')
-    .values(positionedRows)
+    .values(rows)
     .onConflict((conflict) => conflict.doNothing())
-    .returning(['id', 'position'])
+    .returning(['id', 'active', 'deleted_at'])
     .execute();
   const ids = new Set(inserted.map(({ id }) => id));
   await insertEmailKeys(
@@ -143,19 +134,17 @@ async function insertUnclaimed(
     scope,
     newIdentities.filter(({ id }) => ids.has(id)),
   );
-  const positions = new Set(inserted.map(({ position }) => position));
-  const refused = positioned.filter(({ position }) => !positions.has(position));
-  await updateCounters(
+  await countIdentities(
     tx,
     scope,
-    refused.map((before) => ({ before })),
+    inserted.map((now) => ({ now })),
   );
 }
 
 /** The columns of an unclaimed identity that are derived from its traveler. */
 export type UnclaimedRow = Pick<
   IdentityTable,
-  'id' | 'version' | 'desired' | 'observed' | 'position' | 'active' | 'deleted_at'
+  'id' | 'version' | 'desired' | 'observed' | 'active' | 'deleted_at'
 >;
 
 /** A stored unclaimed identity, and the identity translated from the present state of its traveler. */
@@ -219,8 +208,7 @@ async function refreshIdentity(
   if (!isRefreshed || numUpdatedRows === 0n) return;
   await replaceEmailKeys(tx, scope, { id: before.id, desired });
   if (before.active === changes.active) return;
-  const counted = { ...before, live: liveFlag(before) };
-  await updateCounters(tx, scope, [{ before: counted, now: { ...counted, active: changes.active } }]);
+  await countIdentities(tx, scope, [{ before, now: { ...before, active: changes.active } }]);
 }
 
 /**

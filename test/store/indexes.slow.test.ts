@@ -2,29 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CompiledQuery, createQueryId, type KyselyPlugin, type RootOperationNode } from 'kysely';
-import type {
-  Comparison,
-  GroupField,
-  SortKey,
-  UserField,
-  UserOrder,
-  Where,
-} from '../../src/provisioning/list-ports.ts';
 import { repairFutureTimes } from '../../src/store/clock-repair.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { scimTokens } from '../../src/store/credentials.ts';
 import type { Database } from '../../src/store/database.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { openEmbedded } from '../../src/store/sqlite.ts';
-import {
-  importedIdentity,
-  linkedOutcome,
-  NOW,
-  person,
-  plainScan,
-  team,
-  traveler,
-} from '../fixtures/store.ts';
+import { importedIdentity, linkedOutcome, NOW, person, team, traveler } from '../fixtures/store.ts';
 import { withPlugin } from '../fixtures/with-plugin.ts';
 
 type Store = ReturnType<typeof provisioningStore>;
@@ -90,7 +74,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   [
     'counts',
     ({ reconcileQueue }) => reconcileQueue.countByState(),
-    /^SCAN (tally|identity USING COVERING INDEX identity_unsettled)|USE TEMP B-TREE/,
+    /^SCAN (list_counter USING INDEX|identity USING COVERING INDEX identity_unsettled)|USE TEMP B-TREE/,
   ],
   ['references', ({ references }) => references.findRows('okta', 'a')],
   [
@@ -177,7 +161,8 @@ async function plansOf({ db }: Database, queries: RootOperationNode[]): Promise<
 }
 
 /**
- * A search by the connection alone reads all its rows. Only lists may do so, because they stop at the end of a page.
+ * A search by the connection alone reads all its rows. Only pages may do so, because they stop at their end (see
+ * list-indexes.slow.test.ts).
  */
 function isSlow(plan: string): boolean {
   return /^SCAN (?!page\b)/.test(plan) || /\((account=\?|account=\? AND connection_id=\?)\)$/.test(plan);
@@ -206,155 +191,6 @@ it.each(calls.map(([name, call, allowed = /^$/]) => ({ name, call, allowed })))(
     }
   },
 );
-
-const fields: Comparison<UserField>[] = [
-  { field: 'id', operator: 'eq', value: 'a' },
-  { field: 'userName', operator: 'eq', value: 'a' },
-  { field: 'externalId', operator: 'eq', value: 'a' },
-  { field: 'email', operator: 'eq', value: 'a' },
-  { field: 'displayName', operator: 'eq', value: 'a' },
-  { field: 'created', operator: 'gt', value: NOW },
-  { field: 'lastModified', operator: 'le', value: NOW },
-];
-const groupFields: Comparison<GroupField>[] = [
-  { field: 'id', operator: 'eq', value: 'a' },
-  { field: 'displayName', operator: 'eq', value: 'a' },
-  { field: 'externalId', operator: 'eq', value: 'a' },
-  { field: 'member', operator: 'eq', value: 'a' },
-  { field: 'created', operator: 'ge', value: NOW },
-  { field: 'lastModified', operator: 'lt', value: NOW },
-];
-
-/** The keys of each order. */
-const keys: Record<UserOrder, SortKey> = {
-  position: { value: null, position: 1 },
-  id: { value: 'a', position: 1 },
-  userName: { value: 'a', position: 1 },
-  externalId: { value: 'a', position: 1 },
-  displayName: { value: 'a', position: 1 },
-  created: { value: NOW, position: 1 },
-  lastModified: { value: NOW, position: 1 },
-};
-
-/** The query plans of all statements of a list. */
-async function listPlans(list: (store: Store) => Promise<unknown>): Promise<string[]> {
-  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
-  const database = await openEmbedded(directory, true);
-  try {
-    await ensureConnection(database, { id: 'okta', account: 'acme' });
-    const store = provisioningStore(database);
-    await insert(store, person('a', { travelId: 't1' }));
-    await store.groups.insert(team('a'), [{ value: 'a' }]);
-    const queries: RootOperationNode[] = [];
-    await list(provisioningStore(withPlugin(database, recordQueries(queries))));
-    return await plansOf(database, queries);
-  } finally {
-    await database.close();
-    rmSync(directory, { recursive: true });
-  }
-}
-
-/**
- * Each step begins after the last one: a search by the connection alone may only sum counters, and only the rows of
- * one step may be sorted.
- */
-function slowPlans(plans: string[]): string[] {
-  return plans.filter((plan, at) => {
-    if (plan === 'SCAN part' || / identity_block /.test(plan)) return false;
-    const sorts = /USE TEMP B-TREE FOR (LAST TERM OF )?ORDER BY/.test(plan);
-    return isSlow(plan) || (sorts && plans[at - 1] !== 'SCAN part');
-  });
-}
-
-describe('a list uses an index', () => {
-  const users = fields.map((where) => ({ name: where.field, where }));
-  it.each(users)('for users by $name', async ({ where }) => {
-    const order = { by: 'position', descending: false } as const;
-    const query = { where, order, start: { offset: 0 }, limit: 10 };
-    const plans = await listPlans(({ identities }) => identities.list('okta', query, plainScan));
-    expect(plans.length).toBeGreaterThan(0);
-    expect(slowPlans(plans)).toEqual([]);
-  });
-
-  it.each(users)('for users by either of two values of $name', async ({ where }) => {
-    const order = { by: 'position', descending: false } as const;
-    const any = [where, { ...where, value: typeof where.value === 'string' ? 'other' : where.value }];
-    const query = { where: { any }, order, start: { offset: 0 }, limit: 10 };
-    const plans = await listPlans(({ identities }) => identities.list('okta', query, plainScan));
-    expect(plans.length).toBeGreaterThan(0);
-    expect(slowPlans(plans)).toEqual([]);
-  });
-
-  const groups = groupFields.map((where) => ({ name: where.field, where }));
-  it.each(groups)('for groups by $name', async ({ where }) => {
-    const order = { by: 'position', descending: false } as const;
-    const query = { where, order, start: { offset: 0 }, limit: 10 };
-    const plans = await listPlans((store) => store.groups.list('okta', query, plainScan));
-    expect(plans.length).toBeGreaterThan(0);
-    expect(slowPlans(plans)).toEqual([]);
-  });
-
-  const orders = Object.entries(keys).flatMap(([by, after]) =>
-    [false, true].map((descending) => ({ by: by as UserOrder, descending, after })),
-  );
-  const wheres: Where<UserField>[] = [
-    { all: [] },
-    { field: 'active', operator: 'eq', value: true },
-    { any: [{ field: 'active', operator: 'eq', value: false }, { all: [] }] },
-  ];
-  it.each(orders)('after a key of $by (descending: $descending)', async ({ by, descending, after }) => {
-    for (const where of wheres) {
-      const query = { where, order: { by, descending }, start: { after }, limit: 10 };
-      const plans = await listPlans(async ({ identities }) => {
-        await identities.list('okta', query, plainScan);
-        await identities.list('okta', query, {
-          ...plainScan,
-          residual: async (rows) => rows.map(() => true),
-        });
-      });
-      expect(plans.length).toBeGreaterThan(0);
-      // The rows before the key end at the key.
-      expect(slowPlans(plans)).toEqual([]);
-    }
-  });
-
-  /** The lookup of memberships for each row. */
-  const memberships =
-    /^CORRELATED SCALAR SUBQUERY|^SEARCH group_member USING COVERING INDEX group_member_value \(account=\? AND connection_id=\? AND value=\?\)$/;
-
-  it('from the first row', async () => {
-    for (const { by, descending } of orders) {
-      const query = { where: { all: [] }, order: { by, descending }, start: { offset: 0 }, limit: 10 };
-      const plans = await listPlans(({ identities }) => identities.list('okta', query, plainScan));
-      const [tally, ...others] = plans.filter((plan) => !memberships.test(plan));
-      expect(tally).toMatch(/tally/);
-      expect(others.length).toBeGreaterThan(0);
-      for (const plan of others)
-        expect(plan).toMatch(
-          /^SEARCH identity USING (COVERING )?INDEX (identity_|sqlite_autoindex_identity_1 )/,
-        );
-    }
-  });
-
-  it('at a high offset, with the counters of blocks', async () => {
-    const order = { by: 'position', descending: false } as const;
-    const query = { where: { all: [] }, order, start: { offset: 5000 }, limit: 10 };
-    const plans = await listPlans(async ({ identities, imports }) => {
-      await imports.saveUnclaimed(
-        Array.from({ length: 5100 }, (_, at) => importedIdentity(`p${at}`, `i${at}`)),
-        NOW,
-      );
-      await identities.list('okta', query, plainScan);
-    });
-    expect(plans.filter((plan) => / identity_block /.test(plan))).toEqual([
-      expect.stringMatching(/\(account=\? AND connection_id=\?\)$/),
-    ]);
-    const after = plans.slice(plans.findIndex((plan) => / identity_block /.test(plan)));
-    expect(after.filter((plan) => / identity_page /.test(plan))).toEqual([
-      expect.stringMatching(/identity_page \(account=\? AND connection_id=\? AND position>\?\)$/),
-    ]);
-  });
-});
 
 it('due deactivations are found by their own index', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));

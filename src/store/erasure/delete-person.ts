@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
 import { inScope, type Scope } from '../connection-scopes.ts';
-import { liveFlag, updateCounters } from '../counters.ts';
 import type { Database } from '../database.ts';
 import { markWaitersDirty, removeFromGroups } from '../delete-identities.ts';
 import { recordErasedTraveler } from '../erased-travelers.ts';
 import { leases } from '../leases.ts';
+import { countIdentities } from '../list-counters.ts';
 import type { Tables } from '../tables.ts';
 import { type IdentityVersion, readConnectionIds } from './find-person.ts';
 import type { NameMatcher } from './matchers.ts';
@@ -97,10 +97,10 @@ async function deleteIdentity(
     .where('id', '=', id)
     .where('lease_token', '=', token)
     .where('version', '=', version)
-    .returning(['position', 'active', 'deleted_at', 'travel_email_key', 'creating_key'])
+    .returning(['active', 'deleted_at', 'travel_email_key', 'creating_key'])
     .executeTakeFirst();
   if (!row) throw new LeaseLost();
-  await updateCounters(tx, scope, [{ before: { ...row, live: liveFlag(row) } }]);
+  await countIdentities(tx, scope, [{ before: row }]);
   await removeFromGroups(tx, scope, { ids: [id] });
   await tx.deleteFrom('departure').where(inScope(scope)).where('identity_id', '=', id).execute();
   const freed = [row.travel_email_key, row.creating_key].filter((key) => key !== null);

@@ -1,7 +1,7 @@
 import type { ColumnTypes } from './column-types.ts';
 
 /** Connections with their counters, and the row that probe writes replace. */
-export function connectionTables({ orderedText, bigint }: ColumnTypes): string[] {
+export function connectionTables({ orderedText }: ColumnTypes): string[] {
   return [
     // The tables of the bridge have keys that begin with the account, so that all rows of an account can be placed on
     // one node of a distributed database. Their rows move with the connection to another account.
@@ -10,23 +10,14 @@ export function connectionTables({ orderedText, bigint }: ColumnTypes): string[]
       id ${orderedText} not null unique,
       primary key (account, id)
     )`,
-    `create table tally (
+    `create table list_counter (
       account ${orderedText} not null,
       connection_id ${orderedText} not null,
       kind ${orderedText} not null,
+      slot integer not null,
       count integer not null,
-      active integer not null default 0,
-      last ${bigint} not null default 0,
-      primary key (account, connection_id, kind),
-      foreign key (account, connection_id) references connection (account, id) on update cascade
-    )`,
-    `create table identity_block (
-      account ${orderedText} not null,
-      connection_id ${orderedText} not null,
-      block ${bigint} not null,
-      live integer not null,
       active integer not null,
-      primary key (account, connection_id, block),
+      primary key (account, connection_id, kind, slot),
       foreign key (account, connection_id) references connection (account, id) on update cascade
     )`,
     `create table write_probe (

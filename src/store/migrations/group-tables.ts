@@ -7,7 +7,7 @@ export function groupTables({ orderedText, bigint }: ColumnTypes): string[] {
       account ${orderedText} not null,
       connection_id ${orderedText} not null,
       id ${orderedText} not null,
-      position ${bigint} not null default 0,
+      position ${bigint} not null,
       display_name_key ${orderedText},
       external_id ${orderedText},
       version integer not null,
@@ -18,12 +18,12 @@ export function groupTables({ orderedText, bigint }: ColumnTypes): string[] {
       unique (account, connection_id, display_name_key),
       foreign key (account, connection_id) references connection (account, id) on update cascade
     )`,
-    // Lists: the compared column and the stable order.
-    'create index scim_group_page on scim_group (account, connection_id, position)',
-    'create index scim_group_display_name_order on scim_group (account, connection_id, display_name_key, position)',
-    'create index scim_group_external_id on scim_group (account, connection_id, external_id, position)',
-    'create index scim_group_created on scim_group (account, connection_id, created_at, position)',
-    'create index scim_group_last_modified on scim_group (account, connection_id, last_modified, position)',
+    // Lists: the column that is compared or sorted, and the id.
+    'create index scim_group_page on scim_group (account, connection_id, position, id)',
+    'create index scim_group_display_name_order on scim_group (account, connection_id, display_name_key, id)',
+    'create index scim_group_external_id on scim_group (account, connection_id, external_id, id)',
+    'create index scim_group_created on scim_group (account, connection_id, created_at, id)',
+    'create index scim_group_last_modified on scim_group (account, connection_id, last_modified, id)',
     `create table group_member (
       account ${orderedText} not null,
       connection_id ${orderedText} not null,

@@ -22,7 +22,7 @@ function identityTable({ orderedText, bigint }: ColumnTypes): string {
     account ${orderedText} not null,
     connection_id ${orderedText} not null,
     id ${orderedText} not null,
-    position ${bigint} not null default 0,
+    position ${bigint} not null,
     user_name_key ${orderedText},
     external_id ${orderedText},
     display_name_key ${orderedText},
@@ -85,8 +85,9 @@ const identityIndexes: Index[] = [
   { name: 'creating', columns: 'account, creating_key', unique: true, where: 'creating_key is not null' },
 
   // Lookups. Those of userName and externalId include tombstones, because a deleted user may return.
-  { name: 'user_name', columns: 'account, connection_id, user_name_key, deleted_at' },
-  { name: 'external_id', columns: 'account, connection_id, external_id, position, deleted_at' },
+  // They serve lists, too.
+  { name: 'user_name', columns: 'account, connection_id, user_name_key, id, active, deleted_at' },
+  { name: 'external_id', columns: 'account, connection_id, external_id, id, active, deleted_at' },
   {
     name: 'travel_email',
     columns: 'account, connection_id, travel_email_key',
@@ -96,28 +97,28 @@ const identityIndexes: Index[] = [
   { name: 'link_email', columns: 'account, travel_email_key', where: 'claimed = 1' },
   { name: 'waiting', columns: 'account, waiting_for', where: 'waiting_for is not null' },
 
-  // Lists: the compared column, the stable order, and the rest of what a search along the index reads, so that a
-  // skipped row is not read.
-  { name: 'page', columns: 'account, connection_id, position, deleted_at', where: 'deleted_at is null' },
+  // Lists: the column that is compared or sorted, the id, and the rest of what a walk along the index reads, so that a
+  // skipped row is not read. SQLite reads `deleted_at` from the row if the index does not contain it.
+  { name: 'page', columns: 'account, connection_id, position, id, deleted_at', where: 'deleted_at is null' },
   {
     name: 'active',
-    columns: 'account, connection_id, active, position, deleted_at',
+    columns: 'account, connection_id, active, position, id, deleted_at',
     where: 'deleted_at is null',
   },
-  { name: 'id', columns: 'account, connection_id, id, deleted_at', where: 'deleted_at is null' },
+  { name: 'id', columns: 'account, connection_id, id, active, deleted_at', where: 'deleted_at is null' },
   {
     name: 'display_name',
-    columns: 'account, connection_id, display_name_key, position, deleted_at',
+    columns: 'account, connection_id, display_name_key, id, active, deleted_at',
     where: 'deleted_at is null',
   },
   {
     name: 'created',
-    columns: 'account, connection_id, created_at, position, deleted_at',
+    columns: 'account, connection_id, created_at, id, active, deleted_at',
     where: 'deleted_at is null',
   },
   {
     name: 'last_modified',
-    columns: 'account, connection_id, last_modified, position, deleted_at',
+    columns: 'account, connection_id, last_modified, id, active, deleted_at',
     where: 'deleted_at is null',
   },
 

@@ -1,3 +1,4 @@
+import { readCounter } from '../../../src/store/list-counters.ts';
 import { fixture, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 
 const DAY = 24 * 60 * 60_000;
@@ -34,15 +35,7 @@ export function describeTombstones(open: OpenDatabase): void {
     it('deletes them in batches, oldest first, and updates the counters', async () => {
       const { add, retention, identities, database } = await fixture(open);
       for (let n = 0; n < 5; n += 1) await add(person(`p${n}`, { ...old, deletedAt: old.deletedAt + n }));
-      const dead = async () =>
-        (
-          await database.db
-            .selectFrom('tally')
-            .select('count')
-            .where('connection_id', '=', 'okta')
-            .where('kind', '=', 'dead')
-            .executeTakeFirst()
-        )?.count;
+      const dead = async () => (await readCounter(database.db, database.scopeOf('okta'), 'dead')).count;
       expect(await dead()).toBe(5);
       expect(await retention.expireTombstones('okta', { ...bounds, limit: 2 })).toBe(2);
       expect(await identities.findById('okta', 'p1')).toBeUndefined();

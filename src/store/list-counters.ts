@@ -1,0 +1,97 @@
+import { type Kysely, sql } from 'kysely';
+import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
+import { compiledQuery, pick } from './queries.ts';
+import type { Tables } from './tables.ts';
+
+type CounterRow = Tables['list_counter'];
+
+/**
+ * The number of rows of one counter. Each write adds to one of them in turn, because a row is locked until the
+ * transaction ends: with a single row, all writers of a connection would wait for each other. Reading sums them.
+ */
+const SLOTS = 8;
+
+let lastSlot = 0;
+
+/** The part of an identity's row that its counters depend on. */
+export interface CountedIdentity {
+  deleted_at: number | null;
+  active: 0 | 1;
+}
+
+/** An identity before and after a change. Without `before` it is new, without `now` it is deleted. */
+interface CountedChange {
+  before?: CountedIdentity;
+  now?: CountedIdentity;
+}
+
+/** Updates the counters of identities. Must run in the transaction of the changes. */
+export async function countIdentities(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  changes: CountedChange[],
+): Promise<void> {
+  const difference = (counts: (identity: CountedIdentity) => boolean) =>
+    changes.reduce(
+      (sum, { before, now }) => sum + (now && counts(now) ? 1 : 0) - (before && counts(before) ? 1 : 0),
+      0,
+    );
+  const count = difference(isLive);
+  const active = difference((identity) => isLive(identity) && identity.active === 1);
+  await addToCounter(tx, scope, { kind: 'live', count, active });
+  const dead = difference((identity) => !isLive(identity));
+  await addToCounter(tx, scope, { kind: 'dead', count: dead, active: 0 });
+}
+
+/** True for a live identity, false for a tombstone. */
+export function isLive({ deleted_at }: Pick<CountedIdentity, 'deleted_at'>): boolean {
+  return deleted_at === null;
+}
+
+/** Updates the counter of groups. Must run in the transaction that inserts or deletes them. */
+export function countGroups(tx: Kysely<Tables>, scope: Scope, difference: number): Promise<void> {
+  return addToCounter(tx, scope, { kind: 'group', count: difference, active: 0 });
+}
+
+async function addToCounter(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  change: Pick<CounterRow, 'kind' | 'count' | 'active'>,
+): Promise<void> {
+  if (change.count === 0 && change.active === 0) return;
+  lastSlot = (lastSlot + 1) % SLOTS;
+  await upsertCounter(tx, { ...change, ...scopeColumns(scope), slot: lastSlot });
+}
+
+const upsertCounter = compiledQuery((db, placeholders: CounterRow) =>
+  db
+    .insertInto('list_counter')
+    .values(pick(placeholders, ['account', 'connection_id', 'kind', 'slot', 'count', 'active']))
+    .onConflict((conflict) =>
+      conflict.columns(['account', 'connection_id', 'kind', 'slot']).doUpdateSet({
+        count: sql`list_counter.count + excluded.count`,
+        active: sql`list_counter.active + excluded.active`,
+      }),
+    ),
+);
+
+/** Returns the exact counts without counting rows. */
+export async function readCounter(
+  db: Kysely<Tables>,
+  scope: Scope,
+  kind: CounterRow['kind'],
+): Promise<Pick<CounterRow, 'count' | 'active'>> {
+  const [row] = (await selectCounter(db, { ...scope, kind })).rows;
+  return { count: row?.count ?? 0, active: row?.active ?? 0 };
+}
+
+const selectCounter = compiledQuery((db, counter: Scope & Pick<CounterRow, 'kind'>) =>
+  db
+    .selectFrom('list_counter')
+    .select(({ fn }) => [
+      fn.sum<number | null>('count').as('count'),
+      fn.sum<number | null>('active').as('active'),
+    ])
+    .where(inScope(counter))
+    .where('kind', '=', counter.kind),
+);

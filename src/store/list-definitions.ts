@@ -1,0 +1,241 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Group, ListedGroup } from '../provisioning/group-ports.ts';
+import type { Identity } from '../provisioning/identity.ts';
+import type { GroupField, GroupOrder, UserField, UserOrder, Where } from '../provisioning/list-ports.ts';
+import type { IdentityView, ListedIdentity } from '../provisioning/store-ports.ts';
+import type { Scope } from './connection-scopes.ts';
+import { toIdentity } from './identity-row.ts';
+import { readCounter } from './list-counters.ts';
+import { parseJson } from './queries.ts';
+import { caseFoldedKey, exactKey } from './search-keys.ts';
+import type { IdentityTable, Tables } from './tables.ts';
+
+/** A part of a statement. */
+export type Sql = RawBuilder<unknown>;
+
+/** Where a list is read: a database, and the connection whose rows are listed. */
+export interface ListScope extends Scope {
+  db: Kysely<Tables>;
+}
+
+/** A list: its table, the columns of its rows, and the columns by which it can be searched and sorted. */
+export interface ListDefinition<Field extends string, By extends string, Row> {
+  table: 'identity' | 'scim_group';
+  /** The condition that all listed rows meet. */
+  live: Sql;
+  columns: Sql;
+  toRow(columns: object): Row;
+  fields: Record<Field, SearchColumn>;
+  orders: Record<By, OrderColumn<Field>>;
+  /** The field that every index of an order contains. */
+  covered: Field | undefined;
+  /** The number of rows that meet all these conditions, if counters tell it; else undefined. */
+  readTotal(scope: ListScope, conditions: Where<Field>[]): Promise<number | undefined>;
+}
+
+/** A column that answers comparisons, and its index. */
+export interface SearchColumn {
+  column: string;
+  /** Converts a value to the form that the column contains. */
+  key(value: string | number | boolean): string | number;
+  /** Fields with a lower rank match fewer rows. */
+  rank: number;
+  /** The table that contains the column, if a row has several values, and its column with the id of the row. */
+  owned?: { table: 'identity_email' | 'group_member'; id: string };
+}
+
+/** A column by which rows are sorted. Its index contains the column and the id. */
+export interface OrderColumn<Field extends string> {
+  column: string;
+  /** Rows may have no value. */
+  nullable: boolean;
+  /** The field whose comparisons the same index answers. */
+  field: Field | undefined;
+}
+
+function folded(value: string | number | boolean): string {
+  return caseFoldedKey(String(value));
+}
+
+function exact(value: string | number | boolean): string {
+  return exactKey(String(value));
+}
+
+/**
+ * Size in bytes from which the JSON of a row is not read with a list: 200 large rows could be hundreds of megabytes.
+ * Neither database reads a text to compute its `octet_length`.
+ */
+const LARGE = 8192;
+
+/** The columns of an identity in a response: `ShownColumns`. */
+export const shownColumns = columnsWith('desired');
+
+function columnsWith(desired: string): Sql {
+  return sql.raw(`
+  id, ${desired}, extensions, version, created_at, last_modified, travel_id,
+  case when claimed = 1 and state not in ('refused', 'held') then 1 else 0 end as at_rest,
+  case when exists (
+    select 1 from group_member
+    where group_member.account = identity.account and group_member.connection_id = identity.connection_id
+      and group_member.value = identity.id
+  ) then 1 else 0 end as in_groups`);
+}
+
+/** The live identities of a connection. */
+export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
+  table: 'identity',
+  live: sql`deleted_at is null`,
+  columns: columnsWith(`case when octet_length(desired) <= ${LARGE} then desired end as desired`),
+  toRow: (columns) => toListedIdentity(columns as ListedColumns), // What `columns` names.
+  fields: {
+    id: { column: 'id', rank: 1, key: String },
+    userName: { column: 'user_name_key', rank: 1, key: folded },
+    email: {
+      ...{ column: 'email_key', rank: 2, key: folded },
+      owned: { table: 'identity_email', id: 'identity_id' },
+    },
+    externalId: { column: 'external_id', rank: 2, key: exact },
+    displayName: { column: 'display_name_key', rank: 3, key: folded },
+    created: { column: 'created_at', rank: 1000, key: Number },
+    lastModified: { column: 'last_modified', rank: 1000, key: Number },
+    active: { column: 'active', rank: 10_000, key: Number },
+  },
+  orders: {
+    position: { column: 'position', nullable: false, field: 'active' },
+    id: { column: 'id', nullable: false, field: 'id' },
+    userName: { column: 'user_name_key', nullable: false, field: 'userName' },
+    externalId: { column: 'external_id', nullable: true, field: 'externalId' },
+    displayName: { column: 'display_name_key', nullable: true, field: 'displayName' },
+    created: { column: 'created_at', nullable: false, field: 'created' },
+    lastModified: { column: 'last_modified', nullable: false, field: 'lastModified' },
+  },
+  covered: 'active',
+  readTotal: readUserTotal,
+};
+
+/** The same list with complete identities. */
+export const identityList: ListDefinition<UserField, UserOrder, Identity> = {
+  ...userList,
+  columns: sql.raw('identity.*'),
+  toRow: (columns) => toIdentity(columns as IdentityTable), // What `columns` names.
+};
+
+/** The groups of a connection. */
+export const groupList: ListDefinition<GroupField, GroupOrder, ListedGroup> = {
+  table: 'scim_group',
+  live: sql.raw('1 = 1'),
+  columns: sql.raw(`
+    connection_id, id, case when octet_length(attributes) <= ${LARGE} then attributes end as attributes,
+    version, created_at, last_modified`),
+  toRow: (columns) => toListedGroup(columns as ListedGroupColumns), // What `columns` names.
+  fields: {
+    id: { column: 'id', rank: 1, key: String },
+    displayName: { column: 'display_name_key', rank: 1, key: folded },
+    externalId: { column: 'external_id', rank: 2, key: exact },
+    member: {
+      ...{ column: 'value', rank: 3, key: String },
+      owned: { table: 'group_member', id: 'group_id' },
+    },
+    created: { column: 'created_at', rank: 1000, key: Number },
+    lastModified: { column: 'last_modified', rank: 1000, key: Number },
+  },
+  orders: {
+    position: { column: 'position', nullable: false, field: undefined },
+    id: { column: 'id', nullable: false, field: 'id' },
+    displayName: { column: 'display_name_key', nullable: true, field: 'displayName' },
+    externalId: { column: 'external_id', nullable: true, field: 'externalId' },
+    created: { column: 'created_at', nullable: false, field: 'created' },
+    lastModified: { column: 'last_modified', nullable: false, field: 'lastModified' },
+  },
+  covered: undefined,
+  readTotal: async ({ db, ...scope }, conditions) =>
+    conditions.length > 0 ? undefined : (await readCounter(db, scope, 'group')).count,
+};
+
+/** The columns of an identity in a response. */
+export interface ShownColumns {
+  id: string;
+  desired: string;
+  extensions: string | null;
+  version: number;
+  created_at: number;
+  last_modified: number;
+  travel_id: string | null;
+  at_rest: 0 | 1;
+  in_groups: 0 | 1;
+}
+
+/** The columns of an identity in a list; `desired` is null if it is large. */
+type ListedColumns = Omit<ShownColumns, 'desired'> & { desired: string | null };
+
+/** Converts the columns of an identity in a response. */
+export function toShownIdentity(row: ShownColumns): IdentityView {
+  return toView(row, row.desired);
+}
+
+function toListedIdentity(row: ListedColumns): ListedIdentity {
+  return toView(row, row.desired ?? undefined);
+}
+
+function toView<Desired>(row: Omit<ShownColumns, 'desired'>, desired: Desired) {
+  return {
+    id: row.id,
+    desired,
+    extensions: row.extensions,
+    version: row.version,
+    createdAt: row.created_at,
+    lastModified: row.last_modified,
+    travelUserId: row.travel_id ?? undefined,
+    canAnswerNoOp: row.at_rest === 1,
+    inGroups: row.in_groups === 1,
+  };
+}
+
+/** Counters exist for all users, active users and inactive users. */
+async function readUserTotal(
+  { db, ...scope }: ListScope,
+  conditions: Where<UserField>[],
+): Promise<number | undefined> {
+  const values = new Set<boolean>();
+  for (const condition of conditions) {
+    if (!('field' in condition) || condition.field !== 'active') return undefined;
+    values.add(condition.value === true);
+  }
+  if (values.size === 2) return 0;
+  const { count, active } = await readCounter(db, scope, 'live');
+  if (values.has(true)) return active;
+  return values.has(false) ? count - active : count;
+}
+
+interface GroupColumns {
+  connection_id: string;
+  id: string;
+  attributes: string;
+  version: number;
+  created_at: number;
+  last_modified: number;
+}
+
+/** The columns of a group in a list; `attributes` is null if they are large. */
+type ListedGroupColumns = Omit<GroupColumns, 'attributes'> & { attributes: string | null };
+
+/** Converts the columns of a group. */
+export function toGroup(row: GroupColumns): Group {
+  return toGroupWith(row, parseJson<Group['attributes']>(row.attributes));
+}
+
+function toListedGroup(row: ListedGroupColumns): ListedGroup {
+  const attributes = row.attributes === null ? undefined : parseJson<Group['attributes']>(row.attributes);
+  return toGroupWith(row, attributes);
+}
+
+function toGroupWith<Attributes>(row: Omit<GroupColumns, 'attributes'>, attributes: Attributes) {
+  return {
+    connection: row.connection_id,
+    id: row.id,
+    attributes,
+    version: row.version,
+    createdAt: row.created_at,
+    lastModified: row.last_modified,
+  };
+}

@@ -1,0 +1,204 @@
+import { CompiledQuery, createQueryId, type KyselyPlugin, type RootOperationNode } from 'kysely';
+import type {
+  Comparison,
+  GroupField,
+  ListQuery,
+  SortKey,
+  UserField,
+  UserOrder,
+  Where,
+} from '../../src/provisioning/list-ports.ts';
+import { ensureConnection } from '../../src/store/connections.ts';
+import type { Database } from '../../src/store/database.ts';
+import { provisioningStore } from '../../src/store/provisioning-store.ts';
+import { openEmbedded } from '../../src/store/sqlite.ts';
+import { NOW, person, plainScan, team } from '../fixtures/store.ts';
+import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
+import { withPlugin } from '../fixtures/with-plugin.ts';
+
+type Store = ReturnType<typeof provisioningStore>;
+type Query = ListQuery<UserField, UserOrder>;
+
+const databases = temporaryDatabases('jetbridge-list-indexes-');
+
+const users: Comparison<UserField>[] = [
+  { field: 'id', operator: 'eq', value: 'a' },
+  { field: 'userName', operator: 'eq', value: 'a' },
+  { field: 'externalId', operator: 'eq', value: 'a' },
+  { field: 'email', operator: 'eq', value: 'a' },
+  { field: 'displayName', operator: 'eq', value: 'a' },
+  { field: 'created', operator: 'gt', value: NOW },
+  { field: 'lastModified', operator: 'le', value: NOW },
+];
+const groups: Comparison<GroupField>[] = [
+  { field: 'id', operator: 'eq', value: 'a' },
+  { field: 'displayName', operator: 'eq', value: 'a' },
+  { field: 'externalId', operator: 'eq', value: 'a' },
+  { field: 'member', operator: 'eq', value: 'a' },
+  { field: 'created', operator: 'ge', value: NOW },
+  { field: 'lastModified', operator: 'lt', value: NOW },
+];
+
+/** A key in each order. */
+const keys: Record<UserOrder, SortKey> = {
+  position: { value: 1, id: 'a' },
+  id: { value: 'a', id: 'a' },
+  userName: { value: 'a', id: 'a' },
+  externalId: { value: 'a', id: 'a' },
+  displayName: { value: 'a', id: 'a' },
+  created: { value: NOW, id: 'a' },
+  lastModified: { value: NOW, id: 'a' },
+};
+
+/** A line of a query plan, and whether it belongs to a subquery that stops after a limited number of rows. */
+interface PlanLine {
+  detail: string;
+  isLimited: boolean;
+}
+
+/** The query plans of all statements of a list. */
+async function listPlans(list: (store: Store) => Promise<unknown>): Promise<PlanLine[]> {
+  const database = await openEmbedded(databases.newFolder(), true);
+  try {
+    await ensureConnection(database, { id: 'okta', account: 'acme' });
+    const store = provisioningStore(database);
+    expect(await store.identities.commit('okta', [{ kind: 'insert', identity: person('a') }])).toBe('done');
+    await store.groups.insert(team('a'), [{ value: 'a' }]);
+    const queries: RootOperationNode[] = [];
+    await list(provisioningStore(withPlugin(database, recordQueries(queries))));
+    return (await Promise.all(queries.map((node) => explain(database, node)))).flat();
+  } finally {
+    await database.close();
+  }
+}
+
+function recordQueries(queries: RootOperationNode[]): KyselyPlugin {
+  return {
+    transformQuery: ({ node }) => {
+      queries.push(node);
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+}
+
+async function explain({ db }: Database, node: RootOperationNode): Promise<PlanLine[]> {
+  const { sql, parameters } = db.getExecutor().compileQuery(node, createQueryId());
+  // Compiled queries have placeholders for their values.
+  const values = parameters.map((value) => (typeof value === 'object' ? null : value));
+  const { rows } = await db.executeQuery<{ id: number; parent: number; detail: string }>(
+    CompiledQuery.raw(`explain query plan ${sql}`, values),
+  );
+  const limited = new Set<number>();
+  return rows.map(({ id, parent, detail }) => {
+    const isLimited = limited.has(parent);
+    if (isLimited || /^(MATERIALIZE|CO-ROUTINE) (candidate|step|page)$/.test(detail)) limited.add(id);
+    return { detail, isLimited };
+  });
+}
+
+/** Rows that an earlier part of the same statement has selected, with a limit. */
+const selectedRows = /^SCAN (candidate|chosen|counted|found|step|page|search_\d+)\b/;
+
+/** Lines that read or sort a whole list. Within a limit, a list may be read from its first row, but not be sorted. */
+function slowLines(lines: PlanLine[]): string[] {
+  return lines
+    .filter(({ detail, isLimited }) => {
+      if (selectedRows.test(detail)) return false;
+      if (isLimited && detail.startsWith('USE TEMP B-TREE')) return true;
+      return detail.startsWith('SCAN ') || (!isLimited && searchesWholeList(detail));
+    })
+    .map(({ detail }) => detail);
+}
+
+function searchesWholeList(detail: string): boolean {
+  return /\(account=\? AND connection_id=\?\)( LEFT-JOIN)?$/.test(detail);
+}
+
+const byPosition = { by: 'position', descending: false } as const;
+
+describe('a list uses an index', () => {
+  it.each(users)('for users by $field', async (where) => {
+    const query = { where, order: byPosition, start: { offset: 0 }, limit: 10 };
+    const lines = await listPlans(({ identities }) => identities.list('okta', query, plainScan));
+    expect(lines.length).toBeGreaterThan(0);
+    expect(slowLines(lines)).toEqual([]);
+  });
+
+  it.each(users)('for users by either of two values of $field', async (where) => {
+    const any = [where, { ...where, value: typeof where.value === 'string' ? 'other' : where.value }];
+    const query = { where: { any }, order: byPosition, start: { offset: 0 }, limit: 10 };
+    const lines = await listPlans(({ identities }) => identities.list('okta', query, plainScan));
+    expect(lines.length).toBeGreaterThan(0);
+    expect(slowLines(lines)).toEqual([]);
+  });
+
+  it.each(groups)('for groups by $field', async (where) => {
+    const query = { where, order: byPosition, start: { offset: 0 }, limit: 10 };
+    const lines = await listPlans((store) => store.groups.list('okta', query, plainScan));
+    expect(lines.length).toBeGreaterThan(0);
+    expect(slowLines(lines)).toEqual([]);
+  });
+
+  it('reads the rows that searches find by their ids', async () => {
+    const conditions: Where<UserField>[] = [
+      { all: [{ field: 'active', operator: 'eq', value: true }, ...users.slice(5)] },
+      { any: [{ field: 'active', operator: 'eq', value: false }, ...users] },
+    ];
+    for (const by of Object.keys(keys) as UserOrder[]) {
+      for (const where of conditions) {
+        const query = { where, order: { by, descending: false }, start: { after: keys[by] }, limit: 10 };
+        const lines = await listPlans(({ identities }) => identities.list('okta', query, plainScan));
+        expect(slowLines(lines)).toEqual([]);
+        const reads = lines.filter(({ detail, isLimited }) => !isLimited && / identity USING /.test(detail));
+        expect(reads.map(({ detail }) => detail)).toEqual([
+          expect.stringMatching(/INDEX \w+ \(account=\? AND connection_id=\? AND id=\?\)$/),
+        ]);
+      }
+    }
+  });
+
+  const orders = Object.entries(keys).flatMap(([by, after]) =>
+    [false, true].map((descending) => ({ by: by as UserOrder, descending, after })),
+  );
+
+  it.each(orders)('after a key of $by (descending: $descending)', async ({ by, descending, after }) => {
+    for (const where of [
+      { all: [] },
+      { field: 'active', operator: 'eq', value: true },
+    ] as Where<UserField>[]) {
+      const query: Query = { where, order: { by, descending }, start: { after }, limit: 10 };
+      const lines = await listPlans(({ identities }) => identities.list('okta', query, plainScan));
+      expect(slowLines(lines)).toEqual([]);
+      expect(lines.filter(({ detail }) => searchesWholeList(detail))).toEqual([]);
+    }
+  });
+
+  it.each(orders)(
+    'of $by for each step of a scan (descending: $descending)',
+    async ({ by, descending, after }) => {
+      const any: Where<UserField>[] = [{ field: 'active', operator: 'eq', value: false }, { all: [] }];
+      const query: Query = { where: { any }, order: { by, descending }, start: { after }, limit: 10 };
+      const lines = await listPlans(async ({ identities }) => {
+        await identities.list('okta', query, plainScan);
+        await identities.list('okta', query, {
+          ...plainScan,
+          residual: async (rows) => rows.map(() => true),
+        });
+      });
+      expect(lines.filter(({ detail }) => detail === 'SCAN step').length).toBeGreaterThan(0);
+      expect(slowLines(lines)).toEqual([]);
+    },
+  );
+
+  it.each(orders)('from the first row by $by (descending: $descending)', async ({ by, descending }) => {
+    const query: Query = { where: { all: [] }, order: { by, descending }, start: { offset: 0 }, limit: 10 };
+    const lines = await listPlans(({ identities }) => identities.list('okta', query, plainScan));
+    expect(slowLines(lines)).toEqual([]);
+    const skipped = lines.filter(({ detail, isLimited }) => isLimited && detail.startsWith('SEARCH'));
+    expect(skipped.length).toBeGreaterThan(0);
+    // Skipped rows are not read from the table.
+    for (const { detail } of skipped)
+      expect(detail).toMatch(/^SEARCH identity USING COVERING INDEX identity_/);
+  });
+});
