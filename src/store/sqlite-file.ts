@@ -1,7 +1,11 @@
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
 
 /** An SQLite file in the form that Kysely's dialect expects. */
-export type SqliteFile = SqliteDatabase & { exec(sql: string): void };
+export interface SqliteFile extends SqliteDatabase {
+  exec(sql: string): void;
+  /** The number of queries so far. */
+  executed(): number;
+}
 
 /** Returns the error to throw in place of an error of SQLite. */
 type ErrorTranslator = (error: unknown) => unknown;
@@ -31,9 +35,14 @@ export async function openSqlite(
     young.set(sql, statement);
     return statement;
   };
+  let executed = 0;
   return {
     exec: (sql) => withTranslatedErrors(translate, () => database.exec(sql)),
-    prepare: (sql) => young.get(sql) ?? withTranslatedErrors(translate, () => keep(sql)),
+    prepare: (sql) => {
+      executed += 1;
+      return young.get(sql) ?? withTranslatedErrors(translate, () => keep(sql));
+    },
+    executed: () => executed,
     close: () => {
       young.clear();
       old.clear();

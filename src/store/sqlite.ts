@@ -8,11 +8,11 @@ import {
   SqliteDialect,
   SqliteDriver,
   sql,
-  type Transaction,
 } from 'kysely';
 import { readScopes } from './connection-scopes.ts';
-import type { Database, TransactionOptions } from './database.ts';
+import type { Database } from './database.ts';
 import { hasMessage, sqlite } from './dialect.ts';
+import { GroupCommit } from './group-commit.ts';
 import { migrate } from './migrate.ts';
 import { openSqlite, type SqliteFile } from './sqlite-file.ts';
 import type { Tables } from './tables.ts';
@@ -37,7 +37,7 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
     return {
       db,
       dialect: sqlite,
-      transaction: (work, options) => runTransaction(open, work, options),
+      transaction: new GroupCommit(open).run,
       scopes,
       scopeOf: (connection) => scopes.of(connection),
       isDuplicate: sqlite.isDuplicate,
@@ -86,35 +86,6 @@ const PROBE_BYTES = 131_072;
 function createPrivateFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
 }
-
-/** Runs one transaction. Other transactions and reads wait meanwhile, because SQLite has one connection. */
-function runTransaction<T>(
-  { db, file }: OpenFile,
-  work: (tx: Transaction<Tables>) => Promise<T>,
-  { durable = true, commitIf = () => true }: TransactionOptions<T> = {},
-): Promise<T> {
-  return db.connection().execute(async (connection) => {
-    if (!durable) file.exec('pragma synchronous = normal');
-    const refused: { result: T }[] = [];
-    try {
-      return await connection.transaction().execute(async (tx) => {
-        const result = await work(tx);
-        if (commitIf(result)) return result;
-        refused.push({ result });
-        throw new Rollback();
-      });
-    } catch (error) {
-      const [first] = refused;
-      if (first && error instanceof Rollback) return first.result;
-      throw error;
-    } finally {
-      if (!durable) file.exec('pragma synchronous = full');
-    }
-  });
-}
-
-/** Thrown to roll a transaction back whose result is returned. */
-class Rollback extends Error {}
 
 interface OpenFile {
   db: Kysely<Tables>;

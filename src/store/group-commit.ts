@@ -1,0 +1,190 @@
+import { types } from 'node:util';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { RunTransaction, TransactionOptions } from './database.ts';
+import type { SqliteFile } from './sqlite-file.ts';
+import type { Tables } from './tables.ts';
+import { StoreUnavailable } from './unavailable.ts';
+
+/** The maximum number of transactions in one commit; some tens of milliseconds of work. */
+const MAX_MEMBERS = 64;
+
+/** A transaction that executes no query for this time, in milliseconds, is rolled back. */
+const STALL_MS = 10_000;
+
+interface GroupCommitDeps {
+  db: Kysely<Tables>;
+  file: SqliteFile;
+  stallMs?: number;
+}
+
+/**
+ * Runs the transactions that arrive together in one SQLite transaction, because waiting for the disk is most of the cost
+ * of a commit. They run one after the other, in the order of arrival, each in a savepoint: one that fails leaves no
+ * trace, and the others are committed. All results are returned after the commit. If the commit fails, all of them are
+ * rejected with StoreUnavailable, also those that had failed before: they may have failed because of a row that was
+ * never committed. The commit waits for the disk if any of them is durable.
+ */
+export class GroupCommit {
+  readonly #deps: Required<GroupCommitDeps>;
+  #waiting: Member[] = [];
+  #isScheduled = false;
+
+  constructor({ stallMs = STALL_MS, ...deps }: GroupCommitDeps) {
+    this.#deps = { ...deps, stallMs };
+  }
+
+  /** Runs a transaction, together with those that arrive in the same turn of the event loop. */
+  readonly run: RunTransaction = (work, options) =>
+    new Promise((resolve, reject) => {
+      this.#waiting.push(toMember(work, options, { resolve, reject }));
+      this.#schedule();
+    });
+
+  /** Begins after the pending I/O callbacks, in which further requests may arrive. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => void this.#runWaiting());
+  }
+
+  async #runWaiting(): Promise<void> {
+    const members = this.#waiting.splice(0, MAX_MEMBERS);
+    const error = await this.#commit(members).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    this.#isScheduled = false;
+    if (this.#waiting.length > 0) this.#schedule();
+    for (const member of members) member.settle(error);
+  }
+
+  async #commit(members: Member[]): Promise<void> {
+    const { db, file } = this.#deps;
+    const work = (tx: Transaction<Tables>) => this.#runWithoutStall(tx, members);
+    if (members.some(({ durable }) => durable)) return ignoreRollback(db.transaction().execute(work));
+    await db.connection().execute(async (connection) => {
+      file.exec('pragma synchronous = normal');
+      try {
+        await ignoreRollback(connection.transaction().execute(work));
+      } finally {
+        file.exec('pragma synchronous = full');
+      }
+    });
+  }
+
+  /**
+   * Runs the members; rejects if one of them waits for something other than its queries. Otherwise a work that uses the
+   * database instead of its transaction would wait for itself, and all others with it.
+   */
+  async #runWithoutStall(tx: Transaction<Tables>, members: Member[]): Promise<void> {
+    const { file, stallMs } = this.#deps;
+    let executed = file.executed();
+    let timer: NodeJS.Timeout | undefined;
+    const stalled = new Promise<never>((_, reject) => {
+      timer = setInterval(() => {
+        if (file.executed() === executed) reject(new TransactionStalled());
+        executed = file.executed();
+      }, stallMs).unref();
+    });
+    try {
+      await Promise.race([runMembers(tx, members), stalled]);
+    } finally {
+      clearInterval(timer);
+    }
+  }
+}
+
+/** A transaction that waits for its commit. */
+interface Member {
+  durable: boolean;
+  /** Runs the work; resolves to false if its changes must be rolled back. */
+  run(tx: Transaction<Tables>): Promise<boolean>;
+  /** The error of the work, if it failed. */
+  failure(): unknown;
+  /** Returns the result or the error of the work; `error` is that of the common transaction, if it failed. */
+  settle(error: unknown): void;
+}
+
+type State<T> = { at: 'waiting' | 'running' } | { at: 'done'; result: T } | { at: 'failed'; error: unknown };
+
+function toMember<T>(
+  work: (tx: Transaction<Tables>) => Promise<T>,
+  { durable = true, commitIf = () => true }: TransactionOptions<T> = {},
+  { resolve, reject }: { resolve(result: T): void; reject(error: unknown): void },
+): Member {
+  let state: State<T> = { at: 'waiting' };
+  return {
+    durable,
+    run: async (tx) => {
+      state = { at: 'running' };
+      try {
+        const result = await work(tx);
+        state = { at: 'done', result };
+        return commitIf(result);
+      } catch (error) {
+        state = { at: 'failed', error };
+        return false;
+      }
+    },
+    failure: () => (state.at === 'failed' ? state.error : undefined),
+    settle: (error) => {
+      if (error instanceof TransactionStalled && state.at === 'running') reject(error);
+      else if (error !== undefined) reject(toUnavailable(error));
+      else if (state.at === 'done') resolve(state.result);
+      else reject(state.at === 'failed' ? state.error : new Error('A transaction was not run.'));
+    },
+  };
+}
+
+const begin = sql`savepoint member`;
+const keep = sql`release member`;
+const undo = sql`rollback to member`;
+
+async function runMembers(tx: Transaction<Tables>, members: Member[]): Promise<void> {
+  const [first, ...others] = members;
+  // A single transaction needs no savepoint.
+  if (first && others.length === 0) {
+    if (!(await first.run(tx))) throw new Rollback();
+    return;
+  }
+  for (const member of members) {
+    await begin.execute(tx);
+    if (!(await member.run(tx))) await undoMember(tx, member);
+    await keep.execute(tx);
+  }
+}
+
+/** Rejects with the error of the work if that error has ended the whole transaction, such as a full disk. */
+async function undoMember(tx: Transaction<Tables>, member: Member): Promise<void> {
+  try {
+    await undo.execute(tx);
+  } catch (error) {
+    throw member.failure() ?? error;
+  }
+}
+
+/** Thrown to roll back a transaction whose result or error is known. */
+class Rollback extends Error {}
+
+async function ignoreRollback(transaction: Promise<void>): Promise<void> {
+  try {
+    await transaction;
+  } catch (error) {
+    if (!(error instanceof Rollback)) throw error;
+  }
+}
+
+/** The work of a transaction waits for something other than its own queries. */
+class TransactionStalled extends Error {
+  constructor() {
+    super('A transaction waits for something other than its own queries, such as another transaction.');
+    this.name = 'TransactionStalled';
+  }
+}
+
+/** The client may send the request again: nothing of it is stored. */
+function toUnavailable(error: unknown): StoreUnavailable {
+  if (error instanceof StoreUnavailable) return error;
+  const cause = types.isNativeError(error) ? error : new Error(String(error));
+  return new StoreUnavailable('the transaction could not be committed', { cause });
+}
