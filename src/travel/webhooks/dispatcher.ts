@@ -77,9 +77,18 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       if (type === 'webhook') state.changed.add(id);
       state.wakeSignal.wake();
     },
-    dispatchDue: () => dispatchDue(state),
+    dispatchDue: async () => {
+      await dispatchDue(state);
+      return state.slots.work.length;
+    },
     deliverAllDue: async () => {
-      while ((await dispatchDue(state)) > 0) await Promise.race(state.slots.work);
+      for (;;) {
+        const started = await dispatchDue(state);
+        const { work } = state.slots;
+        // A delivery that was started may have ended while further ones were looked for.
+        if (started === 0 && work.length === 0) return;
+        if (work.length > 0) await Promise.race(work);
+      }
     },
     run: () => {
       const looping = runLoop(state);
@@ -110,8 +119,10 @@ async function runLoop(state: DispatcherState): Promise<void> {
   }
 }
 
+/** Starts as many due deliveries as there are free slots, and returns how many it has started. */
 async function dispatchDue(state: DispatcherState): Promise<number> {
   const { deps, slots, changed } = state;
+  let started = 0;
   for (const id of [...changed]) {
     changed.delete(id);
     try {
@@ -128,9 +139,12 @@ async function dispatchDue(state: DispatcherState): Promise<number> {
     const limit = free + slots.work.length;
     const due = await deps.queue.dueWebhooks({ now: deps.clock.now(), failing: kind === 'failing', limit });
     const waiting = due.filter((id) => !slots.has(id));
-    for (const id of waiting.slice(0, free)) slots.take(kind, id, () => serveWebhook(state, id));
+    for (const id of waiting.slice(0, free)) {
+      slots.take(kind, id, () => serveWebhook(state, id));
+      started += 1;
+    }
   }
-  return slots.work.length;
+  return started;
 }
 
 async function serveWebhook(state: DispatcherState, webhookId: string): Promise<void> {
