@@ -20,26 +20,27 @@ export async function migrate(
   { types, ...place }: DatabasePlace & { types: ColumnTypes },
 ): Promise<void> {
   const known = migrations(types);
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
   const applied = await readAppliedMigrations(db);
   if (applied.some((name) => !(name in known))) {
     const isNewer = Object.keys(known).every((name) => applied.includes(name));
     throw new UnknownSchema(isNewer ? 'newer' : 'earlier', place);
   }
+  if (applied.length === Object.keys(known).length) return;
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
   const { error } = await migrator.migrateToLatest();
   if (error) throw error;
 }
 
 /** Reads the names from Kysely's own table, because the Migrator creates that table before it reads. */
 async function readAppliedMigrations(db: Kysely<Tables>): Promise<string[]> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some(({ name }) => name === MIGRATIONS)) return [];
-  const rows = await db
-    .withTables<{ [MIGRATIONS]: { name: string } }>()
-    .selectFrom(MIGRATIONS)
-    .select('name')
-    .execute();
-  return rows.map(({ name }) => name);
+  const names = db.withTables<{ [MIGRATIONS]: { name: string } }>().selectFrom(MIGRATIONS).select('name');
+  try {
+    return (await names.execute()).map(({ name }) => name);
+  } catch (error) {
+    const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+    if (tables.some(({ name }) => name === MIGRATIONS)) throw error;
+    return [];
+  }
 }
 
 const MIGRATIONS = 'kysely_migration';

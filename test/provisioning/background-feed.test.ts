@@ -1,5 +1,6 @@
 import type { Background } from '../../src/provisioning/background.ts';
 import type { FeedPage, TravelAnswer } from '../../src/provisioning/travel-ports.ts';
+import { waitUntilIdle } from '../fixtures/idle.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
 import { type ProvisioningFixture, provisioningFixture } from '../fixtures/provisioning.ts';
 
@@ -18,11 +19,6 @@ afterEach(async () => {
   background = undefined;
   await fixture.close();
 });
-
-/** Lets all pending work run without advancing the clock; the number of rounds is a generous bound. */
-async function waitUntilIdle(): Promise<void> {
-  for (let round = 0; round < 300; round += 1) await new Promise(setImmediate);
-}
 
 /** Starts the loops and waits for their first run. */
 async function start(): Promise<void> {
@@ -112,8 +108,7 @@ test.each<TravelAnswer<FeedPage | 'none'>>([{ kind: 'unavailable', text: 'down' 
     feed.requests.length = 0;
     for (let second = 0; second < 600; second += 2) {
       fixture.clock.advance(EVERY_MS);
-      await new Promise(setImmediate);
-      await new Promise(setImmediate);
+      await waitUntilIdle(2);
     }
     // The intervals are 2, 4, 8, 16 and 32 seconds, then one minute.
     expect(feed.requests.length).toBeGreaterThan(10);

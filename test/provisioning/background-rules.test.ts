@@ -1,4 +1,5 @@
 import type { Background } from '../../src/provisioning/background.ts';
+import { waitUntilIdle } from '../fixtures/idle.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
 import { type ProvisioningFixture, person, provisioningFixture } from '../fixtures/provisioning.ts';
 
@@ -27,11 +28,6 @@ afterEach(async () => {
   await background.stop();
   await fixture.close();
 });
-
-/** Lets all pending work run without advancing the clock; the number of rounds is a generous bound. */
-async function waitUntilIdle(): Promise<void> {
-  for (let round = 0; round < 300; round += 1) await new Promise(setImmediate);
-}
 
 async function advance(ms: number): Promise<void> {
   fixture.clock.advance(ms);

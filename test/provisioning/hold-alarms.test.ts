@@ -1,5 +1,6 @@
 import { type HoldAlarms, type HoldAlert, holdAlarms } from '../../src/provisioning/hold-alarms.ts';
 import type { HoldCount } from '../../src/provisioning/store-ports.ts';
+import { waitUntilIdle } from '../fixtures/idle.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
 
 const SECOND_MS = 1_000;
@@ -28,18 +29,14 @@ beforeEach(async () => {
     alerts: { send: (alert) => void alerts.push(alert) },
     runtime: { ...time, log: { info: () => {}, warn: () => {}, error } },
   });
-  await waitUntilIdle();
+  await waitUntilIdle(20);
 });
 afterEach(() => alarms.stop());
-
-async function waitUntilIdle(): Promise<void> {
-  for (let round = 0; round < 20; round += 1) await new Promise(setImmediate);
-}
 
 async function advance(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += SECOND_MS) {
     time.advance(SECOND_MS);
-    await waitUntilIdle();
+    await waitUntilIdle(20);
   }
 }
 

@@ -1,10 +1,7 @@
+import { waitUntilIdle } from '../fixtures/idle.ts';
 import { person, withFixture } from '../fixtures/provisioning.ts';
 
 const DAY = 24 * 60 * 60_000;
-
-async function waitUntilIdle(): Promise<void> {
-  for (let round = 0; round < 300; round += 1) await new Promise(setImmediate);
-}
 
 test('a tombstone is deleted 400 days after its user, and the traveler stays archived', () =>
   withFixture(async ({ bridge, store, clock, travel }) => {

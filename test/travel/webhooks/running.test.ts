@@ -1,4 +1,5 @@
 import { eventually } from '../../fixtures/eventually.ts';
+import { waitUntilIdle } from '../../fixtures/idle.ts';
 import { receivedNames, SECOND, webhookFixture } from './fixture.ts';
 
 const fixture = webhookFixture();
@@ -86,7 +87,7 @@ test('a stop ends the waits of the loop, however far they have come', async () =
     async () => expect(await fixture.listDeliveries(id)).toMatchObject([{ status: 'succeeded' }]),
     5_000,
   );
-  for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
+  await waitUntilIdle(100);
   await running.stop();
   expect(receivedNames(receiver)).toEqual(['one']);
 });
