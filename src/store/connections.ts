@@ -4,6 +4,7 @@ import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { markWaitersDirty } from './delete-identities.ts';
 import { countGroups, countIdentities, readCounter } from './list-counters.ts';
+import type { Dialect } from './dialect.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -92,7 +93,7 @@ export async function deleteConnection(
   connection: string,
   progress: (deleted: number) => void = () => {},
 ): Promise<'done' | 'inUse'> {
-  const { transaction, scopes } = database;
+  const { transaction, scopes, dialect } = database;
   const scope = scopes.of(connection);
   await transaction((tx) => deleteConnectionCredentials(tx, scope));
   await deleteInBatches(database, (tx) => deleteMembersBatch(tx, scope));
@@ -111,9 +112,23 @@ export async function deleteConnection(
       await tx.deleteFrom(table).where(inScope(scope)).execute();
     await tx.deleteFrom('connection').where('id', '=', connection).execute();
     return 'done';
+  }).catch((error: unknown): 'inUse' => {
+    // A user or group that was inserted meanwhile refers to the connection.
+    if (dialect.isReferenceViolation(error)) return 'inUse';
+    throw error;
   });
   if (result === 'done') scopes.remove(connection);
   return result;
+}
+
+/** Lets transactions about the same connection run one after the other. */
+export async function lockConnection(
+  tx: Kysely<Tables>,
+  dialect: Dialect,
+  { account, connection }: Scope,
+): Promise<void> {
+  const row = tx.selectFrom('connection').select('id').where('account', '=', account);
+  await dialect.lockValues(row.where('id', '=', connection)).execute();
 }
 
 async function hasIdentitiesOrGroups(tx: Kysely<Tables>, scope: Scope): Promise<boolean> {

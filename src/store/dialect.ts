@@ -16,6 +16,8 @@ export interface Dialect {
    * has one writer at a time, so that its transactions need no row locks.
    */
   lockRows: Lock;
+  /** Like `lockRows`, but other transactions may insert rows that refer to the selected ones. */
+  lockValues: Lock;
   /**
    * Keeps the selected rows from being deleted or locked by other transactions until the end of this one. Others may
    * select them likewise, and may change other columns than those of keys.
@@ -50,6 +52,7 @@ export const sqlite: Dialect = {
   columnTypes: { orderedText: 'text', bigint: 'integer' },
   counterSlots: 1,
   lockRows: (query) => query,
+  lockValues: (query) => query,
   shareRows: (query) => query,
   skipLocked: (query) => query,
   now: (given) => sql.val(given),
@@ -93,6 +96,7 @@ export function postgres(clock: DatabaseClock): Dialect {
     columnTypes: { orderedText: 'text collate "C"', bigint: 'bigint' },
     counterSlots: 8,
     lockRows: (query) => query.forUpdate(),
+    lockValues: (query) => query.forNoKeyUpdate(),
     shareRows: (query) => query.forKeyShare(),
     skipLocked: (query) => query.forUpdate().skipLocked(),
     now: (given) =>

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import type { ReferenceRow, References } from '../provisioning/store-ports.ts';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
+import { lockConnection } from './connections.ts';
 import type { Database } from './database.ts';
 import { batches, compiledQuery } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
@@ -9,12 +10,20 @@ import type { Tables } from './tables.ts';
 
 /** Returns the store of references between identities. */
 export function references(database: Database): References {
-  const { db, transaction, scopeOf } = database;
+  const { db, transaction, scopeOf, dialect } = database;
   return {
     findRows: (connection, id) => readReferences(db, { ...scopeOf(connection), id }),
     save: (connection, id, rows) => saveReferences(database, { ...scopeOf(connection), id }, rows),
     update: (connection, id, decide) =>
-      transaction((tx) => updateReferences(tx, { ...scopeOf(connection), id }, decide), { durable: false }),
+      transaction(
+        async (tx) => {
+          // The decision depends on the references of others, which must not change meanwhile.
+          const scope = scopeOf(connection);
+          await lockConnection(tx, dialect, scope);
+          return updateReferences(tx, { ...scope, id }, decide);
+        },
+        { durable: false },
+      ),
     findReferrers: async (connection, target, values) => {
       const found = new Set(
         await findReferrers(db, scopeOf(connection), { column: 'target', keys: [target] }),

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Holds } from '../provisioning/store-ports.ts';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
+import { lockConnection } from './connections.ts';
 import type { Database } from './database.ts';
 import { readCounter } from './list-counters.ts';
 import type { Tables } from './tables.ts';
@@ -14,17 +15,18 @@ interface Departure extends Scope {
 }
 
 /**
- * Counts a deactivation, unless the safety valve blocks it; then returns false. Runs in one transaction, so that
- * concurrent deactivations cannot exceed the limit. The limit is a share of the people who were active at the beginning
+ * Counts a deactivation, unless the safety valve blocks it; then returns false. Those of a connection are counted one
+ * after the other, so that concurrent deactivations cannot exceed the limit. The limit is a share of the people who were active at the beginning
  * of the window: those active now, those deactivated since, those held, and this person.
  */
 export function countDepartureIfAllowed(
-  { transaction }: Database,
+  { transaction, dialect }: Database,
   departure: Departure,
   { share, minimum, windowMs }: Parameters<Holds['admitDeparture']>[2],
 ): Promise<boolean> {
   const { id, now } = departure;
   return transaction(async (tx) => {
+    await lockConnection(tx, dialect, departure);
     await deleteExpiredDepartures(tx, departure, { now, windowMs });
     if (await isCounted(tx, departure)) return true;
     const departed = await countDepartures(tx, departure);

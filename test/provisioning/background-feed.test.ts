@@ -1,7 +1,7 @@
 import type { Background } from '../../src/provisioning/background.ts';
 import type { FeedPage, TravelAnswer } from '../../src/provisioning/travel-ports.ts';
-import { waitUntilIdle } from '../fixtures/idle.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
+import { waitUntilIdle } from '../fixtures/idle.ts';
 import { type ProvisioningFixture, provisioningFixture } from '../fixtures/provisioning.ts';
 
 const EVERY_MS = 2_000;

@@ -1,6 +1,6 @@
 import type { Background } from '../../src/provisioning/background.ts';
-import { waitUntilIdle } from '../fixtures/idle.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
+import { waitUntilIdle } from '../fixtures/idle.ts';
 import { type ProvisioningFixture, person, provisioningFixture } from '../fixtures/provisioning.ts';
 
 /** The shortest and the longest interval between two readings of the rules, in milliseconds. */

@@ -1,7 +1,7 @@
 import { type HoldAlarms, type HoldAlert, holdAlarms } from '../../src/provisioning/hold-alarms.ts';
 import type { HoldCount } from '../../src/provisioning/store-ports.ts';
-import { waitUntilIdle } from '../fixtures/idle.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
+import { waitUntilIdle } from '../fixtures/idle.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
