@@ -3,8 +3,8 @@ import { type Kysely, sql } from 'kysely';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { markWaitersDirty } from './delete-identities.ts';
-import { countGroups, countIdentities, readCounter } from './list-counters.ts';
 import type { Dialect } from './dialect.ts';
+import { countGroups, countIdentities, readCounter } from './list-counters.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -85,13 +85,13 @@ const PAUSE_MS = 30;
 /**
  * Deletes a connection with everything that belongs to it. The travelers stay as they are and become unlinked. Works
  * in short transactions: if the process ends in between, the connection is still listed, and calling this again
- * completes the work. Calls `progress` with the number of users and tombstones deleted so far. Returns `inUse` if a
+ * completes the work. Awaits `progress` with the number of users and tombstones deleted so far. Returns `inUse` if a
  * server has written to the connection meanwhile.
  */
 export async function deleteConnection(
   database: Database,
   connection: string,
-  progress: (deleted: number) => void = () => {},
+  progress: (deleted: number) => unknown = () => {},
 ): Promise<'done' | 'inUse'> {
   const { transaction, scopes, dialect } = database;
   const scope = scopes.of(connection);
@@ -99,12 +99,14 @@ export async function deleteConnection(
   await deleteInBatches(database, (tx) => deleteMembersBatch(tx, scope));
   await deleteInBatches(database, (tx) => deleteGroupsBatch(tx, scope));
   let deleted = 0;
-  await deleteInBatches(database, async (tx) => {
-    const removed = await deleteIdentitiesBatch(tx, scope);
-    deleted += removed;
-    progress(deleted);
-    return removed;
-  });
+  await deleteInBatches(
+    database,
+    (tx) => deleteIdentitiesBatch(tx, scope),
+    async (removed) => {
+      deleted += removed;
+      await progress(deleted);
+    },
+  );
   const result = await transaction<'done' | 'inUse'>(async (tx) => {
     if (await hasIdentitiesOrGroups(tx, scope)) return 'inUse';
     await deleteConnectionCredentials(tx, scope);
@@ -142,8 +144,13 @@ async function hasIdentitiesOrGroups(tx: Kysely<Tables>, scope: Scope): Promise<
 async function deleteInBatches(
   { transaction }: Database,
   remove: (tx: Kysely<Tables>) => Promise<number>,
+  onRemoved: (removed: number) => Promise<void> = async () => {},
 ): Promise<void> {
-  while ((await transaction(remove)) === BATCH) await setTimeout(PAUSE_MS);
+  for (let removed = BATCH; removed === BATCH; ) {
+    removed = await transaction(remove);
+    await onRemoved(removed);
+    if (removed === BATCH) await setTimeout(PAUSE_MS);
+  }
 }
 
 /**

@@ -57,7 +57,9 @@ export async function openPostgres(
       ping: async () => {
         await db.selectFrom('connection').select('id').limit(1).execute();
       },
-      close: () => pool.end(),
+      close: async () => {
+        if (!pool.ending) await pool.end();
+      },
     };
   } catch (error) {
     await pool.end();

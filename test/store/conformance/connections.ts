@@ -170,8 +170,8 @@ export function describeConnections(open: OpenDatabase): void {
       let late: Promise<void> | undefined;
       const end = await deleteConnection(database, 'okta', () => {
         late ??= add(person('late'));
+        return late;
       });
-      await late;
       expect(end).toBe('inUse');
       expect((await readStoredConnections(database, NOW)).find(({ id }) => id === 'okta')).toMatchObject({
         people: 1,
