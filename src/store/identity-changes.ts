@@ -12,7 +12,7 @@ import {
   writtenColumnNames,
 } from './identity-row.ts';
 import { type CountedIdentity, countIdentities, isLive } from './list-counters.ts';
-import { batches, compiledQuery, parseJson, pick, toJson } from './queries.ts';
+import { compiledInsert, compiledQuery, parseJson, pick, toJson } from './queries.ts';
 import { emailKeys } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
@@ -248,9 +248,7 @@ export async function insertEmailKeys(tx: Kysely<Tables>, scope: Scope, owners: 
   const rows = owners.flatMap(({ id, desired }) =>
     emailKeys(desired).map((key) => ({ ...scopeColumns(scope), identity_id: id, email_key: key })),
   );
-  const [first, ...others] = rows;
-  if (first && others.length === 0) await insertEmailKey(tx, first);
-  else for (const batch of batches(rows)) await tx.insertInto('identity_email').values(batch).execute();
+  await insertEmailRows(tx, rows);
 }
 
 /** Replaces the email keys of an identity, if they have changed. */
@@ -263,10 +261,8 @@ export async function replaceEmailKeys(tx: Kysely<Tables>, scope: Scope, owner: 
   await insertEmailKeys(tx, scope, [owner]);
 }
 
-const insertEmailKey = compiledQuery((db, placeholders: Tables['identity_email']) =>
-  db
-    .insertInto('identity_email')
-    .values(pick(placeholders, ['account', 'connection_id', 'identity_id', 'email_key'])),
+const insertEmailRows = compiledInsert((db, rows: Tables['identity_email'][]) =>
+  db.insertInto('identity_email').values(rows),
 );
 
 const selectEmailKeys = compiledQuery((db, key: IdentityKey) =>

@@ -6,57 +6,137 @@ import type { Database } from './database.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import { insertEmailKeys, replaceEmailKeys } from './identity-changes.ts';
 import { desiredColumns, observedColumns, toRow } from './identity-row.ts';
-import { countIdentities } from './list-counters.ts';
-import { batches, parseJson } from './queries.ts';
+import { type CountedIdentity, countIdentities } from './list-counters.ts';
+import { batches, compiledInsert, parseJson, pick } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
-/** The batch size keeps transactions short, so that writes of IdPs do not wait long for an import. */
-const ROWS_PER_TRANSACTION = 100;
+/**
+ * Number of identities in one transaction. Larger batches write each page of an index less often; writes of IdPs wait for a
+ * batch on SQLite.
+ */
+const ROWS_PER_TRANSACTION = 500;
+/** How often a batch is saved again that failed because another writer has just taken a userName. */
+const MAX_REPETITIONS = 3;
 
 /**
  * Inserts unclaimed identities and refreshes existing ones. Skips travelers that are linked or being created in the
  * account, travelers whose person was erased, and those whose userName is taken.
  */
 export async function saveUnclaimed(
-  { transaction, scopeOf }: Database,
+  database: Database,
   identities: Identity[],
   seenAt: number,
 ): Promise<void> {
   for (const connection of new Set(identities.map((identity) => identity.connection))) {
     const own = identities.filter((identity) => identity.connection === connection);
     for (const batch of batches(own, ROWS_PER_TRANSACTION)) {
-      await transaction((tx) => saveBatch(tx, scopeOf(connection), { batch, seenAt }));
+      await saveBatch(database, database.scopeOf(connection), { batch, seenAt });
     }
   }
 }
 
-async function saveBatch(
+interface Batch {
+  batch: Identity[];
+  seenAt: number;
+}
+
+/**
+ * The commit does not wait for the disk, because the next import reads the travelers again. A refresh may lose its new
+ * userName to another writer after having looked for it. The transaction then fails, and finds the other user when it is
+ * run again.
+ */
+async function saveBatch({ transaction, isDuplicate }: Database, scope: Scope, batch: Batch): Promise<void> {
+  for (let repetition = 0; ; repetition += 1) {
+    try {
+      await transaction((tx) => insertOrRefresh(tx, scope, batch), { durable: false });
+      return;
+    } catch (error) {
+      if (!isDuplicate(error) || repetition === MAX_REPETITIONS) throw error;
+    }
+  }
+}
+
+/**
+ * Inserts first and looks for reasons against it afterwards. Writers that link, create or erase a traveler may commit at any
+ * time: what they commit before the insert is found after it.
+ */
+async function insertOrRefresh(tx: Kysely<Tables>, scope: Scope, { batch, seenAt }: Batch): Promise<void> {
+  const rows = batch.map((identity) => pick(toRow(identity, scope.account, seenAt), newColumnNames));
+  const inserted = new Set((await insertRows(tx, rows)).map(({ id }) => id));
+  const unwanted = await findUnwanted(tx, scope, batch);
+  const isNew = ({ id }: Identity) => inserted.has(id);
+  const isTaken = (identity: Identity) => unwanted.travelIds.has(travelIdOf(identity));
+  const isRefused = (identity: Identity) => isTaken(identity) || unwanted.emails.has(emailKeyOf(identity));
+  const newcomers = batch.filter(isNew);
+  await deleteInserted(tx, scope, newcomers.filter(isRefused));
+  const kept = newcomers.filter((identity) => !isRefused(identity));
+  await insertEmailKeys(tx, scope, kept);
+  const counted = kept.map((identity) => ({ now: countedIdentity(identity) }));
+  await countIdentities(tx, scope, counted);
+  const known = batch.filter((identity) => !isNew(identity) && !isTaken(identity));
+  await refreshKnown(tx, scope, { batch: known, seenAt });
+}
+
+/** The columns of a new unclaimed identity; the others have their defaults. */
+const newColumnNames = [
+  'account',
+  'connection_id',
+  'id',
+  'position',
+  'user_name_key',
+  'external_id',
+  'display_name_key',
+  'active',
+  'incomplete',
+  'claimed',
+  'state',
+  'version',
+  'revision',
+  'rules_generation',
+  'travel_id',
+  'travel_email_key',
+  'attempts',
+  'next_attempt_at',
+  'created_at',
+  'last_modified',
+  'seen_at',
+  'extensions',
+  'desired',
+  'observed',
+] as const satisfies (keyof IdentityTable)[];
+
+const insertRows = compiledInsert((db, rows: Pick<IdentityTable, (typeof newColumnNames)[number]>[]) =>
+  db
+    .insertInto('identity')
+    // The other columns have defaults.
+    .values(rows as IdentityTable[])
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id'),
+);
+
+/** The travelers that no connection may list as unclaimed, and the addresses with which travelers are being created. */
+async function findUnwanted(
   tx: Kysely<Tables>,
-  scope: Scope,
-  { batch, seenAt }: { batch: Identity[]; seenAt: number },
-): Promise<void> {
-  const { account } = scope;
+  { account }: Scope,
+  batch: Identity[],
+): Promise<{ travelIds: Set<string | null>; emails: Set<string | null> }> {
   const travelIds = batch.map(travelIdOf);
   const linked = await findLinkedTravelIds(tx, account, travelIds);
   const erased = await findErasedTravelers(tx, account, travelIds);
-  const free = batch.filter((identity) => {
-    const travelId = travelIdOf(identity);
-    return !linked.has(travelId) && !erased.has(travelId);
-  });
-  const known = await findUnclaimedRows(tx, scope, travelIds);
-  await refreshUnclaimed(tx, scope, {
-    seenAt,
-    refreshes: free.flatMap((identity) => {
-      const before = known.get(travelIdOf(identity));
-      return before ? { before, identity } : [];
-    }),
-  });
-  const open = await findOpenCreates(tx, account, batch.map(emailKeyOf));
-  const newIdentities = free.filter(
-    (identity) => !known.has(travelIdOf(identity)) && !open.has(emailKeyOf(identity)),
-  );
-  await insertUnclaimed(tx, scope, { newIdentities, seenAt });
+  const emails = await findOpenCreates(tx, account, batch.map(emailKeyOf));
+  return { travelIds: new Set([...linked, ...erased]), emails };
+}
+
+/** Deletes rows that this transaction has inserted. Nothing refers to them yet. */
+async function deleteInserted(tx: Kysely<Tables>, scope: Scope, identities: Identity[]): Promise<void> {
+  if (identities.length === 0) return;
+  const ids = identities.map(({ id }) => id);
+  await tx.deleteFrom('identity').where(inScope(scope)).where('id', 'in', ids).execute();
+}
+
+function countedIdentity({ desired }: Identity): CountedIdentity {
+  return { deleted_at: null, active: desired.active === true ? 1 : 0 };
 }
 
 /** Unclaimed identities always have a traveler. */
@@ -83,20 +163,6 @@ async function findLinkedTravelIds(
   return new Set(rows.map(({ travel_id }) => travel_id));
 }
 
-async function findUnclaimedRows(
-  tx: Kysely<Tables>,
-  scope: Scope,
-  travelIds: string[],
-): Promise<Map<string | null, UnclaimedRow>> {
-  const rows = await tx
-    .selectFrom('identity')
-    .select(['id', 'travel_id', 'version', 'desired', 'observed', 'active', 'deleted_at'])
-    .where(inScope(scope))
-    .where('travel_id', 'in', travelIds)
-    .execute();
-  return new Map(rows.map((row) => [row.travel_id, row]));
-}
-
 /**
  * Returns those addresses with which a traveler is being created. That traveler will belong to the identity that
  * creates it.
@@ -115,37 +181,25 @@ async function findOpenCreates(
   return new Set(rows.map(({ creating_key }) => creating_key));
 }
 
-async function insertUnclaimed(
-  tx: Kysely<Tables>,
-  scope: Scope,
-  { newIdentities, seenAt }: { newIdentities: Identity[]; seenAt: number },
-): Promise<void> {
-  if (newIdentities.length === 0) return;
-  const rows = newIdentities.map((identity) => toRow(identity, scope.account, seenAt));
-  const inserted = await tx
-    .insertInto('identity')
-    .values(rows)
-    .onConflict((conflict) => conflict.doNothing())
-    .returning(['id', 'active', 'deleted_at'])
+async function refreshKnown(tx: Kysely<Tables>, scope: Scope, { batch, seenAt }: Batch): Promise<void> {
+  if (batch.length === 0) return;
+  const rows = await tx
+    .selectFrom('identity')
+    .select(['id', 'travel_id', 'version', 'desired', 'observed', 'active', 'deleted_at'])
+    .where(inScope(scope))
+    .where('travel_id', 'in', batch.map(travelIdOf))
+    .where('claimed', '=', sql.lit(0))
     .execute();
-  const ids = new Set(inserted.map(({ id }) => id));
-  await insertEmailKeys(
-    tx,
-    scope,
-    newIdentities.filter(({ id }) => ids.has(id)),
-  );
-  await countIdentities(
-    tx,
-    scope,
-    inserted.map((now) => ({ now })),
-  );
+  const known = new Map(rows.map((row) => [row.travel_id, row]));
+  const refreshes = batch.flatMap((identity) => {
+    const before = known.get(travelIdOf(identity));
+    return before ? { before, identity } : [];
+  });
+  await refreshUnclaimed(tx, scope, { refreshes, seenAt });
 }
 
 /** The columns of an unclaimed identity that are derived from its traveler. */
-export type UnclaimedRow = Pick<
-  IdentityTable,
-  'id' | 'version' | 'desired' | 'observed' | 'active' | 'deleted_at'
->;
+type UnclaimedRow = Pick<IdentityTable, 'id' | 'version' | 'desired' | 'observed' | 'active' | 'deleted_at'>;
 
 /** A stored unclaimed identity, and the identity translated from the present state of its traveler. */
 interface UnclaimedRefresh {
@@ -157,7 +211,7 @@ interface UnclaimedRefresh {
  * Updates unclaimed identities of one connection to the current state of their travelers. Most are unchanged and are
  * only marked as seen.
  */
-export async function refreshUnclaimed(
+async function refreshUnclaimed(
   tx: Kysely<Tables>,
   scope: Scope,
   { refreshes, seenAt }: { refreshes: UnclaimedRefresh[]; seenAt: number },
