@@ -68,6 +68,31 @@ export function toRow(identity: Identity, account: string, seenAt: number): Iden
   };
 }
 
+/** The columns of an identity that no IdP has written yet. The others have their defaults. */
+export function toUnclaimedRow(identity: Identity, account: string, seenAt: number) {
+  const incomplete = isIncomplete(identity.desired) ? 1 : 0;
+  return {
+    account,
+    connection_id: identity.connection,
+    id: identity.id,
+    ...desiredColumns(identity.desired),
+    ...observedColumns(identity.observed),
+    incomplete,
+    position: nextPosition({ incomplete }),
+    claimed: 0,
+    state: identity.state,
+    version: identity.version,
+    revision: identity.revision,
+    rules_generation: identity.rulesGeneration,
+    travel_id: identity.travelId ?? null,
+    attempts: 0,
+    next_attempt_at: 0,
+    created_at: identity.createdAt,
+    last_modified: identity.lastModified,
+    seen_at: seenAt,
+  } satisfies Partial<IdentityTable>;
+}
+
 /** Returns the columns of a desired state, except for email keys. */
 export function desiredColumns(
   desired: ScimResource,

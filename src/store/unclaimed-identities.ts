@@ -5,9 +5,9 @@ import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import { insertEmailKeys, replaceEmailKeys } from './identity-changes.ts';
-import { desiredColumns, observedColumns, toRow } from './identity-row.ts';
+import { desiredColumns, observedColumns, toUnclaimedRow } from './identity-row.ts';
 import { type CountedIdentity, countIdentities } from './list-counters.ts';
-import { batches, compiledInsert, parseJson, pick } from './queries.ts';
+import { batches, compiledInsert, parseJson } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
@@ -62,7 +62,7 @@ async function saveBatch({ transaction, isDuplicate }: Database, scope: Scope, b
  * time: what they commit before the insert is found after it.
  */
 async function insertOrRefresh(tx: Kysely<Tables>, scope: Scope, { batch, seenAt }: Batch): Promise<void> {
-  const rows = batch.map((identity) => pick(toRow(identity, scope.account, seenAt), newColumnNames));
+  const rows = batch.map((identity) => toUnclaimedRow(identity, scope.account, seenAt));
   const inserted = new Set((await insertRows(tx, rows)).map(({ id }) => id));
   const unwanted = await findUnwanted(tx, scope, batch);
   const isNew = ({ id }: Identity) => inserted.has(id);
@@ -78,38 +78,10 @@ async function insertOrRefresh(tx: Kysely<Tables>, scope: Scope, { batch, seenAt
   await refreshKnown(tx, scope, { batch: known, seenAt });
 }
 
-/** The columns of a new unclaimed identity; the others have their defaults. */
-const newColumnNames = [
-  'account',
-  'connection_id',
-  'id',
-  'position',
-  'user_name_key',
-  'external_id',
-  'display_name_key',
-  'active',
-  'incomplete',
-  'claimed',
-  'state',
-  'version',
-  'revision',
-  'rules_generation',
-  'travel_id',
-  'travel_email_key',
-  'attempts',
-  'next_attempt_at',
-  'created_at',
-  'last_modified',
-  'seen_at',
-  'extensions',
-  'desired',
-  'observed',
-] as const satisfies (keyof IdentityTable)[];
-
-const insertRows = compiledInsert((db, rows: Pick<IdentityTable, (typeof newColumnNames)[number]>[]) =>
+const insertRows = compiledInsert((db, rows: ReturnType<typeof toUnclaimedRow>[]) =>
   db
     .insertInto('identity')
-    // The other columns have defaults.
+    // The types do not know that the other columns have defaults.
     .values(rows as IdentityTable[])
     .onConflict((conflict) => conflict.doNothing())
     .returning('id'),
