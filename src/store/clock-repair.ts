@@ -68,6 +68,7 @@ async function repairChecks({ db, transaction }: Database, scope: Scope, latest:
           .set(progressColumns(after))
           .where(inScope(scope))
           .where('id', '=', id)
+          .where('progress', '=', progress)
           .execute();
       }
     });

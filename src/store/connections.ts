@@ -108,16 +108,14 @@ export async function deleteConnection(
     },
   );
   const result = await transaction<'done' | 'inUse'>(async (tx) => {
+    // Inserts that refer to the connection wait from here on, and fail once it is deleted.
+    await dialect.lockRows(tx.selectFrom('connection').select('id').where('id', '=', connection)).execute();
     if (await hasIdentitiesOrGroups(tx, scope)) return 'inUse';
     await deleteConnectionCredentials(tx, scope);
     for (const table of ['departure', 'rules_change', 'list_counter', ...sharedTables] as const)
       await tx.deleteFrom(table).where(inScope(scope)).execute();
     await tx.deleteFrom('connection').where('id', '=', connection).execute();
     return 'done';
-  }).catch((error: unknown): 'inUse' => {
-    // A user or group that was inserted meanwhile refers to the connection.
-    if (dialect.isReferenceViolation(error)) return 'inUse';
-    throw error;
   });
   if (result === 'done') scopes.remove(connection);
   return result;

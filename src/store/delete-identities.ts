@@ -58,38 +58,38 @@ export async function removeFromGroups(
   scope: Scope,
   { ids, at }: { ids: string[]; at?: number },
 ): Promise<void> {
-  const left = new Set<string>();
+  const updateGroups = tx.updateTable('scim_group').set((row) => ({
+    version: row('version', '+', 1),
+    ...(at === undefined ? {} : { last_modified: at }),
+  }));
+  const own = updateGroups.where(inScope(scope));
   for (const batch of batches(ids)) {
-    const rows = await tx
-      .deleteFrom('group_member')
-      .where(inScope(scope))
-      .where('value', 'in', batch)
-      .returning('group_id')
+    const members = tx.deleteFrom('group_member').where(inScope(scope)).where('value', 'in', batch);
+    // The groups first, like every writer of members. A group that got a member meanwhile follows.
+    const groups = await own
+      .where('id', 'in', (group) =>
+        group.selectFrom('group_member').select('group_id').where(inScope(scope)).where('value', 'in', batch),
+      )
+      .returning('id')
       .execute();
-    for (const { group_id } of rows) left.add(group_id);
-  }
-  for (const batch of batches([...left])) {
-    await tx
-      .updateTable('scim_group')
-      .set((row) => ({
-        version: row('version', '+', 1),
-        ...(at === undefined ? {} : { last_modified: at }),
-      }))
-      .where(inScope(scope))
-      .where('id', 'in', batch)
-      .execute();
+    const updated = new Set(groups.map(({ id }) => id));
+    const left = await members.returning('group_id').execute();
+    const late = new Set(left.map(({ group_id }) => group_id).filter((id) => !updated.has(id)));
+    if (late.size > 0) await own.where('id', 'in', [...late]).execute();
   }
 }
 
 /** Returns the store operation that deletes expired tombstones. */
-export function retention({ transaction, scopeOf }: Database): Retention {
+export function retention({ transaction, scopeOf, dialect }: Database): Retention {
   return {
     expireTombstones: (connection, { before, now, limit }) =>
-      transaction((tx) => expireTombstones(tx, scopeOf(connection), { before, now, limit })),
+      transaction((tx) =>
+        expireTombstones(tx, scopeOf(connection), { before, now: dialect.now(now), limit }),
+      ),
   };
 }
 
-type ExpiryBounds = Parameters<Retention['expireTombstones']>[1];
+type ExpiryBounds = Omit<Parameters<Retention['expireTombstones']>[1], 'now'> & { now: Expression<number> };
 
 /** Tombstones that are dirty, leased or waiting for a late create are not deleted. */
 async function expireTombstones(
@@ -97,22 +97,22 @@ async function expireTombstones(
   scope: Scope,
   { before, now, limit }: ExpiryBounds,
 ): Promise<number> {
+  const isExpired = (row: ExpressionBuilder<Tables, 'identity'>) =>
+    row.and([
+      inScope(scope),
+      row('deleted_at', 'is not', null),
+      row('deleted_at', '<', before),
+      row('state', '=', sql.lit('synced')),
+      row('check_at', '=', sql.lit(0)),
+      row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]),
+    ]);
   const expired = await tx
     .deleteFrom('identity')
-    .where(inScope(scope))
     .where('id', 'in', (old) =>
-      old
-        .selectFrom('identity')
-        .select('id')
-        .where(inScope(scope))
-        .where('deleted_at', 'is not', null)
-        .where('deleted_at', '<', before)
-        .where('state', '=', sql.lit('synced'))
-        .where('check_at', '=', sql.lit(0))
-        .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]))
-        .orderBy('deleted_at')
-        .limit(limit),
+      old.selectFrom('identity').select('id').where(isExpired).orderBy('deleted_at').limit(limit),
     )
+    // Again, because another transaction may have changed the row since the search.
+    .where(isExpired)
     .returning(['id', 'active', 'deleted_at', 'travel_email_key'])
     .execute();
   if (expired.length === 0) return 0;

@@ -183,7 +183,7 @@ export async function insertGroup(
  * difference.
  */
 export async function changeGroup(
-  { db, transaction, scopeOf, isDuplicate }: Database,
+  { db, dialect, transaction, scopeOf, isDuplicate }: Database,
   group: Group,
   { expected, change }: { expected: number; change: GroupChange },
 ): Promise<GroupChangeResult | 'duplicate'> {
@@ -191,15 +191,16 @@ export async function changeGroup(
   const membersBefore = await readMembersToCompare(db, key, change);
   try {
     const apply = async (tx: Kysely<Tables>): Promise<GroupChangeResult> => {
-      if (change === 'delete') return deleteGroup(tx, key, { at: group.lastModified, expected });
-      const before = await tx
+      const current = tx
         .selectFrom('scim_group')
         .select('attributes')
         .where(inScope(key))
         .where('id', '=', key.id)
-        .where('version', '=', expected)
-        .executeTakeFirst();
+        .where('version', '=', expected);
+      // The writers of a group queue here, before they read or write members.
+      const before = await dialect.lockRows(current).executeTakeFirst();
       if (!before) return 'stale';
+      if (change === 'delete') return deleteGroup(tx, key, group.lastModified);
       const steps = change.members;
       const members = await changeMembers(tx, key, { steps, before: membersBefore });
       if (members === 'noTarget') return 'noTarget';
@@ -246,19 +247,9 @@ async function updateGroup(
   return numUpdatedRows > 0n ? 'done' : 'stale';
 }
 
-async function deleteGroup(
-  tx: Kysely<Tables>,
-  key: GroupKey,
-  { at, expected }: { at: number; expected: number },
-): Promise<GroupChangeResult> {
+async function deleteGroup(tx: Kysely<Tables>, key: GroupKey, at: number): Promise<GroupChangeResult> {
   await removeAllMembers(tx, key);
-  const { numDeletedRows } = await tx
-    .deleteFrom('scim_group')
-    .where(inScope(key))
-    .where('id', '=', key.id)
-    .where('version', '=', expected)
-    .executeTakeFirst();
-  if (numDeletedRows === 0n) return 'stale';
+  await tx.deleteFrom('scim_group').where(inScope(key)).where('id', '=', key.id).execute();
   await removeFromGroups(tx, key, { ids: [key.id], at });
   await countGroups(tx, key, -1);
   return 'done';

@@ -248,7 +248,7 @@ async function decidePeople(
 ): Promise<number> {
   let decided = 0;
   for (const batch of batches(ids)) {
-    await transaction(async (tx) => {
+    decided += await transaction(async (tx) => {
       const rows = await selectHeld(tx, { scope })
         .select(['id', 'version', 'hold_cause'])
         .where('id', 'in', batch)
@@ -266,7 +266,7 @@ async function decidePeople(
           .where('id', '=', id)
           .execute();
       }
-      decided += rows.length;
+      return rows.length;
     });
   }
   return decided;

@@ -180,14 +180,16 @@ export async function releaseTraveler(
 
 /**
  * Unlinks the traveler of a live identity and makes the identity dirty. If a reconciler holds its lease, the lease
- * ends.
+ * ends. With `travelIds`, does so only if the traveler is one of them.
  */
-export async function unlinkTraveler(tx: Kysely<Tables>, { id, ...scope }: IdentityKey): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable('identity')
+export async function unlinkTraveler(
+  tx: Kysely<Tables>,
+  { id, ...scope }: IdentityKey,
+  travelIds?: readonly string[],
+): Promise<boolean> {
+  const identity = tx.updateTable('identity').where(inScope(scope)).where('id', '=', id);
+  const { numUpdatedRows } = await (travelIds ? identity.where('travel_id', 'in', travelIds) : identity)
     .set((row) => ({ ...unlinkedColumns(row), state: 'dirty' }))
-    .where(inScope(scope))
-    .where('id', '=', id)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -224,7 +226,7 @@ export async function markEmailGivenUp(tx: Kysely<Tables>, { id, ...scope }: Ide
     .executeTakeFirst();
   if (!row) return false;
   const origin: Origin = { ...parseJson<Origin>(row.origin), givesEmailUp: true };
-  await tx
+  const { numUpdatedRows } = await tx
     .updateTable('identity')
     .set((old) => ({
       origin: toJson(origin),
@@ -234,8 +236,10 @@ export async function markEmailGivenUp(tx: Kysely<Tables>, { id, ...scope }: Ide
     }))
     .where(inScope(scope))
     .where('id', '=', id)
-    .execute();
-  return true;
+    .where('deleted_at', 'is not', null)
+    .where('origin', '=', row.origin)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 interface EmailOwner {

@@ -4,6 +4,7 @@ import type { ReferenceRow, References } from '../provisioning/store-ports.ts';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import { lockConnection } from './connections.ts';
 import type { Database } from './database.ts';
+import type { Dialect } from './dialect.ts';
 import { batches, compiledQuery } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
@@ -18,9 +19,9 @@ export function references(database: Database): References {
       transaction(
         async (tx) => {
           // The decision depends on the references of others, which must not change meanwhile.
-          const scope = scopeOf(connection);
-          await lockConnection(tx, dialect, scope);
-          return updateReferences(tx, { ...scope, id }, decide);
+          const owner = { ...scopeOf(connection), id };
+          await lockConnection(tx, dialect, owner);
+          return updateReferences(tx, dialect, { owner, decide });
         },
         { durable: false },
       ),
@@ -60,37 +61,41 @@ async function readReferences(db: Kysely<Tables>, owner: IdentityKey): Promise<R
 }
 
 /** Saves references. Most reconciliations do not change them; then nothing is written. */
-async function saveReferences(
-  { db, transaction }: Database,
-  owner: IdentityKey,
-  rows: ReferenceRow[],
-): Promise<void> {
+async function saveReferences(database: Database, owner: IdentityKey, rows: ReferenceRow[]): Promise<void> {
+  const { db, dialect, transaction } = database;
   if (isDeepStrictEqual(await readReferences(db, owner), rows)) return;
-  await transaction((tx) => replaceReferenceRows(tx, owner, rows), { durable: false });
+  await transaction((tx) => replaceReferenceRows(tx, dialect, { owner, rows }), { durable: false });
+}
+
+interface Decision {
+  owner: IdentityKey;
+  decide: Parameters<References['update']>[2];
 }
 
 async function updateReferences(
   tx: Kysely<Tables>,
-  owner: IdentityKey,
-  decide: Parameters<References['update']>[2],
+  dialect: Dialect,
+  { owner, decide }: Decision,
 ): Promise<ReferenceRow[]> {
   const rows = await decide((id) => readReferences(tx, { ...owner, id }));
-  if (!isDeepStrictEqual(await readReferences(tx, owner), rows)) await replaceReferenceRows(tx, owner, rows);
+  if (!isDeepStrictEqual(await readReferences(tx, owner), rows))
+    await replaceReferenceRows(tx, dialect, { owner, rows });
   return rows;
 }
 
+/** If the identity was erased meanwhile, saves no references. */
 async function replaceReferenceRows(
   tx: Kysely<Tables>,
-  owner: IdentityKey,
-  rows: ReferenceRow[],
+  dialect: Dialect,
+  { owner, rows }: { owner: IdentityKey; rows: ReferenceRow[] },
 ): Promise<void> {
+  if (!(await lockIdentity(tx, dialect, owner))) return;
   await tx
     .deleteFrom('identity_reference')
     .where(inScope(owner))
     .where('identity_id', '=', owner.id)
     .execute();
-  // If the identity was erased meanwhile, save no references.
-  if (rows.length === 0 || !(await identityExists(tx, owner))) return;
+  if (rows.length === 0) return;
   await tx
     .insertInto('identity_reference')
     .values(
@@ -107,14 +112,10 @@ async function replaceReferenceRows(
     .execute();
 }
 
-async function identityExists(tx: Kysely<Tables>, key: IdentityKey): Promise<boolean> {
-  const row = await tx
-    .selectFrom('identity')
-    .select('id')
-    .where(inScope(key))
-    .where('id', '=', key.id)
-    .executeTakeFirst();
-  return row !== undefined;
+/** Lets the writers of an identity's references queue. Returns false if there is no such identity. */
+async function lockIdentity(tx: Kysely<Tables>, dialect: Dialect, key: IdentityKey): Promise<boolean> {
+  const identity = tx.selectFrom('identity').select('id').where(inScope(key)).where('id', '=', key.id);
+  return (await dialect.lockValues(identity).executeTakeFirst()) !== undefined;
 }
 
 async function findReferrers(

@@ -5,6 +5,7 @@ import { DatabaseInUse, openEmbedded } from '../../src/store/sqlite.ts';
 import { NOW } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 import { describeOnSqlite, openTestDatabase } from '../fixtures/test-database.ts';
+import { describeConcurrency } from './conformance/concurrency.ts';
 import { describeConnections } from './conformance/connections.ts';
 import { describeCredentials } from './conformance/credentials.ts';
 import { describeGroups } from './conformance/groups.ts';
@@ -33,6 +34,7 @@ describe('the store', () => {
   describeReplicas(() => open());
   describeRulesInForce(() => open());
   describeTombstones(() => open());
+  describeConcurrency(() => open());
   describeGroups(() => open());
   describeConnections(() => open());
   describeTokens(() => open());

@@ -161,15 +161,7 @@ export async function keepReturnedPerson({ transaction }: Database, person: Retu
   const { account, identities, travelIds, erased } = person;
   await transaction(async (tx) => {
     for (const { connection, id } of identities) {
-      const scope = { account, connection };
-      const row = await tx
-        .selectFrom('identity')
-        .select('travel_id')
-        .where(inScope(scope))
-        .where('id', '=', id)
-        .executeTakeFirst();
-      if (row && row.travel_id !== null && erased.includes(row.travel_id))
-        await unlinkTraveler(tx, { ...scope, id });
+      if (erased.length > 0) await unlinkTraveler(tx, { account, connection, id }, erased);
     }
     const kept = travelIds.filter((id) => !erased.includes(id));
     await deleteErasedTravelers(tx, account, kept);
