@@ -29,12 +29,15 @@ export function addServeCommand(program: Command, shell: Shell, action: Action):
 export async function serve({ environment, home, printError: complain }: Shell): Promise<0> {
   const settings = readSettings(environment, home);
   const service = await start(settings);
-  // Print the secrets to standard error instead of the log, because the log is stored.
-  complain(startupText(service.url, await service.makeSecrets()));
-  // Without a certificate, SIGHUP ends the process as usual.
-  if (settings.tls) process.on('SIGHUP', service.renewCertificate);
-  await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
-  await service.close();
+  try {
+    // Print the secrets to standard error instead of the log, because the log is stored.
+    complain(startupText(service.url, await service.makeSecrets()));
+    // Without a certificate, SIGHUP ends the process as usual.
+    if (settings.tls) process.on('SIGHUP', service.renewCertificate);
+    await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+  } finally {
+    await service.close();
+  }
   return 0;
 }
 

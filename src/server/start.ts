@@ -64,7 +64,7 @@ import {
 } from './http-server.ts';
 import { joinReplicas, type LiveReplicas, onlyReplica } from './live-replicas.ts';
 import { type EmbeddedAddress, type OpenConnection, openConnection } from './open-connection.ts';
-import { type SharedClock, sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
+import { sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
 
 /** A running service. */
 export interface Service {
@@ -154,25 +154,41 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       await waitAtMost(STOP_MS, deps.runtime, stopWork(server, provisioning, background));
       for (const connection of connections) connection.close();
       await loopbackServer?.close();
+      await deps.live.stop();
       await deps.close();
     },
     renewCertificate: server.renewCertificate,
   };
 }
 
-/** Opens and migrates the database, removes what an earlier process left in it, and opens the stores. */
+/** Opens and migrates the database, and the stores. A start that fails leaves nothing open that keeps the process alive. */
 async function openStore(settings: Settings, options: StartOptions): Promise<ServerDeps> {
   const log = options.log ?? createLog(settings.logLevel);
   const database = await openDatabase(settings, { exclusive: true });
-  await reencryptSecrets(settings, { database, log, now: Date.now() }).catch(async (error: unknown) => {
+  const clock = sharedClock(steadyClock());
+  const deps = { database, log, runtime: systemRuntime(log, { ...options, now: clock.now }) };
+  const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });
+  try {
+    const parts = await openStores(settings, deps, writes);
+    // A command beside the replicas is none of them.
+    const isReplica = database.dialect.isShared && options.background !== false;
+    const live = isReplica ? await joinReplicas({ replicas: replicas(database), clock, log }) : onlyReplica;
+    return { ...parts, live };
+  } catch (error) {
+    await writes.stop();
     await database.close();
     throw error;
-  });
-  const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });
+  }
+}
+
+/** Removes what an earlier process left in the database, and opens the stores. */
+async function openStores(
+  settings: Settings,
+  { database, log, runtime }: Pick<ServerDeps, 'database' | 'log' | 'runtime'>,
+  writes: WriteHealth,
+): Promise<Omit<ServerDeps, 'live'>> {
+  await reencryptSecrets(settings, { database, log, now: Date.now() });
   const store = provisioningStore(database);
-  const clock = sharedClock(steadyClock());
-  const live = await joinLiveReplicas(database, options, { clock, log });
-  const runtime = systemRuntime(log, { ...options, now: clock.now });
   for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
   if (!database.dialect.isShared) await takeOver(settings, { database, store, now: runtime.now() });
   const requestLogWriter = createRequestLogWriter({
@@ -188,24 +204,14 @@ async function openStore(settings: Settings, options: StartOptions): Promise<Ser
     onChange: (type) => embeddedChanges.listener(type),
   });
   return {
-    ...{ settings, log, runtime, database, writes, store, live, embedded, refusals, embeddedChanges },
+    ...{ settings, log, runtime, database, writes, store, embedded, refusals, embeddedChanges },
     tokens: scimTokens(database),
     http: createHttpDeps(settings, { log, runtime, store, writes }),
     close: async () => {
-      await Promise.all([requestLogWriter.close(), writes.stop(), live.stop()]);
+      await Promise.all([requestLogWriter.close(), writes.stop()]);
       await database.close();
     },
   };
-}
-
-/** A command beside the replicas is none of them. */
-function joinLiveReplicas(
-  database: Database,
-  { background = true }: StartOptions,
-  deps: { clock: SharedClock; log: Logger },
-): Promise<LiveReplicas> {
-  const isReplica = database.dialect.isShared && background;
-  return isReplica ? joinReplicas({ ...deps, replicas: replicas(database) }) : Promise.resolve(onlyReplica);
 }
 
 /** Ends the leases of earlier processes, which have died: only one process at a time uses the database. */
@@ -252,7 +258,7 @@ interface Servers {
 
 /** Starts to listen. The public server has no handler yet: its requests wait until `serve` is called. */
 async function openServers(
-  { settings, log, embedded, http, close }: ServerDeps,
+  { settings, log, live, embedded, http, close }: ServerDeps,
   limits: Partial<SocketLimits> | undefined,
 ): Promise<Servers> {
   const server = createHttpServer(settings.tls, log, { ...socketLimits(settings.maxConnections), ...limits });
@@ -260,6 +266,7 @@ async function openServers(
   const loopbackServer = isPlain || !embedded ? undefined : await openLoopbackServer(embedded.app, http);
   const url = await listen(server, settings).catch(async (error: unknown) => {
     await loopbackServer?.close();
+    await live.stop();
     await close();
     throw error;
   });

@@ -1,0 +1,198 @@
+import type { Connection } from '../../src/provisioning/connection.ts';
+import {
+  type RulesSnapshot,
+  type RulesSnapshots,
+  rulesSnapshots,
+} from '../../src/provisioning/rules-snapshot.ts';
+import type { TravelLookups } from '../../src/provisioning/travel-ports.ts';
+import type { JsonObject } from '../../src/schema/resource.ts';
+import type { Lookups } from '../../src/translator/translation.ts';
+import { type ProvisioningFixture, withFixture } from '../fixtures/provisioning.ts';
+import { mappingOf } from '../fixtures/translator.ts';
+
+const MINUTE_MS = 60_000;
+const fileX = { scimUserMapping: [{ scimAttribute: 'nickName', userAttribute: 'firstName' }] };
+const fileY = { scimUserMapping: [{ scimAttribute: 'title', userAttribute: 'firstName' }] };
+const fileZ = { scimUserMapping: [{ scimAttribute: 'userType', userAttribute: 'firstName' }] };
+
+/** One replica: its own mapping file, its own cache of the lookups, and the rules in force that all replicas share. */
+interface Replica extends RulesSnapshots {
+  connection: Connection;
+  warnings: string[];
+}
+
+function replicaOf(
+  fixture: ProvisioningFixture,
+  file: JsonObject,
+  lookups?: Partial<TravelLookups>,
+): Replica {
+  const warnings: string[] = [];
+  const log = { info: () => {}, warn: (_: object, message: string) => void warnings.push(message) };
+  const connection = {
+    ...fixture.connection,
+    mapping: mappingOf(file),
+    lookups: { ...cachedLookups(fixture), ...lookups },
+  };
+  const runtime = { now: fixture.clock.now, log };
+  return { ...rulesSnapshots({ rules: fixture.store.rules, runtime }), connection, warnings };
+}
+
+/** Reads the lookups of the travel API only on demand, as the adapter does within a minute. */
+function cachedLookups({ travel, connection }: ProvisioningFixture): TravelLookups {
+  let cached: Lookups | undefined;
+  const read = async () => {
+    cached = travel.lookupData;
+    return { kind: 'ok', value: cached } as const;
+  };
+  return {
+    ...connection.lookups,
+    current: async () => (cached ? { kind: 'ok', value: cached } : read()),
+    refresh: read,
+    adopt: (lookups, isRecent) => {
+      if (isRecent) cached = lookups;
+    },
+  };
+}
+
+async function snapshotOf(read: Promise<RulesSnapshot | { kind: string }>): Promise<RulesSnapshot> {
+  const snapshot = await read;
+  if ('kind' in snapshot) throw new Error(snapshot.kind);
+  return snapshot;
+}
+
+/** Reads the rules again, as every replica does each minute, and returns the generation and the mapped attribute. */
+async function refresh(replica: Replica): Promise<string> {
+  const { generation, rules } = await snapshotOf(replica.refresh(replica.connection));
+  return `${generation} ${rules.mapping.scimUserMapping.map(({ scimAttribute }) => scimAttribute).join()}`;
+}
+
+function addCostCenter({ travel }: ProvisioningFixture, name: string): void {
+  const costCenters = [...travel.lookupData.costCenters, { id: name, name, archived: false }];
+  travel.lookupData = { ...travel.lookupData, costCenters };
+}
+
+const costCentersOf = ({ lookups }: RulesSnapshot) => lookups.costCenters.map(({ name }) => name);
+
+describe('the mapping file of a replica', () => {
+  test('comes into force if its content is new, and the others follow', () =>
+    withFixture(async (fixture) => {
+      const [one, other] = [replicaOf(fixture, fileX), replicaOf(fixture, fileY)];
+      expect(await refresh(one)).toBe('2 nickName');
+      expect(await refresh(other)).toBe('3 title');
+      expect([await refresh(one), await refresh(other)]).toEqual(['3 title', '3 title']);
+      expect([one.warnings, other.warnings]).toEqual([
+        ['the mapping file was in force before and has been replaced since; using the mapping in force'],
+        [],
+      ]);
+    }));
+
+  test('is ignored at any restart of a replica with an earlier file, while a replica has the one in force', () =>
+    withFixture(async (fixture) => {
+      await refresh(replicaOf(fixture, fileX));
+      const newer = replicaOf(fixture, fileY);
+      await refresh(newer);
+      for (let restarts = 0; restarts < 12; restarts += 1) {
+        fixture.clock.advance(MINUTE_MS);
+        expect(await refresh(newer)).toBe('3 title');
+        expect(await refresh(replicaOf(fixture, fileX))).toBe('3 title');
+      }
+    }));
+
+  test('comes into force again when no replica has had the file of the mapping in force for five minutes', () =>
+    withFixture(async (fixture) => {
+      await refresh(replicaOf(fixture, fileX));
+      await refresh(replicaOf(fixture, fileY));
+      fixture.clock.advance(5 * MINUTE_MS - 1);
+      const restored = replicaOf(fixture, fileX);
+      expect(await refresh(restored)).toBe('3 title');
+      fixture.clock.advance(1);
+      expect(await refresh(restored)).toBe('4 nickName');
+      expect(await refresh(replicaOf(fixture, fileY))).toBe('4 nickName');
+    }));
+
+  test('does not replace what a command has put in force, unless its content is new', () =>
+    withFixture(async (fixture) => {
+      const { rules } = fixture.store;
+      await refresh(replicaOf(fixture, fileX));
+      const inForce = await rules.find('default');
+      if (!inForce) throw new Error('no rules are in force');
+      const applied = { ...inForce, generation: 3, digest: 'y', mapping: fileY, source: 'command' } as const;
+      await rules.replace('default', applied, fixture.clock.now());
+      await rules.forgetFiles();
+      expect(await refresh(replicaOf(fixture, fileX))).toBe('3 title');
+      expect(await refresh(replicaOf(fixture, fileZ))).toBe('4 userType');
+    }));
+
+  test('is not used by a replica while rules of another version of Jetbridge are in force', () =>
+    withFixture(async (fixture) => {
+      const replica = replicaOf(fixture, fileX);
+      await refresh(replica);
+      const inForce = await fixture.store.rules.find('default');
+      if (!inForce) throw new Error('no rules are in force');
+      const newer = { ...inForce, generation: 3, digest: 'newer', edition: inForce.edition + 1 };
+      await fixture.store.rules.replace('default', newer, fixture.clock.now());
+      expect(await replica.current(replica.connection, 3)).toEqual({
+        kind: 'unavailable',
+        text: 'the rules in force belong to another version of Jetbridge',
+      });
+    }));
+});
+
+describe('the lookups in force', () => {
+  test('are those that any replica has read, and a replica that is behind loads them', () =>
+    withFixture(async (fixture) => {
+      const [one, other] = [replicaOf(fixture, fileX), replicaOf(fixture, fileX)];
+      await refresh(one);
+      await refresh(other);
+      addCostCenter(fixture, 'Finance');
+      expect(await refresh(one)).toBe('3 nickName');
+      expect(costCentersOf(await snapshotOf(other.current(other.connection, 2)))).toEqual([]);
+      expect(costCentersOf(await snapshotOf(other.current(other.connection, 3)))).toEqual(['Finance']);
+      expect(await refresh(other)).toBe('3 nickName');
+    }));
+
+  test('may go back to an earlier state, as the travel service may', () =>
+    withFixture(async (fixture) => {
+      const replica = replicaOf(fixture, fileX);
+      const { lookupData } = fixture.travel;
+      await refresh(replica);
+      addCostCenter(fixture, 'Finance');
+      expect(await refresh(replica)).toBe('3 nickName');
+      fixture.travel.lookupData = lookupData;
+      expect(await refresh(replica)).toBe('4 nickName');
+      expect(await refresh(replica)).toBe('4 nickName');
+    }));
+
+  test('are not replaced by a reading that began before another replica changed them', () =>
+    withFixture(async (fixture) => {
+      let arrive = () => {};
+      const arrived = new Promise<void>((resolve) => {
+        arrive = resolve;
+      });
+      const slow = replicaOf(fixture, fileX);
+      await refresh(slow);
+      addCostCenter(fixture, 'Legal');
+      const outdated = fixture.travel.lookupData;
+      slow.connection.lookups.refresh = async () => {
+        await arrived;
+        return { kind: 'ok', value: outdated };
+      };
+      const reading = slow.refresh(slow.connection);
+      addCostCenter(fixture, 'Finance');
+      const quick = replicaOf(fixture, fileX);
+      expect(await refresh(quick)).toBe('3 nickName');
+      arrive();
+      expect(costCentersOf(await snapshotOf(reading))).toEqual(['Finance', 'Legal']);
+      expect(await refresh(quick)).toBe('3 nickName');
+    }));
+
+  test('serve a replica that has just started and cannot read them', () =>
+    withFixture(async (fixture) => {
+      addCostCenter(fixture, 'Finance');
+      await refresh(replicaOf(fixture, fileX));
+      const failure = async () => ({ kind: 'unavailable', text: 'down' }) as const;
+      const started = replicaOf(fixture, fileX, { current: failure, refresh: failure });
+      expect(costCentersOf(await snapshotOf(started.current(started.connection)))).toEqual(['Finance']);
+      expect(await refresh(started)).toBe('2 nickName');
+    }));
+});
