@@ -73,6 +73,7 @@ export function travelLookups(settings: LookupSettings): CachedLookups {
     if (!last || !isUsable(last, mode)) last = read(last);
     return last.answer;
   };
+  const ownUser = createOwnUserReader(client, paths.whoami);
   return {
     current: () => lookUp('current'),
     refresh: () => lookUp('refresh'),
@@ -86,7 +87,8 @@ export function travelLookups(settings: LookupSettings): CachedLookups {
       const ended = { at: now(), freshMs: { current: freshMs, refresh: REFRESH_FRESH_MS } };
       last = { epoch, ended, answer: Promise.resolve({ kind: 'ok', value: lookups }) };
     },
-    readOwnUser: createSelfReader(client, paths.whoami),
+    areCached: () => last?.ended !== undefined && isUsable(last, 'current') && ownUser.isKnown(),
+    readOwnUser: ownUser.read,
     stale: () => [...new Set(stale.values())].sort(),
   };
 }
@@ -248,16 +250,21 @@ function toLookups(values: Partial<Lookups>): Lookups | undefined {
 }
 
 /** Reads the traveler of the credential once: it cannot change while the credential is used. */
-function createSelfReader(client: TravelClient, path: string): () => Promise<TravelAnswer<TravelUser>> {
+function createOwnUserReader(client: TravelClient, path: string) {
   let reading: Promise<TravelAnswer<TravelUser>> | undefined;
+  let isKnown = false;
   const read = async () => {
     const answer = await client.call({ method: 'GET', path }, ({ data }) => readTravelUser(data));
-    if (answer.kind !== 'ok') reading = undefined;
+    if (answer.kind === 'ok') isKnown = true;
+    else reading = undefined;
     return toCollectionAnswer(`GET ${path}`, answer);
   };
-  return () => {
-    reading ??= read();
-    return reading;
+  return {
+    isKnown: () => isKnown,
+    read: (): Promise<TravelAnswer<TravelUser>> => {
+      reading ??= read();
+      return reading;
+    },
   };
 }
 

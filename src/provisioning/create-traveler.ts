@@ -196,6 +196,7 @@ async function findObstacleAndWait(
  * the identity then takes the traveler over.
  */
 async function findObstacle(context: ReconcileContext, email: string): Promise<Identity | undefined> {
+  if (email === context.freeEmail) return undefined;
   const holder = await findEmailHolder(context, email);
   if (holder && (!canBeTakenOver(holder) || mustWaitForLeaver(context, holder))) return holder;
   return findClaimant(context, context.connection, { email, except: context.identity.id });

@@ -1,57 +1,61 @@
 import type { ScimResource } from '../schema/resource.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import type { Connection } from './connection.ts';
-import { addressKey, findClaimant, isParkingAddress } from './email-conflicts.ts';
+import { addressKey, findClaimantAmong, isParkingAddress } from './email-conflicts.ts';
 import { isAdministrator } from './guard.ts';
 import type { Identity, LateCalls, Origin } from './identity.ts';
 import { isResetPending } from './ownership.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { Identities, IdentityChange, IdentityMatch } from './store-ports.ts';
+import type { Identities, IdentityChange, NewUserMatches } from './store-ports.ts';
 import { canBeTakenOver, isDifferentPerson } from './takeover.ts';
+import type { PendingWrite } from './write-attempt.ts';
 
 export interface CreateUserDeps {
-  identities: Pick<Identities, 'find' | 'findHolder' | 'findWaiters'>;
+  identities: Pick<Identities, 'findForNewUser' | 'findWaiters'>;
   rulesSnapshots: Pick<RulesSnapshots, 'lastKnown'>;
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
 }
 
-/** A new identity, and the changes whose commit creates it. */
-export interface CreatedUser {
-  identity: Identity;
-  changes: IdentityChange[];
-}
-
 /**
- * Computes the identity for a POST. This is a new user, an imported person whose unclaimed identity becomes claimed, or
- * a returning user who gets the traveler of the tombstone. Throws `conflict` if the userName is taken or the email
+ * Computes the write for a POST. This is a new user, an imported person whose unclaimed identity becomes claimed, or a
+ * returning user who gets the traveler of the tombstone. Throws `conflict` if the userName is taken or the email
  * address belongs to a person of another connection.
  */
 export async function createUser(
   deps: CreateUserDeps,
   connection: Connection,
   desired: ScimResource,
-): Promise<CreatedUser> {
+): Promise<PendingWrite> {
   const userName = String(desired.userName);
+  const externalId = typeof desired.externalId === 'string' ? desired.externalId : undefined;
   const email = computeEmail(deps, connection, desired);
-  const sameUserName = await findLiveMatches(deps, connection, { by: 'userName', value: userName });
+  const matches = await deps.identities.findForNewUser(connection.id, { userName, externalId, email });
+  const { generation } = matches;
+  const sameUserName = matches.userName.filter(isLive);
   if (sameUserName.some(({ claimed }) => claimed)) throw conflictError();
-  const unclaimed = (await findUnclaimedByEmail(deps, connection, email)) ?? sameUserName[0];
-  if (unclaimed) return claimImportedUser(deps, connection, { unclaimed, sameUserName, desired });
-  const tombstone = await findTombstone(deps, connection, { desired, userName, email });
-  if (tombstone) return restoreUser(deps, connection, { tombstone, desired });
+  const unclaimed = matches.travelEmail.find((one) => isLive(one) && !one.claimed) ?? sameUserName[0];
+  if (unclaimed) return claimImportedUser(deps, connection, { unclaimed, sameUserName, desired, generation });
+  const tombstone = findTombstone(matches);
+  if (tombstone) return restoreUser(deps, connection, { tombstone, desired, generation });
   const identity = newIdentity(deps.runtime, connection, desired);
-  if (email === undefined) return { identity, changes: [{ kind: 'insert', identity }] };
-  const { account } = connection;
-  const holder = await deps.identities.findHolder(account, { travelEmail: email });
-  const creator = await deps.identities.findHolder(account, { creating: email });
-  const claimant = await findClaimant(deps, connection, { email });
-  for (const other of [holder, creator, claimant])
-    if (other && other.connection !== connection.id && other.deletedAt === undefined) throw conflictError();
+  if (email === undefined) return insertion(identity, { generation });
+  const claimant = await findClaimantAmong(deps, connection, matches);
+  const others = [matches.holder, matches.creator, claimant].filter((other) => other !== undefined);
+  if (others.some((other) => other.connection !== connection.id && isLive(other))) throw conflictError();
+  if (others.length > 0) return insertion(identity, { generation });
   // Reserve the address in the same commit, so that two connections cannot both create a traveler for one person.
-  const reserved = holder || creator || claimant ? identity : { ...identity, creating: email };
-  return { identity: reserved, changes: [{ kind: 'insert', identity: reserved }] };
+  return { ...insertion({ ...identity, creating: email }, { generation }), freeEmail: email };
+}
+
+/** Returns the write that inserts an identity. A new identity has no references. */
+function insertion(
+  identity: Identity,
+  { generation, others = [] }: { generation: number; others?: IdentityChange[] },
+): PendingWrite {
+  const changes: IdentityChange[] = [...others, { kind: 'insert', identity }];
+  return { identity, before: undefined, changes, references: [], generation };
 }
 
 function computeEmail(
@@ -66,24 +70,8 @@ function computeEmail(
   return wanted !== undefined && isParkingAddress(connection, wanted) ? undefined : wanted;
 }
 
-async function findUnclaimedByEmail(
-  deps: CreateUserDeps,
-  connection: Connection,
-  email: string | undefined,
-): Promise<Identity | undefined> {
-  if (email === undefined) return undefined;
-  const found = await findLiveMatches(deps, connection, { by: 'travelEmail', value: email });
-  return found.find(({ claimed }) => !claimed);
-}
-
-async function findLiveMatches(
-  deps: CreateUserDeps,
-  connection: Connection,
-  match: IdentityMatch,
-): Promise<Identity[]> {
-  return (await deps.identities.find(connection.id, match)).filter(
-    ({ deletedAt }) => deletedAt === undefined,
-  );
+function isLive({ deletedAt }: Identity): boolean {
+  return deletedAt === undefined;
 }
 
 /**
@@ -97,60 +85,45 @@ function claimImportedUser(
     unclaimed,
     sameUserName,
     desired,
-  }: { unclaimed: Identity; sameUserName: Identity[]; desired: ScimResource },
-): CreatedUser {
+    generation,
+  }: { unclaimed: Identity; sameUserName: Identity[]; desired: ScimResource; generation: number },
+): PendingWrite {
   if (connection.policies.onExistingUser === 'refuse') throw conflictError();
   const replaced = sameUserName.filter(({ id }) => id !== unclaimed.id);
-  const changes: IdentityChange[] = replaced.map(({ id }) => ({ kind: 'deleteUnclaimed', id }));
+  const deletions: IdentityChange[] = replaced.map(({ id }) => ({ kind: 'deleteUnclaimed', id }));
   if (unclaimed.observed?.archived) {
     const { travelId, observed } = unclaimed;
-    const identity: Identity = {
-      ...newIdentity(deps.runtime, connection, desired),
-      travelId,
-      observed,
-    };
-    return {
-      identity,
-      changes: [...changes, { kind: 'deleteUnclaimed', id: unclaimed.id }, { kind: 'insert', identity }],
-    };
+    const identity = { ...newIdentity(deps.runtime, connection, desired), travelId, observed };
+    const others: IdentityChange[] = [...deletions, { kind: 'deleteUnclaimed', id: unclaimed.id }];
+    return insertion(identity, { generation, others });
   }
-  const identity: Identity = {
-    ...withNextVersion(unclaimed, deps.runtime),
-    desired,
-  };
-  return { identity, changes: [...changes, { kind: 'update', identity, expected: unclaimed.version }] };
+  const identity: Identity = { ...withNextVersion(unclaimed, deps.runtime), desired };
+  const update: IdentityChange = { kind: 'update', identity, expected: unclaimed.version };
+  return { identity, before: unclaimed, changes: [...deletions, update], references: undefined, generation };
 }
 
 /**
  * Searches by externalId, then by userName, then by the email address of the traveler. In other connections of the account
  * it searches by email address only, since externalId and userName belong to one IdP.
  */
-async function findTombstone(
-  deps: CreateUserDeps,
-  connection: Connection,
-  { desired, userName, email }: { desired: ScimResource; userName: string; email: string | undefined },
-): Promise<Identity | undefined> {
-  const matches: IdentityMatch[] = [];
-  if (typeof desired.externalId === 'string') matches.push({ by: 'externalId', value: desired.externalId });
-  matches.push({ by: 'userName', value: userName });
-  if (email !== undefined) matches.push({ by: 'travelEmail', value: email });
-  for (const match of matches) {
-    const found = await deps.identities.find(connection.id, match);
-    const tombstone = found.find(
-      (one) => canBeTakenOver(one) && (one.travelId !== undefined || one.creating !== undefined),
-    );
-    if (tombstone) return tombstone;
-  }
-  if (email === undefined) return undefined;
-  const { account } = connection;
-  const holder = await deps.identities.findHolder(account, { travelEmail: email });
-  const creator = await deps.identities.findHolder(account, { creating: email });
-  return [holder, creator].find((one) => one && canBeTakenOver(one));
+function findTombstone({
+  externalId,
+  userName,
+  travelEmail,
+  holder,
+  creator,
+}: NewUserMatches): Identity | undefined {
+  const hasTraveler = ({ travelId, creating }: Identity) => travelId !== undefined || creating !== undefined;
+  const own = [...externalId, ...userName, ...travelEmail].find(
+    (one) => canBeTakenOver(one) && hasTraveler(one),
+  );
+  return own ?? [holder, creator].find((one) => one && canBeTakenOver(one));
 }
 
 interface ReturningUser {
   tombstone: Identity;
   desired: ScimResource;
+  generation: number;
 }
 
 /**
@@ -160,8 +133,8 @@ interface ReturningUser {
 function restoreUser(
   deps: CreateUserDeps,
   connection: Connection,
-  { tombstone, desired }: ReturningUser,
-): CreatedUser {
+  { tombstone, desired, generation }: ReturningUser,
+): PendingWrite {
   const { travelId, applied, creating, leasedUntil, progress } = tombstone;
   const { onReturn } = connection.policies;
   const fresh = newIdentity(deps.runtime, connection, desired);
@@ -170,7 +143,7 @@ function restoreUser(
   const needsReset = isDifferent || isResetPending(tombstone, tombstone);
   const isAdmin = tombstone.observed !== undefined && isAdministrator(tombstone.observed);
   if (isDifferent && onReturn === 'separate' && connection.parkingDomain !== undefined && !isAdmin)
-    return createSeparateUser(tombstone, fresh);
+    return createSeparateUser(tombstone, fresh, generation);
   // An archive call in flight would undo the return. Wait until the call can no longer arrive, then read the traveler
   // before planning.
   const hasLease = leasedUntil !== undefined && leasedUntil > deps.runtime.now();
@@ -197,7 +170,7 @@ function restoreUser(
     ...{ kind: 'giveUpTraveler', connection: tombstone.connection, id: tombstone.id },
     ...{ leasedUntil, applied, origin: left },
   };
-  return { identity, changes: [release, { kind: 'insert', identity }] };
+  return insertion(identity, { generation, others: [release] });
 }
 
 /** Adds an archive call in flight to the late calls: the travel API may still carry it out after its time-out. */
@@ -210,15 +183,13 @@ function withLateArchive(before: LateCalls | undefined, checkAt: number): LateCa
  * Creates the identity of a different person with the same email address. It gets a new traveler once the old traveler
  * has given up the address.
  */
-function createSeparateUser({ connection, id, observed }: Identity, fresh: Identity): CreatedUser {
+function createSeparateUser(
+  { connection, id, observed }: Identity,
+  fresh: Identity,
+  generation: number,
+): PendingWrite {
   const identity = { ...fresh, waitingFor: observed && addressKey(observed.email) };
-  return {
-    identity,
-    changes: [
-      { kind: 'giveEmailUp', connection, id },
-      { kind: 'insert', identity },
-    ],
-  };
+  return insertion(identity, { generation, others: [{ kind: 'giveEmailUp', connection, id }] });
 }
 
 /** The message does not name the other user, who may belong to another connection. */

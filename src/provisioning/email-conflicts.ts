@@ -207,7 +207,18 @@ export async function findClaimant(
   depth = 0,
 ): Promise<Identity | undefined> {
   if (depth === LONGEST_CHAIN) return undefined;
-  for (const one of await deps.identities.findWaiters(connection.account, email)) {
+  const waiters = await deps.identities.findWaiters(connection.account, email);
+  return findClaimantAmong(deps, connection, { waiters, except }, depth);
+}
+
+/** Finds the claimant among the identities that wait for the address. */
+export async function findClaimantAmong(
+  deps: { identities: Pick<Identities, 'findWaiters'> },
+  connection: Connection,
+  { waiters, except }: { waiters: Identity[]; except?: string | undefined },
+  depth = 0,
+): Promise<Identity | undefined> {
+  for (const one of waiters) {
     if (one.id === except || !mayMove(one)) continue;
     if (isParked(connection, one)) return one;
     const own = one.observed?.email;

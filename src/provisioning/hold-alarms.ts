@@ -26,18 +26,6 @@ export interface Alerts {
   send(alert: HoldAlert): void;
 }
 
-/**
- * The store of the holds that were reported, so that one of several replicas reports each change. `open`, `grow` and `clear`
- * return true to the one that must report it.
- */
-export interface ReportedHolds {
-  list(): Promise<{ hold: HoldCount; at: number }[]>;
-  open(hold: HoldCount, now: number): Promise<boolean>;
-  /** Also returns false if the hold was reported less than `againMs` milliseconds ago. */
-  grow(hold: HoldCount, now: number, againMs: number): Promise<boolean>;
-  clear(hold: HoldCount): Promise<boolean>;
-}
-
 /** The running alarm loop. */
 export interface HoldAlarms {
   stop(): Promise<void>;
@@ -45,12 +33,11 @@ export interface HoldAlarms {
 
 interface HoldAlarmsDeps {
   holds: Pick<Holds, 'countHolds'>;
-  reportedHolds: ReportedHolds;
   alerts: Alerts;
   runtime: Pick<Runtime, 'now' | 'wait' | 'log'>;
 }
 
-/** The last report about one cause at one connection, by this replica or another. */
+/** The last report about one cause at one connection. */
 interface ReportedHold {
   hold: HoldCount;
   at: number;
@@ -77,12 +64,9 @@ async function watch(
 ): Promise<void> {
   const { holds, runtime } = deps;
   let isFailing = false;
-  let isLoaded = false;
   while (!signal.aborted) {
     try {
-      if (!isLoaded) await loadReported(deps, reported);
-      isLoaded = true;
-      await reportChanges(deps, reported, await holds.countHolds());
+      reportChanges(deps, reported, await holds.countHolds());
       isFailing = false;
     } catch (error) {
       if (!isFailing) runtime.log.error({ err: error }, 'the held changes could not be counted; retrying');
@@ -92,30 +76,16 @@ async function watch(
   }
 }
 
-/** What was reported before the start is not reported again, except that it ends. */
-async function loadReported(
-  { reportedHolds }: HoldAlarmsDeps,
-  reported: Map<string, ReportedHold>,
-): Promise<void> {
-  for (const { hold, at } of await reportedHolds.list())
-    reported.set(`${hold.connection} ${hold.cause}`, { hold, at, checksWithout: 0 });
-}
-
-async function reportChanges(
-  deps: HoldAlarmsDeps,
-  reported: Map<string, ReportedHold>,
-  counts: HoldCount[],
-): Promise<void> {
-  const { reportedHolds, runtime } = deps;
-  const now = runtime.now();
+function reportChanges(deps: HoldAlarmsDeps, reported: Map<string, ReportedHold>, counts: HoldCount[]): void {
+  const now = deps.runtime.now();
   const current = new Map(counts.map((count) => [`${count.connection} ${count.cause}`, count]));
   for (const [key, count] of current) {
     const last = reported.get(key);
     if (!last) {
-      if (await reportedHolds.open(count, now)) raiseAlarm(deps, 'hold.opened', count);
+      raiseAlarm(deps, 'hold.opened', count);
       reported.set(key, { hold: count, at: now, checksWithout: 0 });
     } else if (count.count > last.hold.count && Math.abs(now - last.at) >= AGAIN_MS) {
-      if (await reportedHolds.grow(count, now, AGAIN_MS)) raiseAlarm(deps, 'hold.grew', count);
+      raiseAlarm(deps, 'hold.grew', count);
       reported.set(key, { hold: count, at: now, checksWithout: 0 });
     } else {
       const least = Math.min(count.count, last.hold.count);
@@ -127,7 +97,7 @@ async function reportChanges(
     const checksWithout = last.checksWithout + 1;
     reported.set(key, { ...last, checksWithout });
     if (checksWithout < CHECKS_WITHOUT) continue;
-    if (await reportedHolds.clear(last.hold)) raiseAlarm(deps, 'hold.cleared', { ...last.hold, count: 0 });
+    raiseAlarm(deps, 'hold.cleared', { ...last.hold, count: 0 });
     reported.delete(key);
   }
 }

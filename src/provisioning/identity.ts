@@ -137,8 +137,8 @@ export interface Identity {
   /** Raised by every write of an IdP that changes something; it is also the ETag. */
   version: number;
   /**
-   * Raised by every reason to reconcile, including writes. An outcome computed for an older revision leaves the identity
-   * dirty.
+   * Raised by every reason to reconcile, including writes, and by every outcome and observation that is saved. An outcome
+   * computed for an older revision leaves the identity dirty, and a plan computed for an older one is not announced.
    */
   revision: number;
   /** The generation of the rules and lookups that the identity was last translated with; 0: never translated. */

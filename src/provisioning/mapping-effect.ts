@@ -121,7 +121,7 @@ function referenceResolver(
   const known = new Map<string, Promise<ResolvedReferences>>();
   return async (rules) => {
     const key = JSON.stringify(findManagerReferences(rules, identity.desired));
-    const resolved = known.get(key) ?? resolveReferences({ ...deps, references }, identity, rules);
+    const resolved = known.get(key) ?? resolveReferences({ ...deps, references }, { identity }, rules);
     known.set(key, resolved);
     return (await resolved).references;
   };
@@ -144,6 +144,7 @@ function createReadOnlyContext(
     baseline: origin.baseline && toTravel(rules, origin.baseline, snapshot).fields,
     identities: { ...deps.identities, commit: async () => 'stale' },
     holds: { admitDeparture: async () => true },
+    freeEmail: undefined,
     announce: async () => 'lost',
     saveEmailWait: async () => {},
     enqueue: async () => {},

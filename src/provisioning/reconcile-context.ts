@@ -27,6 +27,8 @@ export interface ReconcileContext {
   baseline: WantedFields | undefined;
   identities: Pick<Identities, 'find' | 'findHolder' | 'commit' | 'isErased' | 'isWaitedFor' | 'findWaiters'>;
   holds: Pick<Holds, 'admitDeparture'>;
+  /** An address that no identity of the account had, or was about to get, when this attempt began. */
+  freeEmail: string | undefined;
   /** Commits the next call to the travel API before it is sent (`Leases.announce`). */
   announce(announcement: Announcement): ReturnType<Leases['announce']>;
   /** Saves at once that this identity waits for the address: from then on, freeing the address makes it dirty. */

@@ -1,33 +1,37 @@
-import { archiveTraveler } from './archive-traveler.ts';
 import { backoff } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
-import { linkOrCreateTraveler } from './create-traveler.ts';
 import { findings } from './findings.ts';
 import { isHeldByRulesChange, withRulesHold } from './guard.ts';
-import type { Identity, Outcome, Progress } from './identity.ts';
-import { isInactive } from './identity.ts';
-import { isLateCheckDue, removeLateTravelers, withNextLateCheck, withoutLateCalls } from './late-calls.ts';
+import type { Identity, Outcome } from './identity.ts';
 import { leaseDuration, withLeaseGuard } from './lease-guard.ts';
 import { notifyDependents, notifyLeftOutOfCycle, notifySuccessor } from './notify-dependents.ts';
-import { isReturnHeld } from './ownership.ts';
+import { isRefusal, logResult, toOutcome } from './outcome.ts';
 import {
   endInFailure,
   endInState,
   newDraft,
-  type OutcomeDraft,
   type ReconcileContext,
   type ReconcileResult,
   withFinding,
-  withHold,
-  withoutAnnouncedCall,
 } from './reconcile-context.ts';
+import { reconcileTraveler } from './reconcile-traveler.ts';
+import { areSameReferences } from './references.ts';
 import type { RulesChanges } from './rules-change.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { Holds, Identities, Leases, ReconcileQueue, References } from './store-ports.ts';
+import type { Holds, Identities, Leases, ReconcileQueue, ReferenceRow, References } from './store-ports.ts';
 import { type TranslatedIdentity, translateIdentity } from './translate-identity.ts';
 import type { TravelFailure } from './travel-ports.ts';
-import { updateTraveler } from './update-traveler.ts';
+import {
+  type CommitResult,
+  canTakeLease,
+  NotLeased,
+  type PendingWrite,
+  type WriteCommit,
+  withCommitBeforeCalls,
+  withCommitFirst,
+  writeCommit,
+} from './write-attempt.ts';
 
 /**
  * The result of one attempt. `reconciled`: the outcome is saved. `refused`: the travel API or a guard refuses the
@@ -37,10 +41,29 @@ import { updateTraveler } from './update-traveler.ts';
  */
 export type AttemptResult = 'reconciled' | 'refused' | 'busy' | 'moved' | 'failed' | 'unsaved';
 
+/** The result of an attempt, and the outcome if it was saved. */
+export interface Attempt {
+  result: AttemptResult;
+  outcome?: Outcome;
+}
+
+/** An attempt at the identity of a write. */
+export interface WriteAttempt {
+  /** Resolves when the write is committed or refused; rejects with the error of the store. */
+  committed: Promise<CommitResult>;
+  /** Never rejects. */
+  ended: Promise<Attempt>;
+}
+
 /** Reconciles identities with the travel service. */
 export interface Reconciler {
   /** Makes one attempt at one identity, now. Never rejects. */
   reconcile(connection: Connection, id: string): Promise<AttemptResult>;
+  /**
+   * Commits a write and makes one attempt at its identity. What the attempt sends first is computed before the commit
+   * and announced in it, if nothing must be read from the travel API for that.
+   */
+  reconcileWrite(connection: Connection, write: PendingWrite): WriteAttempt;
   /** Resolves when no attempt is running. */
   idle(): Promise<void>;
   /**
@@ -72,23 +95,28 @@ export interface ReconcileDeps {
  */
 export function reconciler(reconcileDeps: ReconcileDeps): Reconciler {
   const deps: ReconcilerState = { ...reconcileDeps, unsaved: new Map() };
-  const running = new Set<Promise<AttemptResult>>();
+  const running = new Set<Promise<unknown>>();
+  const track = <T>(attempt: Promise<T>): Promise<T> => {
+    running.add(attempt);
+    return attempt.finally(() => running.delete(attempt));
+  };
   return {
     releaseUnsaved: async () => {
       for (const [token, { leased, reason }] of [...deps.unsaved]) {
         deps.unsaved.delete(token);
-        if ((await backOff(deps, leased, reason)) === 'unsaved') return false;
+        if ((await backOff(deps, leased, reason)).result === 'unsaved') return false;
       }
       return true;
     },
-    reconcile: async (connection, id) => {
-      const attempt = reconcileOnce(deps, connection, id);
-      running.add(attempt);
-      try {
-        return await attempt;
-      } finally {
-        running.delete(attempt);
-      }
+    reconcile: async (connection, id) => (await track(reconcileOnce(deps, connection, id))).result,
+    reconcileWrite: (connection, write) => {
+      const { newId, now } = deps.runtime;
+      const lease = { token: newId(), ms: leaseDuration(connection), now: now() };
+      const commit = writeCommit(deps, write, lease);
+      return {
+        committed: commit.result,
+        ended: track(attemptWrite(deps, connection, { write, lease, commit })),
+      };
     },
     idle: async () => {
       while (running.size > 0) await Promise.all(running);
@@ -101,25 +129,77 @@ interface ReconcilerState extends ReconcileDeps {
   unsaved: Map<string, { leased: LeasedIdentity; reason: string }>;
 }
 
-async function reconcileOnce(
-  deps: ReconcilerState,
-  connection: Connection,
-  id: string,
-): Promise<AttemptResult> {
+async function reconcileOnce(deps: ReconcilerState, connection: Connection, id: string): Promise<Attempt> {
   const { now, newId } = deps.runtime;
   const lease = { token: newId(), ms: leaseDuration(connection), now: now() };
   const { token } = lease;
   const acquired = await acquireLease(deps, connection, { id, lease });
-  if (typeof acquired === 'string') return acquired;
-  const { identity } = acquired;
-  const extend = (ms: number) => deps.leases.extend(connection.id, id, { token, ms, now: now() });
-  const guarded = withLeaseGuard(connection, { since: lease.now, now, extend });
+  if (typeof acquired === 'string') return { result: acquired };
+  const guarded = underLease(deps, connection, { id, lease });
   try {
     return await reconcileUnderLease(deps, guarded, { ...acquired, token });
   } catch (error) {
     deps.runtime.log.error({ err: error, connection: connection.id, id }, 'reconciliation failed');
-    return await backOff(deps, { identity, token }, String(error));
+    return backOff(deps, { ...acquired, token }, String(error));
   }
+}
+
+/** Returns the connection whose calls are sent only while the lease lasts. */
+function underLease(
+  { leases, runtime: { now } }: ReconcilerState,
+  connection: Connection,
+  { id, lease: { token, now: since } }: { id: string; lease: Lease },
+): Connection {
+  const extend = (ms: number) => leases.extend(connection.id, id, { token, ms, now: now() });
+  return withLeaseGuard(connection, { since, now, extend });
+}
+
+/** The identity of a write as it is stored by a commit that takes the lease. */
+function toLeased(
+  { identity, before, references, freeEmail, generation }: PendingWrite,
+  token: string,
+): LeasedIdentity {
+  const revision = before === undefined ? identity.revision : before.revision + 1;
+  return { identity: { ...identity, revision }, token, references, freeEmail, generation };
+}
+
+interface CommittingAttempt {
+  write: PendingWrite;
+  lease: Lease;
+  commit: WriteCommit;
+}
+
+async function attemptWrite(
+  deps: ReconcilerState,
+  connection: Connection,
+  { write, lease, commit }: CommittingAttempt,
+): Promise<Attempt> {
+  const { id } = write.identity;
+  const leased = toLeased(write, lease.token);
+  try {
+    if (!canTakeLease(write)) await commit.run();
+    const connected = withCommitBeforeCalls(underLease(deps, connection, { id, lease }), commit);
+    return await reconcileUnderLease(withCommitFirst(deps, write, commit), connected, leased);
+  } catch (error) {
+    // The write is committed even if its attempt fails before the commit.
+    const refusal = await commit.run().then(
+      () => undefined,
+      (reason: unknown) => ({ reason }),
+    );
+    if (refusal) return afterRefusal(deps, connection, { id, reason: refusal.reason });
+    deps.runtime.log.error({ err: error, connection: connection.id, id }, 'reconciliation failed');
+    return backOff(deps, leased, String(error));
+  }
+}
+
+/** Reconciles an identity whose write was committed without the lease. */
+async function afterRefusal(
+  deps: ReconcilerState,
+  connection: Connection,
+  { id, reason }: { id: string; reason: unknown },
+): Promise<Attempt> {
+  if (!(reason instanceof NotLeased)) return { result: 'unsaved' };
+  return reason.isCommitted ? reconcileOnce(deps, connection, id) : { result: 'busy' };
 }
 
 /**
@@ -139,47 +219,58 @@ async function acquireLease(
   }
 }
 
+type Lease = Parameters<Leases['acquire']>[2];
+
 /** An identity under its lease, and the generation of the rules in force when the lease was acquired. */
 type Acquired = NonNullable<Awaited<ReturnType<Leases['acquire']>>>;
 
-interface LeasedIdentity {
-  identity: Identity;
+interface LeasedIdentity extends Acquired {
   token: string;
+  /** The stored references; undefined if they must be read. */
+  references?: ReferenceRow[] | undefined;
+  /** An address that no identity of the account had when this attempt began. */
+  freeEmail?: string | undefined;
 }
 
 async function reconcileUnderLease(
   deps: ReconcilerState,
   connection: Connection,
-  leased: LeasedIdentity & Acquired,
-): Promise<AttemptResult> {
-  const { identity, token, generation } = leased;
-  const translated = await translateIdentity(deps, { connection, identity, generation });
+  leased: LeasedIdentity,
+): Promise<Attempt> {
+  const { identity, token, references, generation } = leased;
+  const translated = await translateIdentity(deps, { connection, identity, references, generation });
   const { result, rulesGeneration, announced } = await decideResult(deps, connection, { leased, translated });
-  const { end } = result;
   // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
-  if (!('kind' in translated) && end.kind === 'state') {
-    // A deleted user has no references. If the DELETE is refused, the user is only deactivated and keeps them.
-    const isLeaving = identity.deletedAt !== undefined && !isRefusal(result);
-    const rows = isLeaving ? [] : translated.resolved.rows;
-    await deps.references.save(connection.id, identity.id, rows);
-  }
-  const outcome = toOutcome(deps, identity, { result, translated, rulesGeneration });
-  logResult(deps, identity, result);
+  if (!('kind' in translated) && result.end.kind === 'state')
+    await saveReferences(deps, identity, { translated, result });
+  const outcome = toOutcome(deps.runtime, identity, { result, translated, rulesGeneration });
+  logResult(deps.runtime.log, identity, result);
   deps.runtime.checkpoint('beforeOutcome');
-  const saved = await deps.leases.finish(connection.id, identity.id, token, identity.revision, outcome);
+  const saved = await deps.leases.finish(connection.id, identity.id, token, identity, outcome);
   if (saved === 'taken') {
     return backOff(deps, leased, 'another identity was linked to the same traveler');
   }
   if (saved === 'lost') {
     await notifySuccessor(deps, connection, identity);
-    return 'busy';
+    return { result: 'busy' };
   }
   await notifyDependents(deps, connection, { before: identity, after: outcome, announced });
   if (!('kind' in translated))
     await notifyLeftOutOfCycle(deps, { identity, before: translated.resolved.before, after: outcome });
-  if (end.kind === 'failed') return 'failed';
-  if (saved === 'moved') return 'moved';
-  return isRefusal(result) ? 'refused' : 'reconciled';
+  if (result.end.kind === 'failed') return { result: 'failed', outcome };
+  if (saved === 'moved') return { result: 'moved', outcome };
+  return { result: isRefusal(result) ? 'refused' : 'reconciled', outcome };
+}
+
+/** Saves the references that the outcome follows, if they differ from the stored ones. */
+async function saveReferences(
+  { references }: ReconcileDeps,
+  { connection, id, deletedAt }: Identity,
+  { translated: { resolved }, result }: { translated: TranslatedIdentity; result: ReconcileResult },
+): Promise<void> {
+  // A deleted user has no references. If the DELETE is refused, the user is only deactivated and keeps them.
+  const rows = deletedAt !== undefined && !isRefusal(result) ? [] : resolved.rows;
+  if (!areSameReferences(resolved.stored, rows)) await references.save(connection, id, rows);
 }
 
 interface Decision {
@@ -234,14 +325,14 @@ function newContext(
   deps: ReconcileDeps,
   connection: Connection,
   {
-    leased: { identity, token },
+    leased: { identity, token, freeEmail },
     translated: { rulesSnapshot, translation, baseline },
     announced,
   }: { leased: LeasedIdentity; translated: TranslatedIdentity; announced: string[] },
 ): ReconcileContext {
   const { identities, leases, holds, runtime } = deps;
   return {
-    ...{ connection, identity, rulesSnapshot, translation, baseline, identities, holds },
+    ...{ connection, identity, rulesSnapshot, translation, baseline, identities, holds, freeEmail },
     announce: async (announcement) => {
       const outcome = await leases.announce(connection.id, identity.id, token, announcement);
       if (outcome === 'done' && 'creating' in announcement && announcement.creating)
@@ -259,124 +350,10 @@ function newContext(
   };
 }
 
-/** Decides which step the identity needs: archive its traveler, link or create one, or update the linked one. */
-async function reconcileTraveler(context: ReconcileContext): Promise<ReconcileResult> {
-  const { identity } = context;
-  const initial = newDraft(identity, context.translation);
-  if (!identity.claimed) return endInState({ ...initial, findings: [] }, 'synced');
-  if (identity.deletedAt !== undefined) return archiveTraveler(context, initial);
-  const { movedFrom } = identity.origin;
-  const draft = movedFrom === undefined ? initial : withFinding(initial, findings.movedFrom(movedFrom));
-  if (isReturnHeld(identity))
-    return endInState(withHold(context, withFinding(draft, findings.heldReturn()), 'return'), 'held');
-  const first =
-    draft.travelId === undefined
-      ? await linkUnlessInactive(context, draft)
-      : await updateTraveler(context, draft);
-  if (first !== 'gone') return first;
-  const unlinked: OutcomeDraft = {
-    ...withoutAnnouncedCall(draft),
-    travelId: undefined,
-    observed: undefined,
-  };
-  if (isInactive(identity)) return endInState(unlinked, 'synced');
-  const again = await linkUnlessInactive(context, unlinked);
-  if (again !== 'gone') return again;
-  return endInFailure(unlinked, {
-    kind: 'unavailable',
-    text: 'the traveler was deleted while it was being made',
-  });
-}
-
-/** Links or creates a traveler. For an inactive user whose traveler was deleted, no new one is created. */
-async function linkUnlessInactive(
-  context: ReconcileContext,
-  initial: OutcomeDraft,
-): Promise<ReconcileResult | 'gone'> {
-  const isDue = isLateCheckDue(context, initial);
-  const failure = isDue ? await removeLateTravelers(context, initial) : undefined;
-  if (failure) return endInFailure(initial, failure);
-  const isOpen = initial.creating !== undefined && initial.progress.reservation !== undefined;
-  if (isOpen) return linkOrCreateTraveler(context, initial);
-  const draft = isDue ? withoutLateCalls(initial) : initial;
-  const hadTraveler = Object.keys(draft.applied).length > 0;
-  if (isInactive(context.identity) && hadTraveler)
-    return endInState({ ...draft, creating: undefined }, 'synced');
-  return linkOrCreateTraveler(context, { ...draft, applied: {} });
-}
-
-function toOutcome(
-  deps: ReconcileDeps,
-  identity: Identity,
-  {
-    result: { draft, end },
-    translated,
-    rulesGeneration,
-  }: Pick<Decision, 'result' | 'rulesGeneration'> & { translated: TranslatedIdentity | TravelFailure },
-): Outcome {
-  const { now, random } = deps.runtime;
-  const trace = 'kind' in translated ? identity.trace : translated.translation.trace;
-  const common = { ...draft, trace, rulesGeneration };
-  if (end.kind === 'state') {
-    const progress = withSettledVersion(identity, withNextLateCheck(draft.progress, now()));
-    return { ...common, progress, state: end.state, attempts: 0, nextAttemptAt: undefined };
-  }
-  const nextAttemptAt = now() + backoff(end.failure, identity.attempts, random());
-  return {
-    ...common,
-    // After a failed attempt the identity still waits for the address: other identities use this to find cycles.
-    waitingFor: draft.waitingFor ?? identity.waitingFor,
-    hold: draft.hold ?? identity.hold,
-    state: 'dirty',
-    attempts: identity.attempts + 1,
-    nextAttemptAt,
-  };
-}
-
-/** Sets `settledVersion`, but only for a claimed identity: the first write of an IdP must read the traveler. */
-function withSettledVersion({ claimed, version }: Identity, progress: Progress): Progress {
-  return claimed ? { ...progress, settledVersion: version } : progress;
-}
-
-function logResult(
-  { runtime: { log } }: ReconcileDeps,
-  { connection, id, attempts }: Identity,
-  { draft, end }: ReconcileResult,
-): void {
-  const where = { connection, id };
-  if (end.kind === 'state') {
-    log.info({ ...where, state: end.state, findings: draft.findings.map(({ code }) => code) }, 'reconciled');
-    return;
-  }
-  const { failure } = end;
-  if (failure.kind === 'unauthorized') {
-    log.error(
-      where,
-      'the travel API refuses the credential of the bridge (401): check TRAVEL_API_KEY; retrying',
-    );
-  } else {
-    const text = failure.kind === 'unavailable' ? failure.text : failure.kind;
-    log.warn(
-      { ...where, failure: text, attempts: attempts + 1 },
-      'a call to the travel API failed; retrying',
-    );
-  }
-}
-
-/** True if the result makes the IdP's deactivation or DELETE fail with 403. */
-function isRefusal({ draft, end }: ReconcileResult): boolean {
-  if (end.kind !== 'state') return false;
-  return end.state === 'refused' || (end.state === 'held' && draft.hold?.cause === 'guarded');
-}
-
 /**
  * Ends an attempt without an outcome, after an unexpected error or if another identity was linked first; retries later.
  */
-async function backOff(
-  deps: ReconcilerState,
-  leased: LeasedIdentity,
-  reason: string,
-): Promise<'failed' | 'unsaved'> {
+async function backOff(deps: ReconcilerState, leased: LeasedIdentity, reason: string): Promise<Attempt> {
   const { identity, token } = leased;
   const { now, random, log } = deps.runtime;
   const wait = backoff({ kind: 'unavailable', text: reason }, identity.attempts, random());
@@ -389,11 +366,12 @@ async function backOff(
       attempts: identity.attempts + 1,
       nextAttemptAt: now() + wait,
     };
-    await deps.leases.finish(identity.connection, identity.id, token, identity.revision, outcome);
+    const { revision } = identity;
+    await deps.leases.finish(identity.connection, identity.id, token, { ...latest, revision }, outcome);
   } catch (error) {
     log.error({ err: error }, 'the outcome could not be saved; retrying until the lease ends');
     deps.unsaved.set(token, { leased, reason });
-    return 'unsaved';
+    return { result: 'unsaved' };
   }
-  return 'failed';
+  return { result: 'failed' };
 }

@@ -16,6 +16,8 @@ export interface ResolvedReferences {
   rows: ReferenceRow[];
   /** The rows that were stored before. */
   before: ReferenceRow[];
+  /** The rows that are stored now. */
+  stored: ReferenceRow[];
 }
 
 /**
@@ -24,11 +26,11 @@ export interface ResolvedReferences {
  */
 export async function resolveReferences(
   deps: ReferenceDeps,
-  identity: Identity,
+  { identity, references: known }: { identity: Identity; references?: ReferenceRow[] | undefined },
   rules: Rules,
 ): Promise<ResolvedReferences> {
   const { connection, id } = identity;
-  const before = await deps.references.findRows(connection, id);
+  const before = known ?? (await deps.references.findRows(connection, id));
   const earlier = new Map(before.map((row) => [row.raw, row]));
   const raws = findManagerReferences(rules, identity.desired);
   // The references of an unclaimed identity are never sent, so they are not saved.
@@ -41,8 +43,8 @@ export async function resolveReferences(
   for (const raw of raws) found.push(await resolveTarget(deps, { identity, raw, earlier: earlier.get(raw) }));
   const linked = found.map(toLinkedRow(identity));
   const admit = (readRows: ReadRows) => withoutCycles(readRows, id, { found, linked });
-  const isAsBefore = areSameRows(before, linked);
-  const admitted = !mustSave || isAsBefore ? linked : await deps.references.update(connection, id, admit);
+  const isAsBefore = !mustSave || areSameReferences(before, linked);
+  const admitted = isAsBefore ? linked : await deps.references.update(connection, id, admit);
   const references = new Map<string, Reference>();
   for (const [index, one] of found.entries())
     references.set(one.raw, toReference(identity, one, admitted[index]));
@@ -51,10 +53,11 @@ export async function resolveReferences(
     const travelId = reference && 'travelId' in reference ? reference.travelId : undefined;
     return { raw, target: target?.id, travelId };
   });
-  return { references, rows: mustSave ? rows : [], before };
+  return { references, rows: mustSave ? rows : [], before, stored: isAsBefore ? before : admitted };
 }
 
-function areSameRows(some: ReferenceRow[], others: ReferenceRow[]): boolean {
+/** True if two lists of references have the same values and targets. */
+export function areSameReferences(some: ReferenceRow[], others: ReferenceRow[]): boolean {
   const isAt = ({ raw, target, travelId }: ReferenceRow, index: number) => {
     const other = others[index];
     return other?.raw === raw && other.target === target && other.travelId === travelId;

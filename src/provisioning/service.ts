@@ -15,6 +15,7 @@ import { type Importer, importer } from './import.ts';
 import { scanQueue } from './list-users.ts';
 import { type MappingPreviewer, mappingPreviewer } from './preview-mapping.ts';
 import { type Reconciler, reconciler } from './reconcile.ts';
+import { reconcileWithinBudget } from './reconcile-within-budget.ts';
 import type { BackgroundTasks } from './replica-ports.ts';
 import { rulesChanges } from './rules-change.ts';
 import type { RulesStore } from './rules-ports.ts';
@@ -29,7 +30,7 @@ import type {
   References,
   Retention,
 } from './store-ports.ts';
-import { reconcileWithinBudget, type UserService, userService } from './users.ts';
+import { type UserService, userService } from './users.ts';
 
 /** The part of the store that provisioning uses. */
 export interface ProvisioningStore {
@@ -125,7 +126,7 @@ function createDeps({ store, connections, runtime }: ServiceOptions, stateOf: St
     },
   };
   const changes = rulesChanges(shared);
-  const { reconcile, ...otherReconciler } = reconciler({ ...shared, rulesChanges: changes });
+  const { reconcile, reconcileWrite, ...otherReconciler } = reconciler({ ...shared, rulesChanges: changes });
   const { find } = existingUserFinder(shared);
   const { run: runImport } = importer(shared);
   return {
@@ -135,6 +136,7 @@ function createDeps({ store, connections, runtime }: ServiceOptions, stateOf: St
     reconciler: {
       ...otherReconciler,
       reconcile: (connection, id) => reconcile(stateOf(connection).reportingConnection, id),
+      reconcileWrite: (connection, write) => reconcileWrite(stateOf(connection).reportingConnection, write),
     } satisfies Reconciler,
     existingUserFinder: {
       find: (connection, address) => find(stateOf(connection).protectedConnection, address),

@@ -4,15 +4,29 @@ import type { Decision, Hold, HoldCause, Identity, Origin, Outcome, Progress } f
 import type { ListPage, ListQuery, ListScan, UserField, UserOrder } from './list-ports.ts';
 import type { SafetyValve } from './policies.ts';
 
+/** A lease that is taken in the commit of a write. */
+export interface WriteLease {
+  token: string;
+  /** The duration of the lease, which begins at `now`. */
+  ms: number;
+  now: number;
+}
+
 /** One change of an atomic commit. */
 export type IdentityChange =
-  | { kind: 'insert'; identity: Identity }
+  | { kind: 'insert'; identity: Identity; lease?: WriteLease }
   /**
    * Writes the columns that an IdP decides (desired, claimed, deletedAt, lastModified, version, state, attempts,
    * nextAttemptAt, origin), and `applied` if an unclaimed identity becomes claimed. Raises the revision. Applies only
-   * if the stored version is `expected`.
+   * if the stored version is `expected`. The lease is taken, and `progress` is written, only if the identity is still as
+   * it was read in `before`, and has no lease.
    */
-  | { kind: 'update'; identity: Identity; expected: number }
+  | {
+      kind: 'update';
+      identity: Identity;
+      expected: number;
+      lease?: WriteLease & { before: Identity; progress: Progress };
+    }
   /**
    * Takes the traveler away from a tombstone: its link, applied values and reservation, and its pending work. Applies
    * only if the lease and `applied` are unchanged since they were read, because otherwise the new identity would
@@ -72,6 +86,35 @@ export interface ListedIdentity extends Omit<IdentityView, 'desired'> {
   desired: string | undefined;
 }
 
+/** An identity as stored. Most of it is parsed only when it is needed, because most repeated writes change nothing. */
+export interface StoredIdentity {
+  view: IdentityView;
+  isDeleted: boolean;
+  /** True if the identity has stored references. */
+  hasReferences: boolean;
+  /** The generation of the rules in force at this moment. */
+  generation: number;
+  parse(): Identity;
+}
+
+/** The identities with the userName, externalId or email address of a new user, tombstones included, newest first. */
+export interface NewUserMatches {
+  /** Of the connection. */
+  userName: Identity[];
+  /** Of the connection. */
+  externalId: Identity[];
+  /** Of the connection, by the email address of the linked traveler as last read. */
+  travelEmail: Identity[];
+  /** The claimed identity of the account whose traveler has the address; a live one before a tombstone. */
+  holder: Identity | undefined;
+  /** The claimed identity of the account that is creating a traveler with the address. */
+  creator: Identity | undefined;
+  /** Identities of the account that wait for the address; if there are very many, only some of them. */
+  waiters: Identity[];
+  /** The generation of the rules in force at this moment. */
+  generation: number;
+}
+
 /** One page of complete identities, with the total number of live ones. */
 export interface IdentityPage {
   total: number;
@@ -83,6 +126,13 @@ export interface Identities {
   findById(connection: string, id: string): Promise<Identity | undefined>;
   /** Returns the live identity with this id; undefined if there is none or it is a tombstone. */
   findView(connection: string, id: string): Promise<IdentityView | undefined>;
+  /** Returns the identity, which may be a tombstone, for a write of the IdP. */
+  findForWrite(connection: string, id: string): Promise<StoredIdentity | undefined>;
+  /** Returns the identities that decide what a POST is, in one reading. */
+  findForNewUser(
+    connection: string,
+    user: { userName: string; externalId: string | undefined; email: string | undefined },
+  ): Promise<NewUserMatches>;
   /** Returns every match, tombstones included, newest first. */
   find(connection: string, match: IdentityMatch): Promise<Identity[]>;
   /** Reads complete live identities by `position`; with `limit` 0 it only counts them. */
@@ -94,10 +144,9 @@ export interface Identities {
     scan: ListScan<ListedIdentity>,
   ): Promise<ListPage<ListedIdentity>>;
   /**
-   * Commits all changes or none. `stale`: an identity no longer has its expected version; `duplicate`: another live
-   * identity has the userName.
+   * Commits all changes or none. `unleased`: committed, but without the lease and the progress of an update; `stale`: an identity no longer has its expected version; `duplicate`: another live identity has the userName.
    */
-  commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'stale' | 'duplicate'>;
+  commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'unleased' | 'stale' | 'duplicate'>;
   /**
    * Returns the claimed identity, in any connection of the account, that is linked to this traveler or is creating it.
    * `travelEmailKey` is an address as `addressKey` returns it.
@@ -161,15 +210,15 @@ export interface Leases {
   /** Saves the address that the identity waits for. The identity becomes dirty as soon as that address is free. */
   waitFor(connection: string, id: string, token: string, email: string): Promise<void>;
   /**
-   * Saves the outcome and ends the lease. `moved`: saved, but the revision was raised meanwhile, so the identity stays
-   * dirty; `lost`: the lease had ended, nothing is saved; `taken`: another identity of the account is linked to the
-   * traveler, nothing is saved.
+   * Saves the outcome of an attempt at the identity `before`, raises the revision and ends the lease. `moved`: saved,
+   * but the revision was raised meanwhile, so the identity stays dirty; `lost`: the lease had ended, nothing is saved;
+   * `taken`: another identity of the account is linked to the traveler, nothing is saved.
    */
   finish(
     connection: string,
     id: string,
     token: string,
-    revision: number,
+    before: { revision: number; travelId?: string | undefined },
     outcome: Outcome,
   ): Promise<'kept' | 'moved' | 'lost' | 'taken'>;
   /** Ends the lease without saving an outcome. */

@@ -5,7 +5,7 @@ import type { Identity } from './identity.ts';
 import type { WantedFields } from './reconcile-context.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
 import type { RulesSnapshot, RulesSnapshots } from './rules-snapshot.ts';
-import type { Identities, References } from './store-ports.ts';
+import type { Identities, ReferenceRow, References } from './store-ports.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 /** The part of the store that a translation reads references from and saves them to. */
@@ -23,6 +23,12 @@ export interface TranslatedIdentity {
   baseline: WantedFields | undefined;
 }
 
+/** An identity, and its stored references if they are known. */
+interface TranslationSource {
+  identity: Identity;
+  references?: ReferenceRow[] | undefined;
+}
+
 /**
  * Translates the desired state of an identity to travel fields, with the rules and lookups in force of this generation
  * or a later one.
@@ -31,24 +37,26 @@ export interface TranslatedIdentity {
  */
 export async function translateIdentity(
   deps: TranslateDeps & { rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'> },
-  { connection, identity, generation }: { connection: Connection; identity: Identity; generation: number },
+  { connection, generation, ...source }: { connection: Connection; generation: number } & TranslationSource,
 ): Promise<TranslatedIdentity | TravelFailure> {
   const rulesSnapshot = await deps.rulesSnapshots.current(connection, generation);
   if ('kind' in rulesSnapshot) return rulesSnapshot;
-  const first = await translateWith(deps, identity, rulesSnapshot);
+  const first = await translateWith(deps, source, rulesSnapshot);
   if (!first.translation.needsFreshLookups) return first;
   const fresh = await deps.rulesSnapshots.refresh(connection);
   if ('kind' in fresh || fresh.version === rulesSnapshot.version) return first;
-  const again = await translateWith(deps, identity, fresh);
-  return { ...again, resolved: { ...again.resolved, before: first.resolved.before } };
+  const { before, stored } = first.resolved;
+  const again = await translateWith(deps, { ...source, references: stored }, fresh);
+  return { ...again, resolved: { ...again.resolved, before } };
 }
 
 async function translateWith(
   deps: TranslateDeps,
-  identity: Identity,
+  source: TranslationSource,
   rulesSnapshot: RulesSnapshot,
 ): Promise<TranslatedIdentity> {
-  const resolved = await resolveReferences(deps, identity, rulesSnapshot.rules);
+  const { identity } = source;
+  const resolved = await resolveReferences(deps, source, rulesSnapshot.rules);
   const snapshot = {
     lookups: rulesSnapshot.lookups,
     references: resolved.references,

@@ -93,6 +93,8 @@ export interface TravelLookups {
    * their values from here. `isRecent`: another replica has just read them, so that they are not read again at once.
    */
   adopt(lookups: Lookups, isRecent: boolean): void;
+  /** True if `current` and `readOwnUser` need no call to the travel API now. */
+  areCached(): boolean;
   /** Returns the travel user to whom the credential of the bridge belongs. */
   readOwnUser(): Promise<TravelAnswer<TravelUser>>;
 }

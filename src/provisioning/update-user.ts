@@ -7,6 +7,7 @@ import { isInactive } from './identity.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { IdentityChange } from './store-ports.ts';
 import { leaverExternalId } from './takeover.ts';
+import type { PendingWrite } from './write-attempt.ts';
 
 /** A PUT (`replace`) or PATCH of an existing user. */
 export interface UserWrite {
@@ -16,10 +17,7 @@ export interface UserWrite {
 }
 
 /** The changed identity, and the changes whose commit saves it. */
-export interface UpdatedUser {
-  identity: Identity;
-  changes: IdentityChange[];
-}
+type UpdatedUser = Pick<PendingWrite, 'identity' | 'changes'>;
 
 /**
  * Computes the claimed, dirty identity with the new desired state. A user who is reactivated with another externalId is

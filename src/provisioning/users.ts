@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ScimResource } from '../schema/resource.ts';
-import type { CircuitBreaker } from './circuit-breaker.ts';
+import { extensionsOf, type ScimResource } from '../schema/resource.ts';
 import type { Connection } from './connection.ts';
 import { createUser, withNextVersion } from './create-user.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
@@ -17,7 +16,7 @@ import {
 } from './list-users.ts';
 import { markDirty, referenceValuesOf } from './notify-dependents.ts';
 import { ProvisioningError } from './provisioning-error.ts';
-import type { AttemptResult, Reconciler } from './reconcile.ts';
+import type { BudgetedAttempt, ReconcileWithinBudget } from './reconcile-within-budget.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange, IdentityView, ReconcileQueue, References } from './store-ports.ts';
@@ -83,21 +82,13 @@ async function create(
   desired: ScimResource,
 ): Promise<UserView> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const { identity, changes } = await createUser(deps, connection, {
-      ...desired,
-      active: desired.active ?? true,
+    const write = await createUser(deps, connection, { ...desired, active: desired.active ?? true });
+    const { identity } = write;
+    const attempt = await deps.reconcileWithinBudget.commit(connection, write, async () => {
+      if (identity.travelId !== undefined) await markReferrersDirty(deps, identity, identity);
     });
-    deps.runtime.checkpoint('beforeCommit');
-    const outcome = await deps.identities.commit(connection.id, changes);
-    if (outcome === 'duplicate') throw conflictError();
-    if (outcome === 'stale') continue;
-    deps.runtime.checkpoint('afterCommit');
-    if (identity.travelId !== undefined) await markReferrersDirty(deps, identity, identity);
-    // If a next attempt is scheduled, the identity must wait for a call in flight; the background loop reconciles it
-    // then.
-    if (identity.nextAttemptAt === undefined)
-      await deps.reconcileWithinBudget.reconcile(connection, identity.id);
-    return readView(deps, connection.id, identity.id);
+    if (attempt === 'stale') continue;
+    return viewAfter(deps, identity, { attempt, inGroups: write.before !== undefined });
   }
   throw busyError();
 }
@@ -114,41 +105,55 @@ async function updateDesired(
   update: UserUpdate,
 ): Promise<UserView> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const unchanged = await viewIfUnchanged(deps, connection.id, update);
-    if (unchanged) return unchanged;
-    const before = await findLive(deps, connection.id, update.id);
-    const after = withStoredActive(before.desired, update.change(before.desired, before.version));
-    const changesNothing = before.claimed && isDeepStrictEqual(after, before.desired);
-    if (changesNothing && before.state !== 'refused' && before.hold?.cause !== 'guarded')
-      return readView(deps, connection.id, before.id);
-    if (!changesNothing) {
-      const write = { before, after, kind: update.kind };
-      const { identity, changes } = updateUser(deps.runtime, connection, write);
-      if ((await commitChanges(deps, connection, changes)) === 'stale') continue;
-      await markReferrersDirty(deps, before, identity);
-    }
-    const attempt = await deps.reconcileWithinBudget.reconcile(connection, before.id);
-    if (attempt === 'refused' && after.active === false)
-      await throwIfArchiveRefused(deps, connection, before.id);
-    return readView(deps, connection.id, before.id);
+    const stored = await deps.identities.findForWrite(connection.id, update.id);
+    if (!stored || stored.isDeleted) throw notFoundError();
+    const { view } = stored;
+    const desired = JSON.parse(view.desired) as ScimResource; // The store writes only SCIM resources into this column.
+    const after = withStoredActive(desired, update.change(desired, view.version));
+    const isSame = isDeepStrictEqual(after, desired);
+    if (isSame && view.canAnswerNoOp) return toUserView(deps, connection.id, view);
+    const before = stored.parse();
+    if (isSame && before.claimed) return repeat(deps, connection, before);
+    const { identity, changes } = updateUser(deps.runtime, connection, { before, after, kind: update.kind });
+    const references = stored.hasReferences ? undefined : [];
+    const write = { identity, before, changes, references, generation: stored.generation };
+    const attempt = await deps.reconcileWithinBudget.commit(connection, write, () =>
+      markReferrersDirty(deps, before, identity),
+    );
+    if (attempt === 'stale') continue;
+    if (attempt.result === 'refused' && after.active === false)
+      throwIfArchiveRefused({ ...identity, ...attempt.outcome });
+    return viewAfter(deps, identity, { attempt, inGroups: view.inGroups });
   }
   throw busyError();
 }
 
-/**
- * Answers a write that changes nothing, which IdPs often repeat. Reads only the columns of the response instead of the
- * whole identity.
- */
-async function viewIfUnchanged(
+/** Answers a write that changes nothing, of an identity that is refused or held: any repeat tries again. */
+async function repeat(deps: UserServiceDeps, connection: Connection, before: Identity): Promise<UserView> {
+  const isTriedAgain = before.state === 'refused' || before.hold?.cause === 'guarded';
+  const attempt = isTriedAgain ? await deps.reconcileWithinBudget.reconcile(connection, before.id) : 'later';
+  if (attempt === 'refused' && before.desired.active === false) {
+    const identity = await deps.identities.findById(connection.id, before.id);
+    if (identity) throwIfArchiveRefused(identity);
+  }
+  return readView(deps, connection.id, before.id);
+}
+
+/** Returns the user as the write and its attempt have left it, without reading it again. */
+function viewAfter(
   deps: UserServiceDeps,
-  connection: string,
-  { id, change }: UserUpdate,
-): Promise<UserView | undefined> {
-  const stored = await deps.identities.findView(connection, id);
-  if (!stored?.canAnswerNoOp) return undefined;
-  const current = JSON.parse(stored.desired) as ScimResource; // The store writes only SCIM resources into this column.
-  const isSame = isDeepStrictEqual(withStoredActive(current, change(current, stored.version)), current);
-  return isSame ? toUserView(deps, connection, stored) : undefined;
+  identity: Identity,
+  { attempt, inGroups }: { attempt: BudgetedAttempt; inGroups: boolean },
+): Promise<UserView> {
+  const { connection, id, desired, version, createdAt, lastModified } = identity;
+  const { travelId, state } = attempt.outcome ?? identity;
+  return toUserView(deps, connection, {
+    ...{ id, version, createdAt, lastModified, inGroups },
+    desired: JSON.stringify(desired),
+    extensions: JSON.stringify(extensionsOf(desired)),
+    travelUserId: travelId,
+    canAnswerNoOp: state !== 'refused' && state !== 'held',
+  });
 }
 
 /**
@@ -159,56 +164,47 @@ function withStoredActive(current: ScimResource, changed: ScimResource): ScimRes
   return typeof changed.active === 'boolean' ? changed : { ...changed, active: current.active ?? true };
 }
 
-async function commitChanges(
-  deps: UserServiceDeps,
-  connection: Connection,
-  changes: IdentityChange[],
-): Promise<'done' | 'stale'> {
-  deps.runtime.checkpoint('beforeCommit');
-  const outcome = await deps.identities.commit(connection.id, changes);
-  if (outcome === 'duplicate') throw conflictError();
-  deps.runtime.checkpoint('afterCommit');
-  return outcome;
-}
-
 async function remove(
   deps: UserServiceDeps,
   connection: Connection,
   { id, check }: { id: string; check: ((version: number) => void) | undefined },
 ): Promise<void> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const before = await findLiveForDelete(deps, connection, id);
+    const stored = await deps.identities.findForWrite(connection.id, id);
+    if (!stored) throw notFoundError();
+    const before = stored.parse();
+    if (stored.isDeleted) await throwDeleted(deps, connection, before);
     check?.(before.version);
     const { runtime } = deps;
-    const memberOf = await deps.groups.membershipsOf(connection.id, id);
+    const memberOf = stored.view.inGroups ? await deps.groups.membershipsOf(connection.id, id) : [];
     const identity: Identity = {
       ...withNextVersion(before, runtime),
       deletedAt: runtime.wallClock(),
       origin: memberOf.length > 0 ? { ...before.origin, memberOf } : before.origin,
     };
-    const change = { kind: 'update', identity, expected: before.version } as const;
-    if ((await commitChanges(deps, connection, [change])) === 'stale') continue;
-    await markReferrersDirty(deps, before, identity);
-    if ((await deps.reconcileWithinBudget.reconcile(connection, id)) === 'refused')
-      await undoDelete(deps, connection, id);
+    const changes: IdentityChange[] = [{ kind: 'update', identity, expected: before.version }];
+    const references = stored.hasReferences ? undefined : [];
+    const write = { identity, before, changes, references, generation: stored.generation };
+    const attempt = await deps.reconcileWithinBudget.commit(connection, write, () =>
+      markReferrersDirty(deps, before, identity),
+    );
+    if (attempt === 'stale') continue;
+    if (attempt.result === 'refused') await undoDelete(deps, connection, id);
     return;
   }
   throw busyError();
 }
 
 /**
- * Returns the live identity. If an earlier DELETE was committed but the process ended before it was answered, the repeated
- * DELETE must still report a refusal.
+ * Answers the DELETE of a tombstone. If an earlier DELETE was committed but the process ended before it was answered, the
+ * repeated DELETE must still report a refusal.
  */
-async function findLiveForDelete(
+async function throwDeleted(
   deps: UserServiceDeps,
   connection: Connection,
-  id: string,
-): Promise<Identity> {
-  const identity = await deps.identities.findById(connection.id, id);
-  if (identity?.deletedAt === undefined) return findLive(deps, connection.id, id);
-  const isOpen =
-    identity.state === 'dirty' || identity.state === 'refused' || identity.hold?.cause === 'guarded';
+  { id, state, hold }: Identity,
+): Promise<never> {
+  const isOpen = state === 'dirty' || state === 'refused' || hold?.cause === 'guarded';
   if (isOpen && (await deps.reconcileWithinBudget.reconcile(connection, id)) === 'refused')
     await undoDelete(deps, connection, id);
   throw notFoundError();
@@ -247,16 +243,11 @@ async function undoDelete(deps: UserServiceDeps, connection: Connection, id: str
   throw refusedError(tombstone);
 }
 
-async function throwIfArchiveRefused(
-  deps: UserServiceDeps,
-  connection: Connection,
-  id: string,
-): Promise<void> {
-  const identity = await deps.identities.findById(connection.id, id);
-  const isArchiveRefused = identity?.findings.some(
+function throwIfArchiveRefused(identity: Identity): void {
+  const isArchiveRefused = identity.findings.some(
     ({ field, code }) => (field === 'archived' && code !== 'drift') || code === 'ownCredential',
   );
-  if (identity && isArchiveRefused) throw refusedError(identity);
+  if (isArchiveRefused) throw refusedError(identity);
 }
 
 /** Marks the identities dirty that refer to this user by a value that was added or removed. */
@@ -271,12 +262,6 @@ async function markReferrersDirty(deps: UserServiceDeps, before: Identity, after
   const values = isDeleted || isNewOrRestored ? [...new Set([...old, ...now])] : changed;
   const referrers = await deps.references.findReferrers(after.connection, after.id, values);
   await markDirty(deps, after.connection, referrers);
-}
-
-async function findLive(deps: UserServiceDeps, connection: string, id: string): Promise<Identity> {
-  const identity = await deps.identities.findById(connection, id);
-  if (!identity || identity.deletedAt !== undefined) throw notFoundError();
-  return identity;
 }
 
 async function readView(deps: UserServiceDeps, connection: string, id: string): Promise<UserView> {
@@ -299,10 +284,6 @@ function notFoundError(): ProvisioningError {
   return new ProvisioningError('notFound', 'There is no such user.');
 }
 
-function conflictError(): ProvisioningError {
-  return new ProvisioningError('conflict', 'Another user has this userName.');
-}
-
 function refusedError({ hold, findings }: Identity): ProvisioningError {
   if (hold?.cause === 'guarded')
     return new ProvisioningError(
@@ -319,51 +300,6 @@ function refusedError({ hold, findings }: Identity): ProvisioningError {
 
 function busyError(): ProvisioningError {
   return new ProvisioningError('unavailable', 'Too many writers change this user at once; try again.');
-}
-
-/** Reconciles an identity right after a write, for as long as the IdP may wait for its answer. */
-export interface ReconcileWithinBudget {
-  /** Returns the result of the attempt, or `later` if the budget is used up first or the circuit breaker is open. */
-  reconcile(connection: Connection, id: string): Promise<AttemptResult | 'later'>;
-}
-
-interface ReconcileWithinBudgetDeps {
-  reconciler: Pick<Reconciler, 'reconcile'>;
-  /** In milliseconds. An attempt that takes longer continues in the background. */
-  budgetMs: number;
-  circuitBreakerOf(connection: Connection): CircuitBreaker;
-  wake(): void;
-  runtime: Pick<Runtime, 'wait'>;
-}
-
-/**
- * Creates the function with which writes reconcile their user. If the attempt does not finish in time, the background
- * loop completes it.
- */
-export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps): ReconcileWithinBudget {
-  const { reconciler, budgetMs, circuitBreakerOf, wake, runtime } = deps;
-  return {
-    reconcile: async (connection, id) => {
-      if (circuitBreakerOf(connection).pauseReason() !== undefined) {
-        // A write never sends the probe of an open breaker. Probes come from the queue, which begins with people who
-        // must lose access.
-        wake();
-        return 'later';
-      }
-      const timer = new AbortController();
-      const attempt = reconciler.reconcile(connection, id).then((outcome) => {
-        if (outcome !== 'reconciled' && outcome !== 'refused') wake();
-        return outcome;
-      });
-      const late = runtime.wait(budgetMs, timer.signal).then((): 'later' => 'later');
-      try {
-        return await Promise.race([attempt, late]);
-      } finally {
-        // A string as the reason avoids an AbortError, whose stack trace would be created on every write.
-        timer.abort('over');
-      }
-    },
-  };
 }
 
 /** Changes the members of each of these groups. Groups that no longer exist are skipped. */

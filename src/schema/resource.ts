@@ -76,3 +76,8 @@ export class SchemaFault extends Error {
     this.kind = kind;
   }
 }
+
+/** The URNs of the extensions that a resource has data of. */
+export function extensionsOf(resource: ScimResource): string[] {
+  return Object.keys(resource).filter((name) => name.includes(':'));
+}

@@ -2,7 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 import type { ResolvedMember } from '../provisioning/group-ports.ts';
 import type { GroupView } from '../provisioning/groups.ts';
 import type { UserView } from '../provisioning/list-users.ts';
-import { isObject, type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
+import {
+  extensionsOf,
+  isObject,
+  type Json,
+  type JsonObject,
+  type ScimResource,
+  urns,
+} from '../schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../schema/resource-types.ts';
 import type { ResourceResponse } from './endpoint.ts';
 import { etagOf } from './etags.ts';
@@ -221,8 +228,7 @@ interface ResourceData {
 
 /** Adds `schemas`, `id` and `meta`. `schemas` lists the core schema and every extension that has data (RFC 7643 §3). */
 function toResource(type: ResourceType, body: ScimResource, data: ResourceData): JsonObject {
-  const extensions = Object.keys(body).filter((name) => name.includes(':'));
-  return { schemas: [type.schema.id, ...extensions], id: data.id, ...body, meta: toMeta(type, data) };
+  return { schemas: [type.schema.id, ...extensionsOf(body)], id: data.id, ...body, meta: toMeta(type, data) };
 }
 
 /** The attribute `meta` (RFC 7643 §3.1). */

@@ -51,7 +51,7 @@ export async function readManagers(
     const known = found.find(({ deletedAt }) => deletedAt === undefined);
     const readOnly = { identities, references: readOnlyReferences(references.findRows) };
     const identity = { ...fresh, id: known?.id ?? fresh.id };
-    return (await resolveReferences(readOnly, identity, rules)).references;
+    return (await resolveReferences(readOnly, { identity }, rules)).references;
   });
 }
 

@@ -3,7 +3,7 @@ import type { Retention } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { countIdentities } from './list-counters.ts';
-import { batches } from './queries.ts';
+import { batches, compiledQuery } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 /** A condition that selects the identities to delete. */
@@ -11,12 +11,20 @@ type IdentityCondition = (row: ExpressionBuilder<Tables, 'identity'>) => Express
 
 /** Deletes unclaimed identities with their memberships and counters. Returns how many there were. */
 export async function deleteUnclaimed(tx: Kysely<Tables>, which: IdentityCondition): Promise<number> {
-  const erased = await tx
+  return countDeleted(tx, await deleteUnclaimedWhere(tx, which).execute());
+}
+
+function deleteUnclaimedWhere(db: Kysely<Tables>, which: IdentityCondition) {
+  return db
     .deleteFrom('identity')
     .where('claimed', '=', sql.lit(0))
     .where(which)
-    .returning(['account', 'connection_id', 'id', 'deleted_at', 'active'])
-    .execute();
+    .returning(['account', 'connection_id', 'id', 'deleted_at', 'active']);
+}
+
+type DeletedRow = Awaited<ReturnType<ReturnType<typeof deleteUnclaimedWhere>['execute']>>[number];
+
+async function countDeleted(tx: Kysely<Tables>, erased: DeletedRow[]): Promise<number> {
   const scopes = new Map(erased.map((row) => [row.connection_id, row.account]));
   for (const [connection, account] of scopes) {
     const scope = { account, connection };
@@ -37,16 +45,25 @@ export async function deleteUnclaimed(tx: Kysely<Tables>, which: IdentityConditi
  */
 export async function deleteUnclaimedOf(
   tx: Kysely<Tables>,
-  { account, connection, travelId, keep }: Scope & { travelId: string; keep: string },
+  { account, connection, travelId, keep }: LinkedTraveler,
 ): Promise<void> {
-  await deleteUnclaimed(tx, (row) =>
+  await countDeleted(tx, (await deleteRivals(tx, { account, connection, travelId, keep })).rows);
+}
+
+interface LinkedTraveler extends Scope {
+  travelId: string;
+  keep: string;
+}
+
+const deleteRivals = compiledQuery((db, { account, connection, travelId, keep }: LinkedTraveler) =>
+  deleteUnclaimedWhere(db, (row) =>
     row.and([
       row('account', '=', account),
       row('travel_id', '=', travelId),
       row.or([row('connection_id', '<>', connection), row('id', '<>', keep)]),
     ]),
-  );
-}
+  ),
+);
 
 /**
  * Removes deleted users and groups from the groups that contain them, and raises the version of those groups. `at`

@@ -4,12 +4,15 @@ import type { Identities, IdentityChange, IdentityMatch, IdentityPage } from '..
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { deleteUnclaimed } from './delete-identities.ts';
+import type { Dialect } from './dialect.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
+import { findForNewUser, findForWrite } from './identities-for-writes.ts';
 import {
   insertIdentity,
   markEmailGivenUp,
   releaseTraveler,
   unlinkTraveler,
+  updateAndLease,
   updateIdentity,
 } from './identity-changes.ts';
 import { toIdentity } from './identity-row.ts';
@@ -39,6 +42,8 @@ export function identities(database: Database): Identities {
       const [row] = (await selectShown(db, { ...scopeOf(connection), id })).rows;
       return row && toShownIdentity(row);
     },
+    findForWrite: (connection, id) => findForWrite(db, { ...scopeOf(connection), id }),
+    findForNewUser: (connection, user) => findForNewUser(db, scopeOf(connection), user),
     find: (connection, match) => findIdentities(db, scopeOf(connection), match),
     findPage: (connection, offset, limit) =>
       readIdentityPage({ db, ...scopeOf(connection) }, pageEnds, { offset, limit }),
@@ -222,23 +227,31 @@ function selectLinked(db: Kysely<Tables>, account: string) {
     .limit(sql.lit(1));
 }
 
+type CommitResult = Awaited<ReturnType<Identities['commit']>>;
+
 /**
  * Applies changes in order, all of them or none. `stale`: an identity has changed since it was read; `duplicate`:
  * another live identity has the userName.
  */
 export async function commitChanges(
-  { db, transaction, isDuplicate }: Database,
+  { db, dialect, transaction, isDuplicate }: Database,
   scope: Scope,
   changes: IdentityChange[],
-): Promise<'done' | 'stale' | 'duplicate'> {
-  const apply = async (tx: Kysely<Tables>) => {
+): Promise<CommitResult> {
+  const apply = async (tx: Kysely<Tables>): Promise<CommitResult> => {
+    let result: CommitResult = 'done';
     for (const change of changes) {
-      if (!(await applyChange(tx, scope, change))) return 'stale';
+      if (change.kind === 'update' && change.lease) {
+        const { identity, lease } = change;
+        if (await updateAndLease(tx, { scope, dialect }, { identity, lease })) continue;
+        result = 'unleased';
+      }
+      if (!(await applyChange(tx, { scope, dialect }, change))) return 'stale';
     }
-    return 'done';
+    return result;
   };
   try {
-    return await transaction(apply, { commitIf: (result) => result === 'done' });
+    return await transaction(apply, { commitIf: (result) => result !== 'stale' });
   } catch (error) {
     if (!isDuplicate(error)) throw error;
     // If the userName is not the cause, the index on travelers is violated: another identity was linked meanwhile. The
@@ -248,12 +261,18 @@ export async function commitChanges(
 }
 
 /** Applies one change. Returns false if the identity has changed since it was read. */
-async function applyChange(tx: Kysely<Tables>, scope: Scope, change: IdentityChange): Promise<boolean> {
+async function applyChange(
+  tx: Kysely<Tables>,
+  { scope, dialect }: { scope: Scope; dialect: Dialect },
+  change: IdentityChange,
+): Promise<boolean> {
   switch (change.kind) {
-    case 'insert':
-      if (await isReservedEmailTaken(tx, scope, change.identity)) return false;
-      await insertIdentity(tx, scope, change.identity);
+    case 'insert': {
+      const { identity, lease } = change;
+      if (await isReservedEmailTaken(tx, scope, identity)) return false;
+      await insertIdentity(tx, scope, { identity, leased: lease && { dialect, lease } });
       return true;
+    }
     case 'update':
       return updateIdentity(tx, scope, change);
     case 'giveUpTraveler':

@@ -1,14 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ExpressionBuilder, Kysely } from 'kysely';
-import type { Identity, Origin } from '../provisioning/identity.ts';
+import type { Identity, Origin, Progress } from '../provisioning/identity.ts';
+import type { WriteLease } from '../provisioning/store-ports.ts';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import { deleteUnclaimedOf, removeFromGroups } from './delete-identities.ts';
+import { type Dialect, timeAfter } from './dialect.ts';
 import {
   creatingColumns,
   desiredColumns,
   identityColumnNames,
   observedColumns,
   progressColumns,
-  toAppliedJson,
   toRow,
   writtenColumnNames,
 } from './identity-row.ts';
@@ -18,11 +20,16 @@ import { emailKeys } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
 /** Inserts an identity. If it is linked to a traveler, deletes the unclaimed identities of that traveler. */
-export async function insertIdentity(tx: Kysely<Tables>, scope: Scope, identity: Identity): Promise<void> {
+export async function insertIdentity(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { identity, leased }: { identity: Identity; leased: { dialect: Dialect; lease: WriteLease } | undefined },
+): Promise<void> {
   const { id, claimed, travelId } = identity;
   if (claimed && travelId !== undefined) await deleteUnclaimedOf(tx, { ...scope, travelId, keep: id });
   const row = toRow(identity, scope.account, writeTime(identity));
-  await insertIdentityRow(tx, row);
+  if (leased) await leasedWrites(leased.dialect).insert(tx, { ...row, ...leased.lease });
+  else await insertIdentityRow(tx, row);
   await countIdentities(tx, scope, [{ now: row }]);
   await insertEmailKeys(tx, scope, [identity]);
 }
@@ -60,6 +67,86 @@ export async function updateIdentity(
     now,
   });
   return true;
+}
+
+/** The statements that take the lease of an identity in a write of the IdP, by the clock of the database. */
+function createLeasedWrites(dialect: Dialect) {
+  return {
+    insert: compiledQuery((db, placeholders: IdentityTable & WriteLease) =>
+      db
+        .insertInto('identity')
+        .values({ ...pick(placeholders, identityColumnNames), ...leaseColumns(dialect, placeholders) }),
+    ),
+    update: compiledQuery((db, placeholders: LeasedColumns) =>
+      db
+        .updateTable('identity')
+        .set((row) => ({
+          ...pick(placeholders, [...writtenColumnNames, 'progress', 'check_at']),
+          ...raisedColumns(row, placeholders.writtenAt),
+          ...leaseColumns(dialect, placeholders),
+        }))
+        .where(inScope(placeholders))
+        .where('id', '=', placeholders.id)
+        .where('revision', '=', placeholders.known)
+        .where('lease_token', 'is', null),
+    ),
+  };
+}
+
+const leasedWritesOf = new WeakMap<Dialect, ReturnType<typeof createLeasedWrites>>();
+
+function leasedWrites(dialect: Dialect) {
+  const known = leasedWritesOf.get(dialect) ?? createLeasedWrites(dialect);
+  leasedWritesOf.set(dialect, known);
+  return known;
+}
+
+type LeasedColumns = ReturnType<typeof writtenColumns> &
+  ReturnType<typeof progressColumns> &
+  IdentityKey &
+  WriteLease & { known: number; writtenAt: number };
+
+function leaseColumns(dialect: Dialect, { token, ms, now }: WriteLease) {
+  return { lease_token: token, lease_until: timeAfter(dialect.now(now), ms) };
+}
+
+/**
+ * Writes the IdP's columns of an identity, takes its lease and saves the progress of the attempt that begins. Returns
+ * false if the stored identity has changed since it was read, or has a lease.
+ */
+export async function updateAndLease(
+  tx: Kysely<Tables>,
+  { scope, dialect }: { scope: Scope; dialect: Dialect },
+  { identity, lease }: { identity: Identity; lease: WriteLease & { before: Identity; progress: Progress } },
+): Promise<boolean> {
+  const { id } = identity;
+  const { token, ms, now, before, progress } = lease;
+  const columns = writtenColumns(identity);
+  const written = await leasedWrites(dialect).update(tx, {
+    ...{ ...columns, ...progressColumns(progress), token, ms, now },
+    ...{ ...scope, id, known: before.revision, writtenAt: writeTime(identity) },
+  });
+  if (written.numAffectedRows !== 1n) return false;
+  if (!isDeepStrictEqual(emailKeys(identity.desired), emailKeys(before.desired)))
+    await replaceEmailKeys(tx, scope, identity);
+  await updateCountersAndGroups(tx, scope, {
+    ...{ id, lastModified: identity.lastModified, now: columns },
+    before: { active: before.desired.active === true ? 1 : 0, deleted_at: before.deletedAt ?? null },
+  });
+  return true;
+}
+
+/** Returns the columns that every write of the IdP raises. */
+function raisedColumns(row: ExpressionBuilder<Tables, 'identity'>, writtenAt: number) {
+  return {
+    revision: row('revision', '+', 1),
+    seen_at: row
+      .case()
+      .when('seen_at', '>', writtenAt)
+      .then(row.ref('seen_at'))
+      .else(row.cast<number>(row.val(writtenAt), 'bigint'))
+      .end(),
+  };
 }
 
 /**
@@ -107,13 +194,7 @@ const updateAtVersion = compiledQuery(
       .updateTable('identity')
       .set((row) => ({
         ...pick(placeholders, writtenColumnNames),
-        revision: row('revision', '+', 1),
-        seen_at: row
-          .case()
-          .when('seen_at', '>', placeholders.writtenAt)
-          .then(row.ref('seen_at'))
-          .else(row.cast<number>(row.val(placeholders.writtenAt), 'bigint'))
-          .end(),
+        ...raisedColumns(row, placeholders.writtenAt),
       }))
       .where(inScope(placeholders))
       .where('id', '=', placeholders.id)
@@ -124,7 +205,7 @@ const updateAtVersion = compiledQuery(
 async function saveApplied(tx: Kysely<Tables>, scope: Scope, { id, applied }: Identity): Promise<void> {
   await tx
     .updateTable('identity')
-    .set({ applied: toAppliedJson(applied) })
+    .set({ applied: toJson(applied) })
     .where(inScope(scope))
     .where('id', '=', id)
     .execute();
@@ -174,7 +255,7 @@ export async function releaseTraveler(
     .where('id', '=', id)
     .where('deleted_at', 'is not', null)
     .where('lease_until', leasedUntil === undefined ? 'is' : '=', leasedUntil ?? null)
-    .where('applied', '=', toAppliedJson(applied))
+    .where('applied', '=', toJson(applied))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }

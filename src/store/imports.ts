@@ -138,7 +138,11 @@ async function saveObservedBatch(
     const isOutdated = observation.before !== undefined && !isStoredAs(row.observed, observation.before);
     await tx
       .updateTable('identity')
-      .set(observedColumns(isHeld || isOutdated ? undefined : observation.observed))
+      .set((identity) => ({
+        ...observedColumns(isHeld || isOutdated ? undefined : observation.observed),
+        // A write that is just being planned with the earlier observation is planned again.
+        ...(isHeld ? {} : { revision: identity('revision', '+', 1) }),
+      }))
       .where(inScope(scope))
       .where('id', '=', observation.id)
       .execute();

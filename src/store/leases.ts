@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Outcome } from '../provisioning/identity.ts';
 import type { Announcement, Leases } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
@@ -12,10 +12,9 @@ import {
   outcomeColumnNames,
   outcomeColumns,
   progressColumns,
-  toAppliedJson,
   toIdentity,
 } from './identity-row.ts';
-import { compiledQuery, pick } from './queries.ts';
+import { compiledQuery, pick, toJson } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
@@ -45,8 +44,8 @@ export function leases(database: Database): Leases {
         .set({ waiting_for: caseFoldedKey(email) })
         .execute();
     },
-    finish: (connection, id, token, revision, outcome: Outcome) =>
-      saveOutcome(database, { ...scopeOf(connection), id, token }, { revision, outcome }),
+    finish: (connection, id, token, before, outcome: Outcome) =>
+      saveOutcome(database, { ...scopeOf(connection), id, token }, { before, outcome }),
     release: async (connection, id, token) => {
       await updateHeld(connection, id, token).set({ lease_token: null, lease_until: null }).execute();
     },
@@ -118,9 +117,9 @@ export interface LeaseHolder extends Scope {
   token: string;
 }
 
-/** The outcome of a reconciliation, and the revision that it was based on. */
+/** The outcome of a reconciliation, and what is known of the identity that it was based on. */
 interface AttemptResult {
-  revision: number;
+  before: Parameters<Leases['finish']>[3];
   outcome: Outcome;
 }
 
@@ -134,11 +133,12 @@ export async function saveOutcome(
   result: AttemptResult,
 ): Promise<'kept' | 'moved' | 'lost' | 'taken'> {
   const save = async (tx: Kysely<Tables>) => {
-    const obstacle = await deleteUnclaimedRivals(tx, holder, result.outcome.travelId);
-    if (obstacle) return obstacle;
+    const { before, outcome } = result;
+    if (outcome.travelId !== undefined && outcome.travelId !== before.travelId)
+      await deleteUnclaimedOf(tx, { ...holder, travelId: outcome.travelId, keep: holder.id });
     const written = await writeOutcome(tx, holder, result);
     if (!written) return 'lost';
-    return written.revision === result.revision ? 'kept' : 'moved';
+    return written.revision === before.revision + 1 ? 'kept' : 'moved';
   };
   try {
     const commitIf = (saved: string) => saved === 'kept' || saved === 'moved';
@@ -150,46 +150,13 @@ export async function saveOutcome(
   }
 }
 
-/**
- * Deletes the unclaimed identities of a traveler that is about to be linked. Returns `taken` if another claimed
- * identity has the traveler, and `lost` if the lease has ended.
- */
-export async function deleteUnclaimedRivals(
-  tx: Kysely<Tables>,
-  holder: LeaseHolder,
-  travelId: string | undefined,
-): Promise<'lost' | 'taken' | undefined> {
-  const [before] = (await selectLink(tx, holder)).rows;
-  if (!before) return 'lost';
-  if (travelId === undefined || travelId === before.travel_id) return undefined;
-  const { account, connection, id } = holder;
-  const other = await tx
-    .selectFrom('identity')
-    .select('id')
-    .where('account', '=', account)
-    .where('travel_id', '=', travelId)
-    .where('claimed', '=', sql.lit(1))
-    .executeTakeFirst();
-  if (other) return 'taken';
-  await deleteUnclaimedOf(tx, { account, connection, travelId, keep: id });
-  return undefined;
-}
-
-const selectLink = compiledQuery((db, holder: LeaseHolder) =>
-  db
-    .selectFrom('identity')
-    .select('travel_id')
-    .where(inScope(holder))
-    .where('id', '=', holder.id)
-    .where('lease_token', '=', holder.token),
-);
-
 async function writeOutcome(
   tx: Kysely<Tables>,
   holder: LeaseHolder,
-  { revision, outcome }: AttemptResult,
+  { before, outcome }: AttemptResult,
 ): Promise<{ revision: number } | undefined> {
-  const [row] = (await updateOutcome(tx, { ...holder, ...outcomeColumns(outcome), known: revision })).rows;
+  const columns = { ...outcomeColumns(outcome), known: before.revision };
+  const [row] = (await updateOutcome(tx, { ...holder, ...columns })).rows;
   return row;
 }
 
@@ -229,6 +196,7 @@ const updateOutcome = compiledQuery((db, placeholders: LeaseHolder & Columns & {
           .then(row.cast<number>(row.val(next_attempt_at), 'bigint'))
           .else(row.cast<number>(row.val(0), 'bigint'))
           .end(),
+        revision: row('revision', '+', 1),
         lease_token: null,
         lease_until: null,
       };
@@ -251,9 +219,8 @@ export async function saveAnnouncement(
   const save = async (tx: Kysely<Tables>) => {
     const from = 'travelId' in announcement ? announcement.from : undefined;
     if (from && !(await releaseTraveler(tx, scopeOf(from.connection), from))) return 'taken';
-    const obstacle =
-      'travelId' in announcement ? await deleteUnclaimedRivals(tx, holder, announcement.travelId) : undefined;
-    if (obstacle) return obstacle;
+    if ('travelId' in announcement)
+      await deleteUnclaimedOf(tx, { ...holder, travelId: announcement.travelId, keep: holder.id });
     const { numUpdatedRows } = await tx
       .updateTable('identity')
       .set({
@@ -279,7 +246,7 @@ function announcementColumns(announcement: Announcement) {
   if ('travelId' in announcement)
     return {
       travel_id: announcement.travelId,
-      applied: toAppliedJson(announcement.applied),
+      applied: toJson(announcement.applied),
       ...creatingColumns(undefined),
     };
   if (!('creating' in announcement)) return {};

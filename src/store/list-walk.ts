@@ -28,10 +28,11 @@ interface IndexPart {
 
 /** Rows looked at by the first step of a walk. Each further step looks at twice as many, up to a maximum. */
 const FIRST_STEP = 500;
-/** The largest step if the rows themselves are read. */
+/** The largest step if the rows themselves are read, and if the index contains all columns of the filter. */
 const MAX_STEP = 1000;
-/** The largest step if the index contains all columns of the filter, and the largest number of skipped index entries. */
-const MAX_INDEX_STEP = 10_000;
+const MAX_COVERED_STEP = 10_000;
+/** The number of index entries that one statement skips, which takes about a millisecond. */
+const MAX_SKIP = 20_000;
 
 /** Returns the walk that reads all rows that meet the conditions in the order of a request. */
 export function walkInOrder<Field extends string, By extends string>(
@@ -64,7 +65,7 @@ export function walkInOrder<Field extends string, By extends string>(
     parts: hasNulls ? (descending ? split.reverse() : split) : [part],
     filter: others.length > 0 ? toCondition(definition, { all: others }) : undefined,
     isAfterCursor: 'after' in start ? isAfterKey(order, descending, start.after) : sql.raw('1'),
-    maxStep: isCovered ? MAX_INDEX_STEP : MAX_STEP,
+    maxStep: isCovered ? MAX_COVERED_STEP : MAX_STEP,
   };
 }
 
@@ -160,14 +161,6 @@ function toSortKey({ key_value, key_id }: KeyColumns): SortKey {
   return { value: key_value, id: key_id };
 }
 
-/** Returns the walk in the opposite direction. */
-export function reverseWalk(walk: IndexWalk): IndexWalk {
-  return {
-    ...walk,
-    parts: walk.parts.map((part) => ({ ...part, descending: !part.descending })).reverse(),
-  };
-}
-
 /** A row with its sort key. */
 export interface KeyedRow<Row> {
   key: SortKey;
@@ -184,11 +177,11 @@ export async function readRows<Row>(
   let left = skip;
   for (const { part, after: first } of partsAfter(walk, start)) {
     let after = first;
-    while (left >= MAX_INDEX_STEP) {
-      const [last] = await readKeys(list, part, { after, skip: MAX_INDEX_STEP - 1 });
+    while (left >= MAX_SKIP) {
+      const [last] = await readKeys(list, part, { after, skip: MAX_SKIP - 1 });
       if (!last) break;
       after = last;
-      left -= MAX_INDEX_STEP;
+      left -= MAX_SKIP;
       await yieldBetweenSteps();
     }
     rows.push(...(await readRowsOfPart(list, part, { after, skip: left, limit: limit - rows.length })));
@@ -225,7 +218,7 @@ async function readKeys(
   return rows.map(toSortKey);
 }
 
-/** Counts the rows of a part after a key, of which less than `MAX_INDEX_STEP` are left. */
+/** Counts the rows of a part after a key, of which less than `MAX_SKIP` are left. */
 async function countPart(list: List, part: IndexPart, after: Start): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from ${sql.table(list.definition.table)}

@@ -26,12 +26,12 @@ export function references(database: Database): References {
         { durable: false },
       ),
     findReferrers: async (connection, target, values) => {
-      const found = new Set(
-        await findReferrers(db, scopeOf(connection), { column: 'target', keys: [target] }),
-      );
-      for (const keys of batches([...new Set(values.map(caseFoldedKey))])) {
-        for (const id of await findReferrers(db, scopeOf(connection), { column: 'raw_key', keys }))
-          found.add(id);
+      const found = new Set<string>();
+      // A raw value that is the id of the target refers to the target.
+      const keySet = new Set([target, ...values].map(caseFoldedKey));
+      for (const keys of batches([...keySet], keyNames.length)) {
+        const { rows } = await selectReferrers(db, { ...scopeOf(connection), target, ...padKeys(keys) });
+        for (const { identity_id } of rows) found.add(identity_id);
       }
       return [...found];
     },
@@ -118,16 +118,19 @@ async function lockIdentity(tx: Kysely<Tables>, dialect: Dialect, key: IdentityK
   return (await dialect.lockValues(identity).executeTakeFirst()) !== undefined;
 }
 
-async function findReferrers(
-  db: Kysely<Tables>,
-  scope: Scope,
-  { column, keys }: { column: 'target' | 'raw_key'; keys: string[] },
-): Promise<string[]> {
-  const rows = await db
-    .selectFrom('identity_reference')
-    .select('identity_id')
-    .where(inScope(scope))
-    .where(column, 'in', keys)
-    .execute();
-  return rows.map((row) => row.identity_id);
+/** The placeholders for the values of a search for referrers; most identities have fewer. */
+const keyNames = ['key1', 'key2', 'key3', 'key4', 'key5', 'key6', 'key7', 'key8'] as const;
+
+type Keys = Record<(typeof keyNames)[number], string>;
+
+/** Repeats the last key, so that one statement serves any number of keys. */
+function padKeys(keys: string[]): Keys {
+  const padded = keyNames.map((name, index) => [name, keys[index] ?? keys.at(-1) ?? '']);
+  return Object.fromEntries(padded) as Keys; // Each name has a key.
 }
+
+const selectReferrers = compiledQuery((db, placeholders: Keys & Scope & { target: string }) => {
+  const referrers = db.selectFrom('identity_reference').select('identity_id').where(inScope(placeholders));
+  const keys = keyNames.map((name) => placeholders[name]);
+  return referrers.where('target', '=', placeholders.target).unionAll(referrers.where('raw_key', 'in', keys));
+});

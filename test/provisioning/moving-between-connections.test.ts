@@ -24,16 +24,6 @@ const steps: Record<string, (fixture: ProvisioningFixture) => { reached: Promise
     store.identities.commit = held;
     return rest;
   },
-  'before its lease': ({ store }) => {
-    const { held, ...rest } = holdFirstCall(store.leases.acquire);
-    store.leases.acquire = held;
-    return rest;
-  },
-  'before its create is announced': ({ store }) => {
-    const { held, ...rest } = holdFirstCall(store.leases.announce);
-    store.leases.announce = held;
-    return rest;
-  },
   'before its create': ({ travel }) => travel.holdCall('create'),
   'before its outcome is saved': ({ store }) => {
     const { held, ...rest } = holdFirstCall(store.leases.finish);

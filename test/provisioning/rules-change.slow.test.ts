@@ -238,7 +238,7 @@ test('people who are dirty for another reason than a write of the IdP are counte
       if (!acquired) throw new Error(`${id} is gone`);
       const { identity } = acquired;
       const outcome = { ...identity, progress: { settledVersion: identity.version } };
-      await fixture.store.leases.finish(users, id, id, identity.revision, outcome);
+      await fixture.store.leases.finish(users, id, id, identity, outcome);
     }
     await fixture.store.reconcileQueue.markDirty(users, ids, now + 60_000);
     fixture.travel.lookupData = { ...fixture.travel.lookupData, costCenters: [] };

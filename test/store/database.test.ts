@@ -13,6 +13,7 @@ import { describeHolds } from './conformance/holds.ts';
 import { describeIdentities } from './conformance/identities.ts';
 import { describeIdentityChanges } from './conformance/identity-changes.ts';
 import { describeImports } from './conformance/imports.ts';
+import { describeLeasedWrites } from './conformance/leased-writes.ts';
 import { describeLeases } from './conformance/leases.ts';
 import { describeReconcileQueue } from './conformance/reconcile-queue.ts';
 import { describeReferences } from './conformance/references.ts';
@@ -28,6 +29,7 @@ describe('the store', () => {
   describeHolds(() => open());
   describeIdentityChanges(() => open());
   describeLeases(() => open());
+  describeLeasedWrites(() => open());
   describeReconcileQueue(() => open());
   describeImports(() => open());
   describeReferences(() => open());

@@ -120,7 +120,7 @@ export function describeIdentityChanges(open: OpenDatabase): void {
         'okta',
         'a',
         'k',
-        1,
+        { revision: 1 },
         linkedOutcome('t1', 'a@x', { waitingFor: 'w@x', creating: 'c@x' }),
       );
       const before = await read('a');
@@ -137,7 +137,7 @@ export function describeIdentityChanges(open: OpenDatabase): void {
         desired: write.desired,
         state: 'dirty',
         version: 2,
-        revision: 2,
+        revision: 3,
         attempts: 4,
         nextAttemptAt: NOW + 60,
         lastModified: NOW + 5,
@@ -265,7 +265,9 @@ export function describeIdentityChanges(open: OpenDatabase): void {
         ...{ state: 'synced', revision: 2, leasedUntil: undefined, nextAttemptAt: undefined, deletedAt: NOW },
       });
       expect((await identities.findHolder('acme', { travelId: 't1' }))?.id).toBe('new');
-      expect(await leases.finish('okta', 'old', 'k', 1, linkedOutcome('t1', 'a@x'))).toBe('lost');
+      expect(await leases.finish('okta', 'old', 'k', { revision: 1 }, linkedOutcome('t1', 'a@x'))).toBe(
+        'lost',
+      );
     });
 
     it.each([undefined, NOW + 8])(
@@ -300,7 +302,7 @@ export function describeIdentityChanges(open: OpenDatabase): void {
       const { add, identities, leases, read } = await fixture(open);
       await add(person('old', { travelId: 't1', deletedAt: NOW }));
       await leases.acquire('okta', 'old', { token: 'k', ms: 9, now: NOW });
-      await leases.finish('okta', 'old', 'k', 1, linkedOutcome('t1', 'old@x'));
+      await leases.finish('okta', 'old', 'k', { revision: 1 }, linkedOutcome('t1', 'old@x'));
       const change = { kind: 'giveUpTraveler', connection: 'okta', origin: {}, id: 'old' } as const;
       const stale = { ...change, leasedUntil: undefined, applied: {} };
       expect(await identities.commit('okta', [stale])).toBe('stale');

@@ -124,12 +124,12 @@ export function describeImports(open: OpenDatabase): void {
   });
 
   describe('saving observed travelers', () => {
-    it('saves the observation, and leaves version and revision alone', async () => {
+    it('saves the observation, raises the revision and leaves the version alone', async () => {
       const { add, identities, imports, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
       const observed = traveler('t1', 'B@x');
       await imports.saveObserved('okta', [{ id: 'a', observed }], at);
-      expect(await read('a')).toEqual(person('a', { travelId: 't1', observed }));
+      expect(await read('a')).toEqual(person('a', { travelId: 't1', observed, revision: 2 }));
       expect((await identities.findHolder('acme', { travelEmail: 'b@X' }))?.id).toBe('a');
       await imports.saveObserved('okta', [{ id: 'a', observed: undefined }], at);
       expect((await read('a')).observed).toBeUndefined();
@@ -142,7 +142,7 @@ export function describeImports(open: OpenDatabase): void {
       await imports.saveObserved('okta', [{ id: 'a', observed: traveler('t1', 'b@x') }], at);
       expect((await read('a')).observed).toBeUndefined();
       await reconcileQueue.markDirty('okta', ['a'], NOW);
-      await leases.finish('okta', 'a', 'k', 1, linkedOutcome('t1', 'a@x'));
+      await leases.finish('okta', 'a', 'k', { revision: 1 }, linkedOutcome('t1', 'a@x'));
       expect((await read('a')).observed).toBeUndefined();
     });
 
@@ -202,7 +202,7 @@ export function describeImports(open: OpenDatabase): void {
         ['old', 't2'],
       ] as const) {
         await leases.acquire('okta', id, { token: 'k', ms: at - NOW, now: NOW });
-        await leases.finish('okta', id, 'k', 1, linkedOutcome(travelId, `${id}@x`));
+        await leases.finish('okta', id, 'k', { revision: 1 }, linkedOutcome(travelId, `${id}@x`));
       }
       expect(await imports.deleteStale('okta', at)).toEqual([]);
     });

@@ -38,7 +38,9 @@ export function describeLeases(open: OpenDatabase): void {
       await leases.acquire('okta', 'a', lease('k1'));
       expect(await leases.acquire('okta', 'a', lease('k2', NOW + 1000))).toBeDefined();
       expect(await leases.announce('okta', 'a', 'k1', { creating: 'a@x' })).toBe('lost');
-      expect(await leases.finish('okta', 'a', 'k1', 1, linkedOutcome('t1', 'a@x'))).toBe('lost');
+      expect(await leases.finish('okta', 'a', 'k1', { revision: 1 }, linkedOutcome('t1', 'a@x'))).toBe(
+        'lost',
+      );
       await leases.release('okta', 'a', 'k1');
       expect(await read('a')).toMatchObject({
         leasedUntil: NOW + 2000,
@@ -109,7 +111,7 @@ export function describeLeases(open: OpenDatabase): void {
       for (const token of ['k1', 'k2']) {
         const { waitingFor, revision } = await read('a');
         const outcome = { ...linkedOutcome('t2', 'a@x'), waitingFor };
-        expect(await leases.finish('okta', 'a', token, revision, outcome)).toBe('kept');
+        expect(await leases.finish('okta', 'a', token, { revision }, outcome)).toBe('kept');
         await leases.acquire('okta', 'a', lease('k2'));
       }
       const travelEmailKey = String((await read('a')).waitingFor);
@@ -155,7 +157,7 @@ export function describeLeases(open: OpenDatabase): void {
   });
 
   describe('an outcome', () => {
-    it('is saved completely, and releases the lease', async () => {
+    it('is saved completely, raises the revision and releases the lease', async () => {
       const { add, leases, read } = await fixture(open);
       await add(person('a'));
       const before = (await leases.acquire('okta', 'a', lease('k')))?.identity;
@@ -163,8 +165,8 @@ export function describeLeases(open: OpenDatabase): void {
         ...{ state: 'refused', attempts: 2, nextAttemptAt: NOW + 60, creating: 'c@x', waitingFor: 'w@x' },
         findings: [{ field: 'lang', code: 'unknown', reason: 'r', remedy: 'm' }],
       });
-      expect(await leases.finish('okta', 'a', 'k', 1, outcome)).toBe('kept');
-      expect(await read('a')).toEqual({ ...before, ...outcome, leasedUntil: undefined });
+      expect(await leases.finish('okta', 'a', 'k', { revision: 1 }, outcome)).toBe('kept');
+      expect(await read('a')).toEqual({ ...before, ...outcome, revision: 2, leasedUntil: undefined });
     });
 
     it('based on an older revision is saved, and the identity stays dirty', async () => {
@@ -174,10 +176,10 @@ export function describeLeases(open: OpenDatabase): void {
       const write = person('a', { desired: { userName: 'new' }, version: 2, lastModified: NOW + 7 });
       await identities.commit('okta', [{ kind: 'update', identity: write, expected: 1 }]);
       const outcome = linkedOutcome('t1', 'a@x', { nextAttemptAt: NOW + 60_000 });
-      expect(await leases.finish('okta', 'a', 'k', 1, outcome)).toBe('moved');
+      expect(await leases.finish('okta', 'a', 'k', { revision: 1 }, outcome)).toBe('moved');
       expect(await read('a')).toMatchObject({
         ...{ state: 'dirty', nextAttemptAt: undefined, leasedUntil: undefined, travelId: 't1' },
-        ...{ desired: { userName: 'new' }, version: 2, revision: 2, lastModified: NOW + 7 },
+        ...{ desired: { userName: 'new' }, version: 2, revision: 3, lastModified: NOW + 7 },
         applied: outcome.applied,
       });
     });
@@ -186,20 +188,26 @@ export function describeLeases(open: OpenDatabase): void {
       const { add, leases, read } = await fixture(open);
       await add(person('a', { travelId: 't1' }), person('b', { connection: 'entra' }));
       await leases.acquire('entra', 'b', lease('k'));
-      expect(await leases.finish('entra', 'b', 'k', 1, linkedOutcome('t1', 'a@x'))).toBe('taken');
+      expect(await leases.finish('entra', 'b', 'k', { revision: 1 }, linkedOutcome('t1', 'a@x'))).toBe(
+        'taken',
+      );
       expect(await read('b', 'entra')).toMatchObject({
         travelId: undefined,
         state: 'dirty',
         leasedUntil: NOW + 1000,
       });
-      expect(await leases.finish('entra', 'b', 'k', 1, linkedOutcome('t2', 'b@x'))).toBe('kept');
+      expect(await leases.finish('entra', 'b', 'k', { revision: 1 }, linkedOutcome('t2', 'b@x'))).toBe(
+        'kept',
+      );
     });
 
     it('that links the same traveler in another account is saved', async () => {
       const { add, leases } = await fixture(open);
       await add(person('a', { travelId: 't1' }), person('b', { connection: 'other' }));
       await leases.acquire('other', 'b', lease('k'));
-      expect(await leases.finish('other', 'b', 'k', 1, linkedOutcome('t1', 'a@x'))).toBe('kept');
+      expect(await leases.finish('other', 'b', 'k', { revision: 1 }, linkedOutcome('t1', 'a@x'))).toBe(
+        'kept',
+      );
     });
 
     it('that links a traveler deletes the unclaimed identities of the traveler', async () => {
@@ -211,7 +219,7 @@ export function describeLeases(open: OpenDatabase): void {
         person('a'),
       );
       await leases.acquire('okta', 'a', lease('k'));
-      expect(await leases.finish('okta', 'a', 'k', 1, linkedOutcome('t1', 'a@x'))).toBe('kept');
+      expect(await leases.finish('okta', 'a', 'k', { revision: 1 }, linkedOutcome('t1', 'a@x'))).toBe('kept');
       expect(await identities.findById('okta', 'here')).toBeUndefined();
       expect(await identities.findById('entra', 'there')).toBeUndefined();
       expect(await identities.findById('other', 'far')).toBeDefined();
@@ -224,8 +232,8 @@ export function describeLeases(open: OpenDatabase): void {
       await leases.acquire('okta', 'a', lease('k1'));
       await leases.acquire('entra', 'b', lease('k2'));
       const results = await Promise.all([
-        leases.finish('okta', 'a', 'k1', 1, linkedOutcome('t1', 'a@x')),
-        leases.finish('entra', 'b', 'k2', 1, linkedOutcome('t1', 'a@x')),
+        leases.finish('okta', 'a', 'k1', { revision: 1 }, linkedOutcome('t1', 'a@x')),
+        leases.finish('entra', 'b', 'k2', { revision: 1 }, linkedOutcome('t1', 'a@x')),
       ]);
       expect(results.sort()).toEqual(['kept', 'taken']);
     });
@@ -234,7 +242,7 @@ export function describeLeases(open: OpenDatabase): void {
       const { add, leases, read } = await fixture(open);
       await add(importedIdentity('a', 't1'));
       await leases.acquire('okta', 'a', lease('k'));
-      expect(await leases.finish('okta', 'a', 'k', 1, linkedOutcome('t1', 'a@x'))).toBe('kept');
+      expect(await leases.finish('okta', 'a', 'k', { revision: 1 }, linkedOutcome('t1', 'a@x'))).toBe('kept');
       expect(await read('a')).toMatchObject({ claimed: false, travelId: 't1' });
     });
 
@@ -243,7 +251,7 @@ export function describeLeases(open: OpenDatabase): void {
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }), person('b'));
       await leases.acquire('okta', 'a', lease('k'));
       const outcome = { ...linkedOutcome('t1', 'a@x'), travelId: undefined, observed: undefined };
-      expect(await leases.finish('okta', 'a', 'k', 1, outcome)).toBe('kept');
+      expect(await leases.finish('okta', 'a', 'k', { revision: 1 }, outcome)).toBe('kept');
       expect(await identities.findHolder('acme', { travelEmail: 'a@x' })).toBeUndefined();
       expect(await identities.findHolder('acme', { travelId: 't1' })).toBeUndefined();
     });

@@ -1,0 +1,76 @@
+import { backoff } from './circuit-breaker.ts';
+import type { Identity, Outcome, Progress } from './identity.ts';
+import { withNextLateCheck } from './late-calls.ts';
+import type { ReconcileResult } from './reconcile-context.ts';
+import type { Log, Runtime } from './runtime-ports.ts';
+import type { TranslatedIdentity } from './translate-identity.ts';
+import type { TravelFailure } from './travel-ports.ts';
+
+/** Returns the outcome of an attempt at an identity. */
+export function toOutcome(
+  { now, random }: Pick<Runtime, 'now' | 'random'>,
+  identity: Identity,
+  {
+    result: { draft, end },
+    translated,
+    rulesGeneration,
+  }: {
+    result: ReconcileResult;
+    translated: TranslatedIdentity | TravelFailure;
+    rulesGeneration: number;
+  },
+): Outcome {
+  const trace = 'kind' in translated ? identity.trace : translated.translation.trace;
+  const common = { ...draft, trace, rulesGeneration };
+  if (end.kind === 'state') {
+    const progress = withSettledVersion(identity, withNextLateCheck(draft.progress, now()));
+    return { ...common, progress, state: end.state, attempts: 0, nextAttemptAt: undefined };
+  }
+  const nextAttemptAt = now() + backoff(end.failure, identity.attempts, random());
+  return {
+    ...common,
+    // After a failed attempt the identity still waits for the address: other identities use this to find cycles.
+    waitingFor: draft.waitingFor ?? identity.waitingFor,
+    hold: draft.hold ?? identity.hold,
+    state: 'dirty',
+    attempts: identity.attempts + 1,
+    nextAttemptAt,
+  };
+}
+
+/** Sets `settledVersion`, but only for a claimed identity: the first write of an IdP must read the traveler. */
+function withSettledVersion({ claimed, version }: Identity, progress: Progress): Progress {
+  return claimed ? { ...progress, settledVersion: version } : progress;
+}
+
+/** Logs how an attempt ended. */
+export function logResult(
+  log: Log,
+  { connection, id, attempts }: Identity,
+  { draft, end }: ReconcileResult,
+): void {
+  const where = { connection, id };
+  if (end.kind === 'state') {
+    log.info({ ...where, state: end.state, findings: draft.findings.map(({ code }) => code) }, 'reconciled');
+    return;
+  }
+  const { failure } = end;
+  if (failure.kind === 'unauthorized') {
+    log.error(
+      where,
+      'the travel API refuses the credential of the bridge (401): check TRAVEL_API_KEY; retrying',
+    );
+  } else {
+    const text = failure.kind === 'unavailable' ? failure.text : failure.kind;
+    log.warn(
+      { ...where, failure: text, attempts: attempts + 1 },
+      'a call to the travel API failed; retrying',
+    );
+  }
+}
+
+/** True if the result makes the IdP's deactivation or DELETE fail with 403. */
+export function isRefusal({ draft, end }: ReconcileResult): boolean {
+  if (end.kind !== 'state') return false;
+  return end.state === 'refused' || (end.state === 'held' && draft.hold?.cause === 'guarded');
+}

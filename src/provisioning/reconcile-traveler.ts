@@ -1,0 +1,64 @@
+import { archiveTraveler } from './archive-traveler.ts';
+import { linkOrCreateTraveler } from './create-traveler.ts';
+import { findings } from './findings.ts';
+import { isInactive } from './identity.ts';
+import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
+import { isReturnHeld } from './ownership.ts';
+import {
+  endInFailure,
+  endInState,
+  newDraft,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type ReconcileResult,
+  withFinding,
+  withHold,
+  withoutAnnouncedCall,
+} from './reconcile-context.ts';
+import { updateTraveler } from './update-traveler.ts';
+
+/** Decides which step the identity needs: archive its traveler, link or create one, or update the linked one. */
+export async function reconcileTraveler(context: ReconcileContext): Promise<ReconcileResult> {
+  const { identity } = context;
+  const initial = newDraft(identity, context.translation);
+  if (!identity.claimed) return endInState({ ...initial, findings: [] }, 'synced');
+  if (identity.deletedAt !== undefined) return archiveTraveler(context, initial);
+  const { movedFrom } = identity.origin;
+  const draft = movedFrom === undefined ? initial : withFinding(initial, findings.movedFrom(movedFrom));
+  if (isReturnHeld(identity))
+    return endInState(withHold(context, withFinding(draft, findings.heldReturn()), 'return'), 'held');
+  const first =
+    draft.travelId === undefined
+      ? await linkUnlessInactive(context, draft)
+      : await updateTraveler(context, draft);
+  if (first !== 'gone') return first;
+  const unlinked: OutcomeDraft = {
+    ...withoutAnnouncedCall(draft),
+    travelId: undefined,
+    observed: undefined,
+  };
+  if (isInactive(identity)) return endInState(unlinked, 'synced');
+  const again = await linkUnlessInactive(context, unlinked);
+  if (again !== 'gone') return again;
+  return endInFailure(unlinked, {
+    kind: 'unavailable',
+    text: 'the traveler was deleted while it was being made',
+  });
+}
+
+/** Links or creates a traveler. For an inactive user whose traveler was deleted, no new one is created. */
+async function linkUnlessInactive(
+  context: ReconcileContext,
+  initial: OutcomeDraft,
+): Promise<ReconcileResult | 'gone'> {
+  const isDue = isLateCheckDue(context, initial);
+  const failure = isDue ? await removeLateTravelers(context, initial) : undefined;
+  if (failure) return endInFailure(initial, failure);
+  const isOpen = initial.creating !== undefined && initial.progress.reservation !== undefined;
+  if (isOpen) return linkOrCreateTraveler(context, initial);
+  const draft = isDue ? withoutLateCalls(initial) : initial;
+  const hadTraveler = Object.keys(draft.applied).length > 0;
+  if (isInactive(context.identity) && hadTraveler)
+    return endInState({ ...draft, creating: undefined }, 'synced');
+  return linkOrCreateTraveler(context, { ...draft, applied: {} });
+}

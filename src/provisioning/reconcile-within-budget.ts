@@ -1,0 +1,99 @@
+import type { CircuitBreaker } from './circuit-breaker.ts';
+import type { Connection } from './connection.ts';
+import type { Outcome } from './identity.ts';
+import { ProvisioningError } from './provisioning-error.ts';
+import type { AttemptResult, Reconciler } from './reconcile.ts';
+import type { Runtime } from './runtime-ports.ts';
+import type { Identities } from './store-ports.ts';
+import { type CommitResult, commitWrite, type PendingWrite } from './write-attempt.ts';
+
+/** The attempt after a write; `later` if the budget is used up first or the attempt is left to the background loop. */
+export interface BudgetedAttempt {
+  result: AttemptResult | 'later';
+  outcome?: Outcome;
+}
+
+/** Reconciles an identity right after a write, for as long as the IdP may wait for its answer. */
+export interface ReconcileWithinBudget {
+  reconcile(connection: Connection, id: string): Promise<AttemptResult | 'later'>;
+  /**
+   * Commits a write, runs `afterCommit`, and attempts to reconcile the identity. `stale`: nothing is committed, because an identity has changed
+   * since it was read. Throws `conflict` if another user has the userName.
+   */
+  commit(
+    connection: Connection,
+    write: PendingWrite,
+    afterCommit: () => Promise<void>,
+  ): Promise<BudgetedAttempt | 'stale'>;
+}
+
+interface ReconcileWithinBudgetDeps {
+  reconciler: Pick<Reconciler, 'reconcile' | 'reconcileWrite'>;
+  identities: Pick<Identities, 'commit'>;
+  /** In milliseconds. An attempt that takes longer continues in the background. */
+  budgetMs: number;
+  circuitBreakerOf(connection: Connection): CircuitBreaker;
+  wake(): void;
+  runtime: Pick<Runtime, 'wait' | 'checkpoint'>;
+}
+
+/**
+ * Creates the function with which writes reconcile their user. If the attempt does not finish in time, the background
+ * loop completes it.
+ */
+export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps): ReconcileWithinBudget {
+  const { reconciler, circuitBreakerOf, wake } = deps;
+  const isPaused = (connection: Connection) => circuitBreakerOf(connection).pauseReason() !== undefined;
+  return {
+    reconcile: async (connection, id) => {
+      if (isPaused(connection)) {
+        // A write never sends the probe of an open breaker. Probes come from the queue, which begins with people who
+        // must lose access.
+        wake();
+        return 'later';
+      }
+      const attempt = reconciler.reconcile(connection, id).then((result) => ({ result }));
+      return (await withinBudget(deps, attempt)).result;
+    },
+    commit: async (connection, write, afterCommit) => {
+      // If a next attempt is scheduled, the identity must wait for a call in flight; the background loop reconciles it
+      // then.
+      if (write.identity.nextAttemptAt !== undefined || isPaused(connection)) {
+        const committed = await commitWrite(deps, write);
+        if (isStale(committed)) return 'stale';
+        await afterCommit();
+        wake();
+        return { result: 'later' };
+      }
+      const { committed, ended } = reconciler.reconcileWrite(connection, write);
+      const attempt = withinBudget(deps, ended);
+      if (isStale(await committed)) return 'stale';
+      await afterCommit();
+      return attempt;
+    },
+  };
+}
+
+function isStale(committed: CommitResult | 'unleased'): boolean {
+  if (committed === 'duplicate') throw new ProvisioningError('conflict', 'Another user has this userName.');
+  return committed === 'stale';
+}
+
+/** Waits for an attempt until it ends or the budget is used up. */
+async function withinBudget(
+  { budgetMs, runtime, wake }: ReconcileWithinBudgetDeps,
+  attempt: Promise<BudgetedAttempt>,
+): Promise<BudgetedAttempt> {
+  const timer = new AbortController();
+  const ended = attempt.then((end) => {
+    if (end.result !== 'reconciled' && end.result !== 'refused') wake();
+    return end;
+  });
+  const late = runtime.wait(budgetMs, timer.signal).then((): BudgetedAttempt => ({ result: 'later' }));
+  try {
+    return await Promise.race([ended, late]);
+  } finally {
+    // A string as the reason avoids an AbortError, whose stack trace would be created on every write.
+    timer.abort('over');
+  }
+}

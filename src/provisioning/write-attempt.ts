@@ -1,0 +1,196 @@
+import { withCallsWrapped } from './circuit-breaker.ts';
+import type { Connection } from './connection.ts';
+import type { Identity } from './identity.ts';
+import type { Runtime } from './runtime-ports.ts';
+import type {
+  Announcement,
+  Holds,
+  Identities,
+  IdentityChange,
+  Leases,
+  ReferenceRow,
+  References,
+  WriteLease,
+} from './store-ports.ts';
+
+/** A write of an IdP that is not committed yet. */
+export interface PendingWrite {
+  /** The identity as the write leaves it. */
+  identity: Identity;
+  /** The identity as it was read; undefined for a new one. */
+  before: Identity | undefined;
+  /** Everything that the commit changes: this identity, and those whose traveler or address it gets. */
+  changes: IdentityChange[];
+  /** The generation of the rules in force when the identity was read. */
+  generation: number;
+  /** The stored references of the identity; undefined if they were not read. */
+  references: ReferenceRow[] | undefined;
+  /** An address that no identity of the account had, or was about to get, when the write was computed. */
+  freeEmail?: string | undefined;
+}
+
+/** `stale`: an identity has changed since it was read; `duplicate`: another live identity has the userName. */
+export type CommitResult = 'done' | 'stale' | 'duplicate';
+
+/** The only commit of a write. */
+export interface WriteCommit {
+  /**
+   * Commits the write and takes the lease, unless that has been done. Rejects with `NotLeased` if the attempt cannot go
+   * on, and with the error of the store if the commit failed.
+   */
+  run(announcement?: Announcement): Promise<void>;
+  isBegun(): boolean;
+  /** Resolves when the commit has ended; rejects with the error of the store. */
+  result: Promise<CommitResult>;
+}
+
+/** Ends an attempt whose write was not committed, or was committed without the lease. */
+export class NotLeased extends Error {
+  readonly isCommitted: boolean;
+
+  constructor(isCommitted: boolean) {
+    super('the write was committed without a lease');
+    this.name = 'NotLeased';
+    this.isCommitted = isCommitted;
+  }
+}
+
+interface CommitDeps {
+  identities: Pick<Identities, 'commit'>;
+  runtime: Pick<Runtime, 'checkpoint'>;
+}
+
+/** Creates the commit of a write. It runs when the first step asks for it. */
+export function writeCommit(deps: CommitDeps, write: PendingWrite, lease: WriteLease): WriteCommit {
+  let running: Promise<void> | undefined;
+  let settle: { resolve(result: CommitResult): void; reject(error: unknown): void } | undefined;
+  const result = new Promise<CommitResult>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  const commit = async (announcement: Announcement | undefined): Promise<void> => {
+    try {
+      const committed = await commitWrite(deps, withLease(write, lease, announcement));
+      settle?.resolve(committed === 'unleased' ? 'done' : committed);
+      if (committed !== 'done' || !canTakeLease(write))
+        throw new NotLeased(committed === 'done' || committed === 'unleased');
+    } catch (error) {
+      settle?.reject(error);
+      throw error;
+    }
+  };
+  return {
+    run: (announcement) => {
+      running ??= commit(announcement);
+      return running;
+    },
+    isBegun: () => running !== undefined,
+    result,
+  };
+}
+
+/** Commits a write without a lease: the background loop reconciles the identity. */
+export async function commitWrite(
+  { identities, runtime }: CommitDeps,
+  { identity, changes }: Pick<PendingWrite, 'identity' | 'changes'>,
+): Promise<CommitResult | 'unleased'> {
+  runtime.checkpoint('beforeCommit');
+  const committed = await identities.commit(identity.connection, changes);
+  if (committed === 'done' || committed === 'unleased') runtime.checkpoint('afterCommit');
+  return committed;
+}
+
+/**
+ * False if another attempt holds the lease or died with it, if the identity becomes claimed, and if the commit takes its
+ * traveler away.
+ */
+export function canTakeLease({ before, changes }: PendingWrite): boolean {
+  const isFree = before === undefined || (before.claimed && before.leasedUntil === undefined);
+  return isFree && !changes.some(({ kind }) => kind === 'unlink');
+}
+
+function withLease(
+  write: PendingWrite,
+  lease: WriteLease,
+  announcement: Announcement = {},
+): Pick<PendingWrite, 'identity' | 'changes'> {
+  const { identity, before, changes } = write;
+  if (!canTakeLease(write)) return { identity, changes };
+  const leased = changes.map((change): IdentityChange => {
+    if (!('identity' in change) || change.identity !== identity) return change;
+    if (change.kind === 'insert') return { ...change, identity: { ...identity, ...announcement }, lease };
+    const { progress = identity.progress } = announcement;
+    return before ? { ...change, lease: { ...lease, before, progress } } : change;
+  });
+  return { identity, changes: leased };
+}
+
+/** The parts of the store that an attempt writes. */
+interface WrittenStore {
+  identities: Pick<Identities, 'commit'>;
+  references: Pick<References, 'save' | 'update'>;
+  holds: Pick<Holds, 'admitDeparture'>;
+  leases: Pick<Leases, 'announce' | 'waitFor' | 'finish'>;
+}
+
+/**
+ * Returns the dependencies of an attempt that commits its write before its first step with an effect. If that step is
+ * the announcement of a call, it is part of the commit.
+ */
+export function withCommitFirst<Deps extends WrittenStore>(
+  deps: Deps,
+  write: PendingWrite,
+  commit: WriteCommit,
+): Deps {
+  const { identities, leases, references, holds } = deps;
+  const after =
+    <Values extends unknown[], T>(step: (...values: Values) => Promise<T>) =>
+    async (...values: Values): Promise<T> => {
+      await commit.run();
+      return step(...values);
+    };
+  return {
+    ...deps,
+    identities: { ...identities, commit: after(identities.commit) },
+    references: { ...references, save: after(references.save), update: after(references.update) },
+    holds: { ...holds, admitDeparture: after(holds.admitDeparture) },
+    leases: {
+      ...leases,
+      waitFor: after(leases.waitFor),
+      finish: after(leases.finish),
+      announce: async (connection, id, token, announcement) => {
+        const isPart = !commit.isBegun() && canBeCommitted(write, announcement);
+        await commit.run(isPart ? announcement : undefined);
+        return isPart ? 'done' : leases.announce(connection, id, token, announcement);
+      },
+    },
+  };
+}
+
+/**
+ * True if a call can be announced in the commit of the write: the create for a new identity, or an update of the linked
+ * traveler.
+ */
+function canBeCommitted({ before }: PendingWrite, announcement: Announcement): boolean {
+  return !('travelId' in announcement) && (before === undefined || !('creating' in announcement));
+}
+
+/** Returns the connection with the commit before every call that would be sent. */
+export function withCommitBeforeCalls(connection: Connection, commit: WriteCommit): Connection {
+  const { lookups } = connection;
+  const wrapped = withCallsWrapped(
+    connection,
+    async (_, call) => {
+      await commit.run();
+      return call();
+    },
+    async (call) => {
+      if (!lookups.areCached()) await commit.run();
+      return call();
+    },
+  );
+  const refresh: typeof lookups.refresh = async () => {
+    await commit.run();
+    return lookups.refresh();
+  };
+  return { ...wrapped, lookups: { ...wrapped.lookups, refresh } };
+}

@@ -1,0 +1,154 @@
+import { rmSync } from 'node:fs';
+import type { KyselyPlugin, RootOperationNode } from 'kysely';
+import type { Database } from '../../src/store/database.ts';
+import { createDataFolder } from '../fixtures/data-folder.ts';
+import {
+  emailsOf,
+  managedBy,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
+
+const users = 'default';
+
+/** A fixture whose steps are recorded: statements, commits and calls to the travel API. */
+interface Recorded {
+  fixture: ProvisioningFixture;
+  /** Returns the steps of `work`. */
+  stepsOf(work: () => Promise<unknown>): Promise<string[]>;
+}
+
+async function withRecording(test: (recorded: Recorded) => Promise<void>): Promise<void> {
+  const folder = createDataFolder('jetbridge-');
+  const database = await openTestDatabase(folder);
+  const steps: string[] = [];
+  try {
+    await withFixture(
+      async (fixture) => {
+        fixture.travel.faultFor = ({ verb }) => {
+          steps.push(`travel API: ${verb}`);
+          return undefined;
+        };
+        const stepsOf = async (work: () => Promise<unknown>) => {
+          steps.length = 0;
+          await work();
+          return [...steps];
+        };
+        await test({ fixture, stepsOf });
+      },
+      { database: recordingDatabase(database, steps), name: users },
+    );
+  } finally {
+    await database.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Returns the database with every statement and commit added to the steps. */
+function recordingDatabase(database: Database, steps: string[]): Database {
+  const names = new WeakMap<object, string>();
+  const recorder: KyselyPlugin = {
+    transformQuery: ({ node, queryId }) => {
+      names.set(queryId, nameOf(node));
+      return node;
+    },
+    // Only the results of whole statements come here, and not those of their parts.
+    transformResult: async ({ result, queryId }) => {
+      steps.push(names.get(queryId) ?? 'unknown');
+      return result;
+    },
+  };
+  return {
+    ...database,
+    db: database.db.withPlugin(recorder),
+    transaction: async (work, options = {}) => {
+      const result = await database.transaction((tx) => work(tx.withPlugin(recorder)), options);
+      steps.push(options.durable === false ? 'commit' : 'commit that waits for the disk');
+      return result;
+    },
+  };
+}
+
+const verbs: Partial<Record<RootOperationNode['kind'], string>> = {
+  SelectQueryNode: 'select',
+  InsertQueryNode: 'insert',
+  UpdateQueryNode: 'update',
+  DeleteQueryNode: 'delete',
+};
+
+/** Returns the verb and the table of a statement. */
+function nameOf(node: RootOperationNode): string {
+  const table = /"kind":"SchemableIdentifierNode","identifier":\{"kind":"IdentifierNode","name":"(\w+)"/;
+  return `${verbs[node.kind] ?? 'raw'} ${table.exec(JSON.stringify(node))?.[1] ?? ''}`;
+}
+
+const outcome = ['update identity', 'commit'];
+
+test('a POST is one search, one commit with the announced create, the call, and one commit of the outcome', () =>
+  withRecording(async ({ fixture: { bridge }, stepsOf }) => {
+    await bridge.users.create(users, person('Warm'));
+    expect(await stepsOf(() => bridge.users.create(users, person('Ada')))).toEqual([
+      'select connection',
+      'select identity',
+      'insert identity',
+      'insert list_counter',
+      'insert identity_email',
+      'commit that waits for the disk',
+      'travel API: create',
+      'delete identity',
+      ...outcome,
+      'select identity_reference',
+    ]);
+  }));
+
+test.each(['patch', 'replace'] as const)(
+  'a %s with an effect is one reading and two commits, around the call',
+  (kind) =>
+    withRecording(async ({ fixture: { bridge }, stepsOf }) => {
+      const { id } = await bridge.users.create(users, person('Ada'));
+      const after = person('Ada', { name: { givenName: 'Augusta', familyName: 'King' } });
+      expect(await stepsOf(() => bridge.users.change(users, id, () => after, kind))).toEqual([
+        'select identity',
+        'update identity',
+        'commit that waits for the disk',
+        'travel API: patch',
+        ...outcome,
+      ]);
+    }),
+);
+
+test('a change without an effect is one reading', () =>
+  withRecording(async ({ fixture: { bridge }, stepsOf }) => {
+    const { id } = await bridge.users.create(users, person('Ada'));
+    const change = () => bridge.users.change(users, id, (current) => ({ ...current }), 'patch');
+    expect(await stepsOf(change)).toEqual(['select identity']);
+  }));
+
+test('a change that must read the traveler commits first, and again before the call', () =>
+  withRecording(async ({ fixture, stepsOf }) => {
+    const { id } = await fixture.bridge.users.create(users, person('Ada'));
+    const steps = await stepsOf(() => fixture.patch(id, emailsOf('countess@corp.example')));
+    const commits = steps.filter((step) => step.startsWith('commit') || step.startsWith('travel API'));
+    expect(commits).toEqual([
+      'commit that waits for the disk',
+      'travel API: read',
+      'commit that waits for the disk',
+      'travel API: patch',
+      'commit',
+    ]);
+  }));
+
+test('a manager is saved before it is looked up, after the commit of the write', () =>
+  withRecording(async ({ fixture, stepsOf }) => {
+    const { id } = await fixture.bridge.users.create(users, person('Ada'));
+    const boss = await fixture.bridge.users.create(users, person('Boss'));
+    const steps = await stepsOf(() => fixture.patch(id, managedBy(boss.id)));
+    expect(steps.slice(0, 3)).toEqual([
+      'select identity',
+      'update identity',
+      'commit that waits for the disk',
+    ]);
+    expect(steps.filter((step) => step.startsWith('travel API'))).toEqual(['travel API: patch']);
+  }));
