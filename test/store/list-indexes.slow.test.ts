@@ -144,6 +144,7 @@ describe('a list uses an index', () => {
     const conditions: Where<UserField>[] = [
       { all: [{ field: 'active', operator: 'eq', value: true }, ...users.slice(5)] },
       { any: [{ field: 'active', operator: 'eq', value: false }, ...users] },
+      { all: [{ field: 'active', operator: 'eq', value: true }, ...users.slice(4, 5)] },
     ];
     for (const by of Object.keys(keys) as UserOrder[]) {
       for (const where of conditions) {
