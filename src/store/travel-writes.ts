@@ -23,15 +23,8 @@ import {
   replaceReferences,
   replaceUniqueValues,
 } from './travel-keys.ts';
-import {
-  findResources,
-  type ReadResources,
-  readTravelPage,
-  readTravelPageFrom,
-  resourceReader,
-  type TravelPageMemory,
-  travelReads,
-} from './travel-queries.ts';
+import { readTravelPage, readTravelPageFrom, type TravelPageMemory } from './travel-pages.ts';
+import { findResources, type ReadResources, resourceReader, travelReads } from './travel-queries.ts';
 import { saveSecret } from './travel-secrets.ts';
 import {
   DELIVERY_TYPE,

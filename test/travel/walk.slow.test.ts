@@ -62,3 +62,21 @@ test('a walk of 100,000 shows every item exactly once, in either order and from 
   const { meta } = await page(`limit=99&order=asc&after=${forwards.last}`);
   expect(await walk('asc', 'before', meta.nextAfter)).toMatchObject(all);
 }, 120_000);
+
+test.each([1_000, 20_000, 20_001, 45_000, 50_000, 50_001, 79_999, 99_997])(
+  'the page at offset %d begins with the event of this number, in either order',
+  async (offset) => {
+    const idOf = (number: number) => number.toString(16).padStart(24, '0');
+    const idsAt = async (query: string) => {
+      const { body } = await fixture.send('get', `/events?limit=3&${query}`);
+      return body.data.map(({ id }: { id: string }) => id);
+    };
+    // The first event is that of the first admin.
+    expect(await idsAt(`offset=${offset}`)).toEqual(
+      [offset, offset + 1, offset + 2].filter((number) => number < EVENTS).map(idOf),
+    );
+    expect(await idsAt(`order=desc&offset=${EVENTS - 1 - offset}`)).toEqual(
+      [offset, offset - 1, offset - 2].map(idOf),
+    );
+  },
+);
