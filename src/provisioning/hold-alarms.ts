@@ -26,6 +26,18 @@ export interface Alerts {
   send(alert: HoldAlert): void;
 }
 
+/**
+ * The store of the holds that were reported, so that one of several replicas reports each change. `open`, `grow` and `clear`
+ * return true to the one that must report it.
+ */
+export interface ReportedHolds {
+  list(): Promise<{ hold: HoldCount; at: number }[]>;
+  open(hold: HoldCount, now: number): Promise<boolean>;
+  /** Also returns false if the hold was reported less than `againMs` milliseconds ago. */
+  grow(hold: HoldCount, now: number, againMs: number): Promise<boolean>;
+  clear(hold: HoldCount): Promise<boolean>;
+}
+
 /** The running alarm loop. */
 export interface HoldAlarms {
   stop(): Promise<void>;
@@ -33,11 +45,12 @@ export interface HoldAlarms {
 
 interface HoldAlarmsDeps {
   holds: Pick<Holds, 'countHolds'>;
+  reportedHolds: ReportedHolds;
   alerts: Alerts;
   runtime: Pick<Runtime, 'now' | 'wait' | 'log'>;
 }
 
-/** The last report about one cause at one connection. */
+/** The last report about one cause at one connection, by this replica or another. */
 interface ReportedHold {
   hold: HoldCount;
   at: number;
@@ -64,9 +77,12 @@ async function watch(
 ): Promise<void> {
   const { holds, runtime } = deps;
   let isFailing = false;
+  let isLoaded = false;
   while (!signal.aborted) {
     try {
-      reportChanges(deps, reported, await holds.countHolds());
+      if (!isLoaded) await loadReported(deps, reported);
+      isLoaded = true;
+      await reportChanges(deps, reported, await holds.countHolds());
       isFailing = false;
     } catch (error) {
       if (!isFailing) runtime.log.error({ err: error }, 'the held changes could not be counted; retrying');
@@ -76,16 +92,30 @@ async function watch(
   }
 }
 
-function reportChanges(deps: HoldAlarmsDeps, reported: Map<string, ReportedHold>, counts: HoldCount[]): void {
-  const now = deps.runtime.now();
+/** What was reported before the start is not reported again, except that it ends. */
+async function loadReported(
+  { reportedHolds }: HoldAlarmsDeps,
+  reported: Map<string, ReportedHold>,
+): Promise<void> {
+  for (const { hold, at } of await reportedHolds.list())
+    reported.set(`${hold.connection} ${hold.cause}`, { hold, at, checksWithout: 0 });
+}
+
+async function reportChanges(
+  deps: HoldAlarmsDeps,
+  reported: Map<string, ReportedHold>,
+  counts: HoldCount[],
+): Promise<void> {
+  const { reportedHolds, runtime } = deps;
+  const now = runtime.now();
   const current = new Map(counts.map((count) => [`${count.connection} ${count.cause}`, count]));
   for (const [key, count] of current) {
     const last = reported.get(key);
     if (!last) {
-      raiseAlarm(deps, 'hold.opened', count);
+      if (await reportedHolds.open(count, now)) raiseAlarm(deps, 'hold.opened', count);
       reported.set(key, { hold: count, at: now, checksWithout: 0 });
     } else if (count.count > last.hold.count && Math.abs(now - last.at) >= AGAIN_MS) {
-      raiseAlarm(deps, 'hold.grew', count);
+      if (await reportedHolds.grow(count, now, AGAIN_MS)) raiseAlarm(deps, 'hold.grew', count);
       reported.set(key, { hold: count, at: now, checksWithout: 0 });
     } else {
       const least = Math.min(count.count, last.hold.count);
@@ -97,7 +127,7 @@ function reportChanges(deps: HoldAlarmsDeps, reported: Map<string, ReportedHold>
     const checksWithout = last.checksWithout + 1;
     reported.set(key, { ...last, checksWithout });
     if (checksWithout < CHECKS_WITHOUT) continue;
-    raiseAlarm(deps, 'hold.cleared', { ...last.hold, count: 0 });
+    if (await reportedHolds.clear(last.hold)) raiseAlarm(deps, 'hold.cleared', { ...last.hold, count: 0 });
     reported.delete(key);
   }
 }

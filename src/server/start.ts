@@ -33,6 +33,7 @@ import { ensureConnection } from '../store/connections.ts';
 import { type ScimTokens, scimTokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import { deliveryQueue } from '../store/delivery-queue.ts';
+import { reportedHolds } from '../store/hold-alarms.ts';
 import { openDatabase } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { replicas } from '../store/replicas.ts';
@@ -333,7 +334,7 @@ function requestedUrl({ headers }: Request, transport: Transport): string | unde
 
 /** Starts the loops of the bridge and of the embedded travel service. */
 function startBackground(
-  { settings, runtime, log, store, live, embedded }: ServerDeps,
+  { settings, runtime, log, database, store, live, embedded }: ServerDeps,
   provisioning: ProvisioningService,
 ): ReturnType<ProvisioningService['startBackground']> {
   const loops = provisioning.startBackground();
@@ -345,7 +346,7 @@ function startBackground(
   // This process may be one that died before.
   retryUnresolved();
   const alerts = alertSender(settings.alerts, { clock: runtime, log });
-  const alarms = holdAlarms({ holds: store.holds, alerts, runtime });
+  const alarms = holdAlarms({ holds: store.holds, reportedHolds: reportedHolds(database), alerts, runtime });
   const embeddedLoops = embedded?.run();
   return {
     refreshRules: loops.refreshRules,

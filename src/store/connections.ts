@@ -112,7 +112,7 @@ export async function deleteConnection(
     await dialect.lockRows(tx.selectFrom('connection').select('id').where('id', '=', connection)).execute();
     if (await hasIdentitiesOrGroups(tx, scope)) return 'inUse';
     await deleteConnectionCredentials(tx, scope);
-    for (const table of ['departure', 'rules_change', 'list_counter', ...sharedTables] as const)
+    for (const table of ['departure', 'rules_change', 'hold_alarm', 'list_counter', ...sharedTables] as const)
       await tx.deleteFrom(table).where(inScope(scope)).execute();
     await tx.deleteFrom('connection').where('id', '=', connection).execute();
     return 'done';

@@ -22,6 +22,7 @@ export interface BridgeTables {
   group_member: GroupMemberTable;
   departure: DepartureTable;
   rules_change: RulesChangeTable;
+  hold_alarm: HoldAlarmTable;
   erased_traveler: ErasedTravelerTable;
 }
 
@@ -216,6 +217,16 @@ interface BackgroundTaskTable {
 interface ReplicaTable {
   id: string;
   seen_at: number;
+}
+
+/** A hold that was reported to the operator. */
+interface HoldAlarmTable {
+  account: string;
+  connection_id: string;
+  cause: string;
+  count: number;
+  since: number;
+  reported_at: number;
 }
 
 /** A traveler of an erased person. Imports skip it, and no identity is linked to it. */

@@ -1,37 +1,58 @@
 import { type HoldAlarms, type HoldAlert, holdAlarms } from '../../src/provisioning/hold-alarms.ts';
 import type { HoldCount } from '../../src/provisioning/store-ports.ts';
+import { ensureConnection } from '../../src/store/connections.ts';
+import type { Database } from '../../src/store/database.ts';
+import { reportedHolds } from '../../src/store/hold-alarms.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';
+import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 
+const databases = temporaryDatabases('jetbridge-alarms-');
+let database: Database;
 let time: Clock;
 let counts: HoldCount[];
 let alerts: HoldAlert[];
 let logged: { fields: object; message: string }[];
 let failure: Error | undefined;
-let alarms: HoldAlarms;
+let running: HoldAlarms[];
 beforeEach(async () => {
+  database = await databases.open();
+  for (const id of ['default', 'second']) await ensureConnection(database, { id, account: 'travel' });
   time = clock();
   counts = [];
   alerts = [];
   logged = [];
   failure = undefined;
-  const error = (fields: object, message: string) => void logged.push({ fields, message });
-  alarms = holdAlarms({
-    holds: {
-      countHolds: async () => {
-        if (failure) throw failure;
-        return counts;
-      },
-    },
-    alerts: { send: (alert) => void alerts.push(alert) },
-    runtime: { ...time, log: { info: () => {}, warn: () => {}, error } },
-  });
-  await waitUntilIdle(20);
+  running = [];
+  await startAlarms();
 });
-afterEach(() => alarms.stop());
+afterEach(stopAlarms);
+
+/** Starts the alarms of one replica. */
+async function startAlarms(): Promise<void> {
+  const error = (fields: object, message: string) => void logged.push({ fields, message });
+  running.push(
+    holdAlarms({
+      holds: {
+        countHolds: async () => {
+          if (failure) throw failure;
+          return counts;
+        },
+      },
+      reportedHolds: reportedHolds(database),
+      alerts: { send: (alert) => void alerts.push(alert) },
+      runtime: { ...time, log: { info: () => {}, warn: () => {}, error } },
+    }),
+  );
+  await waitUntilIdle(20);
+}
+
+async function stopAlarms(): Promise<void> {
+  for (const alarms of running.splice(0)) await alarms.stop();
+}
 
 async function advance(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += SECOND_MS) {
@@ -111,4 +132,38 @@ test('a failing store is logged once, and the alarms continue when it recovers',
   counts = [holdCount(1)];
   await advance(5 * SECOND_MS);
   expect(sentAlerts()).toEqual(['hold.opened default safetyValve 1']);
+});
+
+test('several replicas report each change once', async () => {
+  await startAlarms();
+  await startAlarms();
+  counts = [holdCount(1)];
+  await advance(SECOND_MS);
+  counts = [holdCount(7)];
+  await advance(10 * MINUTE_MS);
+  counts = [];
+  await advance(10 * SECOND_MS);
+  counts = [holdCount(2)];
+  await advance(SECOND_MS);
+  expect(sentAlerts()).toEqual([
+    'hold.opened default safetyValve 1',
+    'hold.grew default safetyValve 7',
+    'hold.cleared default safetyValve 0',
+    'hold.opened default safetyValve 2',
+  ]);
+  expect(logged).toHaveLength(4);
+});
+
+test('a restart reports nothing again, and the end of what was held before', async () => {
+  counts = [holdCount(3)];
+  await advance(SECOND_MS);
+  await stopAlarms();
+  await startAlarms();
+  await advance(5 * SECOND_MS);
+  expect(sentAlerts()).toEqual(['hold.opened default safetyValve 3']);
+  await stopAlarms();
+  counts = [];
+  await startAlarms();
+  await advance(5 * SECOND_MS);
+  expect(sentAlerts()).toEqual(['hold.opened default safetyValve 3', 'hold.cleared default safetyValve 0']);
 });

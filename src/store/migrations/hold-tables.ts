@@ -23,6 +23,16 @@ export function holdTables({ orderedText, bigint }: ColumnTypes): string[] {
       primary key (account, connection_id),
       foreign key (account, connection_id) references connection (account, id) on update cascade
     )`,
+    `create table hold_alarm (
+      account ${orderedText} not null,
+      connection_id ${orderedText} not null,
+      cause ${orderedText} not null,
+      count integer not null,
+      since ${bigint} not null,
+      reported_at ${bigint} not null,
+      primary key (account, connection_id, cause),
+      foreign key (account, connection_id) references connection (account, id) on update cascade
+    )`,
     `create table erased_traveler (
       account ${orderedText} not null,
       hash ${orderedText} not null,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { deleteConnection, ensureConnection, readStoredConnections } from '../../../src/store/connections.ts';
 import { oauthAccessTokens, oauthClients, scimTokens } from '../../../src/store/credentials.ts';
+import { reportedHolds } from '../../../src/store/hold-alarms.ts';
 import {
   fixture,
   importedIdentity,
@@ -41,6 +42,7 @@ export function describeConnections(open: OpenDatabase): void {
     const mapping = { generation: 1, edition: 1, digest: 'd', mapping: {}, lookups: undefined } as const;
     await rules.replace('okta', { ...mapping, source: 'file' }, NOW);
     await tasks.saveState('okta', 'import', {});
+    await reportedHolds(database).open({ connection: 'okta', cause: 'guarded', count: 1, since: NOW }, NOW);
     await groups.insert(team('g'), [{ value: 'ada' }]);
     await groups.insert(team('h', { connection: 'entra' }), []);
     const token = { name: 'n', createdAt: NOW, expiresAt: undefined };
