@@ -282,8 +282,8 @@ function convertPresence<Field extends string>(
  * column.
  */
 function isExact({ filter }: AttributePath, value: Operand): boolean {
-  // Columns store every lone surrogate as U+FFFD, so different values have the same key.
-  return filter === undefined && !/[\ufffd\p{Surrogate}]/u.test(String(value));
+  // Columns store every lone surrogate as U+FFFD, and PostgreSQL searches NUL as U+FFFD, so different values have the same key.
+  return filter === undefined && !/[\ufffd\p{Surrogate}]|\0/u.test(String(value));
 }
 
 function toColumnCondition<Field extends string>(

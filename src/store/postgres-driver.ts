@@ -122,7 +122,7 @@ class PostgresConnection implements DatabaseConnection {
 
   async executeQuery<Row>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
     const name = this.#options.names.nameOf(text);
-    const query = { text, values: [...parameters], ...(name ? { name } : {}) };
+    const query = { text, values: parameters.map(toParameter), ...(name ? { name } : {}) };
     const { command, rowCount, rows } = await this.#send(query);
     return changing.has(command) ? { rows, numAffectedRows: BigInt(rowCount ?? 0) } : { rows };
   }
@@ -152,6 +152,14 @@ class PostgresConnection implements DatabaseConnection {
       throw error;
     }
   }
+}
+
+/**
+ * PostgreSQL refuses NUL characters in text. They are refused in what is stored, so a search for them needs to find nothing: they
+ * are replaced like unpaired surrogates.
+ */
+function toParameter(value: unknown): unknown {
+  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
 }
 
 const changing = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);

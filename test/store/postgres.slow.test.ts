@@ -273,6 +273,12 @@ test.each(['SIGINT', 'SIGQUIT'] as const)(
   },
 );
 
+test('a search for a text with a NUL character, which PostgreSQL refuses, finds nothing', async () => {
+  const { db } = await withConnections('a');
+  const found = db.selectFrom('connection').select('id').where('id', '=', 'a\0');
+  expect(await found.execute()).toEqual([]);
+});
+
 test('a statement waits for a free connection, and is refused when none becomes free', async () => {
   const database = await open(server.url(await newDatabase()), { connections: 1 });
   const blocked = signal();
