@@ -28,11 +28,10 @@ interface IndexPart {
 
 /** Rows looked at by the first step of a walk. Each further step looks at twice as many, up to a maximum. */
 const FIRST_STEP = 500;
-/** The largest step if the rows themselves are read, and if the index contains all columns of the filter. */
+/** The largest step if the rows themselves are read. */
 const MAX_STEP = 1000;
-const MAX_COVERED_STEP = 10_000;
-/** The number of index entries that one statement skips, which takes about a millisecond. */
-const MAX_SKIP = 20_000;
+/** The largest step if the index contains all columns of the filter, and the largest number of skipped index entries. */
+const MAX_INDEX_STEP = 10_000;
 
 /** Returns the walk that reads all rows that meet the conditions in the order of a request. */
 export function walkInOrder<Field extends string, By extends string>(
@@ -65,7 +64,7 @@ export function walkInOrder<Field extends string, By extends string>(
     parts: hasNulls ? (descending ? split.reverse() : split) : [part],
     filter: others.length > 0 ? toCondition(definition, { all: others }) : undefined,
     isAfterCursor: 'after' in start ? isAfterKey(order, descending, start.after) : sql.raw('1'),
-    maxStep: isCovered ? MAX_COVERED_STEP : MAX_STEP,
+    maxStep: isCovered ? MAX_INDEX_STEP : MAX_STEP,
   };
 }
 
@@ -177,11 +176,11 @@ export async function readRows<Row>(
   let left = skip;
   for (const { part, after: first } of partsAfter(walk, start)) {
     let after = first;
-    while (left >= MAX_SKIP) {
-      const [last] = await readKeys(list, part, { after, skip: MAX_SKIP - 1 });
+    while (left >= MAX_INDEX_STEP) {
+      const [last] = await readKeys(list, part, { after, skip: MAX_INDEX_STEP - 1 });
       if (!last) break;
       after = last;
-      left -= MAX_SKIP;
+      left -= MAX_INDEX_STEP;
       await yieldBetweenSteps();
     }
     rows.push(...(await readRowsOfPart(list, part, { after, skip: left, limit: limit - rows.length })));
@@ -218,7 +217,7 @@ async function readKeys(
   return rows.map(toSortKey);
 }
 
-/** Counts the rows of a part after a key, of which less than `MAX_SKIP` are left. */
+/** Counts the rows of a part after a key, of which less than `MAX_INDEX_STEP` are left. */
 async function countPart(list: List, part: IndexPart, after: Start): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from ${sql.table(list.definition.table)}

@@ -13,7 +13,8 @@ import { withPlugin } from '../fixtures/with-plugin.ts';
 
 type Store = ReturnType<typeof provisioningStore>;
 
-/** A connection has only one such row. */
+/** A connection has only one such row of either table. */
+const rulesInForce = /^SEARCH rules_in_force USING INDEX sqlite_autoindex_rules_in_force_1 /;
 const rulesChange = /^SEARCH rules_change USING INDEX sqlite_autoindex_rules_change_1 /;
 
 /** The frequent calls, each with the index searches that may read a whole connection. */
@@ -52,7 +53,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
       ]),
   ],
   ['erase', ({ identities }) => identities.commit('okta', [{ kind: 'deleteUnclaimed', id: 'b' }])],
-  ['acquire', ({ leases }) => leases.acquire('okta', 'a', { token: 'k', ms: 9, now: NOW })],
+  ['acquire', ({ leases }) => leases.acquire('okta', 'a', { token: 'k', ms: 9, now: NOW }), rulesInForce],
   ['announce', ({ leases }) => leases.announce('okta', 'a', 'k', { creating: 'a@x' })],
   [
     'finish',
@@ -60,6 +61,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
       await leases.acquire('okta', 'a', { token: 'k', ms: 9, now: NOW });
       await leases.finish('okta', 'a', 'k', { revision: 1 }, linkedOutcome('t7', 'a@x'));
     },
+    rulesInForce,
   ],
   ['releaseAll', ({ leases }) => leases.releaseAll(), /^SCAN identity USING INDEX identity_leased$/],
   ['findDue', ({ reconcileQueue }) => reconcileQueue.findDue(NOW, 10, ['okta', 'entra'])],
@@ -74,7 +76,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   [
     'counts',
     ({ reconcileQueue }) => reconcileQueue.countByState(),
-    /^SCAN (list_counter USING INDEX|identity USING COVERING INDEX identity_unsettled)|USE TEMP B-TREE/,
+    /^SCAN (list_counter|identity USING COVERING INDEX identity_unsettled)|USE TEMP B-TREE/,
   ],
   ['references', ({ references }) => references.findRows('okta', 'a')],
   [

@@ -185,6 +185,92 @@ export function describeLists(open: OpenDatabase): void {
       });
     });
 
+    it('of tens of thousands is found at any offset, and for conditions that match too many rows to sort', async () => {
+      const { identities, imports } = await fixture(open);
+      const people = Array.from({ length: 24_000 }, (_, at) => member(at));
+      await imports.saveUnclaimed(people, NOW);
+      const conditions: Where<UserField>[] = [
+        { all: [] },
+        eq('displayName', 'Name 1'),
+        eq('email', 'shared@corp.example'),
+        { all: [since('created', 'ge', 300), eq('active', true)] },
+        { any: [eq('displayName', 'Name 1'), eq('externalId', 'E0')] },
+      ];
+      const orders: Query['order'][] = [
+        { by: 'position', descending: false },
+        { by: 'externalId', descending: false },
+        { by: 'externalId', descending: true },
+        { by: 'created', descending: true },
+      ];
+      for (const [where, order] of conditions.flatMap((one) => orders.map((by) => [one, by] as const))) {
+        const expected = inOrder(
+          people.filter((one) => holds(where, one)),
+          order,
+        );
+        for (const offset of [0, 9_999, 10_000, 11_998, 12_000, 19_999, 20_001, 23_995]) {
+          const query = { where, order, start: { offset }, limit: 7 };
+          const page = await identities.list('okta', query, plainScan);
+          expect(page.total).toBe(expected.length);
+          expect(page.rows.map(({ id }) => id)).toEqual(expected.slice(offset, offset + 7));
+        }
+      }
+    }, 300_000);
+
+    it('contains every remaining row once, whatever is deleted between the pages', async () => {
+      const { add, identities } = await fixture(open);
+      const people = fc
+        .sample(anybody, { numRuns: 400, seed: 11 })
+        .map(toIdentity)
+        .map((one, at) =>
+          importedIdentity(`q${(at * 37) % 400}`, `t${at}`, { ...one, id: `q${(at * 37) % 400}` }),
+        )
+        .map((one, at) => ({ ...one, desired: { ...one.desired, userName: `u${at}` }, claimed: false }));
+      await add(...people);
+      let left = people;
+      const anyPages = fc.record({ limit: fc.integer({ min: 1, max: 9 }), deleted: fc.array(fc.nat()) });
+      await fc.assert(
+        fc.asyncProperty(anyOrder, anyPages, fc.boolean(), async (order, { limit, deleted }, byCursor) => {
+          const all = inOrder(left, order);
+          const queue = [...deleted];
+          let start: Query['start'] = { offset: 0 };
+          let last = '';
+          for (let pages = 0; pages < 6; pages += 1) {
+            const present = inOrder(left, order);
+            const expected =
+              'after' in start
+                ? all.slice(all.indexOf(last) + 1).filter((id) => present.includes(id))
+                : present.slice(start.offset);
+            const query = { where: { all: [] }, order, start, limit };
+            const page = await identities.list('okta', query, plainScan);
+            expect(page.total).toBe(left.length);
+            expect(page.rows.map(({ id }) => id)).toEqual(expected.slice(0, limit));
+            if (!page.next) return;
+            last = page.next.id;
+            start = byCursor ? { after: page.next } : { offset: (pages + 1) * limit };
+            const gone = left[(queue.pop() ?? 0) % left.length]?.id ?? '';
+            expect(await identities.commit('okta', [{ kind: 'deleteUnclaimed', id: gone }])).toBe('done');
+            left = left.filter(({ id }) => id !== gone);
+          }
+        }),
+        { numRuns: 40 },
+      );
+    });
+
+    it('by index has no user twice if another one is inserted before the next page', async () => {
+      const { add, identities } = await fixture(open);
+      await add(...['b', 'c', 'd', 'e', 'f'].map((id) => person(id)));
+      const order = { by: 'userName', descending: false } as const;
+      const read = async (offset: number) => {
+        const query = { where: { all: [] }, order, start: { offset }, limit: 2 };
+        const { total, rows } = await identities.list('okta', query, plainScan);
+        return [total, ...rows.map(({ id }) => id)];
+      };
+      expect(await read(0)).toEqual([5, 'b', 'c']);
+      await add(person('a'));
+      expect(await read(2)).toEqual([6, 'd', 'e']);
+      expect(await read(4)).toEqual([6, 'f']);
+    });
+
     it('has exact totals of all and of active users after every kind of change', async () => {
       const { add, identities } = await fixture(open);
       const totals = async () =>
@@ -246,7 +332,7 @@ function member(at: number): Identity {
     createdAt: NOW + ((at * 7) % 2600),
     lastModified: NOW + ((at * 31) % 2600),
     desired: {
-      userName: `user${(at * 7919) % 2600}@corp.example`,
+      userName: `user${((at * 7919) % 2600) + (at - (at % 2600))}@corp.example`,
       ...(at % 2 === 0 ? { externalId: `E${at % 4}` } : {}),
       displayName: `Name ${at % 3}`,
       active: at % 5 !== 0,
