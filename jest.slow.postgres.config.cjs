@@ -9,6 +9,6 @@ module.exports = {
     '/test/store/postgres\\.slow\\.test\\.ts$',
     // These are about the files of SQLite, and about how it executes queries.
     '/full-disk\\.slow\\.test\\.ts$',
-    '/test/store/indexes\\.slow\\.test\\.ts$',
+    '/test/store/(list-)?indexes\\.slow\\.test\\.ts$',
   ],
 };

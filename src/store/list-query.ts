@@ -19,6 +19,7 @@ import {
   readMatchingKeys,
   readRows,
   readRowsAt,
+  reverseWalk,
   stepsOf,
   toFoundKey,
   walkInOrder,
@@ -245,10 +246,25 @@ async function readPage<Field extends string, By extends string, Row>(
   if (limit === 0 || offset >= total) return { rows: [], keys: [], next: undefined };
   const known = 'after' in start ? start.after : recallPageEnd(task, { offset, total });
   const from = { start: known, skip: known ? 0 : offset, limit: wantedRows(limit), ...task.scan };
-  const rows = await (walk.filter ? readFilteredRows(task, walk, from) : readRows(task, walk, from));
+  const rows = await (walk.filter
+    ? readFilteredRows(task, walk, from)
+    : readRowsFromNearerEnd(task, walk, { ...from, total }));
   const { items, next } = splitNext(rows, limit);
   if (next && 'offset' in start) rememberPageEnd(task, { offset: offset + items.length, total, key: next });
   return { ...toRowsAndKeys(items), next };
+}
+
+/** Skips rows from the end of the list if that is nearer. */
+async function readRowsFromNearerEnd<Field extends string, By extends string, Row>(
+  task: ListTask<Field, By, Row>,
+  walk: IndexWalk,
+  { total, ...from }: Parameters<typeof readRows>[2] & { total: number },
+): Promise<KeyedRow<Row>[]> {
+  const rest = total - from.skip;
+  if (from.skip <= rest) return readRows(task, walk, from);
+  const limit = Math.min(from.limit, rest);
+  const rows = await readRows(task, reverseWalk(walk), { ...from, skip: rest - limit, limit });
+  return rows.reverse();
 }
 
 /** Returns the key of the row before an offset. Not if rows have been deleted since: other rows are before it now. */

@@ -160,6 +160,14 @@ function toSortKey({ key_value, key_id }: KeyColumns): SortKey {
   return { value: key_value, id: key_id };
 }
 
+/** Returns the walk in the opposite direction. */
+export function reverseWalk(walk: IndexWalk): IndexWalk {
+  return {
+    ...walk,
+    parts: walk.parts.map((part) => ({ ...part, descending: !part.descending })).reverse(),
+  };
+}
+
 /** A row with its sort key. */
 export interface KeyedRow<Row> {
   key: SortKey;
