@@ -5,6 +5,7 @@ import { pauseReasons } from '../provisioning/circuit-breaker.ts';
 import { isIncompleteImport } from '../provisioning/import.ts';
 import type { ProvisioningService, ProvisioningStore } from '../provisioning/service.ts';
 import type { WriteHealth } from '../store/write-health.ts';
+import type { LiveReplicas } from './live-replicas.ts';
 import type { OpenConnection } from './open-connection.ts';
 
 /** Registers a metric: the number of SCIM users of each connection by state. */
@@ -50,6 +51,18 @@ export function registerPauses({ registry }: HttpMetrics, { pauses }: Provisioni
     collect() {
       for (const { connection, reason } of pauses())
         for (const one of pauseReasons) this.set({ connection, reason: one }, one === reason ? 1 : 0);
+    },
+  });
+}
+
+/** Registers a metric: the number of live replicas. */
+export function registerReplicas({ registry }: HttpMetrics, live: LiveReplicas): void {
+  new Gauge({
+    name: 'jetbridge_replicas',
+    help: 'Live replicas that use the same database, as this one knows them; they share the limits of the travel APIs.',
+    registers: [registry],
+    collect() {
+      this.set(live.count());
     },
   });
 }

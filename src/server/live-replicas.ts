@@ -19,13 +19,21 @@ interface LiveReplicasDeps {
   replicas: Replicas;
   clock: SharedClock;
   log: Pick<Log, 'info' | 'warn' | 'error'>;
+  /** False for the only process that uses a database, and for commands. */
+  isReplica: boolean;
 }
 
-/** The only process that uses a database. */
-export const onlyReplica: LiveReplicas = { count: () => 1, onDeath: () => {}, stop: async () => {} };
+/** A process that is the only one to use its database, or a command. */
+const onlyReplica: LiveReplicas = { count: () => 1, onDeath: () => {}, stop: async () => {} };
 
 /** Records regularly that this process is alive, and follows the number of replicas and the clock of the database. */
-export async function joinReplicas({ replicas, clock, log }: LiveReplicasDeps): Promise<LiveReplicas> {
+export async function joinReplicas({
+  replicas,
+  clock,
+  log,
+  isReplica,
+}: LiveReplicasDeps): Promise<LiveReplicas> {
+  if (!isReplica) return onlyReplica;
   const id = randomUUID();
   const stop = new AbortController();
   const listeners: (() => void)[] = [];

@@ -51,6 +51,7 @@ import {
   registerImports,
   registerMappingFaults,
   registerPauses,
+  registerReplicas,
   registerStaleLookups,
   registerWriteHealth,
 } from './gauges.ts';
@@ -63,7 +64,7 @@ import {
   refusePlainHttp,
   stopServer,
 } from './http-server.ts';
-import { joinReplicas, type LiveReplicas, onlyReplica } from './live-replicas.ts';
+import { joinReplicas, type LiveReplicas } from './live-replicas.ts';
 import { type EmbeddedAddress, type OpenConnection, openConnection } from './open-connection.ts';
 import { sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
 
@@ -171,9 +172,8 @@ async function openStore(settings: Settings, options: StartOptions): Promise<Ser
   const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });
   try {
     const parts = await openStores(settings, deps, writes);
-    // A command beside the replicas is none of them.
     const isReplica = database.dialect.isShared && options.background !== false;
-    const live = isReplica ? await joinReplicas({ replicas: replicas(database), clock, log }) : onlyReplica;
+    const live = await joinReplicas({ replicas: replicas(database), clock, log, isReplica });
     return { ...parts, live };
   } catch (error) {
     await writes.stop();
@@ -289,6 +289,7 @@ function openProvisioning(
   });
   registerStaleLookups(metrics, connections);
   registerPauses(metrics, provisioning);
+  registerReplicas(metrics, live);
   registerMappingFaults(metrics, provisioning);
   return { connections, provisioning };
 }

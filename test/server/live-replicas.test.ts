@@ -29,7 +29,7 @@ describe('a replica', () => {
   afterEach(() => {
     jest.useRealTimers();
   });
-  const join = () => joinReplicas({ replicas, clock: sharedClock(() => 0), log: silent });
+  const join = () => joinReplicas({ replicas, clock: sharedClock(() => 0), log: silent, isReplica: true });
 
   it('knows the number of live replicas from its last heartbeat, which it repeats every five seconds', async () => {
     next = { alive: 2, died: 0, time: 0 };
