@@ -269,9 +269,10 @@ async function applyChange(
   switch (change.kind) {
     case 'insert': {
       const { identity, lease } = change;
-      if (await isReservedEmailTaken(tx, scope, identity)) return false;
       await insertIdentity(tx, scope, { identity, leased: lease && { dialect, lease } });
-      return true;
+      // Checked after the insert: the reserved address then refuses others until the end of the transaction, so a
+      // traveler with it is either linked already or will not be.
+      return !(await isReservedEmailTaken(tx, scope, identity));
     }
     case 'update':
       return updateIdentity(tx, scope, change);

@@ -13,6 +13,7 @@ import {
   progressColumns,
   toRow,
   writtenColumnNames,
+  writtenStateNames,
 } from './identity-row.ts';
 import { type CountedIdentity, countIdentities, isLive } from './list-counters.ts';
 import { compiledInsert, compiledQuery, parseJson, pick, toJson } from './queries.ts';
@@ -77,20 +78,26 @@ function createLeasedWrites(dialect: Dialect) {
         .insertInto('identity')
         .values({ ...pick(placeholders, identityColumnNames), ...leaseColumns(dialect, placeholders) }),
     ),
-    update: compiledQuery((db, placeholders: LeasedColumns) =>
-      db
-        .updateTable('identity')
-        .set((row) => ({
-          ...pick(placeholders, [...writtenColumnNames, 'progress', 'check_at']),
-          ...raisedColumns(row, placeholders.writtenAt),
-          ...leaseColumns(dialect, placeholders),
-        }))
-        .where(inScope(placeholders))
-        .where('id', '=', placeholders.id)
-        .where('revision', '=', placeholders.known)
-        .where('lease_token', 'is', null),
-    ),
+    update: updateAndLeaseWith(dialect, writtenColumnNames),
+    /** For the identities whose keys stay: the indexes of columns that a statement does not name are not written. */
+    updateState: updateAndLeaseWith(dialect, writtenStateNames),
   };
+}
+
+function updateAndLeaseWith(dialect: Dialect, names: readonly (typeof writtenColumnNames)[number][]) {
+  return compiledQuery((db, placeholders: LeasedColumns) =>
+    db
+      .updateTable('identity')
+      .set((row) => ({
+        ...pick(placeholders, [...names, 'progress', 'check_at']),
+        ...raisedColumns(row, placeholders.writtenAt),
+        ...leaseColumns(dialect, placeholders),
+      }))
+      .where(inScope(placeholders))
+      .where('id', '=', placeholders.id)
+      .where('revision', '=', placeholders.known)
+      .where('lease_token', 'is', null),
+  );
 }
 
 const leasedWritesOf = new WeakMap<Dialect, ReturnType<typeof createLeasedWrites>>();
@@ -122,7 +129,9 @@ export async function updateAndLease(
   const { id } = identity;
   const { token, ms, now, before, progress } = lease;
   const columns = writtenColumns(identity);
-  const written = await leasedWrites(dialect).update(tx, {
+  const { update, updateState } = leasedWrites(dialect);
+  const write = hasSameKeys(identity, before) ? updateState : update;
+  const written = await write(tx, {
     ...{ ...columns, ...progressColumns(progress), token, ms, now },
     ...{ ...scope, id, known: before.revision, writtenAt: writeTime(identity) },
   });
@@ -134,6 +143,13 @@ export async function updateAndLease(
     before: { active: before.desired.active === true ? 1 : 0, deleted_at: before.deletedAt ?? null },
   });
   return true;
+}
+
+/** True if two states of a claimed identity have the same columns that identities are found by. */
+function hasSameKeys(identity: Identity, before: Identity): boolean {
+  const names = ['userName', 'externalId', 'displayName', 'active'];
+  const isSame = (name: string) => identity.desired[name] === before.desired[name];
+  return identity.deletedAt === before.deletedAt && names.every(isSame);
 }
 
 /** Returns the columns that every write of the IdP raises. */

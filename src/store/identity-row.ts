@@ -139,22 +139,27 @@ export function progressColumns(progress: Progress): Pick<IdentityTable, 'progre
   return { progress: toJson(progress), check_at: progress.late?.checkAt ?? 0 };
 }
 
-/** The columns that the IdP's writes change. */
-export const writtenColumnNames = [
+/** The columns that every write of the IdP changes. */
+export const writtenStateNames = [
   'desired',
   'extensions',
-  'user_name_key',
-  'external_id',
-  'display_name_key',
-  'active',
-  'claimed',
   'state',
   'version',
   'attempts',
   'next_attempt_at',
   'last_modified',
-  'deleted_at',
   'origin',
+] as const satisfies (keyof IdentityTable)[];
+
+/** All columns that writes of the IdP change, with those that identities are found by. */
+export const writtenColumnNames = [
+  ...writtenStateNames,
+  'user_name_key',
+  'external_id',
+  'display_name_key',
+  'active',
+  'claimed',
+  'deleted_at',
 ] as const satisfies (keyof IdentityTable)[];
 
 /** The names of the columns that `outcomeColumns` returns. */

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Outcome } from '../provisioning/identity.ts';
 import type { Announcement, Leases } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
@@ -156,9 +156,58 @@ async function writeOutcome(
   { before, outcome }: AttemptResult,
 ): Promise<{ revision: number } | undefined> {
   const columns = { ...outcomeColumns(outcome), known: before.revision };
+  const { travel_id, travel_email_key } = columns;
+  const mayKeepKeys =
+    travel_id !== null && travel_email_key !== null && columns.check_at === 0 && hasNoKeys(columns);
+  if (mayKeepKeys) {
+    const [kept] = (await updateOutcomeOnly(tx, { ...holder, ...columns, travel_id, travel_email_key })).rows;
+    if (kept) return kept;
+  }
   const [row] = (await updateOutcome(tx, { ...holder, ...columns })).rows;
   return row;
 }
+
+/** True if the outcome has nothing that identities are found by, apart from the traveler and its address. */
+function hasNoKeys({ creating_key, waiting_for, hold_cause }: Columns): boolean {
+  return creating_key === null && waiting_for === null && hold_cause === null;
+}
+
+/**
+ * Saves an outcome that changes no column with an index except for the state, if the identity has not changed since it
+ * was leased. A database writes each index of a column that a statement names, also if the value is the same, and most of
+ * the cost of an outcome would be these pages.
+ */
+const updateOutcomeOnly = compiledQuery(
+  (
+    db,
+    placeholders: LeaseHolder & Columns & { known: number; travel_id: string; travel_email_key: string },
+  ) =>
+    db
+      .updateTable('identity')
+      .set((row) => ({
+        ...pick(placeholders, ['observed', 'applied', 'refused', 'progress', 'findings', 'trace']),
+        ...pick(placeholders, ['state', 'attempts', 'next_attempt_at']),
+        revision: row('revision', '+', 1),
+        lease_token: null,
+        lease_until: null,
+      }))
+      .where(inScope(placeholders))
+      .where('id', '=', placeholders.id)
+      .where('lease_token', '=', placeholders.token)
+      .where('revision', '=', placeholders.known)
+      .where('travel_id', '=', placeholders.travel_id)
+      .where('travel_email_key', '=', placeholders.travel_email_key)
+      .where('rules_generation', '=', placeholders.rules_generation)
+      .where('check_at', '=', sql.lit(0))
+      .where((row) =>
+        row.and([
+          row('creating_key', 'is', null),
+          row('waiting_for', 'is', null),
+          row('hold_cause', 'is', null),
+        ]),
+      )
+      .returning('revision'),
+);
 
 type Columns = ReturnType<typeof outcomeColumns>;
 

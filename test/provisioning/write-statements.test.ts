@@ -91,10 +91,10 @@ test('a POST is one search, one commit with the announced create, the call, and 
     await bridge.users.create(users, person('Warm'));
     expect(await stepsOf(() => bridge.users.create(users, person('Ada')))).toEqual([
       'select connection',
-      'select identity',
       'insert identity',
       'insert list_counter',
       'insert identity_email',
+      'select identity',
       'commit that waits for the disk',
       'travel API: create',
       'delete identity',
