@@ -180,7 +180,7 @@ export function showHold(
 ): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
     if (!isConnectionKnown(shell, settings, connection === undefined ? {} : { connection })) return 1;
-    const found = await findIdentities(database, selectedConnections(settings, connection), person);
+    const found = await findIdentities(database, selectedConnections(database, settings, connection), person);
     if (found.length === 0) return printUnknownPerson(shell, person);
     for (const identity of found) shell.print(holdText(settings, identity));
     return 0;
@@ -210,8 +210,13 @@ function printUnknownPerson(shell: Shell, person: string): 1 {
   return 1;
 }
 
-function selectedConnections({ connections }: Settings, chosen: string | undefined): string[] {
-  return connections.map(({ id }) => id).filter((id) => (chosen ?? id) === id);
+/** Without the connections that no server has been started with: the database does not have them. */
+function selectedConnections(
+  { scopes }: Database,
+  { connections }: Settings,
+  chosen: string | undefined,
+): string[] {
+  return connections.map(({ id }) => id).filter((id) => (chosen ?? id) === id && scopes.has(id));
 }
 
 /**
@@ -294,7 +299,11 @@ async function findHeldPeople(
 ): Promise<HeldItems | undefined> {
   const people: HeldPerson[] = [];
   for (const name of new Set(decided.people)) {
-    const found = await findIdentities(database, selectedConnections(settings, decided.connection), name);
+    const found = await findIdentities(
+      database,
+      selectedConnections(database, settings, decided.connection),
+      name,
+    );
     const held = found.flatMap((identity) => toHeldPerson(identity) ?? []);
     const [first] = held;
     if (found.length === 0) printUnknownPerson(shell, name);
@@ -325,7 +334,7 @@ async function findHeldItems(
   const people = await holds.findHeldPeople({ connection, cause, limit: ALL });
   if (cause !== undefined && cause !== 'rules') return { people, rules: [] };
   const rules: HeldRules[] = [];
-  for (const name of selectedConnections(settings, connection)) {
+  for (const name of selectedConnections(database, settings, connection)) {
     const held = await holds.findHeldRules(name);
     const isReversed = cause === 'rules' && answer === 'approved' && held?.answer === 'discarded';
     if (held && (held.answer === undefined || isReversed)) rules.push(held);

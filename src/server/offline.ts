@@ -44,6 +44,8 @@ export async function readManagers(
 ): Promise<ReadonlyMap<string, Reference>> {
   if (!hasDatabase(settings)) return new Map();
   return withDatabase(settings, async (database) => {
+    // The server has not been started with this connection.
+    if (!database.scopes.has(connection.id)) return new Map();
     const { identities, references } = provisioningStore(database);
     const fresh = newIdentity(silentRuntime(), connection, user);
     const userName = String(user.userName);

@@ -11,6 +11,7 @@ import {
 } from '../fixtures/jetbridge.ts';
 import { shownCertificate } from '../fixtures/plain-and-tls.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
+import { describeOnSqlite } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 const home = join(__dirname, '..', '..');
@@ -403,7 +404,9 @@ describe('serve', () => {
     expect(server.welcome).toMatch(/scim_\S+/);
     await server.stop();
   });
+});
 
+describeOnSqlite('serve, with a data folder', () => {
   it('a data folder that another server uses, or that is a file, ends it with one line', async () => {
     const server = await serveJetbridge(data);
     const second = await runJetbridge(['serve'], data);

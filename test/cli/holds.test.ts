@@ -238,3 +238,12 @@ test('a discarded change of rules can be approved, but not one that changed afte
   expect(await decideHolds(shell, { ...chosen, answer: 'approved', yes: true })).toBe(0);
   expect(await store.holds.findHeldRules('okta')).toMatchObject({ generation: 3, answer: 'approved' });
 });
+
+test('a connection that no server has been started with holds nothing', async () => {
+  const more = writeSettingsFile({}, { okta: {}, entra: {}, late: {} });
+  const other = await recordedShell({ JETBRIDGE_DATA: folder.path, JETBRIDGE_CONFIG: more.path });
+  expect(await showHold(other, { person: 'ada' })).toBe(1);
+  expect(await decideHolds(other, { answer: 'approved', people: ['ada'], yes: true })).toBe(1);
+  expect(await decideHolds(other, { answer: 'approved', people: [], cause: 'rules', yes: true })).toBe(1);
+  more.remove();
+});

@@ -7,6 +7,7 @@ import {
   serveJetbridge,
   temporaryFolder,
 } from '../fixtures/jetbridge.ts';
+import { describeOnSqlite } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 const secrets = {
@@ -159,7 +160,9 @@ describe('check, without a travel API', () => {
       expect.stringContaining('scimUserMapping[0].transforms[0].default: the travel service speaks'),
     ]);
   });
+});
 
+describeOnSqlite('check, without a data folder', () => {
   it('creates no database for an embedded service that was never started', async () => {
     const data = join(folder.path, 'never');
     const ran = await runJetbridge(['check'], having(misspelled, { JETBRIDGE_DATA: data }));
