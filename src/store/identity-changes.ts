@@ -11,6 +11,7 @@ import {
   identityColumnNames,
   observedColumns,
   progressColumns,
+  toAppliedJson,
   toRow,
   writtenColumnNames,
   writtenStateNames,
@@ -221,7 +222,7 @@ const updateAtVersion = compiledQuery(
 async function saveApplied(tx: Kysely<Tables>, scope: Scope, { id, applied }: Identity): Promise<void> {
   await tx
     .updateTable('identity')
-    .set({ applied: toJson(applied) })
+    .set({ applied: toAppliedJson(applied) })
     .where(inScope(scope))
     .where('id', '=', id)
     .execute();
@@ -271,7 +272,7 @@ export async function releaseTraveler(
     .where('id', '=', id)
     .where('deleted_at', 'is not', null)
     .where('lease_until', leasedUntil === undefined ? 'is' : '=', leasedUntil ?? null)
-    .where('applied', '=', toJson(applied))
+    .where('applied', '=', toAppliedJson(applied))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }

@@ -1,5 +1,6 @@
 import type { HoldCause, Identity, Outcome, Progress } from '../provisioning/identity.ts';
-import { extensionsOf, type ScimResource } from '../schema/resource.ts';
+import { extensionsOf, type Json, type ScimResource } from '../schema/resource.ts';
+import type { AppliedField, AppliedFields, FieldKey } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { nextPosition } from './positions.ts';
 import { parseJson, toJson } from './queries.ts';
@@ -18,7 +19,7 @@ export function toIdentity(row: IdentityTable): Identity {
     revision: row.revision,
     rulesGeneration: row.rules_generation,
     travelId: row.travel_id ?? undefined,
-    applied: parseJson(row.applied),
+    applied: parseApplied(row.applied),
     refused: parseJson(row.refused),
     observed: row.observed === null ? undefined : parseJson(row.observed),
     creating: row.creating ?? undefined,
@@ -41,6 +42,34 @@ export function toIdentity(row: IdentityTable): Identity {
 function toHold({ hold_cause, hold_since }: IdentityTable): Identity['hold'] {
   if (hold_cause === null) return undefined;
   return { cause: hold_cause as HoldCause, since: hold_since ?? 0 }; // The column contains only hold causes.
+}
+
+/** An applied field in the column `applied`: most values are the same in all three places, and are stored once. */
+type StoredAppliedField = [sent: Json, source?: Json, answered?: Json, unsure?: true];
+
+/** Returns the content of the column `applied`. Equal fields have equal texts. */
+export function toAppliedJson(applied: AppliedFields): string {
+  return toJson(Object.fromEntries(Object.entries(applied).map(([key, field]) => [key, toStored(field)])));
+}
+
+function toStored({ sent, source, answered, unsure }: AppliedField): StoredAppliedField {
+  if (unsure) return [sent, source, answered, unsure];
+  if (!hasSameText(answered, sent)) return [sent, source, answered];
+  return hasSameText(source, sent) ? [sent] : [sent, source];
+}
+
+function hasSameText(one: Json, other: Json): boolean {
+  return one === other || (typeof one === 'object' && toJson(one) === toJson(other));
+}
+
+/** Reads the content of the column `applied`. */
+export function parseApplied(text: string): AppliedFields {
+  const stored = parseJson<Record<FieldKey, StoredAppliedField>>(text);
+  return Object.fromEntries(Object.entries(stored).map(([key, field]) => [key, fromStored(field)]));
+}
+
+function fromStored([sent, source = sent, answered = sent, unsure]: StoredAppliedField): AppliedField {
+  return unsure ? { sent, answered, source, unsure } : { sent, answered, source };
 }
 
 /** Converts a new identity to a database row without a lease. Assigns its position in lists. */
@@ -116,7 +145,7 @@ export function outcomeColumns(outcome: Outcome) {
     ...observedColumns(outcome.observed),
     ...creatingColumns(outcome.creating),
     travel_id: outcome.travelId ?? null,
-    applied: toJson(outcome.applied),
+    applied: toAppliedJson(outcome.applied),
     refused: toJson(outcome.refused),
     // `waitingFor` is already a search key. Do not fold it again, because that could change it.
     waiting_for: outcome.waitingFor ?? null,

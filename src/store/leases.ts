@@ -12,9 +12,10 @@ import {
   outcomeColumnNames,
   outcomeColumns,
   progressColumns,
+  toAppliedJson,
   toIdentity,
 } from './identity-row.ts';
-import { compiledQuery, pick, toJson } from './queries.ts';
+import { compiledQuery, pick } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
@@ -295,7 +296,7 @@ function announcementColumns(announcement: Announcement) {
   if ('travelId' in announcement)
     return {
       travel_id: announcement.travelId,
-      applied: toJson(announcement.applied),
+      applied: toAppliedJson(announcement.applied),
       ...creatingColumns(undefined),
     };
   if (!('creating' in announcement)) return {};

@@ -3,7 +3,7 @@ import { foldCase } from '../../schema/case-fold.ts';
 import type { Json, JsonObject, ScimResource } from '../../schema/resource.ts';
 import { inScope } from '../connection-scopes.ts';
 import type { Database } from '../database.ts';
-import { desiredColumns } from '../identity-row.ts';
+import { desiredColumns, parseApplied, toAppliedJson } from '../identity-row.ts';
 import { batches, parseJson, toJson } from '../queries.ts';
 import { caseFoldedKey } from '../search-keys.ts';
 import type { Tables } from '../tables.ts';
@@ -155,7 +155,7 @@ function redactColumns(row: Row, matcher: NameMatcher, values: Set<string>): Par
   };
   const changed: Partial<Row> = {
     ...redactDesired(desired, otherMatcher),
-    ...redactJsonColumn(row, 'applied', (value) => redactNames(value, otherMatcher)),
+    ...redactApplied(row, otherMatcher),
     ...redactJsonColumn(row, 'refused', (value) => redactNames(value, otherMatcher)),
     ...redactJsonColumn(row, 'progress', (value) => redactNames(value, otherMatcher)),
     ...redactJsonColumn(row, 'observed', (value) => withoutMembers(value, otherMatcher)),
@@ -181,6 +181,12 @@ function ownValues({ userName, externalId, displayName, name, ...lists }: ScimRe
 function redactDesired(desired: ScimResource, matcher: ValueMatcher): Partial<Row> {
   const after = withoutMembers(desired, matcher);
   return toJson(after) === toJson(desired) ? {} : desiredColumns(after);
+}
+
+/** Values that become equal by the redaction are stored once. */
+function redactApplied(row: Row, matcher: ValueMatcher): Partial<Row> {
+  const { applied } = redactJsonColumn(row, 'applied', (value) => redactNames(value, matcher));
+  return applied === undefined ? {} : { applied: toAppliedJson(parseApplied(applied)) };
 }
 
 type JsonColumn = Exclude<(typeof searchedColumns)[number], 'desired'>;

@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import type { Json } from '../../../src/schema/resource.ts';
+import type { AppliedFields } from '../../../src/translator/translation.ts';
 import {
   fixture,
   importedIdentity,
@@ -52,6 +54,21 @@ export function describeIdentities(open: OpenDatabase): void {
         }),
         { numRuns: 60 },
       );
+    });
+
+    it('preserve applied fields, whichever of their values are equal', async () => {
+      const { add, identities } = await fixture(open);
+      const values: Json[] = ['a', 'b', null, false, 7, [], [{ data: 'x' }], [{ data: 'y' }], { id: 'x' }];
+      const applied: AppliedFields = {};
+      for (const sent of values)
+        for (const answered of values)
+          for (const source of values) {
+            const key = Object.keys(applied).length;
+            applied[`customFields.${key}`] = { sent, answered, source };
+            applied[`roles.${key}`] = { sent, answered, source, unsure: true };
+          }
+      await add(person('ada', { applied }));
+      expect((await identities.findById('okta', 'ada'))?.applied).toEqual(applied);
     });
 
     it('are visible to their connection only', async () => {
