@@ -158,9 +158,8 @@ async function writeOutcome(
 ): Promise<{ revision: number } | undefined> {
   const columns = { ...outcomeColumns(outcome), known: before.revision };
   const { travel_id, travel_email_key } = columns;
-  const mayKeepKeys =
-    travel_id !== null && travel_email_key !== null && columns.check_at === 0 && hasNoKeys(columns);
-  if (mayKeepKeys) {
+  const isLinked = travel_id !== null && travel_id === before.travelId && travel_email_key !== null;
+  if (isLinked && columns.check_at === 0 && hasNoKeys(columns)) {
     const [kept] = (await updateOutcomeOnly(tx, { ...holder, ...columns, travel_id, travel_email_key })).rows;
     if (kept) return kept;
   }
