@@ -1,4 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { hashSecret } from '../../src/http/authentication.ts';
+import { scimTokens } from '../../src/store/credentials.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import {
   type IdpUser,
@@ -49,6 +52,21 @@ test(
   },
   SECONDS * 1_000 + 300_000,
 );
+
+test('a revoked token is refused by every replica at once', async () => {
+  const replicas = await Promise.all([fixture.start(), fixture.start()]);
+  const database = await openPostgres(fixture.database.url('jetbridge'));
+  const tokens = scimTokens(database);
+  const row = { id: 't-1', name: 'okta', connection: 'default', createdAt: Date.now(), expiresAt: undefined };
+  await tokens.create({ ...row, hash: hashSecret('a-second-token-of-the-provider') });
+  const headers = { authorization: 'Bearer a-second-token-of-the-provider' };
+  const statuses = () =>
+    Promise.all(replicas.map(async ({ url }) => (await fetch(`${url}/scim/v2/Users`, { headers })).status));
+  expect(await statuses()).toEqual([200, 200]);
+  await tokens.revoke('t-1', Date.now());
+  expect(await statuses()).toEqual([401, 401]);
+  await database.close();
+}, 120_000);
 
 const allowed: (number | 'cut')[] = [200, 201, 409, 412, 503, 'cut'];
 
