@@ -58,7 +58,7 @@ module.exports = {
     ),
     types(
       'store',
-      'provisioning/((store|group|list|runtime)-ports|identity)|translator/(translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold)',
+      'provisioning/((store|group|list|replica|rules|runtime)-ports|identity)|translator/(translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold)',
     ),
     // The settings contain a mapping, policies and a key, each of which its own folder checks.
     folder('config', 'translator/mapping-|provisioning/policies.ts$|http/proxies.ts$|store/encryption.ts$'),
@@ -81,6 +81,7 @@ module.exports = {
     packages('provisioning/', 'pino'),
     packages('adapter/', 'axios'),
     packages('store/', 'kysely|@photostructure/sqlite'),
+    packages('store/postgres', 'pg|@types/pg'),
     packages('replay/', 'zod'),
     packages('config/', 'zod'),
     packages('server/', 'pino|express|@types/express|prom-client'),

@@ -1,3 +1,4 @@
+import type { ReportedHolds } from './replica-ports.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { HoldCount, Holds } from './store-ports.ts';
 
@@ -24,18 +25,6 @@ export interface HoldAlert {
 /** Sends alerts to the operator. `send` returns at once and never fails; delivery continues in the background. */
 export interface Alerts {
   send(alert: HoldAlert): void;
-}
-
-/**
- * The store of the holds that were reported, so that one of several replicas reports each change. `open`, `grow` and `clear`
- * return true to the one that must report it.
- */
-export interface ReportedHolds {
-  list(): Promise<{ hold: HoldCount; at: number }[]>;
-  open(hold: HoldCount, now: number): Promise<boolean>;
-  /** Also returns false if the hold was reported less than `againMs` milliseconds ago. */
-  grow(hold: HoldCount, now: number, againMs: number): Promise<boolean>;
-  clear(hold: HoldCount): Promise<boolean>;
 }
 
 /** The running alarm loop. */

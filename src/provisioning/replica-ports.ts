@@ -1,3 +1,5 @@
+import type { HoldCount } from './store-ports.ts';
+
 /** The kinds of background work that one replica at a time does for a connection. */
 export type TaskKind = 'import' | 'feed';
 
@@ -62,4 +64,16 @@ export interface Heartbeat {
 export interface Replicas {
   heartbeat(id: string, now: number): Promise<Heartbeat>;
   leave(id: string): Promise<void>;
+}
+
+/**
+ * The store of the holds that were reported, so that one of several replicas reports each change. `open`, `grow` and `clear`
+ * return true to the one that must report it.
+ */
+export interface ReportedHolds {
+  list(): Promise<{ hold: HoldCount; at: number }[]>;
+  open(hold: HoldCount, now: number): Promise<boolean>;
+  /** Also returns false if the hold was reported less than `againMs` milliseconds ago. */
+  grow(hold: HoldCount, now: number, againMs: number): Promise<boolean>;
+  clear(hold: HoldCount): Promise<boolean>;
 }

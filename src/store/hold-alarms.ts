@@ -1,5 +1,5 @@
-import type { ReportedHolds } from '../provisioning/hold-alarms.ts';
 import type { HoldCause } from '../provisioning/identity.ts';
+import type { ReportedHolds } from '../provisioning/replica-ports.ts';
 import type { Database } from './database.ts';
 
 /** Returns the store of the holds that were reported. Each report is claimed by one conditional statement. */
