@@ -4,6 +4,8 @@ const fast = require('./jest.config.cjs');
 
 module.exports = {
   ...fast,
+  // A test takes two to three times as long as on SQLite.
+  testTimeout: 60000,
   testPathIgnorePatterns: [
     ...fast.testPathIgnorePatterns,
     // These use no database.
