@@ -235,6 +235,7 @@ function withFixedText(answer: string): string {
   };
   return answer
     .replace(/\b[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\b/g, fixedId)
+    .replace(/(?<="nextCursor":")[^"]+/g, (cursor) => 'x'.repeat(cursor.length))
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-11-20T10:00:00.000Z')
     .replace(/^Date: .{29}\r$/m, 'Date: Fri, 20 Nov 2026 10:00:00 GMT\r');
 }
