@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.ts';
+import type { HeldPerson, HeldRules } from '../provisioning/hold-ports.ts';
 import type { Decision, HoldCause } from '../provisioning/identity.ts';
 import type { Policies } from '../provisioning/policies.ts';
-import type { HeldPerson, HeldRules } from '../provisioning/store-ports.ts';
 
 /** An admin's decision about a held change: approve or discard. */
 export type Answer = Decision['answer'];

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Settings } from '../config/settings.ts';
+import type { HeldPerson, HeldRules, HoldCount } from '../provisioning/hold-ports.ts';
 import type { HoldCause, Identity } from '../provisioning/identity.ts';
-import type { HeldPerson, HeldRules, HoldCount } from '../provisioning/store-ports.ts';
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { findConnection, withDatabase } from './connections.ts';

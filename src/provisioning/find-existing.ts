@@ -1,9 +1,9 @@
 import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
+import type { Imports } from './import-ports.ts';
 import { filterVisibleTravelers, unclaimedIdentity } from './record-observed.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { Imports } from './store-ports.ts';
 
 /** Time limit for a search at the travel API while an IdP waits for the answer, in milliseconds. */
 const SEARCH_TIMEOUT_MS = 800;

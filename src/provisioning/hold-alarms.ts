@@ -1,6 +1,6 @@
+import type { HoldCount, Holds } from './hold-ports.ts';
 import type { ReportedHolds } from './replica-ports.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { HoldCount, Holds } from './store-ports.ts';
 
 /** Interval of comparing the counts with the last reported ones, in milliseconds. */
 const CHECK_MS = 1_000;

@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts';
 import { isParkingAddress } from './email-conflicts.ts';
+import type { MissingTraveler } from './import-ports.ts';
 import {
   markStale,
   type ObservationContext,
@@ -9,7 +10,7 @@ import {
 } from './record-observed.ts';
 import type { BackgroundTasks } from './replica-ports.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
-import type { MissingTraveler, ReconcileQueue } from './store-ports.ts';
+import type { ReconcileQueue } from './store-ports.ts';
 import type { TravelFailure, TravelUserPage } from './travel-ports.ts';
 import { readTravelerPages } from './traveler-pages.ts';
 

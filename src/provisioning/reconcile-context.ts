@@ -8,10 +8,11 @@ import type {
 } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import type { Connection } from './connection.ts';
+import type { Holds } from './hold-ports.ts';
 import type { HoldCause, Identity, IdentityState, Outcome } from './identity.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Checkpoint } from './runtime-ports.ts';
-import type { Announcement, Holds, Identities, Leases } from './store-ports.ts';
+import type { Announcement, Identities, Leases } from './store-ports.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 /**

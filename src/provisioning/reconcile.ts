@@ -2,6 +2,7 @@ import { backoff } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
 import { isHeldByRulesChange, withRulesHold } from './guard.ts';
+import type { Holds } from './hold-ports.ts';
 import type { Identity, Outcome } from './identity.ts';
 import { leaseDuration, withLeaseGuard } from './lease-guard.ts';
 import { notifyDependents, notifyLeftOutOfCycle, notifySuccessor } from './notify-dependents.ts';
@@ -19,7 +20,7 @@ import { areSameReferences } from './references.ts';
 import type { RulesChanges } from './rules-change.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { Holds, Identities, Leases, ReconcileQueue, ReferenceRow, References } from './store-ports.ts';
+import type { Identities, Leases, ReconcileQueue, ReferenceRow, References } from './store-ports.ts';
 import { type TranslatedIdentity, translateIdentity } from './translate-identity.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import {

@@ -5,10 +5,11 @@ import type { Connection } from './connection.ts';
 import { newIdentity } from './create-user.ts';
 import { addressKey, isParkingAddress } from './email-conflicts.ts';
 import type { Identity } from './identity.ts';
+import type { Imports, KnownTraveler } from './import-ports.ts';
 import { markDirty } from './notify-dependents.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { Imports, KnownTraveler, ReconcileQueue } from './store-ports.ts';
+import type { ReconcileQueue } from './store-ports.ts';
 
 /** Dependencies for saving travelers that were read from the travel API. */
 export interface RecordDeps {

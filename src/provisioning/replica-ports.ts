@@ -1,4 +1,4 @@
-import type { HoldCount } from './store-ports.ts';
+import type { HoldCount } from './hold-ports.ts';
 
 /** The kinds of background work that one replica at a time does for a connection. */
 export type TaskKind = 'import' | 'feed';

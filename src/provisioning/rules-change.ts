@@ -1,10 +1,10 @@
 import type { Connection } from './connection.ts';
+import type { HeldRules, Holds } from './hold-ports.ts';
 import type { Identity } from './identity.ts';
 import { comparePreviews, type PreviewDeps, travelerPreviewer } from './mapping-effect.ts';
 import { yieldBetweenBatches } from './preview-mapping.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { HeldRules, Holds } from './store-ports.ts';
 
 /** A change of rules or lookups that affects more people than this waits for an admin's approval. */
 const MAX_PEOPLE = 100;

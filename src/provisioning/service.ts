@@ -11,7 +11,9 @@ import { feedFollower } from './event-feed.ts';
 import { type ExistingUserFinder, existingUserFinder } from './find-existing.ts';
 import type { Groups } from './group-ports.ts';
 import { type GroupService, groupService } from './groups.ts';
+import type { Holds } from './hold-ports.ts';
 import { type Importer, importer } from './import.ts';
+import type { Imports } from './import-ports.ts';
 import { scanQueue } from './list-users.ts';
 import { type MappingPreviewer, mappingPreviewer } from './preview-mapping.ts';
 import { type Reconciler, reconciler } from './reconcile.ts';
@@ -21,15 +23,7 @@ import { rulesChanges } from './rules-change.ts';
 import type { RulesStore } from './rules-ports.ts';
 import { rulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type {
-  Holds,
-  Identities,
-  Imports,
-  Leases,
-  ReconcileQueue,
-  References,
-  Retention,
-} from './store-ports.ts';
+import type { Identities, Leases, ReconcileQueue, References, Retention } from './store-ports.ts';
 import { type UserService, userService } from './users.ts';
 
 /** The part of the store that provisioning uses. */

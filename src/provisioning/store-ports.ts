@@ -1,8 +1,6 @@
 import type { AppliedFields } from '../translator/translation.ts';
-import type { TravelUser } from '../translator/traveler.ts';
-import type { Decision, Hold, HoldCause, Identity, Origin, Outcome, Progress } from './identity.ts';
+import type { Identity, Origin, Outcome, Progress } from './identity.ts';
 import type { ListPage, ListQuery, ListScan, UserField, UserOrder } from './list-ports.ts';
-import type { SafetyValve } from './policies.ts';
 
 /** A lease that is taken in the commit of a write. */
 export interface WriteLease {
@@ -288,61 +286,6 @@ export interface References {
   findReferrers(connection: string, target: string, values: string[]): Promise<string[]>;
 }
 
-/** The stored state of a traveler's identity, for an import to detect whether the traveler has changed. */
-export type KnownTraveler = Pick<
-  Identity,
-  'id' | 'travelId' | 'claimed' | 'observed' | 'rulesGeneration' | 'deletedAt'
->;
-
-/** An identity whose traveler an import did not find in the list. */
-export interface MissingTraveler {
-  id: string;
-  travelId: string;
-  claimed: boolean;
-}
-
-/** An identity, and its traveler as an import or the event feed has read it. */
-export interface SeenTraveler {
-  id: string;
-  /** Undefined if the state is not certain: the traveler must then be read before the next plan. */
-  observed: TravelUser | undefined;
-  /** The observed value when the reading began. If it has changed since, the reading is not saved. */
-  before?: TravelUser;
-}
-
-/** The part of the store that imports and the event feed use. */
-export interface Imports {
-  /** Returns the identities of this connection for these travelers, claimed or not. */
-  findKnown(connection: string, travelIds: string[]): Promise<KnownTraveler[]>;
-  /** Returns the travelers that a claimed identity of another connection of the account has. */
-  findLinkedElsewhere(connection: string, account: string, travelIds: string[]): Promise<string[]>;
-  /** Returns the travelers whose person was erased (GDPR). */
-  findErased(account: string, travelIds: string[]): Promise<ReadonlySet<string>>;
-  /** Returns the keys (`addressKey`) of the addresses that creates in the account have reserved. */
-  findOpenCreates(account: string): Promise<string[]>;
-  /**
-   * Inserts or refreshes unclaimed identities. Skips those whose userName is taken or whose traveler was linked
-   * meanwhile.
-   */
-  saveUnclaimed(identities: Identity[], seenAt: number): Promise<void>;
-  /**
-   * Saves the observed travelers of claimed identities. If an identity has a lease, or its observed value differs from
-   * `before`, the observed value is cleared instead, so that the next reconciliation reads the traveler.
-   */
-  saveObserved(connection: string, seen: SeenTraveler[], seenAt: number): Promise<void>;
-  /**
-   * Records that the travelers of these identities were listed at this time, without changing their observed values.
-   */
-  markSeen(connection: string, ids: string[], seenAt: number): Promise<void>;
-  /** Returns the live identities whose traveler was not listed since this time. */
-  findMissing(connection: string, since: number): Promise<MissingTraveler[]>;
-  /**
-   * Deletes the unclaimed identities whose traveler was not listed since this time, and returns the ids of the claimed
-   * ones, tombstones included.
-   */
-  deleteStale(connection: string, since: number): Promise<string[]>;
-}
-
 /** Deletes records whose retention has ended. */
 export interface Retention {
   /**
@@ -353,90 +296,4 @@ export interface Retention {
     connection: string,
     bounds: { before: number; now: number; limit: number },
   ): Promise<number>;
-}
-
-/** A person with a held change that an admin must approve or discard. */
-export interface HeldPerson {
-  connection: string;
-  id: string;
-  userName: string;
-  hold: Hold;
-  /** The version of the identity to which a decision applies. */
-  version: number;
-  /**
-   * Whether the IdP wants the person active. Approval archives the traveler of an inactive person, and archives or
-   * deletes that of a deleted one.
-   */
-  isActive: boolean;
-  isDeleted: boolean;
-}
-
-/** The number of held people of one connection for one cause. */
-export interface HoldCount {
-  connection: string;
-  cause: HoldCause;
-  /** For the cause `rules`: the people that the change would affect, counted until the limit was passed. */
-  count: number;
-  /** When the oldest of these holds began, in epoch milliseconds. */
-  since: number;
-}
-
-/** A change of rules or lookups, and the decision about it. */
-export interface HeldRules {
-  connection: string;
-  /** The generation of the changed rules and lookups. */
-  generation: number;
-  /** The number of people whom the change would affect; counting stops above the limit. */
-  people: number;
-  since: number;
-  /** The admin's decision; undefined until there is one. A change that affects few people is approved automatically. */
-  answer: Decision['answer'] | undefined;
-  /** The people whom recent approved changes affected, with the time of the change. They count for the next changes. */
-  recent: ReadonlyMap<string, number>;
-}
-
-/** The store of held changes, and of the counts that decide whether a change must be held. */
-export interface Holds {
-  /** Returns the people whose held change has no decision yet, the longest waiting first. */
-  findHeldPeople(query: {
-    connection?: string | undefined;
-    cause?: HoldCause | undefined;
-    limit: number;
-  }): Promise<HeldPerson[]>;
-  /**
-   * Counts held people for alarms and metrics. For a held change of rules, the number of people whom it would affect is
-   * used.
-   */
-  countHolds(): Promise<HoldCount[]>;
-  /**
-   * Saves an admin's decision about held people at their present version, marks them dirty, and returns their number. The
-   * cause `rules` also decides the held change of rules; its approval marks every identity dirty that the rules affect.
-   */
-  decide(
-    connection: string,
-    selection: { ids: string[] } | { cause: HoldCause },
-    answer: Decision['answer'],
-    now: number,
-  ): Promise<number>;
-  /**
-   * Counts one departure against the safety valve. Returns false, and counts nothing, if more people would leave within
-   * the window than the valve allows. A person already counted is admitted again.
-   */
-  admitDeparture(connection: string, id: string, valve: SafetyValve, now: number): Promise<boolean>;
-  /** Returns the last change of rules that was checked: it is held, approved or discarded. */
-  findHeldRules(connection: string): Promise<HeldRules | undefined>;
-  /**
-   * Saves the last checked change of rules in place of an earlier one, unless another replica has saved this or a later
-   * one. If it is approved, people held because of the earlier one become dirty. Returns the stored change.
-   */
-  saveHeldRules(held: HeldRules): Promise<HeldRules>;
-  /**
-   * Returns claimed live identities that were last translated with an earlier generation of the rules, in the order of
-   * their ids. The page begins after the id `place.after`.
-   */
-  findTranslatedEarlier(
-    connection: string,
-    generation: number,
-    place: { after: string; limit: number },
-  ): Promise<Identity[]>;
 }

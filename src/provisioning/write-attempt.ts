@@ -1,10 +1,10 @@
 import { withCallsWrapped } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
+import type { Holds } from './hold-ports.ts';
 import type { Identity } from './identity.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type {
   Announcement,
-  Holds,
   Identities,
   IdentityChange,
   Leases,

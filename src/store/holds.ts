@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import type { HeldPerson, HeldRules, HoldCount, Holds } from '../provisioning/hold-ports.ts';
 import type { HoldCause } from '../provisioning/identity.ts';
-import type { HeldPerson, HeldRules, HoldCount, Holds } from '../provisioning/store-ports.ts';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { toIdentity } from './identity-row.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
-import type { Imports, KnownTraveler, MissingTraveler, SeenTraveler } from '../provisioning/store-ports.ts';
+import type { Imports, KnownTraveler, MissingTraveler, SeenTraveler } from '../provisioning/import-ports.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Holds } from '../provisioning/store-ports.ts';
+import type { Holds } from '../provisioning/hold-ports.ts';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import { lockConnection } from './connections.ts';
 import type { Database } from './database.ts';

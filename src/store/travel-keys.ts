@@ -1,7 +1,8 @@
 import type { Selectable, Transaction } from 'kysely';
 import type { IndexedValue, NamedValue, ResourceRef } from '../travel/ports.ts';
 import { compiledInsert, compiledQuery } from './queries.ts';
-import type { Tables, TravelRow } from './tables.ts';
+import type { Tables } from './tables.ts';
+import type { TravelRow } from './travel-table-types.ts';
 
 /** Inserts index rows of a resource. */
 export async function addIndexRows(

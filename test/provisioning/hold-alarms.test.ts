@@ -1,5 +1,5 @@
 import { type HoldAlarms, type HoldAlert, holdAlarms } from '../../src/provisioning/hold-alarms.ts';
-import type { HoldCount } from '../../src/provisioning/store-ports.ts';
+import type { HoldCount } from '../../src/provisioning/hold-ports.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import type { Database } from '../../src/store/database.ts';
 import { reportedHolds } from '../../src/store/hold-alarms.ts';

@@ -1,6 +1,6 @@
+import type { HeldRules } from '../../../src/provisioning/hold-ports.ts';
 import type { HoldCause, Identity } from '../../../src/provisioning/identity.ts';
 import type { SafetyValve } from '../../../src/provisioning/policies.ts';
-import type { HeldRules } from '../../../src/provisioning/store-ports.ts';
 import { fixture, importedIdentity, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 
 const valve: SafetyValve = { share: 0.1, minimum: 2, windowMs: 3_600_000 };
