@@ -5,6 +5,7 @@ import type { TravelUser } from '../translator/traveler.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { deleteUnclaimed } from './delete-identities.ts';
+import type { Dialect } from './dialect.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import { observedColumns } from './identity-row.ts';
 import { batches, parseJson } from './queries.ts';
@@ -109,27 +110,29 @@ interface Observation {
  * reconciliation reads the traveler.
  */
 export async function saveObserved(
-  { transaction }: Database,
+  { transaction, dialect }: Database,
   scope: Scope,
   { seen, seenAt }: Observation,
 ): Promise<void> {
   for (const batch of batches(seen, 100)) {
-    await transaction((tx) => saveObservedBatch(tx, scope, { seen: batch, seenAt }));
+    await transaction((tx) => saveObservedBatch({ tx, dialect }, scope, { seen: batch, seenAt }));
   }
 }
 
 async function saveObservedBatch(
-  tx: Kysely<Tables>,
+  { tx, dialect }: { tx: Kysely<Tables>; dialect: Dialect },
   scope: Scope,
   { seen, seenAt }: Observation,
 ): Promise<void> {
   const ids = seen.map(({ id }) => id);
-  const rows = await tx
+  const read = tx
     .selectFrom('identity')
     .select(['id', 'observed', 'lease_until'])
     .where(inScope(scope))
     .where('id', 'in', ids)
-    .execute();
+    .orderBy('id');
+  // Locked, so that the outcome of a reconciliation is not overwritten with an older observation.
+  const rows = await dialect.lockValues(read).execute();
   const stored = new Map(rows.map((row) => [row.id, row]));
   for (const observation of seen) {
     const row = stored.get(observation.id);

@@ -346,15 +346,23 @@ describe('a sample company, read through the travel API', () => {
 it('the same options create the same data, ids and events included', async () => {
   const first = await withStore(async (store, dump) => {
     await createCompany(store);
-    return dump();
+    return withRanks(await dump());
   });
   const second = await withStore(async (store, dump) => {
     await createCompany(store);
-    return dump();
+    return withRanks(await dump());
   });
   expect(first.length).toBeGreaterThan(1_000_000);
   expect(second === first).toBe(true);
 }, 120_000);
+
+/** Replaces the numbers of insertions, which begin with the time, by their ranks. */
+function withRanks(dump: string): string {
+  const insertions = /(?<="seq":)\d{16}/g;
+  const sorted = [...new Set(dump.match(insertions))].toSorted();
+  const ranks = new Map(sorted.map((number, rank) => [number, String(rank)]));
+  return dump.replace(insertions, (number) => ranks.get(number) ?? number);
+}
 
 it('the number of writes in one transaction does not change the data', async () => {
   const few = { users: 30, trips: 40 };

@@ -52,11 +52,16 @@ export interface PersonToDelete extends PersonReferences {
 
 /** Records the travelers of the person as erased: imports skip them from now on, and no identity is linked to them. */
 export async function recordErasedTravelers(
-  { db }: Database,
+  { transaction, dialect }: Database,
   { account, travelIds }: PersonToDelete,
   now: number,
 ): Promise<void> {
-  for (const travelId of travelIds) await recordErasedTraveler(db, { account, travelId, now });
+  await transaction(async (tx) => {
+    // Waits for imports that have looked for erased travelers before. Their rows refer to the connection.
+    const connections = tx.selectFrom('connection').select('id').where('account', '=', account).orderBy('id');
+    await dialect.lockRows(connections).execute();
+    for (const travelId of travelIds) await recordErasedTraveler(tx, { account, travelId, now });
+  });
 }
 
 /**

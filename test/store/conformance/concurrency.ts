@@ -1,6 +1,14 @@
 import { deleteConnection } from '../../../src/store/connections.ts';
 import { scimTokens } from '../../../src/store/credentials.ts';
-import { fixture, linkedOutcome, NOW, type OpenDatabase, person, team } from '../../fixtures/store.ts';
+import {
+  fixture,
+  linkedOutcome,
+  NOW,
+  type OpenDatabase,
+  person,
+  team,
+  traveler,
+} from '../../fixtures/store.ts';
 
 /** How often a test repeats what two transactions do at the same time. */
 const ROUNDS = 10;
@@ -116,6 +124,32 @@ export function describeConcurrency(open: OpenDatabase): void {
         expect(rows).toEqual([]);
       }
       expect(inserted).toHaveLength(8);
+    });
+
+    it('never save what an import has read over a later outcome', async () => {
+      const { add, identities, imports, leases } = await fixture(open);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const id = `p${round}`;
+        const [known, listed, patched] = ['known@x', 'listed@x', 'patched@x'].map((email) =>
+          traveler(`t${round}`, email),
+        );
+        await add(person(id, { ...linkedOutcome(`t${round}`, 'known@x'), observed: known }));
+        const reconcile = async () => {
+          await leases.acquire('okta', id, { token: 'k', ms: 1000, now: NOW });
+          const outcome = { ...linkedOutcome(`t${round}`, 'patched@x'), observed: patched };
+          await leases.finish('okta', id, 'k', { revision: 1 }, outcome);
+        };
+        const seen = [{ id, observed: listed, ...(known ? { before: known } : {}) }];
+        await Promise.all([reconcile(), imports.saveObserved('okta', seen, NOW)]);
+        const { observed, state } = (await identities.findById('okta', id)) ?? {};
+        // If the import came first, the outcome was based on an older revision.
+        expect([
+          [undefined, 'dirty'],
+          [undefined, 'synced'],
+          [patched, 'dirty'],
+          [patched, 'synced'],
+        ]).toContainEqual([observed, state]);
+      }
     });
 
     it('keep a tombstone that is revived while it expires', async () => {
