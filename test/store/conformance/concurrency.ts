@@ -1,5 +1,7 @@
+import type { KyselyPlugin } from 'kysely';
 import { deleteConnection } from '../../../src/store/connections.ts';
 import { scimTokens } from '../../../src/store/credentials.ts';
+import { imports } from '../../../src/store/imports.ts';
 import {
   fixture,
   linkedOutcome,
@@ -9,6 +11,8 @@ import {
   team,
   traveler,
 } from '../../fixtures/store.ts';
+import { isOnPostgres } from '../../fixtures/test-database.ts';
+import { withPlugin } from '../../fixtures/with-plugin.ts';
 
 /** How often a test repeats what two transactions do at the same time. */
 const ROUNDS = 10;
@@ -126,30 +130,33 @@ export function describeConcurrency(open: OpenDatabase): void {
       expect(inserted).toHaveLength(8);
     });
 
-    it('never save what an import has read over a later outcome', async () => {
-      const { add, identities, imports, leases } = await fixture(open);
-      for (let round = 0; round < ROUNDS; round += 1) {
-        const id = `p${round}`;
-        const [known, listed, patched] = ['known@x', 'listed@x', 'patched@x'].map((email) =>
-          traveler(`t${round}`, email),
-        );
-        await add(person(id, { ...linkedOutcome(`t${round}`, 'known@x'), observed: known }));
-        const reconcile = async () => {
-          await leases.acquire('okta', id, { token: 'k', ms: 1000, now: NOW });
-          const outcome = { ...linkedOutcome(`t${round}`, 'patched@x'), observed: patched };
-          await leases.finish('okta', id, 'k', { revision: 1 }, outcome);
-        };
-        const seen = [{ id, observed: listed, ...(known ? { before: known } : {}) }];
-        await Promise.all([reconcile(), imports.saveObserved('okta', seen, NOW)]);
-        const { observed, state } = (await identities.findById('okta', id)) ?? {};
-        // If the import came first, the outcome was based on an older revision.
-        expect([
-          [undefined, 'dirty'],
-          [undefined, 'synced'],
-          [patched, 'dirty'],
-          [patched, 'synced'],
-        ]).toContainEqual([observed, state]);
-      }
+    // On SQLite a transaction cannot begin before the one before it has ended.
+    (isOnPostgres() ? it : it.skip)('never save what an import has read over a later outcome', async () => {
+      const { add, database, identities, leases } = await fixture(open);
+      const [known, listed, patched] = ['known@x', 'listed@x', 'patched@x'].map((email) =>
+        traveler('t1', email),
+      );
+      await add(person('a', { ...linkedOutcome('t1', 'known@x'), observed: known }));
+      let reconciling: Promise<void> | undefined;
+      const reconcile = async () => {
+        await leases.acquire('okta', 'a', { token: 'k', ms: 1000, now: NOW });
+        const outcome = { ...linkedOutcome('t1', 'patched@x'), observed: patched };
+        await leases.finish('okta', 'a', 'k', { revision: 1 }, outcome);
+      };
+      /** After the import has read the row, lets a reconciliation do what it can before the import goes on. */
+      const betweenReadAndWrite: KyselyPlugin = {
+        transformQuery: ({ node }) => node,
+        transformResult: async ({ result }) => {
+          reconciling ??= reconcile();
+          for (let turn = 0; turn < 20; turn += 1) await database.ping();
+          return result;
+        },
+      };
+      const seen = [{ id: 'a', observed: listed, ...(known ? { before: known } : {}) }];
+      await imports(withPlugin(database, betweenReadAndWrite)).saveObserved('okta', seen, NOW);
+      await reconciling;
+      const { observed } = (await identities.findById('okta', 'a')) ?? {};
+      expect([undefined, patched]).toContainEqual(observed);
     });
 
     it('keep a tombstone that is revived while it expires', async () => {
