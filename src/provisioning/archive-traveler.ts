@@ -176,14 +176,31 @@ async function archiveOrDelete(
     case 'invalid':
     case 'conflict': {
       // A person who has traveled is part of the accounts and cannot be deleted. Archiving takes the access away.
-      const kept = withFinding(draft, findings.notDeleted());
-      return sendArchive(context, kept, travelId);
+      const archived = await sendArchive(context, withFinding(draft, findings.notDeleted()), travelId);
+      const isReferredTo = answer.kind === 'conflict' && (await mayStillBeReferredTo(context));
+      return isReferredTo && archived.end.kind === 'state'
+        ? endInFailure(archived.draft, referredToFailure)
+        : archived;
     }
     case 'unauthorized':
     case 'unavailable':
       return endInFailure(isOutcomeUnknown(answer) ? announcing : draft, answer);
   }
 }
+
+/**
+ * True if the traveler may be deleted later, because it is the manager of others who are about to lose this manager. At
+ * the first attempt they may have lost it just after the travel API refused the deletion.
+ */
+async function mayStillBeReferredTo({ identity, findReferrerStates }: ReconcileContext): Promise<boolean> {
+  const states = await findReferrerStates();
+  return states.includes('dirty') || (states.length > 0 && identity.attempts === 0);
+}
+
+const referredToFailure: TravelFailure = {
+  kind: 'unavailable',
+  text: 'other travelers still refer to the traveler',
+};
 
 /**
  * Records the deletion as a late call. If the user returns before the travel API has carried it out, the traveler is

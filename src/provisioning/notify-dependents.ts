@@ -2,7 +2,7 @@ import type { ScimResource } from '../schema/resource.ts';
 import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
 import { isAdministrator } from './guard.ts';
-import type { Identity, Outcome } from './identity.ts';
+import type { Identity, IdentityState, Outcome } from './identity.ts';
 import { managerChain, managerOf, type ReadRows } from './references.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, ReconcileQueue, ReferenceRow, References } from './store-ports.ts';
@@ -142,6 +142,23 @@ async function notifyReferrers(
   // Leave out a reference of the identity to itself: it has just been reconciled.
   const referrers = all.filter((id) => id !== before.id);
   await markDirty(deps, before.connection, referrers);
+}
+
+/** Returns the states of the other identities that refer to this one. */
+export async function findReferrerStates(
+  {
+    identities,
+    references,
+  }: { identities: Pick<Identities, 'findById'>; references: Pick<References, 'findReferrers'> },
+  identity: Identity,
+): Promise<IdentityState[]> {
+  const { connection } = identity;
+  const states: IdentityState[] = [];
+  for (const id of await references.findReferrers(connection, identity.id, referenceValuesOf(identity))) {
+    const referrer = id === identity.id ? undefined : await identities.findById(connection, id);
+    if (referrer) states.push(referrer.state);
+  }
+  return states;
 }
 
 /** Makes the identity dirty that took over this traveler during the attempt: it has waited for the attempt to end. */

@@ -5,7 +5,12 @@ import { isHeldByRulesChange, withRulesHold } from './guard.ts';
 import type { Holds } from './hold-ports.ts';
 import type { Identity, Outcome } from './identity.ts';
 import { leaseDuration, withLeaseGuard } from './lease-guard.ts';
-import { notifyDependents, notifyLeftOutOfCycle, notifySuccessor } from './notify-dependents.ts';
+import {
+  findReferrerStates,
+  notifyDependents,
+  notifyLeftOutOfCycle,
+  notifySuccessor,
+} from './notify-dependents.ts';
 import { isRefusal, logResult, toOutcome } from './outcome.ts';
 import {
   endInFailure,
@@ -345,6 +350,7 @@ function newContext(
       await deps.reconcileQueue.markDirty(other.connection, [other.id], runtime.now());
       deps.wake();
     },
+    findReferrerStates: () => findReferrerStates(deps, identity),
     now: runtime.now,
     newId: runtime.newId,
     checkpoint: runtime.checkpoint,

@@ -108,6 +108,29 @@ test.each(['conflict', 'forbidden'] as const)(
     ),
 );
 
+test('with deprovision: delete a manager is archived at once, and deleted when the reports no longer refer to them', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge, travel } = fixture;
+      const ada = await bridge.users.create(users, person('Ada'));
+      const manager = { [urns.enterprise]: { manager: { value: ada.id } } };
+      await bridge.users.create(users, person('Bob', manager));
+      travel.faultFor = ({ verb, id }) => {
+        const isReferredTo = travelers(fixture).some(({ managerId }) => managerId === id);
+        return verb === 'remove' && isReferredTo ? { kind: 'conflict' } : undefined;
+      };
+      await bridge.users.remove(users, ada.id);
+      expect(travelers(fixture)).toContainEqual(
+        expect.objectContaining({ id: ada.travelUserId, archived: true }),
+      );
+      await fixture.reconcileAfter(60_000);
+      expect(travelers(fixture)).toEqual([expect.objectContaining({ firstName: 'Bob' })]);
+      const tombstone = await fixture.identity(ada.id);
+      expect([tombstone.state, tombstone.findings]).toEqual(['synced', []]);
+    },
+    { policies: { deprovision: 'delete' } },
+  ));
+
 test('the IdP gets 403 if the traveler can neither be deleted nor archived', () =>
   withFixture(
     async (fixture) => {
