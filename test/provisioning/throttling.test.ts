@@ -1,6 +1,7 @@
 import type { TravelFailure } from '../../src/provisioning/travel-ports.ts';
 import { fakeFeed } from '../fixtures/fake-feed.ts';
 import type { Call } from '../fixtures/fake-travel.ts';
+import { waitUntilIdle } from '../fixtures/idle.ts';
 import { addressOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';
@@ -141,8 +142,7 @@ test('429 for a read of the event feed pauses the connection', async () => {
       feed.faultFor = () => throttled;
       const background = fixture.bridge.startBackground();
       try {
-        for (let round = 0; round < 300 && reasons(fixture)[0] === undefined; round += 1)
-          await new Promise(setImmediate);
+        await waitUntilIdle();
         expect(reasons(fixture)).toEqual(['throttled']);
         await fixture.bridge.users.create(users, person('Ada'));
         expect(fixture.travel.writes()).toEqual([]);

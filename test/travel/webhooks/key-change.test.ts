@@ -8,6 +8,7 @@ import { parseLinesInto } from '../../fixtures/http.ts';
 import { runJetbridge, temporaryFolder } from '../../fixtures/jetbridge.ts';
 import { type RunningService, startService } from '../../fixtures/service.ts';
 import { writeSettingsFile } from '../../fixtures/settings-file.ts';
+import { describeOnSqlite } from '../../fixtures/test-database.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 
 const TRAVEL_API_KEY = 'travel-key-of-the-tests';
@@ -94,15 +95,17 @@ it('secrets stay usable when the key changes, and need the previous one only at 
   expect(logged('JETBRIDGE_KEY_PREVIOUS can be unset')).toMatchObject([{ secrets: 1 }, { secrets: 0 }]);
 });
 
-it('the key in the data folder can be replaced by JETBRIDGE_KEY, and then be removed', async () => {
-  const webhook = await withKeys({}, makeWebhook);
-  const file = join(data.path, 'jetbridge.key');
-  const keys = { JETBRIDGE_KEY: newKey() };
-  const previous = { JETBRIDGE_KEY_PREVIOUS: readFileSync(file, 'utf8').trim() };
-  await withKeys({ ...keys, ...previous }, async () => {});
-  rmSync(file);
-  expect(await withKeys(keys, (service) => isSigned(service, webhook))).toBe(true);
-  expect(existsSync(file)).toBe(false);
+describeOnSqlite('a key that Jetbridge has created', () => {
+  it('is in the data folder, can be replaced by JETBRIDGE_KEY, and then be removed', async () => {
+    const webhook = await withKeys({}, makeWebhook);
+    const file = join(data.path, 'jetbridge.key');
+    const keys = { JETBRIDGE_KEY: newKey() };
+    const previous = { JETBRIDGE_KEY_PREVIOUS: readFileSync(file, 'utf8').trim() };
+    await withKeys({ ...keys, ...previous }, async () => {});
+    rmSync(file);
+    expect(await withKeys(keys, (service) => isSigned(service, webhook))).toBe(true);
+    expect(existsSync(file)).toBe(false);
+  });
 });
 
 it('a secret that was replaced within a day is re-encrypted, too', async () => {
