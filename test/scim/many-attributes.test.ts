@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
+import { isOnPostgres } from '../fixtures/test-database.ts';
 
 const USERS = 60;
 const EXTENSIONS = 50;
@@ -105,7 +106,8 @@ test.each(['/Users/.search', '/.search'])(
     const slow = await search(path, { attributes: names });
     expect(slow.body).toEqual(quick.body);
     expect(slow.turns).toBeGreaterThanOrEqual(USERS);
-    expect(slow.turns - quick.turns).toBeGreaterThan(USERS / 2);
+    // Waiting for PostgreSQL takes turns, too, which differ each time.
+    if (!isOnPostgres()) expect(slow.turns - quick.turns).toBeGreaterThan(USERS / 2);
   },
 );
 
