@@ -43,7 +43,7 @@ function byOffset(name, { page, query = {}, ...rest }) {
   return { name, ...rest, query, offset: (page - 1) * Number(query.limit ?? 10) };
 }
 
-/** What pages of the travel service's collections cost at each size, in microseconds of CPU, round by round. */
+/** Measures the cost of pages of the travel service's collections at each size, in microseconds of CPU, round by round. */
 export async function measureLists(place, sizes) {
   const contenders = [];
   for (const size of sizes) contenders.push({ size, program: await filled(place, size) });
@@ -81,7 +81,7 @@ export function listsTable({ sizes, measured }) {
 async function filled(place, size) {
   const folder = join(place.data, `lists-${size}`);
   const complete = join(folder, 'complete');
-  // What an interrupted run left.
+  // An interrupted run leaves an incomplete folder.
   if (!existsSync(complete)) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const program = launch(place, {

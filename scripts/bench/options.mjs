@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { peerFault } from './peer-gateway.mjs';
 
-/** What can be measured without a peer; everything unless asked otherwise. */
+/** The parts that need no peer. All of them are measured unless `--only` names some. */
 const PARTS = ['read', 'write', 'import', 'memory', 'lists', 'log', 'durable', 'cycle'];
 
 const USAGE = `npm run bench -- [options]

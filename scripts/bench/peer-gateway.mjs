@@ -9,7 +9,7 @@ import { logged } from './service.mjs';
 
 const TSX = 'node_modules/tsx/dist/loader.mjs';
 
-/** What is wrong with the folder of a peer; undefined when it is a checkout of jelhub/scimgateway with its packages. */
+/** Returns the fault of a peer's folder; undefined if it is a checkout of jelhub/scimgateway with its packages. */
 export function peerFault(folder) {
   if (!existsSync(folder)) return `--peer: ${folder} does not exist.`;
   if (!existsSync(join(folder, 'lib/scimgateway.ts')) || packageOf(folder)?.name !== 'scimgateway')

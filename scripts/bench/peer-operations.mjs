@@ -5,7 +5,7 @@ import { patch } from './writes.mjs';
 const PAGE = 100;
 
 /**
- * What is compared with scimgateway. `most` is times its CPU, `mostOfBare` and `aim` are times that of the bare express route
+ * The operations that are compared with scimgateway. `most` is times its CPU, `mostOfBare` and `aim` are times that of the bare express route
  * (docs/architecture.md, Promises). `amount` is of one round.
  */
 export const peerOperations = [
