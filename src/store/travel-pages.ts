@@ -61,16 +61,17 @@ async function findPageStart(
 /** Reads the position of the resource at an offset from the beginning of the list or after another position. */
 async function readPlace(
   db: Kysely<Tables>,
-  { type, parentId, archived, ...query }: PageQuery,
+  query: PageQuery,
   { order, offset, after }: { order: 'asc' | 'desc'; offset: number; after?: Position },
 ): Promise<Position | undefined> {
-  const index = query.sortBy ?? query.within;
-  const sign = after && (order === 'asc' ? '>' : '<');
-  const shape = { order, narrowed: archived !== undefined, sign } as const;
-  const select = index === undefined ? selectPlaceByCreation(shape) : selectPlaceByIndex(shape);
-  const { value, seq } = after ?? { value: 0, seq: 0 };
-  const values = { type, list: index ?? parentId, archived: Number(archived), place: value, seq };
-  return (await select(db, { ...values, limit: 1, offset })).rows[0];
+  const { archived } = query;
+  const from = after && { place: after, inclusive: false };
+  const way: PageRange = { order, limit: 1, offset, archived, ...(from ? { from } : {}) };
+  const [place] = await runRangeQuery(db, query, way, {
+    byCreation: selectPlaceByCreation,
+    byIndex: selectPlaceByIndex,
+  });
+  return place;
 }
 
 /** Returns the page that begins or ends at a position, and the positions of the neighboring pages. */
@@ -114,10 +115,7 @@ interface PageRange {
 }
 
 function readRange(db: Kysely<Tables>, query: ListQuery, way: PageRange): Promise<SortedRow[]> {
-  const index = query.sortBy ?? query.within;
-  return index === undefined
-    ? readByCreation(db, query, way)
-    : readByIndex(db, { type: query.type, index }, way);
+  return runRangeQuery(db, query, way, { byCreation: selectByCreation, byIndex: selectByIndex });
 }
 
 /** The parts of a range query that change its SQL text. Each combination is compiled once. */
@@ -137,45 +135,61 @@ interface RangeQueryValues {
   offset: number;
 }
 
-function readByCreation(db: Kysely<Tables>, query: ListQuery, way: PageRange): Promise<SortedRow[]> {
-  return runRangeQuery(db, selectByCreation, { type: query.type, list: query.parentId, way });
-}
+type RangeQuery<Row> = (shape: RangeQueryShape) => ReturnType<typeof compiledQuery<RangeQueryValues, Row>>;
 
-function readByIndex(
+/** Runs the variant of a range query that the list and the range require. */
+async function runRangeQuery<Row>(
   db: Kysely<Tables>,
-  { type, index }: { type: string; index: string },
-  way: PageRange,
-): Promise<SortedRow[]> {
-  return runRangeQuery(db, selectByIndex, { type, list: index, way });
-}
-
-async function runRangeQuery(
-  db: Kysely<Tables>,
-  walks: (shape: RangeQueryShape) => ReturnType<typeof compiledQuery<RangeQueryValues, SortedRow>>,
-  { type, list, way }: { type: string; list: string; way: PageRange },
-): Promise<SortedRow[]> {
-  const { order, limit, offset = 0, archived, from } = way;
+  { type, parentId, sortBy, within }: ListQuery,
+  { order, limit, offset = 0, archived, from }: PageRange,
+  { byCreation, byIndex }: { byCreation: RangeQuery<Row>; byIndex: RangeQuery<Row> },
+): Promise<Row[]> {
+  const index = sortBy ?? within;
   const sign = from && (`${order === 'asc' ? '>' : '<'}${from.inclusive ? '=' : ''}` as const);
-  const run = walks({ order, narrowed: archived !== undefined, sign });
+  const run = (index === undefined ? byCreation : byIndex)({ order, narrowed: archived !== undefined, sign });
   const { value, seq } = from?.place ?? { value: 0, seq: 0 };
-  return (await run(db, { type, list, archived: Number(archived), place: value, seq, limit, offset })).rows;
+  const values = { type, list: index ?? parentId, archived: Number(archived), place: value, seq };
+  return (await run(db, { ...values, limit, offset })).rows;
+}
+
+/** Selects a range of a collection in order of creation. The index contains the columns that are compared. */
+function rangeByCreation(
+  db: Kysely<Tables>,
+  { order, narrowed, sign }: RangeQueryShape,
+  values: RangeQueryValues,
+) {
+  return db
+    .selectFrom('travel_resource')
+    .where('type', '=', values.type)
+    .where('parent_id', '=', values.list)
+    .$if(narrowed, (all) => all.where('archived', '=', values.archived))
+    .$if(sign !== undefined, (all) => all.where(isBeyond('created_at', sign, values)))
+    .orderBy('created_at', order)
+    .orderBy('seq', order)
+    .limit(values.limit)
+    .offset(values.offset);
+}
+
+/** Selects a range of the entries of an index. */
+function rangeByIndex(
+  db: Kysely<Tables>,
+  { order, narrowed, sign }: RangeQueryShape,
+  values: RangeQueryValues,
+) {
+  return db
+    .selectFrom('travel_index')
+    .where('type', '=', values.type)
+    .where('name', '=', values.list)
+    .$if(narrowed, (all) => all.where('archived', '=', values.archived))
+    .$if(sign !== undefined, (all) => all.where(isBeyond('value', sign, values)))
+    .orderBy('value', order)
+    .orderBy('seq', order)
+    .limit(values.limit)
+    .offset(values.offset);
 }
 
 const selectByCreation = compiledQueryVariants<RangeQueryShape, RangeQueryValues, SortedRow>(
-  ({ order, narrowed, sign }) =>
-    (db, values) =>
-      db
-        .selectFrom('travel_resource')
-        .selectAll()
-        .select('created_at as place')
-        .where('type', '=', values.type)
-        .where('parent_id', '=', values.list)
-        .$if(narrowed, (all) => all.where('archived', '=', values.archived))
-        .$if(sign !== undefined, (all) => all.where(isBeyond('created_at', sign, values)))
-        .orderBy('created_at', order)
-        .orderBy('seq', order)
-        .limit(values.limit)
-        .offset(values.offset),
+  (shape) => (db, values) => rangeByCreation(db, shape, values).selectAll().select('created_at as place'),
 );
 
 /**
@@ -183,63 +197,29 @@ const selectByCreation = compiledQueryVariants<RangeQueryShape, RangeQueryValues
  * resources.
  */
 const selectByIndex = compiledQueryVariants<RangeQueryShape, RangeQueryValues, SortedRow>(
-  ({ order, narrowed, sign }) =>
-    (db, values) =>
-      db
-        .selectFrom((page) =>
-          page
-            .selectFrom('travel_index')
-            .select(['type', 'id', 'value as place', 'seq as position'])
-            .where('type', '=', values.type)
-            .where('name', '=', values.list)
-            .$if(narrowed, (all) => all.where('archived', '=', values.archived))
-            .$if(sign !== undefined, (all) => all.where(isBeyond('value', sign, values)))
-            .orderBy('value', order)
-            .orderBy('seq', order)
-            .limit(values.limit)
-            .offset(values.offset)
-            .as('page'),
-        )
-        .innerJoin('travel_resource', (join) =>
-          join.onRef('travel_resource.type', '=', 'page.type').onRef('travel_resource.id', '=', 'page.id'),
-        )
-        .selectAll('travel_resource')
-        .select('page.place')
-        .orderBy('page.place', order)
-        .orderBy('page.position', order),
+  (shape) => (db, values) =>
+    db
+      .selectFrom(
+        rangeByIndex(db, shape, values)
+          .select(['type', 'id', 'value as place', 'seq as position'])
+          .as('page'),
+      )
+      .innerJoin('travel_resource', (join) =>
+        join.onRef('travel_resource.type', '=', 'page.type').onRef('travel_resource.id', '=', 'page.id'),
+      )
+      .selectAll('travel_resource')
+      .select('page.place')
+      .orderBy('page.place', shape.order)
+      .orderBy('page.position', shape.order),
 );
 
 /** Both columns are in the index, so that the skipped resources are not read. */
 const selectPlaceByCreation = compiledQueryVariants<RangeQueryShape, RangeQueryValues, Position>(
-  ({ order, narrowed, sign }) =>
-    (db, values) =>
-      db
-        .selectFrom('travel_resource')
-        .select(['created_at as value', 'seq'])
-        .where('type', '=', values.type)
-        .where('parent_id', '=', values.list)
-        .$if(narrowed, (all) => all.where('archived', '=', values.archived))
-        .$if(sign !== undefined, (all) => all.where(isBeyond('created_at', sign, values)))
-        .orderBy('created_at', order)
-        .orderBy('seq', order)
-        .limit(values.limit)
-        .offset(values.offset),
+  (shape) => (db, values) => rangeByCreation(db, shape, values).select(['created_at as value', 'seq']),
 );
 
 const selectPlaceByIndex = compiledQueryVariants<RangeQueryShape, RangeQueryValues, Position>(
-  ({ order, narrowed, sign }) =>
-    (db, values) =>
-      db
-        .selectFrom('travel_index')
-        .select(['value', 'seq'])
-        .where('type', '=', values.type)
-        .where('name', '=', values.list)
-        .$if(narrowed, (all) => all.where('archived', '=', values.archived))
-        .$if(sign !== undefined, (all) => all.where(isBeyond('value', sign, values)))
-        .orderBy('value', order)
-        .orderBy('seq', order)
-        .limit(values.limit)
-        .offset(values.offset),
+  (shape) => (db, values) => rangeByIndex(db, shape, values).select(['value', 'seq']),
 );
 
 /** Compares two columns as one row value, so that the database begins at this position of their index. */
