@@ -12,7 +12,7 @@ import { customField } from '../../src/travel/resources/custom-field.ts';
 import { user } from '../../src/travel/resources/user.ts';
 import { NOW } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
-import { isOnPostgres, withTestDatabase } from '../fixtures/test-database.ts';
+import { describeOnPostgres, isOnPostgres, withTestDatabase } from '../fixtures/test-database.ts';
 
 const databases = temporaryDatabases('jetbridge-replicas-');
 const bare: IndexKeys = { archived: false, unique: [], index: [], references: [] };
@@ -148,9 +148,6 @@ async function isWaiting(database: Database, work: Promise<unknown>): Promise<bo
   return isPending;
 }
 
-const describeOnPostgres = isOnPostgres() ? describe : describe.skip;
-
-// On SQLite a transaction cannot begin before the one before it has ended.
 describeOnPostgres('a transaction that waits for the one of another process', () => {
   /** Two processes, and the collection of a resource as each of them serves it. */
   async function collections(resource: Resource) {
