@@ -192,9 +192,8 @@ async function archiveOrDelete(
  * True if the traveler may be deleted later, because it is the manager of others who are about to lose this manager. At
  * the first attempt they may have lost it just after the travel API refused the deletion.
  */
-async function mayStillBeReferredTo({ identity, findReferrerStates }: ReconcileContext): Promise<boolean> {
-  const states = await findReferrerStates();
-  return states.includes('dirty') || (states.length > 0 && identity.attempts === 0);
+function mayStillBeReferredTo({ identity, isReferredTo }: ReconcileContext): Promise<boolean> {
+  return isReferredTo({ whileDirty: identity.attempts > 0 });
 }
 
 const referredToFailure: TravelFailure = {

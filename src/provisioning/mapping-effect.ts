@@ -150,7 +150,7 @@ function createReadOnlyContext(
     enqueue: async () => {},
     now: () => 0,
     newId: () => 'preview',
-    findReferrerStates: async () => [],
+    isReferredTo: async () => false,
     checkpoint: () => {},
   };
 }

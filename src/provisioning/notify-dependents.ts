@@ -2,7 +2,7 @@ import type { ScimResource } from '../schema/resource.ts';
 import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
 import { isAdministrator } from './guard.ts';
-import type { Identity, IdentityState, Outcome } from './identity.ts';
+import type { Identity, Outcome } from './identity.ts';
 import { managerChain, managerOf, type ReadRows } from './references.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, ReconcileQueue, ReferenceRow, References } from './store-ports.ts';
@@ -144,21 +144,22 @@ async function notifyReferrers(
   await markDirty(deps, before.connection, referrers);
 }
 
-/** Returns the states of the other identities that refer to this one. */
-export async function findReferrerStates(
+/** See `ReconcileContext.isReferredTo`. */
+export async function isReferredTo(
   {
     identities,
     references,
   }: { identities: Pick<Identities, 'findById'>; references: Pick<References, 'findReferrers'> },
   identity: Identity,
-): Promise<IdentityState[]> {
-  const { connection } = identity;
-  const states: IdentityState[] = [];
-  for (const id of await references.findReferrers(connection, identity.id, referenceValuesOf(identity))) {
-    const referrer = id === identity.id ? undefined : await identities.findById(connection, id);
-    if (referrer) states.push(referrer.state);
-  }
-  return states;
+  { whileDirty }: { whileDirty: boolean },
+): Promise<boolean> {
+  const { connection, id } = identity;
+  const all = await references.findReferrers(connection, id, referenceValuesOf(identity));
+  const referrers = all.filter((referrer) => referrer !== id);
+  if (!whileDirty) return referrers.length > 0;
+  for (const referrer of referrers)
+    if ((await identities.findById(connection, referrer))?.state === 'dirty') return true;
+  return false;
 }
 
 /** Makes the identity dirty that took over this traveler during the attempt: it has waited for the attempt to end. */

@@ -36,8 +36,8 @@ export interface ReconcileContext {
   saveEmailWait(email: string): Promise<void>;
   /** Makes an identity of any connection dirty. */
   enqueue(identity: Pick<Identity, 'connection' | 'id'>): Promise<void>;
-  /** Returns the states of the other identities that refer to this one, such as the reports of a manager. */
-  findReferrerStates(): Promise<IdentityState[]>;
+  /** True if another identity refers to this one, such as a report to its manager; `whileDirty`: if one that is dirty does. */
+  isReferredTo(options: { whileDirty: boolean }): Promise<boolean>;
   now(): number;
   newId(): string;
   checkpoint(at: Checkpoint): void;

@@ -6,7 +6,7 @@ import type { Holds } from './hold-ports.ts';
 import type { Identity, Outcome } from './identity.ts';
 import { leaseDuration, withLeaseGuard } from './lease-guard.ts';
 import {
-  findReferrerStates,
+  isReferredTo,
   notifyDependents,
   notifyLeftOutOfCycle,
   notifySuccessor,
@@ -25,7 +25,14 @@ import { areSameReferences } from './references.ts';
 import type { RulesChanges } from './rules-change.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { Identities, Leases, ReconcileQueue, ReferenceRow, References } from './store-ports.ts';
+import type {
+  Identities,
+  LeaseRequest,
+  Leases,
+  ReconcileQueue,
+  ReferenceRow,
+  References,
+} from './store-ports.ts';
 import { type TranslatedIdentity, translateIdentity } from './translate-identity.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import {
@@ -154,7 +161,7 @@ async function reconcileOnce(deps: ReconcilerState, connection: Connection, id: 
 function underLease(
   { leases, runtime: { now } }: ReconcilerState,
   connection: Connection,
-  { id, lease: { token, now: since } }: { id: string; lease: Lease },
+  { id, lease: { token, now: since } }: { id: string; lease: LeaseRequest },
 ): Connection {
   const extend = (ms: number) => leases.extend(connection.id, id, { token, ms, now: now() });
   return withLeaseGuard(connection, { since, now, extend });
@@ -171,7 +178,7 @@ function toLeased(
 
 interface CommittingAttempt {
   write: PendingWrite;
-  lease: Lease;
+  lease: LeaseRequest;
   commit: WriteCommit;
 }
 
@@ -215,7 +222,7 @@ async function afterRefusal(
 async function acquireLease(
   deps: ReconcileDeps,
   connection: Connection,
-  { id, lease }: { id: string; lease: Parameters<Leases['acquire']>[2] },
+  { id, lease }: { id: string; lease: LeaseRequest },
 ): Promise<Acquired | 'busy' | 'unsaved'> {
   try {
     return (await deps.leases.acquire(connection.id, id, lease)) ?? 'busy';
@@ -224,8 +231,6 @@ async function acquireLease(
     return 'unsaved';
   }
 }
-
-type Lease = Parameters<Leases['acquire']>[2];
 
 /** An identity under its lease, and the generation of the rules in force when the lease was acquired. */
 type Acquired = NonNullable<Awaited<ReturnType<Leases['acquire']>>>;
@@ -350,7 +355,7 @@ function newContext(
       await deps.reconcileQueue.markDirty(other.connection, [other.id], runtime.now());
       deps.wake();
     },
-    findReferrerStates: () => findReferrerStates(deps, identity),
+    isReferredTo: (options) => isReferredTo(deps, identity, options),
     now: runtime.now,
     newId: runtime.newId,
     checkpoint: runtime.checkpoint,

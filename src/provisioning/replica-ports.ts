@@ -1,4 +1,5 @@
 import type { HoldCount } from './hold-ports.ts';
+import type { LeaseRequest } from './store-ports.ts';
 
 /** The kinds of background work that one replica at a time does for a connection. */
 export type TaskKind = 'import' | 'feed';
@@ -23,14 +24,10 @@ export interface BackgroundTasks {
   acquire(
     connection: string,
     kind: TaskKind,
-    lease: { token: string; ms: number; now: number },
+    lease: LeaseRequest,
   ): Promise<TaskLease | { retryMs: number; state: unknown }>;
   /** Extends the lease. Returns false if it has ended. */
-  extend(
-    connection: string,
-    kind: TaskKind,
-    lease: { token: string; ms: number; now: number },
-  ): Promise<boolean>;
+  extend(connection: string, kind: TaskKind, lease: LeaseRequest): Promise<boolean>;
   /**
    * Ends the lease, and saves the state unless it is undefined; the work is due again after `dueMs` milliseconds. Returns
    * false if the lease has ended.

@@ -2,8 +2,8 @@ import type { AppliedFields } from '../translator/translation.ts';
 import type { Identity, Origin, Outcome, Progress } from './identity.ts';
 import type { ListPage, ListQuery, ListScan, UserField, UserOrder } from './list-ports.ts';
 
-/** A lease that is taken in the commit of a write. */
-export interface WriteLease {
+/** A lease to acquire or to extend. */
+export interface LeaseRequest {
   token: string;
   /** The duration of the lease, which begins at `now`. */
   ms: number;
@@ -12,7 +12,7 @@ export interface WriteLease {
 
 /** One change of an atomic commit. */
 export type IdentityChange =
-  | { kind: 'insert'; identity: Identity; lease?: WriteLease }
+  | { kind: 'insert'; identity: Identity; lease?: LeaseRequest }
   /**
    * Writes the columns that an IdP decides (desired, claimed, deletedAt, lastModified, version, state, attempts,
    * nextAttemptAt, origin), and `applied` if an unclaimed identity becomes claimed. Raises the revision. Applies only
@@ -23,7 +23,7 @@ export type IdentityChange =
       kind: 'update';
       identity: Identity;
       expected: number;
-      lease?: WriteLease & { before: Identity; progress: Progress };
+      lease?: LeaseRequest & { before: Identity; progress: Progress };
     }
   /**
    * Takes the traveler away from a tombstone: its link, applied values and reservation, and its pending work. Applies
@@ -191,10 +191,10 @@ export interface Leases {
   acquire(
     connection: string,
     id: string,
-    lease: { token: string; ms: number; now: number },
+    lease: LeaseRequest,
   ): Promise<{ identity: Identity; generation: number } | undefined>;
   /** Extends the lease to `ms` milliseconds from now. Returns false if it has ended. */
-  extend(connection: string, id: string, lease: { token: string; ms: number; now: number }): Promise<boolean>;
+  extend(connection: string, id: string, lease: LeaseRequest): Promise<boolean>;
   /**
    * Commits a call before it is sent. `lost`: the lease has ended. `taken`: another identity of the account has
    * reserved the address or is linked to the traveler, or the tombstone `from` has changed since it was read.

@@ -7,10 +7,10 @@ import type {
   Announcement,
   Identities,
   IdentityChange,
+  LeaseRequest,
   Leases,
   ReferenceRow,
   References,
-  WriteLease,
 } from './store-ports.ts';
 
 /** A write of an IdP that is not committed yet. */
@@ -61,7 +61,7 @@ interface CommitDeps {
 }
 
 /** Creates the commit of a write. It runs when the first step asks for it. */
-export function writeCommit(deps: CommitDeps, write: PendingWrite, lease: WriteLease): WriteCommit {
+export function writeCommit(deps: CommitDeps, write: PendingWrite, lease: LeaseRequest): WriteCommit {
   let running: Promise<void> | undefined;
   let settle: { resolve(result: CommitResult): void; reject(error: unknown): void } | undefined;
   const result = new Promise<CommitResult>((resolve, reject) => {
@@ -110,7 +110,7 @@ export function canTakeLease({ before, changes }: PendingWrite): boolean {
 
 function withLease(
   write: PendingWrite,
-  lease: WriteLease,
+  lease: LeaseRequest,
   announcement: Announcement = {},
 ): Pick<PendingWrite, 'identity' | 'changes'> {
   const { identity, before, changes } = write;

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Identities, NewUserMatches, StoredIdentity } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import { toIdentity } from './identity-row.ts';
+import { atRest, inGroups, toShownIdentity } from './list-definitions.ts';
 import { compiledQuery } from './queries.ts';
 import { caseFoldedKey, exactKey } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
@@ -14,13 +15,7 @@ export async function findForWrite(
   const [row] = (await selectForWrite(db, key)).rows;
   if (!row) return undefined;
   return {
-    view: {
-      ...{ id: row.id, desired: row.desired, extensions: row.extensions, version: row.version },
-      ...{ createdAt: row.created_at, lastModified: row.last_modified },
-      travelUserId: row.travel_id ?? undefined,
-      canAnswerNoOp: row.claimed === 1 && row.state !== 'refused' && row.state !== 'held',
-      inGroups: row.in_groups === 1,
-    },
+    view: toShownIdentity(row),
     isDeleted: row.deleted_at !== null,
     hasReferences: row.has_references === 1,
     generation: row.generation ?? 0,
@@ -33,10 +28,8 @@ const selectForWrite = compiledQuery((db, key: Scope & { id: string }) =>
     .selectFrom('identity')
     .selectAll()
     .select([
-      sql<0 | 1>`case when exists (
-        select 1 from group_member
-        where group_member.account = identity.account and group_member.connection_id = identity.connection_id and group_member.value = identity.id
-      ) then 1 else 0 end`.as('in_groups'),
+      atRest.as('at_rest'),
+      inGroups.as('in_groups'),
       sql<0 | 1>`case when exists (
         select 1 from identity_reference
         where identity_reference.account = identity.account
@@ -57,7 +50,7 @@ const selectForWrite = compiledQuery((db, key: Scope & { id: string }) =>
 );
 
 /** The maximum number of identities that are returned as waiting for one address; more than ever occur. */
-const MAX_WAITERS = 100;
+export const MAX_WAITERS = 100;
 
 /** Reads the identities with the userName, externalId or address of a new user, in one statement. */
 export async function findForNewUser(

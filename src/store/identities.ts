@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 import { deleteUnclaimed } from './delete-identities.ts';
 import type { Dialect } from './dialect.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
-import { findForNewUser, findForWrite } from './identities-for-writes.ts';
+import { findForNewUser, findForWrite, MAX_WAITERS } from './identities-for-writes.ts';
 import {
   insertIdentity,
   markEmailGivenUp,
@@ -167,9 +167,6 @@ async function findHolder(
   const key = 'travelEmailKey' in match ? match.travelEmailKey : caseFoldedKey(match.travelEmail);
   return toFirstIdentity(await selectByTravelerEmail(db, { account, key }));
 }
-
-/** The maximum number of identities that are returned as waiting for one address; more than ever occur. */
-const MAX_WAITERS = 100;
 
 const selectWaiters = compiledQuery((db, { account, key }: AccountKey) =>
   db

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import type { Identity, Origin, Progress } from '../provisioning/identity.ts';
-import type { WriteLease } from '../provisioning/store-ports.ts';
+import type { LeaseRequest } from '../provisioning/store-ports.ts';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import { deleteUnclaimedOf, removeFromGroups } from './delete-identities.ts';
 import { type Dialect, timeAfter } from './dialect.ts';
@@ -25,7 +25,7 @@ import type { IdentityTable, Tables } from './tables.ts';
 export async function insertIdentity(
   tx: Kysely<Tables>,
   scope: Scope,
-  { identity, leased }: { identity: Identity; leased: { dialect: Dialect; lease: WriteLease } | undefined },
+  { identity, leased }: { identity: Identity; leased: { dialect: Dialect; lease: LeaseRequest } | undefined },
 ): Promise<void> {
   const { id, claimed, travelId } = identity;
   if (claimed && travelId !== undefined) await deleteUnclaimedOf(tx, { ...scope, travelId, keep: id });
@@ -74,7 +74,7 @@ export async function updateIdentity(
 /** The statements that take the lease of an identity in a write of the IdP, by the clock of the database. */
 function createLeasedWrites(dialect: Dialect) {
   return {
-    insert: compiledQuery((db, placeholders: IdentityTable & WriteLease) =>
+    insert: compiledQuery((db, placeholders: IdentityTable & LeaseRequest) =>
       db
         .insertInto('identity')
         .values({ ...pick(placeholders, identityColumnNames), ...leaseColumns(dialect, placeholders) }),
@@ -112,9 +112,9 @@ function leasedWrites(dialect: Dialect) {
 type LeasedColumns = ReturnType<typeof writtenColumns> &
   ReturnType<typeof progressColumns> &
   IdentityKey &
-  WriteLease & { known: number; writtenAt: number };
+  LeaseRequest & { known: number; writtenAt: number };
 
-function leaseColumns(dialect: Dialect, { token, ms, now }: WriteLease) {
+function leaseColumns(dialect: Dialect, { token, ms, now }: LeaseRequest) {
   return { lease_token: token, lease_until: timeAfter(dialect.now(now), ms) };
 }
 
@@ -125,7 +125,7 @@ function leaseColumns(dialect: Dialect, { token, ms, now }: WriteLease) {
 export async function updateAndLease(
   tx: Kysely<Tables>,
   { scope, dialect }: { scope: Scope; dialect: Dialect },
-  { identity, lease }: { identity: Identity; lease: WriteLease & { before: Identity; progress: Progress } },
+  { identity, lease }: { identity: Identity; lease: LeaseRequest & { before: Identity; progress: Progress } },
 ): Promise<boolean> {
   const { id } = identity;
   const { token, ms, now, before, progress } = lease;

@@ -67,18 +67,25 @@ function exact(value: string | number | boolean): string {
  */
 const LARGE = 8192;
 
+/** The column `at_rest` of an identity in a response. */
+export const atRest = sql<
+  0 | 1
+>`case when claimed = 1 and state not in ('refused', 'held') then 1 else 0 end`;
+
+/** The column `in_groups` of an identity in a response. */
+export const inGroups = sql<0 | 1>`case when exists (
+    select 1 from group_member
+    where group_member.account = identity.account and group_member.connection_id = identity.connection_id
+      and group_member.value = identity.id
+  ) then 1 else 0 end`;
+
 /** The columns of an identity in a response: `ShownColumns`. */
 export const shownColumns = columnsWith('desired');
 
 function columnsWith(desired: string): Sql {
-  return sql.raw(`
-  id, ${desired}, extensions, version, created_at, last_modified, travel_id,
-  case when claimed = 1 and state not in ('refused', 'held') then 1 else 0 end as at_rest,
-  case when exists (
-    select 1 from group_member
-    where group_member.account = identity.account and group_member.connection_id = identity.connection_id
-      and group_member.value = identity.id
-  ) then 1 else 0 end as in_groups`);
+  return sql`
+  id, ${sql.raw(desired)}, extensions, version, created_at, last_modified, travel_id,
+  ${atRest} as at_rest, ${inGroups} as in_groups`;
 }
 
 /** The live identities of a connection. */

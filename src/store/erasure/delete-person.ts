@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { LeaseRequest } from '../../provisioning/store-ports.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../database.ts';
 import { markWaitersDirty, removeFromGroups } from '../delete-identities.ts';
@@ -22,7 +23,7 @@ import {
 export async function leaseIdentities(
   database: Database,
   places: readonly IdentityVersion[],
-  lease: { token: string; ms: number; now: number },
+  lease: LeaseRequest,
 ): Promise<boolean> {
   const held = leases(database);
   const taken: IdentityVersion[] = [];
