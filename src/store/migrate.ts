@@ -31,16 +31,15 @@ export async function migrate(
   if (error) throw error;
 }
 
-/** Reads the names from Kysely's own table, because the Migrator creates that table before it reads. */
+/**
+ * Reads the names from Kysely's own table, because the Migrator creates that table before it reads. Whether the table
+ * exists is asked first: a failed read would leave open whether another process has created it in the meantime.
+ */
 async function readAppliedMigrations(db: Kysely<Tables>): Promise<string[]> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(({ name }) => name === MIGRATIONS)) return [];
   const names = db.withTables<{ [MIGRATIONS]: { name: string } }>().selectFrom(MIGRATIONS).select('name');
-  try {
-    return (await names.execute()).map(({ name }) => name);
-  } catch (error) {
-    const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-    if (tables.some(({ name }) => name === MIGRATIONS)) throw error;
-    return [];
-  }
+  return (await names.execute()).map(({ name }) => name);
 }
 
 const MIGRATIONS = 'kysely_migration';
