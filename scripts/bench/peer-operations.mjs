@@ -15,7 +15,7 @@ export const peerOperations = [
     ask: (_cast, n) => ({ method: 'POST', path: '/Users', body: newPerson(`joiner${n}`) }),
     status: 201,
     isRight: ({ id, userName }, { body }) => id !== undefined && userName === body.userName,
-    amount: 600,
+    amount: 2_000,
     most: 0.8,
   },
   {
@@ -28,7 +28,7 @@ export const peerOperations = [
       return { method: 'PUT', path: `/Users/${id}`, body };
     },
     isRight: ({ name }, { body }) => name.givenName === body.name.givenName,
-    amount: 600,
+    amount: 2_000,
     most: 0.8,
   },
   {
@@ -36,7 +36,7 @@ export const peerOperations = [
     route: '/Users/:id',
     ask: (cast, n) => patch(`/Users/${pick(cast.people, n).id}`, 'replace', 'name.givenName', `Ada${n}`),
     isRight: ({ name }, { body }) => name.givenName === body.Operations[0].value,
-    amount: 600,
+    amount: 2_000,
     most: 0.8,
   },
   {
