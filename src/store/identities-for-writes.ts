@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import type { Identities, NewUserMatches, StoredIdentity } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
-import { toIdentity } from './identity-row.ts';
+import { readColumnNames, toIdentity } from './identity-row.ts';
 import { atRest, inGroups, toShownIdentity } from './list-definitions.ts';
 import { compiledQuery } from './queries.ts';
 import { caseFoldedKey, exactKey } from './search-keys.ts';
-import type { IdentityTable, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /** Reads an identity that an IdP is about to change. */
 export async function findForWrite(
@@ -26,8 +26,9 @@ export async function findForWrite(
 const selectForWrite = compiledQuery((db, key: Scope & { id: string }) =>
   db
     .selectFrom('identity')
-    .selectAll()
+    .select(readColumnNames)
     .select([
+      'extensions',
       atRest.as('at_rest'),
       inGroups.as('in_groups'),
       sql<0 | 1>`case when exists (
@@ -37,14 +38,7 @@ const selectForWrite = compiledQuery((db, key: Scope & { id: string }) =>
           and identity_reference.identity_id = identity.id
       ) then 1 else 0 end`.as('has_references'),
     ])
-    .select((row) =>
-      row
-        .selectFrom('rules_in_force')
-        .select('rules_in_force.generation')
-        .whereRef('rules_in_force.account', '=', 'identity.account')
-        .whereRef('rules_in_force.connection_id', '=', 'identity.connection_id')
-        .as('generation'),
-    )
+    .select(generationInForce(db, key).as('generation'))
     .where(inScope(key))
     .where('id', '=', key.id),
 );
@@ -52,23 +46,25 @@ const selectForWrite = compiledQuery((db, key: Scope & { id: string }) =>
 /** The maximum number of identities that are returned as waiting for one address; more than ever occur. */
 export const MAX_WAITERS = 100;
 
-/** Reads the identities with the userName, externalId or address of a new user, in one statement. */
+/** Reads the identities with the userName, externalId or address of a new user. */
 export async function findForNewUser(
   db: Kysely<Tables>,
   scope: Scope,
   { userName, externalId, email }: Parameters<Identities['findForNewUser']>[1],
 ): Promise<NewUserMatches> {
-  const { rows } = await selectForNewUser(db, {
+  const keys: NewUserKeys = {
     ...scope,
     userName: caseFoldedKey(userName),
     externalId: externalId === undefined ? null : exactKey(externalId),
     email: email === undefined ? null : caseFoldedKey(email),
-  });
-  // Only the one row without a match has no columns of an identity.
+  };
+  // Most new users have no match. This statement then returns two columns in place of those of an identity.
+  const [first] = (await selectWhetherMatched(db, keys)).rows;
+  const rows = first?.has_matches === 1 ? (await selectMatches(db, keys)).rows : [];
   const by = (match: Match) =>
     rows
       .filter((row) => row.match === match)
-      .map((row) => toIdentity(row as IdentityTable))
+      .map(toIdentity)
       .sort((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1));
   const holders = by('holder');
   return {
@@ -76,7 +72,7 @@ export async function findForNewUser(
     holder: holders.find(({ deletedAt }) => deletedAt === undefined) ?? holders[0],
     creator: by('creator')[0],
     waiters: by('waiter'),
-    generation: rows[0]?.generation ?? 0,
+    generation: (rows[0] ?? first)?.generation ?? 0,
   };
 }
 
@@ -88,38 +84,59 @@ interface NewUserKeys extends Scope {
   email: string | null;
 }
 
-/** Returns a row for each match, or one row without a match. */
-const selectForNewUser = compiledQuery((db, keys: NewUserKeys) => {
-  const { connection, account } = keys;
-  return db
-    .selectFrom('connection')
-    .leftJoin('rules_in_force', (join) =>
-      join.on('rules_in_force.account', '=', account).on('rules_in_force.connection_id', '=', connection),
-    )
-    .leftJoin(selectMatches(db, keys).as('found'), (join) => join.onTrue())
-    .selectAll('found')
-    .select('rules_in_force.generation')
-    .where('connection.id', '=', connection);
+/** Selects whether there is any match, and the generation of the rules in force. Always returns one row. */
+const selectWhetherMatched = compiledQuery((db, keys: NewUserKeys) =>
+  db.selectNoFrom((row) => [
+    generationInForce(db, keys).as('generation'),
+    row
+      .case()
+      .when(
+        row.or(
+          Object.values(matchQueries(db, keys)).map((query) =>
+            row.exists(query.select(sql.lit(1).as('one'))),
+          ),
+        ),
+      )
+      .then(sql.lit<0 | 1>(1))
+      .else(sql.lit<0 | 1>(0))
+      .end()
+      .as('has_matches'),
+  ]),
+);
+
+/** Selects a row for each match, with the generation of the rules in force. An identity may match several times. */
+const selectMatches = compiledQuery((db, keys: NewUserKeys) => {
+  const queries = matchQueries(db, keys);
+  const select = (match: Match) =>
+    queries[match]
+      .select(readColumnNames)
+      .select([sql<Match>`${sql.lit(match)}`.as('match'), generationInForce(db, keys).as('generation')]);
+  const waiters = select('waiter').limit(sql.lit(MAX_WAITERS));
+  return select('userName')
+    .unionAll(select('externalId'))
+    .unionAll(select('travelEmail'))
+    .unionAll(select('holder'))
+    .unionAll(select('creator'))
+    .unionAll(db.selectFrom(waiters.as('waiters')).selectAll());
 });
 
-function selectMatches(
-  db: Kysely<Tables>,
-  { connection, account, userName, externalId, email }: NewUserKeys,
-) {
-  const select = (match: Match) =>
-    db
-      .selectFrom('identity')
-      .selectAll()
-      .select(sql<Match>`${sql.lit(match)}`.as('match'));
-  const inAccount = (match: Match) => select(match).where('account', '=', account);
-  const own = (match: Match) => inAccount(match).where('connection_id', '=', connection);
-  const claimed = (match: Match) => inAccount(match).where('claimed', '=', sql.lit(1));
-  const waiters = inAccount('waiter').where('waiting_for', '=', email).limit(sql.lit(MAX_WAITERS));
-  return own('userName')
-    .where('user_name_key', '=', userName)
-    .unionAll(own('externalId').where('external_id', '=', externalId))
-    .unionAll(own('travelEmail').where('travel_email_key', '=', email))
-    .unionAll(claimed('holder').where('travel_email_key', '=', email).where('travel_id', 'is not', null))
-    .unionAll(claimed('creator').where('creating_key', '=', email))
-    .unionAll(db.selectFrom(waiters.as('waiters')).selectAll());
+function matchQueries(db: Kysely<Tables>, { connection, account, userName, externalId, email }: NewUserKeys) {
+  const inAccount = db.selectFrom('identity').where('account', '=', account);
+  const own = inAccount.where('connection_id', '=', connection);
+  const claimed = inAccount.where('claimed', '=', sql.lit(1));
+  return {
+    userName: own.where('user_name_key', '=', userName),
+    externalId: own.where('external_id', '=', externalId),
+    travelEmail: own.where('travel_email_key', '=', email),
+    holder: claimed.where('travel_email_key', '=', email).where('travel_id', 'is not', null),
+    creator: claimed.where('creating_key', '=', email),
+    waiter: inAccount.where('waiting_for', '=', email),
+  } satisfies Record<Match, unknown>;
+}
+
+function generationInForce(db: Kysely<Tables>, scope: Scope) {
+  return db
+    .selectFrom('rules_in_force')
+    .select('rules_in_force.generation')
+    .where(inScope(scope, 'rules_in_force'));
 }

@@ -15,7 +15,7 @@ import {
   updateAndLease,
   updateIdentity,
 } from './identity-changes.ts';
-import { toIdentity } from './identity-row.ts';
+import { type IdentityRow, readColumnNames, toIdentity } from './identity-row.ts';
 import {
   identityList,
   type ListScope,
@@ -29,7 +29,7 @@ import { listRows, type PageEnds } from './list-query.ts';
 import { PageMemory } from './page-memory.ts';
 import { compiledQuery } from './queries.ts';
 import { attributeKey, caseFoldedKey, exactKey } from './search-keys.ts';
-import type { IdentityTable, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /** Returns the store of identities. */
 export function identities(database: Database): Identities {
@@ -70,7 +70,7 @@ export function identities(database: Database): Identities {
   };
 }
 
-function toFirstIdentity({ rows: [row] }: QueryResult<IdentityTable>): Identity | undefined {
+function toFirstIdentity({ rows: [row] }: QueryResult<IdentityRow>): Identity | undefined {
   return row && toIdentity(row);
 }
 
@@ -79,7 +79,7 @@ interface IdentityKey extends Scope {
 }
 
 const selectIdentityById = compiledQuery((db, key: IdentityKey) =>
-  db.selectFrom('identity').selectAll().where(inScope(key)).where('id', '=', key.id),
+  db.selectFrom('identity').select(readColumnNames).where(inScope(key)).where('id', '=', key.id),
 );
 
 const selectShown = compiledQuery((db, key: IdentityKey) => {
@@ -136,7 +136,7 @@ interface ScopedKey extends Scope {
 function selectNewestFirst(db: Kysely<Tables>, scope: Scope) {
   return db
     .selectFrom('identity')
-    .selectAll()
+    .select(readColumnNames)
     .where(inScope(scope))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc');
@@ -171,7 +171,7 @@ async function findHolder(
 const selectWaiters = compiledQuery((db, { account, key }: AccountKey) =>
   db
     .selectFrom('identity')
-    .selectAll()
+    .select(readColumnNames)
     .where('account', '=', account)
     .where('waiting_for', '=', key)
     .limit(sql.lit(MAX_WAITERS)),
@@ -210,7 +210,7 @@ const selectByTravelerEmail = compiledQuery((db, { account, key }: AccountKey) =
 function selectClaimed(db: Kysely<Tables>, account: string) {
   return db
     .selectFrom('identity')
-    .selectAll()
+    .select(readColumnNames)
     .where('account', '=', account)
     .where('claimed', '=', sql.lit(1));
 }

@@ -12,6 +12,7 @@ import {
   outcomeColumnNames,
   outcomeColumns,
   progressColumns,
+  readColumnNames,
   toAppliedJson,
   toIdentity,
 } from './identity-row.ts';
@@ -101,7 +102,7 @@ function freeLeaseUpdate(dialect: Dialect) {
       .where(inScope(values))
       .where('id', '=', id)
       .where((of) => of.or([of('lease_until', 'is', null), of('lease_until', '<=', clock)]))
-      .returningAll()
+      .returning(readColumnNames)
       .returning((of) =>
         of
           .selectFrom('rules_in_force')

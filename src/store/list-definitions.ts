@@ -4,11 +4,11 @@ import type { Identity } from '../provisioning/identity.ts';
 import type { GroupField, GroupOrder, UserField, UserOrder, Where } from '../provisioning/list-ports.ts';
 import type { IdentityView, ListedIdentity } from '../provisioning/store-ports.ts';
 import type { Scope } from './connection-scopes.ts';
-import { toIdentity } from './identity-row.ts';
+import { type IdentityRow, readColumnNames, toIdentity } from './identity-row.ts';
 import { readCounter } from './list-counters.ts';
 import { parseJson } from './queries.ts';
 import { caseFoldedKey, exactKey } from './search-keys.ts';
-import type { IdentityTable, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /** A part of a statement. */
 export type Sql = RawBuilder<unknown>;
@@ -123,8 +123,8 @@ export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
 /** The same list with complete identities. */
 export const identityList: ListDefinition<UserField, UserOrder, Identity> = {
   ...userList,
-  columns: sql.raw('identity.*'),
-  toRow: (columns) => toIdentity(columns as IdentityTable), // What `columns` names.
+  columns: sql.raw(readColumnNames.join(', ')),
+  toRow: (columns) => toIdentity(columns as IdentityRow), // What `columns` names.
 };
 
 /** The groups of a connection. */

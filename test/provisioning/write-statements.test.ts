@@ -90,7 +90,7 @@ test('a POST is one search, one commit with the announced create, the call, and 
   withRecording(async ({ fixture: { bridge }, stepsOf }) => {
     await bridge.users.create(users, person('Warm'));
     expect(await stepsOf(() => bridge.users.create(users, person('Ada')))).toEqual([
-      'select connection',
+      'select rules_in_force',
       'insert identity',
       'insert list_counter',
       'insert identity_email',
