@@ -5,7 +5,6 @@ import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { RequestScope, requestScopeOf } from './log.ts';
 import type { HttpMetrics } from './monitoring.ts';
 import { type AddressPredicate, clientAddress } from './proxies.ts';
-import { oneRequestPerTurn } from './sockets.ts';
 
 /** The dependencies of the Express app. */
 export interface HttpDeps {
@@ -29,7 +28,6 @@ export function httpApp(deps: HttpDeps, mount: (app: Express) => void): Express 
   app.disable('etag');
   // By default Express reads only the first 1,000 parameters, and would ignore a filter after them.
   app.set('query parser', (query: string | null) => parse(query ?? '', '&', '=', { maxKeys: 0 }));
-  app.use(oneRequestPerTurn());
   app.use(addRequestScope(deps));
   mount(app);
   app.use((_request, response) => {
@@ -50,12 +48,12 @@ function addRequestScope({ log, metrics, newId, now, isTrusted = () => false }: 
     const scope = new RequestScope({ id, address: clientAddress(request, isTrusted) }, log);
     response.locals['scope'] = scope;
     response.setHeader('X-Request-Id', scope.id);
-    for (const [name, value] of Object.entries(defaultHeaders)) response.setHeader(name, value);
+    for (const [name, value] of defaultHeaderEntries) response.setHeader(name, value);
     const { method, path } = request;
     const isQuery = request.url.includes('?');
     const { address } = scope;
     // "close" is emitted once: after the response, or when the client disconnects before it.
-    response.once('close', () => {
+    response.on('close', () => {
       const ms = now() - began;
       const status = response.writableFinished ? response.statusCode : 499;
       metrics.observe({ routeGroup: routeGroupOf(path), method, status, seconds: ms / 1000 });
@@ -185,6 +183,8 @@ export function redactParameterNames(names: string[]): string[] {
  * them (RFC 9111 §5.2.2.5); browsers must not guess the content type.
  */
 export const defaultHeaders = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+
+const defaultHeaderEntries = Object.entries(defaultHeaders);
 
 /**
  * `Cache-Control` of a response with an ETag: the client may store it, and must revalidate it before each use (RFC

@@ -99,19 +99,49 @@ function toAddressTest(entry: string): (address: Address) => boolean {
 export type Transport = 'https' | 'local' | 'plain';
 
 /**
- * Returns a function that tells how a request reached the service. `X-Forwarded-Proto` and `Forwarded` (RFC 7239
- * §5.4) count only from trusted proxies, since any client can set them.
+ * Returns a function that tells how a request reached the service. Its forwarding headers count only from trusted
+ * proxies, since any client can set them.
  */
 export function transportReader(
   isTrusted: AddressPredicate,
   isLoopback: AddressPredicate,
 ): (request: Request) => Transport {
-  return ({ socket, headers }) => {
-    const schemes = isTrusted(socket.remoteAddress) ? forwardedSchemes(headers) : [];
-    if (schemes.length > 0) return schemes.every((scheme) => scheme === 'https') ? 'https' : 'plain';
-    if ('encrypted' in socket && socket.encrypted === true) return 'https';
-    return isLoopback(socket.remoteAddress) || isLoopback(socket.localAddress) ? 'local' : 'plain';
+  return (request) => {
+    const { socket } = request;
+    const forwarded = forwardedScheme(request, isTrusted);
+    if ((forwarded ?? socketScheme(socket)) === 'https') return 'https';
+    const isLocal = isLoopback(socket.remoteAddress) || isLoopback(socket.localAddress);
+    return forwarded === undefined && isLocal ? 'local' : 'plain';
   };
+}
+
+/**
+ * Returns a function that returns the scheme and host that a client used; undefined if the Host header holds anything
+ * but a host and a port.
+ */
+export function originReader(isTrusted: AddressPredicate): (request: Request) => string | undefined {
+  return (request) => {
+    const { host } = request.headers;
+    const isHost = host !== undefined && /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host);
+    if (!isHost) return undefined;
+    return `${forwardedScheme(request, isTrusted) ?? socketScheme(request.socket)}://${host}`;
+  };
+}
+
+type Scheme = 'https' | 'http';
+
+function socketScheme(socket: Request['socket']): Scheme {
+  return 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http';
+}
+
+/**
+ * Returns the scheme that a trusted proxy names in `X-Forwarded-Proto` and `Forwarded` (RFC 7239 §5.4); undefined
+ * without such a header. If the two headers contradict each other, it is http.
+ */
+function forwardedScheme({ socket, headers }: Request, isTrusted: AddressPredicate): Scheme | undefined {
+  const schemes = isTrusted(socket.remoteAddress) ? forwardedSchemes(headers) : [];
+  if (schemes.length === 0) return undefined;
+  return schemes.every((scheme) => scheme === 'https') ? 'https' : 'http';
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { NextFunction, RequestHandler } from 'express';
 import { noteUnreadResponse } from './log.ts';
 
 /** Limits for one client, and for all clients together. */
@@ -87,16 +86,17 @@ export function serveWithLimits(
   server.maxConnections = limits.connections;
   server.timeout = limits.unreadMs;
   const begin = (queue: SocketQueue, { request, response, answer }: Exchange) => {
-    queue.current = response;
-    queue.last = request;
+    if (request.socket.destroyed) return;
     // "close" is emitted once: after the response, or when the client disconnects before it.
-    response.once('close', () => startNext(queue, request.socket));
+    response.on('close', () => startNext(queue, request.socket));
     answer(request, response);
   };
   const startNext = (queue: SocketQueue, socket: Socket) => {
-    queue.current = undefined;
     const next = socket.destroyed ? undefined : queue.waiting.shift();
-    if (next) begin(queue, next);
+    setCurrent(queue, next);
+    // Node parses all pipelined requests of a socket in one turn of the event loop. Start one of them in each turn:
+    // requests of other sockets would wait for all of them.
+    if (next) setImmediate(begin, queue, next);
     if (queue.waiting.length === 0) socket.resume();
   };
   const enqueue = (exchange: Exchange) => {
@@ -114,8 +114,10 @@ export function serveWithLimits(
       response.shouldKeepAlive = false;
       queue.ignored = 0;
     }
-    if (!queue.current) begin(queue, exchange);
-    else if (queue.waiting.length < limits.waiting) {
+    if (!queue.current) {
+      setCurrent(queue, exchange);
+      begin(queue, exchange);
+    } else if (queue.waiting.length < limits.waiting) {
       queue.waiting.push(exchange);
       // Bytes that Node has already read are still parsed; the rest stays in the client's buffer.
       socket.pause();
@@ -155,6 +157,11 @@ function handleSocketFaults(
   });
 }
 
+function setCurrent(queue: SocketQueue, exchange: Exchange | undefined): void {
+  queue.current = exchange?.response;
+  if (exchange) queue.last = exchange.request;
+}
+
 function newQueue(): SocketQueue {
   return { count: 0, current: undefined, waiting: [], last: undefined, ignored: undefined };
 }
@@ -179,32 +186,4 @@ function closeAfterCompleteRequests(queue: SocketQueue, current: ServerResponse)
 function countIgnored(queue: SocketQueue, socket: Socket): void {
   queue.ignored = (queue.ignored ?? 0) + 1;
   if (queue.ignored > MAX_IGNORED) socket.destroy();
-}
-
-/**
- * Returns a middleware that starts at most one request per socket in each turn of the event loop. Node parses all
- * pipelined requests of a socket in one turn, and requests of other sockets would wait for all of them.
- */
-export function oneRequestPerTurn(): RequestHandler {
-  const queues = new WeakMap<Socket, NextFunction[]>();
-  return ({ socket }, _response, next) => {
-    const known = queues.get(socket);
-    if (known) {
-      known.push(next);
-      return;
-    }
-    const waiting: NextFunction[] = [];
-    const takeTurn = () => {
-      const first = socket.destroyed ? undefined : waiting.shift();
-      if (!first) {
-        queues.delete(socket);
-        return;
-      }
-      setImmediate(takeTurn);
-      first();
-    };
-    queues.set(socket, waiting);
-    setImmediate(takeTurn);
-    next();
-  };
 }

@@ -34,23 +34,18 @@ export interface ScimDeps extends AuthenticationDeps {
 
 /** Makes the handlers of the SCIM service (RFC 7644), to be mounted at /scim/v2 of an `httpApp`. */
 export function scimApp(deps: ScimDeps): (RequestHandler | ErrorRequestHandler)[] {
-  const contexts = new WeakMap<Request, ScimContext>();
-  const contextOf = (request: Request) => {
-    const context = contexts.get(request);
-    if (!context) throw new Error('A request reached a route without authentication.');
-    return context;
-  };
   const routes = {
     resource: resourceRoutes(contextOf),
     discoveryOrSearch: Router().use(discoveryRoutes(contextOf), searchRoutes(contextOf)),
   };
-  return [handleRequest({ deps, contexts, routes }), scimErrorHandler];
+  return [handleRequest(deps, routes), scimErrorHandler];
 }
 
-interface RequestHandling {
-  deps: ScimDeps;
-  contexts: WeakMap<Request, ScimContext>;
-  routes: { resource: RequestHandler; discoveryOrSearch: RequestHandler };
+/** Returns the context that `handleRequest` made for a request. */
+function contextOf({ res }: Request): ScimContext {
+  const context: ScimContext | undefined = res?.locals['scimContext'];
+  if (!context) throw new Error('A request reached a route without authentication.');
+  return context;
 }
 
 /**
@@ -58,15 +53,18 @@ interface RequestHandling {
  * layer of express slows each request. The bearer token alone selects the connection (docs/architecture.md,
  * Connections). The body is read even if the response is 501, so that the TCP connection can be reused.
  */
-function handleRequest({ deps, contexts, routes }: RequestHandling): RequestHandler {
+function handleRequest(
+  deps: ScimDeps,
+  routes: Record<Exclude<Route, 'notOffered'>, RequestHandler>,
+): RequestHandler {
   return async (request, response, next) => {
     const scope = requestScopeOf(response);
     const connection = await authenticateConnection(request, response, deps);
     const { users, groups, now } = deps;
     const base = `${deps.publicUrl(request)}${request.baseUrl}`;
     const preconditions = parsePreconditions(request.headers);
-    const context = { connection, base, users, groups, scope, response, preconditions, now };
-    contexts.set(request, context);
+    const context: ScimContext = { connection, base, users, groups, scope, response, preconditions, now };
+    response.locals['scimContext'] = context;
     const route = routeOf(request);
     await readBody(request, response);
     if (route === 'notOffered') throw new ScimError(501, undefined, 'This service does not offer that.');

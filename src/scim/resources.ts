@@ -22,33 +22,54 @@ const MAX_ID_LENGTH = 200;
  */
 export function resourceRoutes(contextOf: (request: Request) => ScimContext): RequestHandler {
   declareResources();
-  const routers = new SCIMMYRouters({ type: 'bearer', handler: () => '', context: contextOf });
-  const resources = resourcesFirst(routers);
+  const routers = resourceRouters(
+    new SCIMMYRouters({ type: 'bearer', handler: () => '', context: contextOf }),
+  );
   return (request, response, next) => {
+    const { url, baseUrl, path } = request;
+    const [endpoint = ''] = /^\/[^/]*/.exec(path) ?? [];
+    const router = routers.get(endpoint.toLowerCase());
+    if (!router) {
+      next();
+      return;
+    }
     sendAsScim(response);
-    resources(request, response, next);
+    // A mounted router sees only the rest of the path.
+    const queryStart = url.indexOf('?');
+    request.url = `${path.slice(endpoint.length) || '/'}${queryStart < 0 ? '' : url.slice(queryStart)}`;
+    request.baseUrl = `${baseUrl}${endpoint}`;
+    router(request, response, (error) => {
+      Object.assign(request, { url, baseUrl });
+      next(error);
+    });
   };
 }
 
+/** A method of express routers that their types do not declare. */
+interface RouteList {
+  listRoutes(): { path: string; router?: Router }[];
+}
+
 /**
- * Moves the router layers that serve resources to the front. The other layers parse bodies, authenticate and serve
- * discovery, which `scim/app.ts` has already done, and each layer slows every request.
+ * Returns the routers that SCIMMYRouters mounts for the resource types, by their paths in lower case. They are called
+ * directly: its other routers and handlers parse bodies, authenticate and serve discovery, which `scim/app.ts` has
+ * already done, and each router or layer on the way to a route slows every request.
  */
-function resourcesFirst(routers: Router): Router {
-  // A layer without a path has `slash`, which the types of express do not declare.
-  const hasPath = (layer: object) => !('slash' in layer && layer.slash === true);
-  const resources = moveLayersAhead(routers, hasPath);
-  for (const { handle } of resources) moveLayersAhead(handle as Router, ({ route }) => route !== undefined);
+function resourceRouters(scimmyRouters: Router): Map<string, Router> {
+  const mounted = (scimmyRouters as Router & RouteList).listRoutes();
+  const routers = new Map<string, Router>();
+  for (const { path, router } of mounted) {
+    if (path === '/' || !router) continue;
+    moveRoutesAhead(router);
+    routers.set(path.toLowerCase(), router);
+  }
   return routers;
 }
 
-type Layer = Router['stack'][number];
-
-/** Moves layers to the front of a router, keeping their order, and returns them. */
-function moveLayersAhead({ stack }: Router, isMoved: (layer: Layer) => boolean): Layer[] {
-  const moved = stack.filter(isMoved);
-  stack.splice(0, stack.length, ...moved, ...stack.filter((layer) => !isMoved(layer)));
-  return moved;
+/** Moves the routes of a router before its other layers. */
+function moveRoutesAhead({ stack }: Router): void {
+  const isRoute = ({ route }: Router['stack'][number]) => route !== undefined;
+  stack.splice(0, stack.length, ...stack.filter(isRoute), ...stack.filter((layer) => !isRoute(layer)));
 }
 
 /**

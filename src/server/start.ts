@@ -10,7 +10,7 @@ import {
   addressPredicate,
   enforceHttps,
   isLoopback,
-  type Transport,
+  originReader,
   transportReader,
 } from '../http/proxies.ts';
 import { type LimitHandlers, type SocketLimits, socketLimits } from '../http/sockets.ts';
@@ -309,9 +309,10 @@ function createApp(deps: ServerDeps, { users, groups }: ProvisioningService, url
   const { settings, database, writes, embedded, refusals, http } = deps;
   const isReady = () => database.ping().then(() => true);
   const authenticate = scimAuthenticator(deps);
-  const transportOf = transportReader(addressPredicate(settings.trustedProxies), isLoopback);
+  const isTrusted = addressPredicate(settings.trustedProxies);
+  const [transportOf, originOf] = [transportReader(isTrusted, isLoopback), originReader(isTrusted)];
   const chosenUrl = settings.publicUrl?.replace(/\/+$/, '');
-  const publicUrl = (request: Request) => chosenUrl ?? requestedUrl(request, transportOf(request)) ?? url;
+  const publicUrl = (request: Request) => chosenUrl ?? originOf(request) ?? url;
   const isRequired = settings.requireHttps;
   return httpApp(http, (app) => {
     // Each layer slows every request, so omit this one if all requests are plain and local.
@@ -324,13 +325,6 @@ function createApp(deps: ServerDeps, { users, groups }: ProvisioningService, url
     app.use('/oauth/token', oauthRoutes({ ...deps, limit: refusals.limit }, chosenUrl ?? url));
     app.use(healthRoutes({ isReady, writes }), metricsRoutes(http.metrics, { now, wait }));
   });
-}
-
-/** The scheme and host that the client used; undefined if the Host header holds anything but a host and a port. */
-function requestedUrl({ headers }: Request, transport: Transport): string | undefined {
-  const { host } = headers;
-  const isHost = host !== undefined && /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host);
-  return isHost ? `${transport === 'https' ? 'https' : 'http'}://${host}` : undefined;
 }
 
 /** Starts the loops of the bridge and of the embedded travel service. */
