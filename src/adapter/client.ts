@@ -1,6 +1,6 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { AxiosHeaders, type AxiosResponse, getAdapter } from 'axios';
+import { AxiosHeaders, type AxiosResponse } from 'axios';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { TravelAnswer } from '../provisioning/travel-ports.ts';
 import {
@@ -12,19 +12,13 @@ import {
   toUnreadableFailure,
 } from './answers.ts';
 import { type Deadline, DeadlineError, startDeadline } from './deadline.ts';
+import { acceptEncoding, httpAdapter } from './http-adapter.ts';
 
-/** Maximum size of a response, in bytes; a larger one is refused. A page of 100 travelers is well below 1 MB. */
-const MAX_RESPONSE_BYTES = 8_000_000;
 /**
  * Idle sockets are closed after this time, in milliseconds. It is shorter than the keep-alive time of servers (Node: 5
  * s), so that requests are seldom sent over a socket that the server is closing.
  */
 const IDLE_SOCKET_MS = 4_000;
-/**
- * TCP keep-alive probes begin after this time, in milliseconds. Axios sets the same delay for each request: with another
- * one here, every request would cost two system calls more.
- */
-const TCP_KEEP_ALIVE_MS = 60_000;
 
 /** The media types of merge patches: that of the specification's examples, and that of RFC 7396. */
 const patchMediaTypes = ['application/json', 'application/merge-patch+json'] as const;
@@ -78,7 +72,7 @@ export interface TravelClient {
  */
 export function travelClient(settings: ClientSettings): TravelClient {
   const { concurrency, perSecond, sharers, clock, timeoutMs } = settings;
-  const sockets = { keepAlive: true, keepAliveMsecs: TCP_KEEP_ALIVE_MS, timeout: IDLE_SOCKET_MS };
+  const sockets = { keepAlive: true, timeout: IDLE_SOCKET_MS };
   const agents = { httpAgent: new HttpAgent(sockets), httpsAgent: new HttpsAgent(sockets) };
   const send = createSender(settings, agents);
   const limit = createLimiter({ concurrency, perSecond, sharers, clock });
@@ -133,32 +127,28 @@ function createSender(
   { url, token }: ClientSettings,
   agents: { httpAgent: HttpAgent; httpsAgent: HttpsAgent },
 ): Send {
-  const sendByAxios = getAdapter('http');
-  const base = url.replace(/\/+$/, '');
-  const common = { Authorization: `Bearer ${token}`, Accept: 'application/json', 'User-Agent': 'jetbridge' };
+  const adapter = httpAdapter(url);
+  const { username, password } = new URL(url);
+  const common = {
+    // The user name and password of the URL take the place of the token.
+    ...(username || password ? {} : { Authorization: `Bearer ${token}` }),
+    Accept: 'application/json',
+    'Accept-Encoding': acceptEncoding,
+    'User-Agent': 'jetbridge',
+  };
   return async ({ method, path, query, data }, { type, deadline }) => {
-    const response = await sendByAxios({
+    const response = await adapter({
       method,
-      url: base + path,
+      url: path,
       params: query,
       data: data && JSON.stringify({ data }),
       headers: new AxiosHeaders(data ? { ...common, 'Content-Type': type } : common),
       signal: deadline,
-      httpAgent: agents.httpAgent,
-      httpsAgent: agents.httpsAgent,
-      // Send the credential only to the configured address: follow no redirect, and ignore proxy variables of the environment.
-      maxRedirects: 0,
-      proxy: false,
-      maxContentLength: MAX_RESPONSE_BYTES,
-      maxBodyLength: Number.POSITIVE_INFINITY,
-      responseType: 'text',
-      validateStatus: acceptEveryStatus,
+      ...agents,
     });
     return toHttpResponse(response);
   };
 }
-
-const acceptEveryStatus = () => true;
 
 function toHttpResponse({ status, data, headers }: AxiosResponse<string>): HttpResponse {
   const header = (name: string): string | undefined => {

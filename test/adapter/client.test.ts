@@ -114,11 +114,22 @@ describe('the client of the travel API', () => {
     await client.call(get, body);
     await client.call({ method: 'POST', path: '/api/users', data: { email: 'é' } }, body);
     expect(server.requests.map(({ headers }) => headers)).toMatchObject([
-      { authorization: 'Bearer key-1', accept: 'application/json', 'user-agent': 'jetbridge' },
+      {
+        authorization: 'Bearer key-1',
+        accept: 'application/json',
+        'accept-encoding': 'gzip, deflate, br',
+        'user-agent': 'jetbridge',
+      },
       { authorization: 'Bearer key-1', 'content-type': 'application/json', 'content-length': '23' },
     ]);
     expect(server.requests[0]?.headers['content-type']).toBeUndefined();
     expect(server.requests[1]?.body).toBe('{"data":{"email":"é"}}');
+  });
+
+  test('sends the user name and password of a base URL that has them in place of the token', async () => {
+    server = await travelServer((_, response) => json(response, 200, { data: {} }));
+    await server.client({ url: server.url.replace('://', '://ada:secret@') }).call(get, body);
+    expect(server.requests[0]?.headers.authorization).toBe('Basic YWRhOnNlY3JldA==');
   });
 
   test('limits the number of concurrent calls, and starts waiting ones in order', async () => {
