@@ -38,9 +38,6 @@ export function httpApp(deps: HttpDeps, mount: (app: Express) => void): Express 
 }
 
 function addRequestScope({ log, metrics, newId, now, isTrusted = () => false }: HttpDeps): RequestHandler {
-  // Switch off redaction for request lines, because it costs more than writing them. They contain only values that are
-  // listed or redacted in this file.
-  const lines = log.child({}, { redact: [] });
   return (request, response, next) => {
     const began = now();
     request.url = mergeDoubledSlashes(request.url);
@@ -68,7 +65,7 @@ function addRequestScope({ log, metrics, newId, now, isTrusted = () => false }: 
         address,
       };
       const level = scope.isRoutine && status < 400 ? 'debug' : 'info';
-      lines[level]({ requestId: scope.id, ...facts, ...scope.notes }, 'request');
+      log[level]({ requestId: scope.id, ...facts, ...scope.notes }, 'request');
     });
     next(hasOneHost(request) ? undefined : invalidHostError());
   };

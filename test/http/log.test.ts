@@ -14,6 +14,40 @@ test('secrets and personal data are redacted', () => {
   expect(logged(fields)).toMatchObject({ password: '*', user: { userName: '*', emails: '*', id: 'u1' } });
 });
 
+test('secrets and personal data are redacted in every line of a request', () => {
+  const lines: JsonObject[] = [];
+  createLog('info', parseLinesInto(lines))
+    .child({ requestId: 'r1', token: 't' })
+    .info({ a: { key: 'k' } }, 'message');
+  expect(lines).toMatchObject([{ requestId: 'r1', token: '*', a: { key: '*' } }]);
+});
+
+test('values that are not redacted stay as they are', () => {
+  const time = new Date(0);
+  const fields = {
+    count: 1,
+    none: null,
+    list: ['name', { id: 1 }],
+    time,
+    cause: new Error('x'),
+    a: { id: 'u1' },
+  };
+  expect(logged(fields)).toMatchObject({ ...fields, time: time.toJSON(), cause: {} });
+  expect(fields.a).toEqual({ id: 'u1' });
+});
+
+test('redacting a line does not change the logged object', () => {
+  const user = { name: 'Ada', id: 'u1' };
+  expect(logged({ user })).toMatchObject({ user: { name: '*', id: 'u1' } });
+  expect(user).toEqual({ name: 'Ada', id: 'u1' });
+});
+
+test('the members of an error are not logged', () => {
+  const err = Object.assign(new Error('x'), { name: 'Named', config: { token: 't' } });
+  expect(logged({ err })).toMatchObject({ err: { message: 'x' } });
+  expect(JSON.stringify(logged({ err }))).not.toContain('token');
+});
+
 test('logged errors keep type and stack, without email addresses', () => {
   const line = logged({ err: new Error('no traveler ada@corp.example here') });
   expect(line).toMatchObject({ err: { type: 'Error', message: 'no traveler *@* here' } });
