@@ -180,7 +180,7 @@ export async function reconcileDue(
       if (unsaved >= CONCURRENCY || !breaker.admit(now())) return;
       attempts += 1;
       const isProbe = breaker.pauseReason() !== undefined;
-      if ((await deps.reconciler.reconcile(connection, id)) === 'unsaved') unsaved += 1;
+      if ((await deps.reconciler.reconcile(connection, id)).result === 'unsaved') unsaved += 1;
       if (isProbe) breaker.endAttempt(now());
     }
   };

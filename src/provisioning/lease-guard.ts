@@ -52,3 +52,42 @@ export function withLeaseGuard<C extends Connection>(connection: C, lease: Guard
 
 /** The call was not sent, so it counts neither as unanswered nor as carried out. */
 const ended: TravelFailure = { kind: 'unavailable', text: 'the lease has ended', isRejected: true };
+
+/** An attempt of this process that holds the lease of an identity, or is about to acquire it. */
+interface LeaseHolder {
+  /** Ends an attempt that has held the lease. */
+  end(): void;
+  /**
+   * Ends an attempt that did not get the lease. Resolves when the other attempts of this process at the identity have
+   * ended, to true if one of them held the lease.
+   */
+  giveUp(): Promise<boolean>;
+}
+
+/** The attempts of this process, by identity. */
+export class LeaseHolders {
+  readonly #attempts = new Map<string, Set<Promise<boolean>>>();
+
+  /** Adds an attempt that is about to acquire the lease. */
+  add(id: string): LeaseHolder {
+    const attempts = this.#attempts.get(id) ?? new Set();
+    const atStart = [...attempts];
+    let resolve: (wasHolder: boolean) => void = () => {};
+    const attempt = new Promise<boolean>((resolveAttempt) => {
+      resolve = resolveAttempt;
+    });
+    this.#attempts.set(id, attempts.add(attempt));
+    const end = (wasHolder: boolean) => {
+      if (attempts.delete(attempt) && attempts.size === 0) this.#attempts.delete(id);
+      resolve(wasHolder);
+    };
+    return {
+      end: () => end(true),
+      giveUp: async () => {
+        end(false);
+        const others = await Promise.all([...atStart, ...(this.#attempts.get(id) ?? [])]);
+        return others.includes(true);
+      },
+    };
+  }
+}

@@ -2,7 +2,7 @@ import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import type { Outcome } from './identity.ts';
 import { ProvisioningError } from './provisioning-error.ts';
-import type { AttemptResult, Reconciler } from './reconcile.ts';
+import type { Attempt, AttemptResult, Reconciler } from './reconcile.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities } from './store-ports.ts';
 import { type CommitResult, commitWrite, type PendingWrite } from './write-attempt.ts';
@@ -52,8 +52,8 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps): Reconcil
         wake();
         return 'later';
       }
-      const attempt = reconciler.reconcile(connection, id).then((result) => ({ result }));
-      return (await withinBudget(deps, attempt)).result;
+      const attempt = reconciler.reconcile(connection, id);
+      return (await withinBudget(deps, { connection, id, attempt })).result;
     },
     commit: async (connection, write, afterCommit) => {
       // If a next attempt is scheduled, the identity must wait for a call in flight; the background loop reconciles it
@@ -66,7 +66,7 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps): Reconcil
         return { result: 'later' };
       }
       const { committed, ended } = reconciler.reconcileWrite(connection, write);
-      const attempt = withinBudget(deps, ended);
+      const attempt = withinBudget(deps, { connection, id: write.identity.id, attempt: ended });
       if (isStale(await committed)) return 'stale';
       await afterCommit();
       return attempt;
@@ -79,13 +79,20 @@ function isStale(committed: CommitResult | 'unleased'): boolean {
   return committed === 'stale';
 }
 
+interface StartedAttempt {
+  connection: Connection;
+  id: string;
+  attempt: Promise<Attempt>;
+}
+
 /** Waits for an attempt until it ends or the budget is used up. */
 async function withinBudget(
-  { budgetMs, runtime, wake }: ReconcileWithinBudgetDeps,
-  attempt: Promise<BudgetedAttempt>,
+  deps: ReconcileWithinBudgetDeps,
+  started: StartedAttempt,
 ): Promise<BudgetedAttempt> {
+  const { budgetMs, runtime, wake } = deps;
   const timer = new AbortController();
-  const ended = attempt.then((end) => {
+  const ended = repeatWhileBusy(deps, started, timer.signal).then((end) => {
     if (end.result !== 'reconciled' && end.result !== 'refused') wake();
     return end;
   });
@@ -96,4 +103,24 @@ async function withinBudget(
     // A string as the reason avoids an AbortError, whose stack trace would be created on every write.
     timer.abort('over');
   }
+}
+
+/** The interval at which a lease that another process holds is requested again, in milliseconds. */
+const LEASE_POLL_MS = 25;
+
+/**
+ * Repeats an attempt while another one holds the lease, e.g. because the event feed has reported the traveler at the same
+ * moment: the answer to the write depends on the result for what it has written.
+ */
+async function repeatWhileBusy(
+  { reconciler, runtime }: ReconcileWithinBudgetDeps,
+  { connection, id, attempt }: StartedAttempt,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  let end = await attempt;
+  while (end.result === 'busy' && end.released && !signal.aborted) {
+    if (!(await end.released)) await runtime.wait(LEASE_POLL_MS, signal);
+    if (!signal.aborted) end = await reconciler.reconcile(connection, id);
+  }
+  return end;
 }

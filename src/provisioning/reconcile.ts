@@ -4,7 +4,7 @@ import { findings } from './findings.ts';
 import { isHeldByRulesChange, withRulesHold } from './guard.ts';
 import type { Holds } from './hold-ports.ts';
 import type { Identity, Outcome } from './identity.ts';
-import { leaseDuration, withLeaseGuard } from './lease-guard.ts';
+import { LeaseHolders, leaseDuration, withLeaseGuard } from './lease-guard.ts';
 import {
   isReferredTo,
   notifyDependents,
@@ -49,15 +49,16 @@ import {
 /**
  * The result of one attempt. `reconciled`: the outcome is saved. `refused`: the travel API or a guard refuses the
  * change. `busy`: another attempt holds the lease. `moved`: saved, but the identity changed meanwhile and stays dirty.
- * `failed`: the next attempt follows after a back-off. `unsaved`: the store could not save the lease or the outcome;
- * the identity is still due, so the caller must wait before the next attempt.
+ * `failed`: the next attempt follows after a back-off. `unsaved`: the store could not save the write, the lease or
+ * the outcome; an identity that is stored is still due, so the caller must wait before the next attempt.
  */
 export type AttemptResult = 'reconciled' | 'refused' | 'busy' | 'moved' | 'failed' | 'unsaved';
 
-/** The result of an attempt, and the outcome if it was saved. */
+/** The result of an attempt, and the outcome if it was saved. `released`: see `LeaseHolder.giveUp`. */
 export interface Attempt {
   result: AttemptResult;
   outcome?: Outcome;
+  released?: Promise<boolean>;
 }
 
 /** An attempt at the identity of a write. */
@@ -71,7 +72,7 @@ export interface WriteAttempt {
 /** Reconciles identities with the travel service. */
 export interface Reconciler {
   /** Makes one attempt at one identity, now. Never rejects. */
-  reconcile(connection: Connection, id: string): Promise<AttemptResult>;
+  reconcile(connection: Connection, id: string): Promise<Attempt>;
   /**
    * Commits a write and makes one attempt at its identity. What the attempt sends first is computed before the commit
    * and announced in it, if nothing must be read from the travel API for that.
@@ -107,7 +108,7 @@ export interface ReconcileDeps {
  * on the identity while it works, and can run any number of times.
  */
 export function reconciler(reconcileDeps: ReconcileDeps): Reconciler {
-  const deps: ReconcilerState = { ...reconcileDeps, unsaved: new Map() };
+  const deps: ReconcilerState = { ...reconcileDeps, unsaved: new Map(), leaseHolders: new LeaseHolders() };
   const running = new Set<Promise<unknown>>();
   const track = <T>(attempt: Promise<T>): Promise<T> => {
     running.add(attempt);
@@ -121,7 +122,7 @@ export function reconciler(reconcileDeps: ReconcileDeps): Reconciler {
       }
       return true;
     },
-    reconcile: async (connection, id) => (await track(reconcileOnce(deps, connection, id))).result,
+    reconcile: (connection, id) => track(reconcileOnce(deps, connection, id)),
     reconcileWrite: (connection, write) => {
       const { newId, now } = deps.runtime;
       const lease = { token: newId(), ms: leaseDuration(connection), now: now() };
@@ -140,20 +141,23 @@ export function reconciler(reconcileDeps: ReconcileDeps): Reconciler {
 interface ReconcilerState extends ReconcileDeps {
   /** The attempts whose outcome could not be saved, by the token of their lease. */
   unsaved: Map<string, { leased: LeasedIdentity; reason: string }>;
+  leaseHolders: LeaseHolders;
 }
 
 async function reconcileOnce(deps: ReconcilerState, connection: Connection, id: string): Promise<Attempt> {
   const { now, newId } = deps.runtime;
   const lease = { token: newId(), ms: leaseDuration(connection), now: now() };
-  const { token } = lease;
+  const holder = deps.leaseHolders.add(id);
   const acquired = await acquireLease(deps, connection, { id, lease });
-  if (typeof acquired === 'string') return { result: acquired };
+  if (typeof acquired === 'string') return { result: acquired, released: holder.giveUp() };
   const guarded = underLease(deps, connection, { id, lease });
   try {
-    return await reconcileUnderLease(deps, guarded, { ...acquired, token });
+    return await reconcileUnderLease(deps, guarded, { ...acquired, token: lease.token });
   } catch (error) {
     deps.runtime.log.error({ err: error, connection: connection.id, id }, 'reconciliation failed');
-    return backOff(deps, { ...acquired, token }, String(error));
+    return await backOff(deps, { ...acquired, token: lease.token }, String(error));
+  } finally {
+    holder.end();
   }
 }
 
@@ -189,6 +193,7 @@ async function attemptWrite(
 ): Promise<Attempt> {
   const { id } = write.identity;
   const leased = toLeased(write, lease.token);
+  const holder = deps.leaseHolders.add(id);
   try {
     if (!canTakeLease(write)) await commit.run();
     const connected = withCommitBeforeCalls(underLease(deps, connection, { id, lease }), commit);
@@ -199,9 +204,14 @@ async function attemptWrite(
       () => undefined,
       (reason: unknown) => ({ reason }),
     );
-    if (refusal) return afterRefusal(deps, connection, { id, reason: refusal.reason });
+    if (refusal) {
+      void holder.giveUp();
+      return await afterRefusal(deps, connection, { id, reason: refusal.reason });
+    }
     deps.runtime.log.error({ err: error, connection: connection.id, id }, 'reconciliation failed');
-    return backOff(deps, leased, String(error));
+    return await backOff(deps, leased, String(error));
+  } finally {
+    holder.end();
   }
 }
 
@@ -211,8 +221,8 @@ async function afterRefusal(
   connection: Connection,
   { id, reason }: { id: string; reason: unknown },
 ): Promise<Attempt> {
-  if (!(reason instanceof NotLeased)) return { result: 'unsaved' };
-  return reason.isCommitted ? reconcileOnce(deps, connection, id) : { result: 'busy' };
+  if (!(reason instanceof NotLeased && reason.isCommitted)) return { result: 'unsaved' };
+  return reconcileOnce(deps, connection, id);
 }
 
 /**

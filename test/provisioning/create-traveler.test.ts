@@ -1,4 +1,5 @@
 import type { TravelFault } from '../fixtures/fake-travel.ts';
+import { waitUntilIdle } from '../fixtures/idle.ts';
 import {
   addressOf,
   emailsOf,
@@ -236,7 +237,10 @@ test('no traveler is left in use if the user is deleted while the create hangs',
     await heldCall.reached;
     fixture.clock.advance(800);
     const ada = await posted;
-    await fixture.bridge.users.remove(users, ada.id);
+    const removed = fixture.bridge.users.remove(users, ada.id);
+    await waitUntilIdle();
+    fixture.clock.advance(800);
+    await removed;
     heldCall.release();
     await fixture.waitForLeases();
     await fixture.reconcileAfter(2_000);

@@ -1,4 +1,5 @@
 import { type ScimResource, urns } from '../../src/schema/resource.ts';
+import { waitUntilIdle } from '../fixtures/idle.ts';
 import {
   addressOf,
   desiredOf,
@@ -251,6 +252,55 @@ test('the user whose credential the bridge uses is never deactivated or deleted,
     expect(await fixture.store.holds.decide(users, { ids: [id] }, 'approved', fixture.clock.now())).toBe(0);
     await fixture.importTravelers();
     expect(fixture.travel.writes()).toEqual([]);
+  }));
+
+/** The ways to take an administrator out of use. */
+const removals: [string, (fixture: ProvisioningFixture, id: string) => Promise<unknown>][] = [
+  ['PATCH', (fixture, id) => change(fixture, id, { active: false })],
+  ['DELETE', (fixture, id) => fixture.bridge.users.remove(users, id)],
+];
+
+describe.each(removals)('a %s that takes an administrator out of use', (_, remove) => {
+  test.each(['other', 'same'])(
+    'answers 403 although an attempt of the %s process holds the lease when it arrives',
+    (which) =>
+      withEveryRoleAllowed(async (fixture) => {
+        const ada = await fixture.bridge.users.create(users, person('Ada'));
+        await changeByHand(fixture, ada.id, { roles: ['admin'] });
+        await fixture.store.reconcileQueue.markDirty(users, [ada.id], fixture.clock.now());
+        await fixture.store.imports.saveObserved(
+          users,
+          [{ id: ada.id, observed: undefined }],
+          fixture.clock.now(),
+        );
+        const call = fixture.travel.holdCall('read');
+        const background = (which === 'same' ? fixture.bridge : fixture.replica()).reconcileDue();
+        await call.reached;
+        const answered = expect(remove(fixture, ada.id)).rejects.toMatchObject(refused);
+        await waitUntilIdle();
+        call.release();
+        await background;
+        await waitUntilIdle();
+        fixture.clock.advance(100);
+        await answered;
+        expect(await fixture.identity(ada.id)).toMatchObject(heldAsGuarded);
+        expect(await fixture.traveler(ada.id)).toMatchObject({ archived: false });
+      }),
+  );
+});
+
+test('a repeated deactivation of an administrator waits for the attempt that holds the lease, and answers 403', () =>
+  withEveryRoleAllowed(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    await changeByHand(fixture, ada.id, { roles: ['admin'] });
+    await expect(change(fixture, ada.id, { active: false })).rejects.toMatchObject(refused);
+    const call = fixture.travel.holdCall('read');
+    const other = expect(change(fixture, ada.id, { active: false })).rejects.toMatchObject(refused);
+    await call.reached;
+    const repeated = expect(change(fixture, ada.id, { active: false })).rejects.toMatchObject(refused);
+    await waitUntilIdle();
+    call.release();
+    await Promise.all([other, repeated]);
   }));
 
 test('a repeated DELETE answers 403 if the first one was committed but never answered', () =>

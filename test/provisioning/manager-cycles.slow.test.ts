@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { ProvisioningError } from '../../src/provisioning/provisioning-error.ts';
 import { urns } from '../../src/schema/resource.ts';
+import { waitUntilIdle } from '../fixtures/idle.ts';
 import {
   addressOf,
   managedBy,
@@ -77,7 +78,7 @@ test('a cycle of managers is resolved if the process died right after the attemp
     const ids = await createCycle(fixture, 4);
     fixture.travel.faultFor = ({ verb }) => (verb === 'patch' ? 'hang' : undefined);
     const patched = fixture.patch(ids[1] ?? '', unmanaged);
-    await new Promise((resolve) => setImmediate(resolve));
+    await waitUntilIdle();
     fixture.clock.advance(800);
     await patched;
     await fixture.restart();

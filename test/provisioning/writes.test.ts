@@ -1,3 +1,4 @@
+import { waitUntilIdle } from '../fixtures/idle.ts';
 import { addressOf, allUsers, desiredOf, emailsOf, person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';
@@ -150,15 +151,16 @@ test('a POST is answered within the budget while the travel API hangs, and arriv
     expect((await traveler(ada.id))?.email).toBe(addressOf('Ada'));
   }));
 
-test('a write while another is under way is answered, and arrives after it', () =>
+test('a write while another is under way is answered within the budget, and arrives after it', () =>
   withFixture(async ({ bridge, travel, clock, identity, traveler, waitForLeases, patch }) => {
     const ada = await bridge.users.create(users, person('Ada'));
     const heldCall = travel.holdCall('patch');
     const slow = patch(ada.id, { preferredLanguage: 'fr' });
     await heldCall.reached;
-    await patch(ada.id, { preferredLanguage: 'en' });
+    const other = patch(ada.id, { preferredLanguage: 'en' });
+    await waitUntilIdle();
     clock.advance(800);
-    await slow;
+    await Promise.all([slow, other]);
     heldCall.release();
     await waitForLeases();
     expect((await identity(ada.id)).state).toBe('dirty');
