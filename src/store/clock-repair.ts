@@ -4,6 +4,7 @@ import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { progressColumns } from './identity-row.ts';
 import { batches, parseJson } from './queries.ts';
+import { isDirty } from './reconcile-queue.ts';
 
 /**
  * The longest delays that the service sets, in milliseconds. If a stored time is further in the future, a wrong clock
@@ -38,11 +39,7 @@ async function repairQueue(
   { now, latest }: { now: number; latest: number },
 ): Promise<void> {
   const identity = db.updateTable('identity').where(inScope(scope));
-  await identity
-    .set({ next_attempt_at: now })
-    .where('state', '=', sql.lit('dirty'))
-    .where('next_attempt_at', '>', latest)
-    .execute();
+  await identity.set({ next_attempt_at: now }).where(isDirty).where('next_attempt_at', '>', latest).execute();
   await identity.set({ seen_at: now }).where('seen_at', '>', now).execute();
 }
 

@@ -49,7 +49,7 @@ export type Lock = <DB, TB extends keyof DB, Row>(
 export const sqlite: Dialect = {
   name: 'sqlite',
   isShared: false,
-  columnTypes: { orderedText: 'text', bigint: 'integer' },
+  columnTypes: { orderedText: 'text', bigint: 'integer', keyOnly: 'without rowid' },
   counterSlots: 1,
   lockRows: (query) => query,
   lockValues: (query) => query,
@@ -93,7 +93,7 @@ export function postgres(clock: DatabaseClock): Dialect {
   return {
     name: 'postgres',
     isShared: true,
-    columnTypes: { orderedText: 'text collate "C"', bigint: 'bigint' },
+    columnTypes: { orderedText: 'text collate "C"', bigint: 'bigint', keyOnly: '' },
     counterSlots: 8,
     lockRows: (query) => query.forUpdate(),
     lockValues: (query) => query.forNoKeyUpdate(),

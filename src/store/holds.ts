@@ -5,7 +5,7 @@ import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { toIdentity } from './identity-row.ts';
 import { batches, parseJson, toJson } from './queries.ts';
-import { reconcileQueue } from './reconcile-queue.ts';
+import { isDirty, reconcileQueue } from './reconcile-queue.ts';
 import { countDepartureIfAllowed } from './safety-valve.ts';
 import type { Tables } from './tables.ts';
 
@@ -71,7 +71,7 @@ async function isAnyTranslatedEarlier(
     .limit(1);
   const searches = [
     claimed.where('state', '<>', sql.lit('dirty')),
-    claimed.where('state', '=', sql.lit('dirty')).where('next_attempt_at', '>=', 0),
+    claimed.where(isDirty).where('next_attempt_at', '>=', 0),
   ];
   for (const search of searches) if (await search.executeTakeFirst()) return true;
   return false;

@@ -40,6 +40,12 @@ export function reconcileQueue({ db, scopeOf }: Database): ReconcileQueue {
   };
 }
 
+/**
+ * The condition of dirty identities in searches by `next_attempt_at`. Its second part is the condition of the index
+ * `identity_unsettled`, which SQLite does not derive from the first part.
+ */
+export const isDirty = sql<boolean>`state = 'dirty' and state <> 'synced'`;
+
 interface DueQuery {
   scope: Scope;
   now: number;
@@ -95,7 +101,7 @@ function selectDueDirty(db: Kysely<Tables>, { scope, now, limit }: DueQuery) {
   return selectUnleased(db, now)
     .select('next_attempt_at as due_at')
     .where(inScope(scope))
-    .where('state', '=', sql.lit('dirty'))
+    .where(isDirty)
     .where('next_attempt_at', '<=', now)
     .orderBy('next_attempt_at')
     .limit(limit);

@@ -207,7 +207,7 @@ it('due deactivations are found by their own index', async () => {
     const plans = await plansOf(database, queries);
     expect(plans.map((plan) => /INDEX (\w+) \(/.exec(plan)?.[1])).toEqual([
       'identity_leaver',
-      'identity_due',
+      'identity_unsettled',
       'identity_check',
     ]);
   } finally {

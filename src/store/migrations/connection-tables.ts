@@ -1,7 +1,7 @@
 import type { ColumnTypes } from './column-types.ts';
 
 /** Connections with their counters, and the row that probe writes replace. */
-export function connectionTables({ orderedText }: ColumnTypes): string[] {
+export function connectionTables({ orderedText, keyOnly }: ColumnTypes): string[] {
   return [
     // The tables of the bridge have keys that begin with the account, so that all rows of an account can be placed on
     // one node of a distributed database. Their rows move with the connection to another account.
@@ -19,7 +19,7 @@ export function connectionTables({ orderedText }: ColumnTypes): string[] {
       active integer not null,
       primary key (account, connection_id, kind, slot),
       foreign key (account, connection_id) references connection (account, id) on update cascade
-    )`,
+    ) ${keyOnly}`,
     `create table write_probe (
       id integer primary key,
       content text not null

@@ -80,8 +80,18 @@ const identityIndexes: Index[] = [
     unique: true,
     where: 'deleted_at is null',
   },
-  { name: 'travel_id', columns: 'account, connection_id, travel_id', unique: true },
-  { name: 'link', columns: 'account, travel_id', unique: true, where: 'claimed = 1' },
+  {
+    name: 'travel_id',
+    columns: 'account, connection_id, travel_id',
+    unique: true,
+    where: 'travel_id is not null',
+  },
+  {
+    name: 'link',
+    columns: 'account, travel_id',
+    unique: true,
+    where: 'claimed = 1 and travel_id is not null',
+  },
   { name: 'creating', columns: 'account, creating_key', unique: true, where: 'creating_key is not null' },
 
   // Lookups. Those of userName and externalId include tombstones, because a deleted user may return.
@@ -94,7 +104,11 @@ const identityIndexes: Index[] = [
     where: 'travel_email_key is not null',
   },
   { name: 'unclaimed', columns: 'account, travel_id', where: 'claimed = 0' },
-  { name: 'link_email', columns: 'account, travel_email_key', where: 'claimed = 1' },
+  {
+    name: 'link_email',
+    columns: 'account, travel_email_key',
+    where: 'claimed = 1 and travel_email_key is not null',
+  },
   { name: 'waiting', columns: 'account, waiting_for', where: 'waiting_for is not null' },
 
   // Lists: the column that is compared or sorted, the id, and the rest of what a walk along the index reads, so that a
@@ -122,15 +136,20 @@ const identityIndexes: Index[] = [
     where: 'deleted_at is null',
   },
 
-  // Queues of the reconciler. Deactivations have their own, so that other identities do not delay them.
-  { name: 'due', columns: 'account, connection_id, next_attempt_at', where: "state = 'dirty'" },
+  // Queues of the reconciler. Deactivations have their own, so that other identities do not delay them. The index of all
+  // dirty identities also counts those in other states. Both have the same columns, so that SQLite prefers the one with
+  // fewer rows.
+  {
+    name: 'unsettled',
+    columns: 'account, connection_id, state, next_attempt_at',
+    where: "state <> 'synced'",
+  },
   {
     name: 'leaver',
-    columns: 'account, connection_id, next_attempt_at',
+    columns: 'account, connection_id, state, next_attempt_at',
     where: "state = 'dirty' and (active = 0 or deleted_at is not null)",
   },
   { name: 'check', columns: 'account, connection_id, check_at', where: 'check_at > 0' },
-  { name: 'unsettled', columns: 'account, connection_id, state', where: "state <> 'synced'" },
   {
     name: 'rules',
     columns: 'account, connection_id, rules_generation',
@@ -149,7 +168,7 @@ const identityIndexes: Index[] = [
   { name: 'tombstones', columns: 'account, connection_id, deleted_at', where: 'deleted_at is not null' },
 ];
 
-function emailTable({ orderedText }: ColumnTypes): string[] {
+function emailTable({ orderedText, keyOnly }: ColumnTypes): string[] {
   return [
     `create table identity_email (
       account ${orderedText} not null,
@@ -159,13 +178,13 @@ function emailTable({ orderedText }: ColumnTypes): string[] {
       primary key (account, connection_id, email_key, identity_id),
       foreign key (account, connection_id, identity_id) references identity (account, connection_id, id)
         on delete cascade on update cascade
-    )`,
+    ) ${keyOnly}`,
     'create index identity_email_identity_id on identity_email (account, connection_id, identity_id, email_key)',
   ];
 }
 
 /** The indexes end with the identity, so that a search for referrers reads no table row. */
-function referenceTable({ orderedText }: ColumnTypes): string[] {
+function referenceTable({ orderedText, keyOnly }: ColumnTypes): string[] {
   return [
     `create table identity_reference (
       account ${orderedText} not null,
@@ -179,7 +198,7 @@ function referenceTable({ orderedText }: ColumnTypes): string[] {
       primary key (account, connection_id, identity_id, position),
       foreign key (account, connection_id, identity_id) references identity (account, connection_id, id)
         on delete cascade on update cascade
-    )`,
+    ) ${keyOnly}`,
     'create index identity_reference_raw_key on identity_reference (account, connection_id, raw_key, identity_id)',
     'create index identity_reference_target on identity_reference (account, connection_id, target, identity_id)',
   ];
