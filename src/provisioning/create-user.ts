@@ -1,5 +1,4 @@
 import type { ScimResource } from '../schema/resource.ts';
-import { toTravel } from '../translator/to-travel.ts';
 import type { Connection } from './connection.ts';
 import { addressKey, findClaimantAmong, isParkingAddress } from './email-conflicts.ts';
 import { isAdministrator } from './guard.ts';
@@ -10,6 +9,7 @@ import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange, NewUserMatches } from './store-ports.ts';
 import { canBeTakenOver, isDifferentPerson } from './takeover.ts';
+import { type NewUserTranslation, translateNewUser } from './translate-identity.ts';
 import type { PendingWrite } from './write-attempt.ts';
 
 export interface CreateUserDeps {
@@ -30,7 +30,8 @@ export async function createUser(
 ): Promise<PendingWrite> {
   const userName = String(desired.userName);
   const externalId = typeof desired.externalId === 'string' ? desired.externalId : undefined;
-  const email = computeEmail(deps, connection, desired);
+  const newUser = translateNewUser(deps.rulesSnapshots.lastKnown(connection), desired);
+  const email = wantedEmail(connection, newUser);
   const matches = await deps.identities.findForNewUser(connection.id, { userName, externalId, email });
   const { generation } = matches;
   const sameUserName = matches.userName.filter(isLive);
@@ -40,31 +41,30 @@ export async function createUser(
   const tombstone = findTombstone(matches);
   if (tombstone) return restoreUser(deps, connection, { tombstone, desired, generation });
   const identity = newIdentity(deps.runtime, connection, desired);
-  if (email === undefined) return insertion(identity, { generation });
+  if (email === undefined) return insertion(identity, { generation, newUser });
   const claimant = await findClaimantAmong(deps, connection, matches);
   const others = [matches.holder, matches.creator, claimant].filter((other) => other !== undefined);
   if (others.some((other) => other.connection !== connection.id && isLive(other))) throw conflictError();
-  if (others.length > 0) return insertion(identity, { generation });
+  if (others.length > 0) return insertion(identity, { generation, newUser });
   // Reserve the address in the same commit, so that two connections cannot both create a traveler for one person.
-  return { ...insertion({ ...identity, creating: email }, { generation }), freeEmail: email };
+  return { ...insertion({ ...identity, creating: email }, { generation, newUser }), freeEmail: email };
 }
 
 /** Returns the write that inserts an identity. A new identity has no references. */
 function insertion(
   identity: Identity,
-  { generation, others = [] }: { generation: number; others?: IdentityChange[] },
+  {
+    generation,
+    others = [],
+    newUser,
+  }: { generation: number; others?: IdentityChange[]; newUser?: NewUserTranslation },
 ): PendingWrite {
   const changes: IdentityChange[] = [...others, { kind: 'insert', identity }];
-  return { identity, before: undefined, changes, references: [], generation };
+  return { identity, before: undefined, changes, references: [], generation, newUser };
 }
 
-function computeEmail(
-  deps: CreateUserDeps,
-  connection: Connection,
-  desired: ScimResource,
-): string | undefined {
-  const { rules, lookups } = deps.rulesSnapshots.lastKnown(connection);
-  const { fields, fallbackEmail } = toTravel(rules, desired, { lookups, references: new Map() });
+function wantedEmail(connection: Connection, { translation }: NewUserTranslation): string | undefined {
+  const { fields, fallbackEmail } = translation;
   const email = fields.email;
   const wanted = email?.kind === 'value' && typeof email.value === 'string' ? email.value : fallbackEmail;
   return wanted !== undefined && isParkingAddress(connection, wanted) ? undefined : wanted;

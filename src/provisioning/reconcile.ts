@@ -33,7 +33,7 @@ import type {
   ReferenceRow,
   References,
 } from './store-ports.ts';
-import { type TranslatedIdentity, translateIdentity } from './translate-identity.ts';
+import { type NewUserTranslation, type TranslatedIdentity, translateIdentity } from './translate-identity.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import {
   type CommitResult,
@@ -173,11 +173,11 @@ function underLease(
 
 /** The identity of a write as it is stored by a commit that takes the lease. */
 function toLeased(
-  { identity, before, references, freeEmail, generation }: PendingWrite,
+  { identity, before, references, newUser, freeEmail, generation }: PendingWrite,
   token: string,
 ): LeasedIdentity {
   const revision = before === undefined ? identity.revision : before.revision + 1;
-  return { identity: { ...identity, revision }, token, references, freeEmail, generation };
+  return { identity: { ...identity, revision }, token, references, newUser, freeEmail, generation };
 }
 
 interface CommittingAttempt {
@@ -249,6 +249,8 @@ interface LeasedIdentity extends Acquired {
   token: string;
   /** The stored references; undefined if they must be read. */
   references?: ReferenceRow[] | undefined;
+  /** The translation of a new user; undefined if the identity must be translated. */
+  newUser?: NewUserTranslation | undefined;
   /** An address that no identity of the account had when this attempt began. */
   freeEmail?: string | undefined;
 }
@@ -258,8 +260,8 @@ async function reconcileUnderLease(
   connection: Connection,
   leased: LeasedIdentity,
 ): Promise<Attempt> {
-  const { identity, token, references, generation } = leased;
-  const translated = await translateIdentity(deps, { connection, identity, references, generation });
+  const { identity, token } = leased;
+  const translated = await translateIdentity(deps, { connection, ...leased });
   const { result, rulesGeneration, announced } = await decideResult(deps, connection, { leased, translated });
   // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
   if (!('kind' in translated) && result.end.kind === 'state')

@@ -1,3 +1,4 @@
+import type { ScimResource } from '../schema/resource.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import type { Translation } from '../translator/translation.ts';
 import type { Connection } from './connection.ts';
@@ -23,10 +24,23 @@ export interface TranslatedIdentity {
   baseline: WantedFields | undefined;
 }
 
-/** An identity, and its stored references if they are known. */
+/** A translation that has used no reference and no applied field, and the rules snapshot that it was made with. */
+export interface NewUserTranslation {
+  rulesSnapshot: RulesSnapshot;
+  translation: Translation;
+}
+
+/** Translates a user who has no traveler yet. The manager stays unresolved. */
+export function translateNewUser(rulesSnapshot: RulesSnapshot, desired: ScimResource): NewUserTranslation {
+  const { rules, lookups } = rulesSnapshot;
+  return { rulesSnapshot, translation: toTravel(rules, desired, { lookups, references: new Map() }) };
+}
+
+/** An identity, and its stored references and its translation as a new user if they are known. */
 interface TranslationSource {
   identity: Identity;
   references?: ReferenceRow[] | undefined;
+  newUser?: NewUserTranslation | undefined;
 }
 
 /**
@@ -55,7 +69,7 @@ async function translateWith(
   source: TranslationSource,
   rulesSnapshot: RulesSnapshot,
 ): Promise<TranslatedIdentity> {
-  const { identity } = source;
+  const { identity, newUser } = source;
   const resolved = await resolveReferences(deps, source, rulesSnapshot.rules);
   const snapshot = {
     lookups: rulesSnapshot.lookups,
@@ -64,5 +78,8 @@ async function translateWith(
   };
   const { desired, origin } = identity;
   const baseline = origin.baseline && toTravel(rulesSnapshot.rules, origin.baseline, snapshot).fields;
-  return { rulesSnapshot, resolved, translation: toTravel(rulesSnapshot.rules, desired, snapshot), baseline };
+  // The translation of a user without a manager is the same with resolved references.
+  const isKnown = newUser?.rulesSnapshot === rulesSnapshot && resolved.references.size === 0;
+  const translation = isKnown ? newUser.translation : toTravel(rulesSnapshot.rules, desired, snapshot);
+  return { rulesSnapshot, resolved, translation, baseline };
 }

@@ -12,6 +12,7 @@ import type {
   ReferenceRow,
   References,
 } from './store-ports.ts';
+import type { NewUserTranslation } from './translate-identity.ts';
 
 /** A write of an IdP that is not committed yet. */
 export interface PendingWrite {
@@ -25,6 +26,8 @@ export interface PendingWrite {
   generation: number;
   /** The stored references of the identity; undefined if they were not read. */
   references: ReferenceRow[] | undefined;
+  /** The translation of a new user without applied fields; undefined if it was not made. */
+  newUser?: NewUserTranslation | undefined;
   /** An address that no identity of the account had, or was about to get, when the write was computed. */
   freeEmail?: string | undefined;
 }
