@@ -1,3 +1,22 @@
+const { readFileSync, statfsSync } = require('node:fs');
+
+// Databases in memory: a commit of SQLite waits for the disk, which takes longer than the rest of most tests. The tests kill processes,
+// not the machine. Another folder is chosen by TMPDIR.
+if (!process.env.TMPDIR && isUsable('/dev/shm')) process.env.TMPDIR = '/dev/shm';
+
+/** True if the folder has room for the databases of all tests, and programs may be started from it, as PostgreSQL may have to be. */
+function isUsable(folder) {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    const mount = readFileSync('/proc/mounts', 'utf8')
+      .split('\n')
+      .find((line) => line.split(' ')[1] === folder);
+    return bavail * bsize > 4e9 && mount !== undefined && !mount.includes('noexec');
+  } catch {
+    return false;
+  }
+}
+
 /**
  * The tests of `npm test`. Sources are compiled by swc, which checks no types: `npm run check` does.
  * Tests that start or kill processes, fill databases, play at random or let every call fail in turn are named `*.slow.test.ts`:
