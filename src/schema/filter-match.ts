@@ -68,9 +68,15 @@ export function* evaluateFilter(
   return hits.length > 0;
 }
 
-/** Like `evaluateFilter` without pauses, for small filters and resources. */
+/** Makes a function like `evaluateFilter` without pauses, for small filters and resources. */
+export function filterTest(type: ResourceType, filter: Filter): (resource: JsonObject) => boolean {
+  const condition = prepareFilter(filter);
+  return (resource) => runAtOnce(evaluateFilter(type, condition, resource));
+}
+
+/** Tells whether a resource matches a small filter. */
 export function matchesFilter(type: ResourceType, filter: Filter, resource: JsonObject): boolean {
-  return runAtOnce(evaluateFilter(type, prepareFilter(filter), resource));
+  return filterTest(type, filter)(resource);
 }
 
 /** Returns for each element of an attribute whether it matches a value filter, i.e. the filter in brackets. */

@@ -1,6 +1,6 @@
 import type { Json } from '../schema/resource.ts';
 import { settingSources } from './compiled-fields.ts';
-import { customFieldFault, customFieldReader, findCustomField } from './custom-fields.ts';
+import { customFieldFault, customFieldReader, findCustomField } from './custom-field-values.ts';
 import { type Field, findField } from './fields.ts';
 import { type MappingFault, nearest } from './mapping-faults.ts';
 import { allPhoneCountries, readManager } from './readers.ts';

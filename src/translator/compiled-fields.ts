@@ -1,24 +1,18 @@
-import { pathReader } from '../schema/filter-match.ts';
-import { isObject, type Json, type ScimResource } from '../schema/resource.ts';
-import { userType } from '../schema/resource-types.ts';
+import type { ScimResource } from '../schema/resource.ts';
 import type { Field } from './fields.ts';
 import type { Mapping } from './mapping-file.ts';
-import { readManager, readText } from './readers.ts';
-import { findRule, type Rule, type Rules } from './rules.ts';
-import { type Source, type SourceUser, toSourceUser } from './sources.ts';
-import type { FieldKey, RuleReference, TraceEntry } from './translation.ts';
-import { isUnassigned, type Reader, type Reading, toText } from './values.ts';
-
-/** A source as the rules in force use it. */
-export interface CompiledSource extends Source {
-  origin: TraceEntry['origin'];
-  /** How a trace names the source. */
-  reference: RuleReference;
-  /** The JSON path of the value, if the mapping file contains it. */
-  mappingPath?: string;
-  /** Applies the transforms of a mapping rule, before the value is read. */
-  prepare?: (raw: Json) => Reading;
-}
+import { readManager } from './readers.ts';
+import {
+  type CompiledSource,
+  type Conditional,
+  firstThatHolds,
+  ruleSources,
+  toConditional,
+} from './rule-sources.ts';
+import { findRules, type Rule, type RuleChain, type Rules } from './rules.ts';
+import { type SourceUser, toSourceUser } from './sources.ts';
+import type { FieldKey, Trace, TraceEntry } from './translation.ts';
+import { isUnassigned, type Reader, toText } from './values.ts';
 
 /** A field with everything about it that depends on the rules only. */
 export interface CompiledField {
@@ -36,6 +30,8 @@ export interface CompiledField {
   neverRemoves: boolean;
   /** The entries of the mapping rules that another rule with the same target overrides. */
   overridden: readonly TraceEntry[];
+  /** The field under each mapping rule with a condition; the first whose condition holds is used instead. */
+  conditional?: readonly Conditional<CompiledField>[];
 }
 
 /** Caches the compiled fields of each version of the rules. Rules never change. */
@@ -49,34 +45,39 @@ export function compiledFields(rules: Rules): CompiledField[] {
 }
 
 function compileField(field: Field, rules: Rules): CompiledField {
+  const chain = findRules(rules, field.key);
+  const otherwise = compileOtherwise(field, rules, chain);
+  if (chain.conditional.length === 0) return otherwise;
+  const { key, read, skipsSilently } = otherwise;
+  const common = { key, read, skipsSilently, neverRemoves: false, overridden: [] };
+  const conditional = chain.conditional.map((rule) =>
+    toConditional(rule, key, { ...common, ...ruleSources(rule) }),
+  );
+  return { ...otherwise, conditional };
+}
+
+/** Compiles a field for users for whom no condition of its rules holds. */
+function compileOtherwise(field: Field, rules: Rules, { otherwise, overridden }: RuleChain): CompiledField {
   const { key, read, pickSource, skipsSilently = false } = field;
-  const rule = findRule(rules, key);
-  const common = { key, read, skipsSilently, overridden: rule ? overriddenEntries(rule, rules) : [] };
-  if (rule) return { ...common, sources: [ruleSource(rule)], neverRemoves: false };
+  const common = { key, read, skipsSilently };
+  if (otherwise) {
+    const entries = overridden.map((rule) => overriddenEntry(key, rule, otherwise));
+    return { ...common, ...ruleSources(otherwise), neverRemoves: false, overridden: entries };
+  }
   const sources = [
     ...field.sources.map((source, index) => ({ ...source, origin: 'default', reference: index }) as const),
     ...settingSources(field, rules.mapping),
   ];
   const neverRemoves = rules.faults.some((fault) => fault.field === key);
-  return { ...common, sources, neverRemoves, ...(pickSource ? { pickSource } : {}) };
+  return { ...common, sources, neverRemoves, overridden: [], ...(pickSource ? { pickSource } : {}) };
 }
 
-function overriddenEntries(used: Rule, { rules }: Rules): TraceEntry[] {
-  const others = rules.filter(
-    ({ target }) =>
-      target.kind === 'field' && used.target.kind === 'field' && target.field === used.target.field,
-  );
+/** Makes the trace entry of a rule that is never used, because another rule for the same field comes first. */
+export function overriddenEntry(field: FieldKey, { origin, text, condition }: Rule, used: Rule): TraceEntry {
   const where = used.origin === 'file' ? 'the mapping file' : 'the scimUserMapping collection';
   const reason = `${where} sets this field from ${used.text}`;
-  return others
-    .filter((rule) => rule !== used)
-    .map(({ origin, text }) => ({
-      field: used.target.kind === 'field' ? used.target.field : '',
-      origin,
-      rule: text,
-      outcome: 'skipped',
-      reason,
-    }));
+  const when = condition ? { when: condition.text } : {};
+  return { field, origin, rule: text, ...when, outcome: 'skipped', reason };
 }
 
 /** Makes the source for a setting of the mapping file; an empty list if the file does not have the setting. */
@@ -89,33 +90,19 @@ export function settingSources({ setting, sources }: Field, mapping: Mapping): C
   return [{ rule: path, valuesOf: () => [value], origin: 'file', reference: sources.length, mappingPath }];
 }
 
-/** Makes the source of a mapping rule. */
-export function ruleSource({ origin, path, text, transform, hasDefault }: Rule): CompiledSource {
-  const read = pathReader(userType, path);
-  const valuesOf = ({ resource }: SourceUser): Json[] => {
-    const found = read(resource)
-      .map(toSimpleValue)
-      .filter((value) => !isUnassigned(value));
-    // Null represents a missing value, so that the `default` transform is applied to it.
-    const isMissing = hasDefault && found.every((value) => toText(value) === undefined);
-    return isMissing ? [...found, null] : found;
-  };
-  const source = { rule: text, valuesOf, origin, reference: `${origin} ${text}` } as const;
-  return transform ? { ...source, prepare: (raw) => transformValue(raw, transform) } : source;
-}
-
-/** Returns the `value` of an element of a multi-valued attribute (RFC 7643 §2.4); any other value unchanged. */
-function toSimpleValue(value: Json): Json {
-  return isObject(value) && value.value !== undefined ? value.value : value;
-}
-
-function transformValue(raw: Json, transform: (text: string | undefined) => Reading): Reading {
-  const text = toText(raw);
-  return text === undefined && raw !== null ? readText(raw) : transform(text);
+/**
+ * Returns the field under the first mapping rule whose condition holds for a user, else under the rule without a
+ * condition. Adds the rules that are skipped to the trace, if one is given.
+ */
+export function applicableField(field: CompiledField, user: SourceUser, trace?: Trace): CompiledField {
+  return field.conditional ? (firstThatHolds(field.conditional, user, trace) ?? field) : field;
 }
 
 /** Returns the sources of a field that may be used for a user. */
-export function usableSources({ sources, pickSource }: CompiledField, user: SourceUser): CompiledSource[] {
+export function usableSources(
+  { sources, pickSource }: Pick<CompiledField, 'sources' | 'pickSource'>,
+  user: SourceUser,
+): CompiledSource[] {
   if (!pickSource) return [...sources];
   const index = pickSource(user);
   return sources.slice(index, index + 1);
@@ -130,7 +117,7 @@ export function findManagerReferences(rules: Rules, resource: ScimResource): str
   const references = new Set<string>();
   for (const field of compiledFields(rules)) {
     if (field.read !== readManager) continue;
-    for (const { valuesOf, prepare } of usableSources(field, user)) {
+    for (const { valuesOf, prepare } of usableSources(applicableField(field, user), user)) {
       for (const raw of valuesOf(user)) {
         const prepared = prepare ? prepare(raw) : { value: raw };
         const text = 'value' in prepared ? toText(prepared.value) : undefined;

@@ -1,31 +1,21 @@
-import { foldCase } from '../schema/case-fold.ts';
 import type { Json } from '../schema/resource.ts';
-import { ruleSource } from './compiled-fields.ts';
+import { overriddenEntry, usableSources } from './compiled-fields.ts';
+import { type CustomFieldTarget, customFieldReader, findCustomField } from './custom-field-values.ts';
 import {
   addDecision,
   type Decision,
   decideField,
+  namedSource,
   type TranslationDraft,
   type TranslationInput,
   toFinding,
   translateField,
   withoutRemoval,
 } from './decide.ts';
-import { readText } from './readers.ts';
-import type { Rule, Rules, Target } from './rules.ts';
-import { compilePattern } from './transforms.ts';
+import { firstThatHolds, ruleSources, toConditional } from './rule-sources.ts';
+import { type Rule, type Rules, toRuleChain } from './rules.ts';
 import type { AppliedField, CustomField, FieldKey, Lookups, TraceEntry, WantedField } from './translation.ts';
-import {
-  type Fault,
-  isEqualJson,
-  notInLookups,
-  type ReadContext,
-  type Reader,
-  toText,
-  unresolved,
-  unusable,
-  withMappingPath,
-} from './values.ts';
+import { type Fault, isEqualJson, type ReadContext, unusable, withMappingPath } from './values.ts';
 
 /**
  * Decides the value of every custom field that a rule sets. If several rules set the same field, the first in order of
@@ -63,28 +53,33 @@ function compiledCustomFields(rules: Rules, lookups: Lookups): CompiledCustomFie
 }
 
 function compileCustomFields({ rules, faults }: Rules, lookups: Lookups): CompiledCustomFields {
-  const known: Step[] = [];
-  const unknown: { rule: Rule; step: Step }[] = [];
-  const owners = new Map<string, Rule>();
+  const known = new Map<FieldKey, { field: CustomField; rules: Rule[] }>();
+  const unknown = new Map<string, UnknownField>();
   for (const rule of rules) {
     const { target } = rule;
     if (target.kind !== 'customField') continue;
     const field = findCustomField(target, lookups.customFields);
     if ('code' in field) {
-      unknown.push({ rule, step: unknownFieldStep(rule, field, target) });
-      continue;
+      const key = `${target.by} ${target.value}`;
+      const { rules: others = [] } = unknown.get(key) ?? {};
+      unknown.set(key, { fault: field, target, rules: [...others, rule] });
+    } else {
+      const key = keyOf(field.id);
+      const { rules: others = [] } = known.get(key) ?? {};
+      known.set(key, { field, rules: [...others, rule] });
     }
-    const owner = owners.get(keyOf(field.id));
-    owners.set(keyOf(field.id), owner ?? rule);
-    // A rule of the mapping file may mean this field by a name that is unknown at present. It would take precedence, so
-    // this rule of the collection must not remove a value.
-    const neverRemoves =
-      rule.origin === 'collection' && unknown.some((other) => other.rule.origin === 'file');
-    known.push(owner ? overriddenStep(rule, owner, field) : customFieldStep(rule, field, neverRemoves));
   }
-  const isFaulty = unknown.length > 0 || faults.some((fault) => fault.field.startsWith(keyOf('')));
-  const steps = [...unknown.map(({ step }) => step), ...known];
-  return { lookups, steps, owners: new Set(owners.keys()), isFaulty };
+  const unknownRules = [...unknown.values()].flatMap((field) => field.rules);
+  const isUnknownBefore = (rule: Rule) => {
+    const earlier = rules.slice(0, rules.indexOf(rule));
+    return unknownRules.filter((other) => earlier.includes(other));
+  };
+  const steps = [
+    ...[...unknown.values()].map(unknownFieldStep),
+    ...[...known.values()].map((field) => knownFieldStep(field, unknownRules, isUnknownBefore)),
+  ];
+  const isFaulty = unknown.size > 0 || faults.some((fault) => fault.field.startsWith(keyOf('')));
+  return { lookups, steps, owners: new Set(known.keys()), isFaulty };
 }
 
 /**
@@ -104,39 +99,116 @@ function keyOf(id: string): FieldKey {
   return `customFields.${id}`;
 }
 
+/** How the rules for one custom field are used. */
+interface ChainSteps {
+  /** Makes the step of a rule that is used. */
+  use: (rule: Rule) => Step;
+  /** The step for users for whom no rule is used. */
+  none: Step;
+  /** Makes the step of a rule that is never used, because `owner` comes first. */
+  override: (rule: Rule, owner: Rule) => Step;
+}
+
+/** Makes the step of all rules for one custom field: the first whose condition holds is used. */
+function chainStep(key: FieldKey, rules: Rule[], { use, none, override }: ChainSteps): Step {
+  const chain = toRuleChain(rules);
+  const owner = chain.otherwise;
+  const otherwise = owner ? use(owner) : none;
+  const overridden = owner ? chain.overridden.map((rule) => override(rule, owner)) : [];
+  const conditional = chain.conditional.map((rule) => toConditional(rule, key, use(rule)));
+  if (conditional.length === 0 && overridden.length === 0) return otherwise;
+  return (draft, input) => {
+    const chosen = firstThatHolds(conditional, input.user, draft.trace);
+    for (const step of chosen ? [chosen] : [otherwise, ...overridden]) step(draft, input);
+  };
+}
+
+/** The rules that name one custom field which cannot be found. */
+interface UnknownField {
+  fault: Fault;
+  target: CustomFieldTarget;
+  rules: Rule[];
+}
+
+/** Makes the step of the rules for an unknown custom field. */
+function unknownFieldStep({ fault, target: { by, value }, rules }: UnknownField): Step {
+  const field = keyOf(value);
+  return chainStep(field, rules, {
+    use: (rule) => unknownRuleStep(rule, fault, { field, by }),
+    none: ({ fields }) => {
+      if (by === 'id') fields[field] = { kind: 'absent' };
+    },
+    override: (rule, owner) => {
+      const entry = overriddenEntry(field, rule, owner);
+      return ({ trace }) => trace.push(entry);
+    },
+  });
+}
+
 /**
  * Makes the step of a rule whose custom field is unknown: a finding, unless the user has no value for the field.
  */
-function unknownFieldStep(rule: Rule, unknown: Fault, { by, value }: CustomFieldTarget): Step {
+function unknownRuleStep(
+  rule: Rule,
+  unknown: Fault,
+  { field, by }: { field: FieldKey; by: CustomFieldTarget['by'] },
+): Step {
   const fault = withMappingPath(unknown, rule.targetPath, unknown.remedy);
   const { reason, mappingPath } = fault;
-  const field = keyOf(value);
-  const { valuesOf, reference } = ruleSource(rule);
-  const entry = { field, origin: rule.origin, rule: rule.text, outcome: 'kept' } as const;
+  const compiledSources = ruleSources(rule);
   const located = mappingPath === undefined ? {} : { mappingPath };
   return (draft, { user }) => {
-    const [raw] = valuesOf(user);
+    const [source] = usableSources(compiledSources, user);
+    const [raw] = source?.valuesOf(user) ?? [];
     if (by === 'id') draft.fields[field] = { kind: raw === undefined ? 'absent' : 'kept' };
+    if (!source) return;
     if (raw === undefined) {
-      draft.trace.push([field, reference]);
+      draft.trace.push([field, source.reference]);
       return;
     }
     draft.findings.push(toFinding(field, raw, fault));
-    draft.trace.push({ ...entry, before: raw, reason, ...located });
+    draft.trace.push({ field, ...namedSource(source), outcome: 'kept', before: raw, reason, ...located });
     draft.needsFreshLookups ||= fault.needsFreshLookups === true;
   };
 }
 
+/** The rules that set one custom field. */
+interface KnownField {
+  field: CustomField;
+  rules: Rule[];
+}
+
+/**
+ * Makes the step of the rules for a custom field. A rule with an unknown custom field may mean this one, so that its
+ * value must not be removed: it may be the rule that should be used.
+ */
+function knownFieldStep(
+  { field, rules }: KnownField,
+  unknown: readonly Rule[],
+  findUnknownBefore: (rule: Rule) => Rule[],
+): Step {
+  const key = keyOf(field.id);
+  const hasUnknown = unknown.some(({ origin }) => origin === 'file');
+  return chainStep(key, rules, {
+    use: (rule) => {
+      if (rule.origin === 'collection' && hasUnknown) return customFieldStep(rule, field, true);
+      const plain = customFieldStep(rule, field, false);
+      const conditional = toRuleChain(findUnknownBefore(rule)).conditional;
+      if (conditional.length === 0) return plain;
+      const others = conditional.map((other) =>
+        toConditional(other, key, customFieldStep(rule, field, true)),
+      );
+      return (draft, input) => (firstThatHolds(others, input.user) ?? plain)(draft, input);
+    },
+    none: ({ fields }) => {
+      fields[key] = { kind: hasUnknown ? 'kept' : 'absent' };
+    },
+    override: (rule, owner) => overriddenStep(rule, owner, field),
+  });
+}
+
 function overriddenStep(rule: Rule, owner: Rule, { id, name }: CustomField): Step {
-  const where = owner.origin === 'file' ? 'the mapping file' : 'the scimUserMapping collection';
-  const reason = `${where} sets this field from ${owner.text}`;
-  const entry: TraceEntry = {
-    field: keyOf(id),
-    origin: rule.origin,
-    rule: rule.text,
-    outcome: 'skipped',
-    reason,
-  };
+  const entry = overriddenEntry(keyOf(id), rule, owner);
   const { fault } = unusable(
     'customFieldTwice',
     `Two rules set the custom field "${name}"; that of ${owner.text} is used.`,
@@ -149,43 +221,17 @@ function overriddenStep(rule: Rule, owner: Rule, { id, name }: CustomField): Ste
   };
 }
 
-/** The custom field that a rule sets, as the rule names it. */
-export type CustomFieldTarget = Extract<Target, { kind: 'customField' }>;
-
-/** Finds the custom field that a rule sets: by id, by exact name, or by name without case. */
-export function findCustomField(
-  { by, value }: CustomFieldTarget,
-  fields: CustomField[],
-): CustomField | Fault {
-  const found = by === 'id' ? fields.filter(({ id }) => id === value) : fieldsWithName(value, fields);
-  const [only] = found;
-  if (only && found.length === 1) return only;
-  if (only) {
-    const reason = `Several custom fields of the travel service are called "${value}".`;
-    return unresolved('customFieldAmbiguous', reason, 'Name the custom field by its id in the mapping.')
-      .fault;
-  }
-  const reason = `The travel service has no custom field ${by === 'id' ? value : `called "${value}"`}.`;
-  const remedy = 'Create the custom field for users in the travel service, or correct the mapping.';
-  return notInLookups('customFieldUnknown', reason, remedy).fault;
-}
-
-function fieldsWithName(name: string, fields: CustomField[]): CustomField[] {
-  const exact = fields.filter((field) => field.name === name);
-  const wanted = foldCase(name);
-  return exact.length > 0 ? exact : fields.filter((field) => foldCase(field.name) === wanted);
-}
-
 /** Makes the step that decides a custom field by its rule. The wanted value has the form of the `values` array of the travel API. */
 function customFieldStep(rule: Rule, field: CustomField, neverRemoves: boolean): Step {
   const key = keyOf(field.id);
-  const source = ruleSource(rule);
   const read = customFieldReader(field, rule.targetPath);
-  const compiledField = { key, read, sources: [source], skipsSilently: false, neverRemoves, overridden: [] };
-  const isList = field.dataType === 'optionsList';
+  const common = { key, read, skipsSilently: false, neverRemoves, overridden: [] };
+  const compiledField = { ...common, ...ruleSources(rule) };
+  if (field.dataType !== 'optionsList') return (draft, input) => translateField(draft, compiledField, input);
   return (draft, input) => {
-    const raws = isList ? source.valuesOf(input.user) : [];
-    if (raws.length <= 1) {
+    const [source] = usableSources(compiledField, input.user);
+    const raws = source?.valuesOf(input.user) ?? [];
+    if (!source || raws.length <= 1) {
       translateField(draft, compiledField, input);
       return;
     }
@@ -239,91 +285,4 @@ function listWanted({ each, distinct, source, applied }: OptionsList): WantedFie
 /** Changes the trace entry of a usable option if the whole list stays as it was applied. */
 function keepInTrace(entry: TraceEntry, outcome: 'unresolved' | 'kept'): TraceEntry {
   return entry.outcome === 'set' ? { ...entry, outcome } : entry;
-}
-
-const remedyDisabled = 'Enable it in the travel service, or take the rule or the value away.';
-
-/**
- * Makes the reader of a custom field. `targetPath` is the place in the mapping to which faults of the field itself
- * refer.
- */
-export function customFieldReader(field: CustomField, targetPath: string): Reader {
-  const fault = customFieldFault(field);
-  if (fault) {
-    const reading = { fault: withMappingPath(fault, targetPath, fault.remedy) };
-    return () => reading;
-  }
-  if (field.dataType === 'text') return textReader(field);
-  return optionReader(field);
-}
-
-/** Returns why a custom field accepts no value at all, e.g. because it is disabled; undefined if it accepts values. */
-export function customFieldFault({ name, disabled, dataType }: CustomField): Fault | undefined {
-  if (disabled) {
-    const reason = `The custom field "${name}" is disabled.`;
-    return unresolved('customFieldDisabled', reason, remedyDisabled).fault;
-  }
-  if (dataTypes.includes(dataType)) return undefined;
-  const reason = `The custom field "${name}" is of the unknown type ${dataType}.`;
-  return unusable('customFieldType', reason, 'Map the attribute to a custom field of text or options.').fault;
-}
-
-const dataTypes = ['text', 'option', 'optionsList'];
-
-/** Checks texts against `validationRegexp`. A pattern that RE2 cannot compile is ignored, because the travel API checks values, too. */
-function textReader({ name, validationRegexp }: CustomField): Reader {
-  const compiledPattern = validationRegexp === undefined ? undefined : compilePattern(validationRegexp);
-  const pattern = typeof compiledPattern === 'string' ? undefined : compiledPattern;
-  return (raw) => {
-    const reading = readText(raw);
-    if (!('value' in reading) || typeof reading.value !== 'string') return reading;
-    if (!pattern || pattern.matches(reading.value)) return { value: [{ data: reading.value }] };
-    return unusable(
-      'customFieldPattern',
-      `The custom field "${name}" takes only values that match ${validationRegexp}.`,
-      'Correct the value in the identity provider, or transform it in the mapping.',
-    );
-  };
-}
-
-/** Checks options by their texts. */
-function optionReader({ name, options }: CustomField): Reader {
-  const find = optionFinder(options);
-  return (raw) => {
-    const text = toText(raw);
-    if (text === undefined) return readText(raw);
-    const option = find(text);
-    if (!option) {
-      const remedy = 'Add the option in the travel service, or correct the value in the identity provider.';
-      return notInLookups('optionUnknown', `The custom field "${name}" has no such option.`, remedy);
-    }
-    if (!option.disabled) return { value: [{ customFieldOptionId: option.id }] };
-    return unresolved(
-      'optionDisabled',
-      `This option of the custom field "${name}" is disabled.`,
-      remedyDisabled,
-    );
-  };
-}
-
-type Option = CustomField['options'][number];
-
-/**
- * Makes a function that finds the option with a text: an exact match wins over one without case, an enabled option over
- * a disabled one, then the lowest id.
- */
-function optionFinder(options: Option[]): (text: string) => Option | undefined {
-  const exact = new Map<string, Option>();
-  const folded = new Map<string, Option>();
-  for (const option of options) {
-    addPreferred(exact, option.data, option);
-    addPreferred(folded, foldCase(option.data), option);
-  }
-  return (text) => exact.get(text) ?? folded.get(foldCase(text));
-}
-
-function addPreferred(options: Map<string, Option>, text: string, option: Option): void {
-  const other = options.get(text);
-  const isPreferred = !other || (other.disabled === option.disabled ? option.id < other.id : other.disabled);
-  if (isPreferred) options.set(text, option);
 }

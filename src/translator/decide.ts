@@ -1,5 +1,6 @@
 import type { Json } from '../schema/resource.ts';
-import { type CompiledField, type CompiledSource, usableSources } from './compiled-fields.ts';
+import { applicableField, type CompiledField, usableSources } from './compiled-fields.ts';
+import type { CompiledSource } from './rule-sources.ts';
 import type { SourceUser } from './sources.ts';
 import type { FieldKey, Finding, TraceEntry, Translation, WantedField } from './translation.ts';
 import { type Fault, isEqualJson, type ReadContext, type Reader, withMappingPath } from './values.ts';
@@ -27,9 +28,10 @@ const kept: WantedField = { kind: 'kept' };
 /** Decides one field and adds the result to a translation. */
 export function translateField(
   draft: TranslationDraft,
-  field: CompiledField,
+  compiled: CompiledField,
   { user, context }: TranslationInput,
 ): void {
+  const field = applicableField(compiled, user, draft.trace);
   const filled = findFilledSource(field, user);
   if (!filled) addAbsentField(draft, field, user);
   else if (!addPlainValue(draft, filled, { field, context })) {
@@ -244,24 +246,33 @@ function traceOf(
 }
 
 function traceOfCandidate(field: FieldKey, candidate: Candidate, trials: Trial[]): TraceEntry[] {
-  const { origin, rule, raws } = candidate;
+  const source = namedSource(candidate);
   const own = trials.filter((trial) => trial.candidate === candidate);
   if (own.length === 0) {
-    const reason = raws.length > 0 ? 'the same value again' : 'no value';
-    return [{ field, origin, rule, outcome: 'skipped', reason }];
+    const reason = candidate.raws.length > 0 ? 'the same value again' : 'no value';
+    return [{ field, ...source, outcome: 'skipped', reason }];
   }
-  return own.map(({ raw, source, value, faults }) => {
+  return own.map(({ raw, source: prepared, value, faults }) => {
     const mappingPath = faults.find((fault) => fault.mappingPath !== undefined)?.mappingPath;
     return {
       field,
-      origin,
-      rule,
+      ...source,
       outcome: value === undefined ? 'skipped' : 'set',
       before: raw,
-      ...(isEqualJson(raw, source) || isEqualJson(value, source) ? {} : { transformed: source }),
+      ...(isEqualJson(raw, prepared) || isEqualJson(value, prepared) ? {} : { transformed: prepared }),
       ...(value === undefined ? {} : { after: value }),
       ...(faults.length > 0 ? { reason: faults.map(({ reason }) => reason).join(' ') } : {}),
       ...(mappingPath === undefined ? {} : { mappingPath }),
     };
   });
+}
+
+/** Returns a source as trace entries name it. */
+export function namedSource({
+  origin,
+  rule,
+  when,
+  read,
+}: CompiledSource): Pick<TraceEntry, 'origin' | 'rule' | 'when' | 'read'> {
+  return { origin, rule, ...(when === undefined ? {} : { when }), ...(read === undefined ? {} : { read }) };
 }

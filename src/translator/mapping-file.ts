@@ -1,10 +1,14 @@
 import { z } from 'zod';
-import { findAttribute } from '../schema/attributes.ts';
-import { type AttributePath, parsePath } from '../schema/filter-parser.ts';
-import { resolveAttribute, userType } from '../schema/resource-types.ts';
 import { type DefaultName, type Field, fields } from './fields.ts';
 import { faultText, type MappingFault, toMappingFaults } from './mapping-faults.ts';
 import { isDateFormat, isPhoneCountry } from './readers.ts';
+import {
+  isSyntaxProblem,
+  parseCondition,
+  parseRulePath,
+  parseSourcePath,
+  parseTemplate,
+} from './rule-syntax.ts';
 import {
   compilePattern,
   missingGroup,
@@ -88,17 +92,51 @@ function isPlainTransform(name: string): name is PlainTransform {
 
 const name = z.string().trim().min(1).max(1000);
 
-const scimPath = z.string().superRefine((text, context) => {
-  const path = parseRulePath(text);
-  if ('problem' in path) context.addIssue({ code: 'custom', message: faultText(path.problem, path.remedy) });
-});
+/** Makes the schema of a text that `parse` must accept. */
+function parsedText(parse: (text: string) => object) {
+  return z.string().superRefine((text, context) => {
+    const parsed = parse(text);
+    if (isSyntaxProblem(parsed))
+      context.addIssue({ code: 'custom', message: faultText(parsed.problem, parsed.remedy) });
+  });
+}
 
+/** The members of a rule that name what it reads, and those that name what it sets. A rule has one of each. */
+const inputs = ['scimAttribute', 'sources', 'template'] as const;
 const targets = ['customFieldId', 'customField', 'userAttribute'] as const;
+
+const requireOne = (names: readonly string[]) => ({ oneOf: names.map((one) => ({ required: [one] })) });
+
+/** What a rule reads, and for whom. */
+const inputShape = {
+  scimAttribute: parsedText(parseRulePath)
+    .optional()
+    .describe('The SCIM path that is read; extensions by their URN.'),
+  sources: z
+    .array(parsedText(parseSourcePath))
+    .min(1, faultText('is empty', 'Name at least one SCIM path.'))
+    .max(20)
+    .optional()
+    .describe('SCIM paths; the first that has a value is read.')
+    .meta({ examples: [['phoneNumbers[type eq "mobile"].value', 'phoneNumbers[type eq "work"].value']] }),
+  template: parsedText(parseTemplate)
+    .max(1000)
+    .optional()
+    .describe(
+      'Text with SCIM paths in braces; {{ and }} are literal braces. If a path has no value, the rule has none.',
+    )
+    .meta({ examples: ['{name.givenName} {name.familyName}'] }),
+  when: parsedText(parseCondition)
+    .max(2000)
+    .optional()
+    .describe('A SCIM filter: the rule is used only for users that match it.')
+    .meta({ examples: ['userType eq "Contractor"'] }),
+};
 
 function ruleSchema(table: readonly Field[]) {
   return z
     .strictObject({
-      scimAttribute: scimPath.describe('The SCIM path that is read; extensions by their URN.'),
+      ...inputShape,
       customFieldId: z.string().min(1).optional().describe('The custom field that is set, by its id.'),
       customField: name.optional().describe('The custom field that is set, by its name.'),
       userAttribute: z
@@ -108,31 +146,60 @@ function ruleSchema(table: readonly Field[]) {
       transforms: z.array(transformSchema).max(20).optional().describe('Applied in order.'),
     })
     .superRefine((written, context) => {
+      const [first, second] = inputs.filter((input) => written[input] !== undefined);
+      if (first !== undefined && second === undefined) return;
+      const problem = first === undefined ? 'is missing' : `stands beside ${first}`;
+      const message = faultText(problem, 'Give exactly one of scimAttribute, sources and template.');
+      context.addIssue({ code: 'custom', path: [second ?? 'scimAttribute'], message });
+    })
+    .superRefine((written, context) => {
       const count = targets.filter((target) => written[target] !== undefined).length;
       if (count === 1) return;
       const problem = count === 0 ? 'has no target' : 'has more than one target';
       const message = faultText(problem, 'Give exactly one of customFieldId, customField and userAttribute.');
       context.addIssue({ code: 'custom', message });
-    });
+    })
+    .meta({ allOf: [requireOne(inputs), requireOne(targets)], examples: ruleExamples });
 }
+
+const ruleExamples = [
+  { scimAttribute: 'nickName', userAttribute: 'firstName' },
+  { template: 'CC-40', userAttribute: 'costCenterId', when: 'userType eq "Contractor"' },
+];
 
 function rulesSchema(table: readonly Field[]) {
   return z.array(ruleSchema(table)).superRefine((rules, context) => {
+    // The first rule that leaves nothing to later rules with the same target, and with the same condition.
     const seen = new Map<string, number>();
     for (const [index, written] of rules.entries()) {
       for (const target of targets) {
         const value = written[target];
         if (value === undefined) continue;
-        const first = seen.get(`${target} ${value}`);
-        if (first === undefined) seen.set(`${target} ${value}`, index);
-        else context.addIssue({ code: 'custom', path: [index, target], message: secondRule(first, value) });
+        const always = JSON.stringify([target, value]);
+        const own = JSON.stringify([target, value, written.when]);
+        const first = seen.get(always) ?? seen.get(own);
+        if (first === undefined) seen.set(written.when === undefined ? always : own, index);
+        else {
+          const message = unreachableRule({ first, value, isSameCondition: !seen.has(always) });
+          context.addIssue({ code: 'custom', path: [index, target], message });
+        }
       }
     }
   });
 }
 
-function secondRule(first: number, value: string): string {
-  return faultText(`is set by the rule scimUserMapping[${first}] already`, `Keep one rule for ${value}.`);
+/** Describes a rule that is never used, because the rule with the index `first` applies in its place. */
+function unreachableRule(given: { first: number; value: string; isSameCondition: boolean }): string {
+  const earlier = `scimUserMapping[${given.first}]`;
+  return given.isSameCondition
+    ? faultText(
+        `is set by the rule ${earlier} already, which has the same condition`,
+        `Change one of the two conditions ("when"), or keep one rule for ${given.value}.`,
+      )
+    : faultText(
+        `is set by the rule ${earlier} already, which has no condition`,
+        `Give ${earlier} a condition ("when"), or keep one rule for ${given.value}.`,
+      );
 }
 
 /** The schema of a reference to a resource of the travel service, by id or by exact name. */
@@ -146,7 +213,9 @@ export function mappingSchemaFor(table: readonly Field[]) {
     $schema: z.string().optional(),
     scimUserMapping: rulesSchema(table)
       .default([])
-      .describe('Rules; each replaces the default rule of the field that it sets.'),
+      .describe(
+        'Rules; each replaces the default rule of the field that it sets. Of several rules for one field, the first whose condition holds is used.',
+      ),
     defaults: z
       .strictObject({
         billingProfile: namedResource.optional(),
@@ -182,46 +251,4 @@ export function parseMapping(
 ): { mapping: Mapping } | { faults: MappingFault[] } {
   const result = schema.safeParse(json);
   return result.success ? { mapping: result.data } : { faults: toMappingFaults(result.error, schema) };
-}
-
-/** Why a rule cannot read a path, and how to correct it. */
-interface PathProblem {
-  problem: string;
-  remedy: string;
-}
-
-/** Parses the path of a rule. Core attributes must exist and be writable; extensions may have any attributes. */
-export function parseRulePath(text: string): AttributePath | PathProblem {
-  const parsed = parsePath(text);
-  const path = 'fault' in parsed ? parsed : withAttributesOnly(parsed);
-  if ('fault' in path) {
-    const remedy = 'Write a SCIM path, e.g. title, name.middleName or emails[type eq "work"].value.';
-    return { problem: `is not a SCIM path: ${path.fault} (at ${path.position})`, remedy };
-  }
-  const { urn, attribute, name } = resolveAttribute(userType, path);
-  if (name === undefined)
-    return { problem: 'names a schema and no attribute', remedy: `Write ${text}:attribute.` };
-  if (!attribute) return urn === undefined ? unknownAttribute(name) : path;
-  if (attribute.mutability !== 'readWrite') {
-    return { problem: `${name} is not kept`, remedy: 'Read an attribute that the identity provider writes.' };
-  }
-  const isKnown = path.sub === undefined || findAttribute(attribute.subAttributes, path.sub) !== undefined;
-  return isKnown ? path : unknownAttribute(`${name}.${path.sub}`);
-}
-
-/**
- * Removes the interpretations in which the whole path is an extension URN: a rule reads an attribute and never a whole
- * extension.
- */
-function withAttributesOnly(path: AttributePath): AttributePath {
-  const { readings, ...rest } = path;
-  if (!readings) return path;
-  return { ...rest, readings: readings.filter(({ attribute }) => attribute !== undefined) };
-}
-
-function unknownAttribute(name: string): PathProblem {
-  return {
-    problem: `a user has no attribute ${name}`,
-    remedy: 'Correct the name, or put the URN of its extension in front.',
-  };
 }

@@ -21,10 +21,11 @@ interface FieldsAndTrace {
   trace: TraceEntry[];
 }
 
-/** True for a field for which no rule found a value. */
+/** True for a field for which no rule found a value, and no condition was evaluated. */
 function isEmptyField(key: FieldKey, fields: Translation['fields'], trace: TraceEntry[]): boolean {
   const entries = trace.filter(({ field }) => field === key);
-  return fields[key]?.kind !== 'value' && entries.every(({ before }) => before === undefined);
+  const isEmpty = ({ before, when }: TraceEntry) => before === undefined && when === undefined;
+  return fields[key]?.kind !== 'value' && entries.every(isEmpty);
 }
 
 function fieldText(key: FieldKey, width: number, { fields, trace }: FieldsAndTrace): string {
@@ -53,11 +54,21 @@ function nounOf(key: FieldKey): string {
 }
 
 /** Formats one line of the trace. If the value is unusable, the line shows it as it was after the transforms. */
-function traceLine({ origin, rule, outcome, before, transformed, after, reason }: TraceEntry): string {
+function traceLine(entry: TraceEntry): string {
+  const { origin, rule, outcome, before, transformed, after, reason } = entry;
   const end = after ?? transformed;
   const change =
     before === undefined ? '' : `: ${toJsonText(before)}${end === undefined ? '' : ` → ${toJsonText(end)}`}`;
-  return `${outcome} by ${origin} rule ${rule}${change}${reason === undefined ? '' : ` (${reason})`}`;
+  return `${outcome} by ${origin} rule ${rule}${useText(entry)}${change}${reason === undefined ? '' : ` (${reason})`}`;
+}
+
+/** Tells which of several sources was read, and the condition that held. */
+function useText({ outcome, when, read, before }: TraceEntry): string {
+  const isUnused = outcome === 'skipped' && before === undefined;
+  return [
+    ...(read === undefined ? [] : [`, read from ${read}`]),
+    ...(when === undefined || isUnused ? [] : [`, when ${when}`]),
+  ].join('');
 }
 
 function findingsText(findings: Finding[]): string {

@@ -1,9 +1,17 @@
 import { chooseReading } from '../schema/attribute-names.ts';
-import type { AttributePath } from '../schema/filter-parser.ts';
+import type { Filter } from '../schema/filter-parser.ts';
 import type { Json } from '../schema/resource.ts';
 import { type Field, fields, findField } from './fields.ts';
 import { jsonPath } from './mapping-faults.ts';
-import { type Mapping, parseRulePath } from './mapping-file.ts';
+import type { Mapping } from './mapping-file.ts';
+import {
+  isSyntaxProblem,
+  parseCondition,
+  parseRulePath,
+  parseTemplate,
+  type RulePath,
+  type TemplatePart,
+} from './rule-syntax.ts';
 import { compileTransforms, constantsOf, describeTransform } from './transforms.ts';
 import type { FieldKey, Finding, ScimUserMapping } from './translation.ts';
 import { canonicalJson, type Reading } from './values.ts';
@@ -19,23 +27,41 @@ export type Target =
   | { kind: 'field'; field: string }
   | { kind: 'customField'; by: 'id' | 'name'; value: string };
 
+/** What a rule reads: the first of several SCIM paths that has a value, or a template. */
+export type RuleInput =
+  | { kind: 'paths'; paths: RulePath[] }
+  | {
+      kind: 'template';
+      parts: TemplatePart[];
+      /** The JSON path of the template in the mapping file. */
+      mappingPath: string;
+    };
+
+/** The condition of a rule: a SCIM filter on the user. */
+export interface RuleCondition {
+  text: string;
+  filter: Filter;
+}
+
 /** A mapping rule, parsed and compiled. */
 export interface Rule {
   origin: 'file' | 'collection';
-  path: AttributePath;
+  input: RuleInput;
+  /** The rule is used only for users for whom the condition holds; undefined: for all users. */
+  condition?: RuleCondition;
   target: Target;
   /**
    * The place of the rule's target for messages: its JSON path in the mapping file, or the name of the row in the
    * collection.
    */
   targetPath: string;
-  /** The SCIM path with the transforms, as the trace shows it. */
+  /** What the rule reads, with the transforms, as the trace shows it. */
   text: string;
-  /** Applies the transforms; undefined if the rule has none. */
-  transform?: (text: string | undefined) => Reading;
+  /** Applies the transforms; undefined if the rule has none. `mappingPath`: where the mapping file contains the text. */
+  transform?: (text: string | undefined, mappingPath?: string) => Reading;
   /** True if the rule gives a value to users without the attribute. */
   hasDefault: boolean;
-  /** The constants of the rule (results of `map`, and `default`) with all later transforms applied. */
+  /** The constants of the rule (a template without paths, results of `map`, and `default`) with all later transforms applied. */
   constants: () => Reading[];
 }
 
@@ -90,16 +116,56 @@ export function compileRules(
  * attribute `badge` of the extension `urn:acme:hr`.
  */
 function withKnownUrns(rules: Rule[]): Rule[] {
-  const urns = new Set(rules.map(({ path }) => path.urn?.toLowerCase()));
-  return rules.map((rule) => ({
-    ...rule,
-    path: chooseReading(rule.path, (urn) => urns.has(urn.toLowerCase())),
-  }));
+  const urns = new Set(
+    rules.flatMap(({ input }) => pathsOf(input)).map(({ path }) => path.urn?.toLowerCase()),
+  );
+  const split = ({ text, path }: RulePath): RulePath => ({
+    text,
+    path: chooseReading(path, (urn) => urns.has(urn.toLowerCase())),
+  });
+  return rules.map((rule) => ({ ...rule, input: withPaths(rule.input, split) }));
 }
 
-/** Finds the mapping rule that replaces the default rule of a field. */
-export function findRule({ rules }: Rules, key: string): Rule | undefined {
-  return rules.find(({ target }) => target.kind === 'field' && target.field === key);
+function pathsOf(input: RuleInput): RulePath[] {
+  return input.kind === 'paths' ? input.paths : input.parts.filter((part) => typeof part === 'object');
+}
+
+function withPaths(input: RuleInput, change: (path: RulePath) => RulePath): RuleInput {
+  if (input.kind === 'paths') return { ...input, paths: input.paths.map(change) };
+  return { ...input, parts: input.parts.map((part) => (typeof part === 'object' ? change(part) : part)) };
+}
+
+/** A rule with a condition. */
+export type ConditionalRule = Rule & { condition: RuleCondition };
+
+function isConditional(rule: Rule): rule is ConditionalRule {
+  return rule.condition !== undefined;
+}
+
+/** The rules that set one field, in the order in which they are tried. */
+export interface RuleChain {
+  /** The rules with a condition: the first whose condition holds is used. */
+  conditional: ConditionalRule[];
+  /** The rule without a condition, which is used if no condition holds. */
+  otherwise: Rule | undefined;
+  /** The rules after it, which are never used. */
+  overridden: Rule[];
+}
+
+/** Arranges the rules that set one field. */
+export function toRuleChain(rules: Rule[]): RuleChain {
+  const end = rules.findIndex((rule) => !isConditional(rule));
+  const before = end < 0 ? rules : rules.slice(0, end);
+  return {
+    conditional: before.filter(isConditional),
+    otherwise: rules[before.length],
+    overridden: rules.slice(before.length + 1),
+  };
+}
+
+/** Finds the mapping rules that replace the default rule of a field. */
+export function findRules({ rules }: Rules, key: string): RuleChain {
+  return toRuleChain(rules.filter(({ target }) => target.kind === 'field' && target.field === key));
 }
 
 /**
@@ -117,25 +183,55 @@ function fileRule(
   row: Row,
   { mapping, path: jsonPathOfRow }: { mapping: Mapping; path: PropertyKey[] },
 ): Rule[] {
-  const path = parseRulePath(row.scimAttribute);
+  const input = inputOf(row, jsonPathOfRow);
+  const filter = row.when === undefined ? undefined : parseCondition(row.when);
   const target = targetOf(row);
   // Cannot happen, because parseMapping refuses such rows.
-  if ('problem' in path || !target) return [];
+  if (!input || !target || (filter && isSyntaxProblem(filter))) return [];
   const transforms = row.transforms ?? [];
   const setting = { country: mapping.phone?.defaultCountry, path: [...jsonPathOfRow, 'transforms'] };
+  const fixed = fixedText(input);
   const rule: Rule = {
     origin: 'file',
-    path,
+    input,
+    ...(filter ? { condition: { text: row.when ?? '', filter } } : {}),
     target,
     targetPath: jsonPath([...jsonPathOfRow, targetKey(target)]),
-    text: [row.scimAttribute, ...transforms.map(describeTransform)].join(' | '),
+    text: [inputText(row), ...transforms.map(describeTransform)].join(' | '),
     hasDefault: transforms.some(
       (transform) => typeof transform === 'object' && transform.default !== undefined,
     ),
-    constants: () => constantsOf(transforms, setting),
+    constants: () => constantsOf(transforms, setting, fixed),
   };
   if (transforms.length === 0) return [rule];
   return [{ ...rule, transform: compileTransforms(transforms, setting) }];
+}
+
+function inputOf(
+  { scimAttribute, sources, template }: Row,
+  jsonPathOfRow: PropertyKey[],
+): RuleInput | undefined {
+  if (template !== undefined) {
+    const parsed = parseTemplate(template);
+    const mappingPath = jsonPath([...jsonPathOfRow, 'template']);
+    return isSyntaxProblem(parsed) ? undefined : { kind: 'template', parts: parsed.parts, mappingPath };
+  }
+  const paths = (sources ?? [scimAttribute ?? '']).flatMap((text) => {
+    const path = parseRulePath(text);
+    return isSyntaxProblem(path) ? [] : [{ text, path }];
+  });
+  return paths.length > 0 ? { kind: 'paths', paths } : undefined;
+}
+
+function inputText({ scimAttribute, sources = [], template }: Row): string {
+  if (template !== undefined) return JSON.stringify(template);
+  return scimAttribute ?? sources.join(' → ');
+}
+
+/** Returns the text of a template without paths, which gives the same value to all users. */
+export function fixedText(input: RuleInput): { text: string; mappingPath: string } | undefined {
+  if (input.kind !== 'template' || pathsOf(input).length > 0) return undefined;
+  return { text: input.parts.join(''), mappingPath: input.mappingPath };
 }
 
 function targetKey(target: Target): keyof Row {
@@ -143,11 +239,7 @@ function targetKey(target: Target): keyof Row {
   return target.by === 'id' ? 'customFieldId' : 'customField';
 }
 
-function targetOf({
-  customFieldId,
-  customField,
-  userAttribute,
-}: Omit<Row, 'scimAttribute'>): Target | undefined {
+function targetOf({ customFieldId, customField, userAttribute }: Row): Target | undefined {
   if (customFieldId !== undefined) return { kind: 'customField', by: 'id', value: customFieldId };
   if (customField !== undefined) return { kind: 'customField', by: 'name', value: customField };
   return userAttribute === undefined ? undefined : { kind: 'field', field: userAttribute };
@@ -156,18 +248,18 @@ function targetOf({
 function collectionRule(row: ScimUserMapping, table: readonly Field[]): Rule | Finding {
   const { scimAttribute, customFieldId, userAttribute } = row;
   const path = parseRulePath(scimAttribute);
-  if ('problem' in path) return faultyRow(row, `its scimAttribute ${path.problem}`);
+  if (isSyntaxProblem(path)) return faultyRow(row, `its scimAttribute ${path.problem}`);
   if ((customFieldId === undefined) === (userAttribute === undefined)) {
     return faultyRow(row, 'it has not exactly one of customFieldId and userAttribute');
   }
-  const common = {
+  const common: Omit<Rule, 'target'> = {
     origin: 'collection',
-    path,
+    input: { kind: 'paths', paths: [{ text: scimAttribute, path }] },
     targetPath: describeRow(row),
     text: scimAttribute,
     hasDefault: false,
     constants: () => [],
-  } as const;
+  };
   if (customFieldId !== undefined)
     return { ...common, target: { kind: 'customField', by: 'id', value: customFieldId } };
   if (userAttribute === undefined || !findField(userAttribute, table)) {
@@ -207,15 +299,22 @@ function rowText({ scimAttribute, customFieldId, userAttribute }: ScimUserMappin
 }
 
 /**
- * Returns the version of a mapping. The order of rules matters only for custom fields, because two rules may set the
- * same one, by id and by name.
+ * Returns the version of a mapping. The order of rules matters among those for one field of the table, and among those
+ * for custom fields, because two rules may set the same one, by id and by name.
  */
 function versionOf({ $schema: _, scimUserMapping, ...mapping }: Mapping, rows: ScimUserMapping[]): string {
   // The round trip through JSON drops members that are undefined.
   const toCanonicalText = (part: object) => canonicalJson(JSON.parse(JSON.stringify(part)) as Json);
-  const ofFields = scimUserMapping.filter(({ userAttribute }) => userAttribute !== undefined);
+  const ofFields = new Map<string, string[]>();
+  for (const row of scimUserMapping) {
+    const { userAttribute: field } = row;
+    if (field !== undefined) ofFields.set(field, [...(ofFields.get(field) ?? []), toCanonicalText(row)]);
+  }
   const ofCustomFields = scimUserMapping.filter(({ userAttribute }) => userAttribute === undefined);
-  const file = [...ofFields.map(toCanonicalText).sort(), ...ofCustomFields.map(toCanonicalText)];
+  const file = [
+    ...[...ofFields.values()].map((rows) => rows.join()).sort(),
+    ...ofCustomFields.map(toCanonicalText),
+  ];
   return digest(`${EDITION}${toCanonicalText(mapping)}${file.join()}${rows.map(rowText).join()}`);
 }
 

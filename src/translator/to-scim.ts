@@ -2,10 +2,10 @@ import { findAttribute } from '../schema/attributes.ts';
 import { isObject, type Json, type JsonObject, ownKey, type ScimResource, urns } from '../schema/resource.ts';
 import { resolveAttribute, userType } from '../schema/resource-types.ts';
 import { findManagerReferences } from './compiled-fields.ts';
-import { findCustomField } from './custom-fields.ts';
+import { findCustomField } from './custom-field-values.ts';
 import { type Field, findField, inSchemaOrder } from './fields.ts';
 import { toScimRole } from './roles.ts';
-import { findRule, type Rule, type Rules } from './rules.ts';
+import type { Rule, Rules } from './rules.ts';
 import { toTravel } from './to-travel.ts';
 import type { Lookups } from './translation.ts';
 import { hasValue, readField, type TravelUser } from './traveler.ts';
@@ -173,23 +173,31 @@ function countChanges(user: ScimResource, rules: Rules, { traveler, lookups }: O
   return changes.length;
 }
 
-/** Returns the rules that are in effect: if several have the same target, the first. */
+/**
+ * Returns the rules that are in effect for users for whom no condition holds: of several with the same target, the first
+ * without a condition. A condition cannot be inverted: no attribute of the traveler says whether it held.
+ */
 function usedRules(rules: Rules, { customFields }: Lookups): Rule[] {
   const seen = new Set<string>();
-  return rules.rules.filter((rule) => {
-    if (rule.target.kind === 'field') return findRule(rules, rule.target.field) === rule;
-    const field = findCustomField(rule.target, customFields);
-    if ('code' in field || seen.has(field.id)) return false;
-    seen.add(field.id);
-    return true;
+  return rules.rules.filter(({ target, condition }) => {
+    const field = target.kind === 'customField' ? findCustomField(target, customFields) : undefined;
+    if (condition || (field && 'code' in field)) return false;
+    const key = field ? `customFields.${field.id}` : target.kind === 'field' ? target.field : '';
+    const isFirst = !seen.has(key);
+    seen.add(key);
+    return isFirst;
   });
 }
 
 /**
- * Returns the attribute of a rule if it has a single simple value. `userName` and `active` are excluded, because they
+ * Returns the attribute of a rule that reads a single simple value. Templates and several paths cannot be inverted.
+ * `userName` and `active` are excluded, because they
  * are always derived from the traveler.
  */
-function mappedAttribute({ path }: Rule): MappedAttribute | undefined {
+function mappedAttribute({ input }: Rule): MappedAttribute | undefined {
+  const [first, ...others] = input.kind === 'paths' ? input.paths : [];
+  if (!first || others.length > 0) return undefined;
+  const { path } = first;
   const { urn, name, attribute } = resolveAttribute(userType, path);
   const isFixed = urn === undefined && (name === 'userName' || name === 'active');
   if (name === undefined || path.filter || attribute?.multiValued || isFixed) return undefined;

@@ -1,7 +1,8 @@
 import { type Field, fields as fieldTable } from './fields.ts';
 import { roleSources } from './roles.ts';
+import { isSkippedReference, parseReference, type TracedRule } from './rule-reference.ts';
 import { EDITION } from './rules.ts';
-import type { FieldKey, RuleReference, Trace, TraceEntry, TraceRecord } from './translation.ts';
+import type { FieldKey, SkippedReference, Trace, TraceEntry, TraceRecord } from './translation.ts';
 
 /**
  * Returns the entries of a trace: what each rule did for each field when the user was translated. They are those of the
@@ -16,8 +17,10 @@ export function expandTrace(trace: Trace, table: readonly Field[] = fieldTable):
     const rule = ruleOf(key);
     const own = records.get(key);
     records.delete(key);
-    if (own) return own.flatMap((record) => toEntries(record, rule));
-    return rule.implied ? [{ field: key, ...rule.implied }] : [];
+    const entries = (own ?? []).flatMap((record) => toEntries(record, rule));
+    // If all conditions are false, the default rule applies.
+    const implied = (own ?? []).every(isSkippedRule) ? rule.implied : undefined;
+    return implied ? [...entries, { field: key, ...implied }] : entries;
   });
   // The records of custom fields and roles stay in their order, because rules for different custom fields may alternate.
   const others = trace.slice(1).filter((record) => records.has(keyOf(record)));
@@ -28,6 +31,10 @@ export function expandTrace(trace: Trace, table: readonly Field[] = fieldTable):
     ...others.flatMap((record) => toEntries(record, ruleOf(keyOf(record)))),
     ...(hasRoles || !implied ? [] : [{ field: 'roles', ...implied }]),
   ];
+}
+
+function isSkippedRule(record: TraceRecord): boolean {
+  return Array.isArray(record) && record[1] !== undefined && isSkippedReference(record[1]);
 }
 
 function keyOf(record: TraceRecord): FieldKey {
@@ -55,9 +62,12 @@ function groupByField(records: TraceRecord[]): Map<FieldKey, TraceRecord[]> {
 
 type EntryWithoutField = Omit<TraceEntry, 'field'>;
 
+/** A source of a default rule as traces show it. */
+type TracedSource = Pick<TraceEntry, 'origin' | 'rule'>;
+
 /** A default rule as traces show it. */
-interface TracedRule {
-  sources: readonly Pick<TraceEntry, 'origin' | 'rule'>[];
+interface DefaultRule {
+  sources: readonly TracedSource[];
   /** True if only one of the sources may be used; otherwise those before it were skipped. */
   isPicked: boolean;
   /** The entry of a field without a record. */
@@ -65,10 +75,10 @@ interface TracedRule {
 }
 
 /** The default rules of another edition of the program are not known. */
-const unknownRule: TracedRule = { sources: [], isPicked: true, implied: undefined };
+const unknownRule: DefaultRule = { sources: [], isPicked: true, implied: undefined };
 
 /** Returns a function that finds the default rule of a field. */
-function defaultRules(table: readonly Field[]): (key: FieldKey) => TracedRule {
+function defaultRules(table: readonly Field[]): (key: FieldKey) => DefaultRule {
   return (key) => {
     if (key === 'archived') return activeRule;
     if (key === 'roles' || key.startsWith('roles.')) return rolesRule;
@@ -77,7 +87,7 @@ function defaultRules(table: readonly Field[]): (key: FieldKey) => TracedRule {
   };
 }
 
-function fieldRule(field: Field): TracedRule {
+function fieldRule(field: Field): DefaultRule {
   const sources = field.sources.map(({ rule }) => ({ origin: 'default', rule }) as const);
   const setting = field.setting ? [{ origin: 'file', rule: field.setting.path } as const] : [];
   const isPicked = field.pickSource !== undefined;
@@ -89,13 +99,13 @@ function fieldRule(field: Field): TracedRule {
   };
 }
 
-const activeRule: TracedRule = {
+const activeRule: DefaultRule = {
   sources: [{ origin: 'default', rule: 'active' }],
   isPicked: true,
   implied: { origin: 'default', rule: 'active', outcome: 'set', before: true, after: false },
 };
 
-const rolesRule: TracedRule = {
+const rolesRule: DefaultRule = {
   sources: roleSources.map((rule) => ({ origin: 'default', rule })),
   isPicked: true,
   implied: noValue('default', 'roles.value'),
@@ -105,13 +115,18 @@ function noValue(origin: TraceEntry['origin'], rule: string): EntryWithoutField 
   return { origin, rule, outcome: 'absent', reason: 'no value' };
 }
 
-function toEntries(record: TraceRecord, { sources, isPicked }: TracedRule): TraceEntry[] {
+function toEntries(record: TraceRecord, { sources, isPicked }: DefaultRule): TraceEntry[] {
   if (!Array.isArray(record)) return [record];
   const [field, reference, before, after = before, transformed] = record;
   if (reference === undefined) return [];
-  const source =
-    typeof reference === 'number' ? (sources[reference] ?? forgottenSource) : parseRule(reference);
-  if (before === undefined || after === undefined) return [{ field, ...noValue(source.origin, source.rule) }];
+  if (typeof reference === 'string' && isSkippedReference(reference)) return [skippedEntry(field, reference)];
+  const { missing, ...source }: TracedSource & Partial<Omit<TracedRule, 'origin'>> =
+    typeof reference === 'number' ? (sources[reference] ?? forgottenSource) : parseReference(reference);
+  if (before === undefined || after === undefined) {
+    const { read: _, ...rule } = source;
+    const reason = missing === undefined ? 'no value' : `no value for ${missing}`;
+    return [{ field, ...rule, outcome: 'absent', reason }];
+  }
   const earlier = typeof reference === 'number' && !isPicked ? sources.slice(0, reference) : [];
   return [
     ...earlier.map((each): TraceEntry => ({ field, ...each, outcome: 'skipped', reason: 'no value' })),
@@ -129,8 +144,7 @@ function toEntries(record: TraceRecord, { sources, isPicked }: TracedRule): Trac
 /** Stands for a source of another edition of the default rules. */
 const forgottenSource = { origin: 'default', rule: 'of an earlier version of Jetbridge' } as const;
 
-function parseRule(reference: Exclude<RuleReference, number>): Pick<TraceEntry, 'origin' | 'rule'> {
-  const end = reference.indexOf(' ');
-  const origin = reference.slice(0, end);
-  return { origin: origin === 'file' ? 'file' : 'collection', rule: reference.slice(end + 1) };
+function skippedEntry(field: FieldKey, reference: SkippedReference): TraceEntry {
+  const { missing: _, ...rule } = parseReference(reference);
+  return { field, ...rule, outcome: 'skipped', reason: `when ${rule.when} is false` };
 }

@@ -74,30 +74,44 @@ export type PlainTransform = keyof typeof plainTransforms;
 /** One transform, as written in a mapping file. */
 type Transform = PlainTransform | { [Name in keyof OptionTransforms]?: OptionTransforms[Name] | undefined };
 
-/** Compiles the transforms of a rule to one function. The argument is undefined if there is no value, which `default` replaces. */
+/**
+ * Compiles the transforms of a rule to one function. The text is undefined if there is no value, which `default`
+ * replaces; `mappingPath` is set if the text comes from the mapping file.
+ */
 export function compileTransforms(
   transforms: Transform[],
   { country, path }: LocatedSetting,
-): (text: string | undefined) => Reading {
+): (text: string | undefined, mappingPath?: string) => Reading {
   const steps = transforms.map((transform, index) =>
     compileStep(transform, { country, path: [...path, index] }),
   );
-  return (text) => {
+  return (text, mappingPath) => {
     let state: State = text === undefined ? { problem: 'there is no value' } : { text };
+    if (mappingPath !== undefined) state.mappingPath = mappingPath;
     for (const step of steps) state = step(state);
     return toReading(state);
   };
 }
 
-/** Returns the constants of the transforms (results of `map`, and `default`) with all later transforms applied. */
-export function constantsOf(transforms: Transform[], { country, path }: LocatedSetting): Reading[] {
-  return transforms.flatMap((transform, index) => {
-    const texts = textsIn(transform, [...path, index]);
-    const steps = transforms
-      .slice(index + 1)
-      .map((following, next) => compileStep(following, { country, path: [...path, index + 1 + next] }));
-    return texts.map((state) => toReading(steps.reduce((before, step) => step(before), state)));
-  });
+/**
+ * Returns the constants of a rule (its fixed text, results of `map`, and `default`) with all later transforms applied.
+ */
+export function constantsOf(
+  transforms: Transform[],
+  { country, path }: LocatedSetting,
+  fixed: { text: string; mappingPath: string } | undefined,
+): Reading[] {
+  const steps = transforms.map((transform, index) =>
+    compileStep(transform, { country, path: [...path, index] }),
+  );
+  const transformed = (state: State, done: number): Reading =>
+    toReading(steps.slice(done).reduce((before, step) => step(before), state));
+  return [
+    ...(fixed ? [transformed(fixed, 0)] : []),
+    ...transforms.flatMap((transform, index) =>
+      textsIn(transform, [...path, index]).map((state) => transformed(state, index + 1)),
+    ),
+  ];
 }
 
 /** Returns the constants of one transform. An empty result of `map` is intended: the value is then omitted. */

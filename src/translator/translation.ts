@@ -124,8 +124,15 @@ export interface Finding {
 export interface TraceEntry {
   field: FieldKey;
   origin: 'file' | 'collection' | 'default';
-  /** The SCIM path that the rule reads, with its transforms, e.g. `title | trim`. */
+  /**
+   * What the rule reads, with its transforms: a SCIM path, several paths or a template, e.g. `title | trim`,
+   * `title → userType` or `"{title} of {userType}"`.
+   */
   rule: string;
+  /** The condition of the rule. */
+  when?: string;
+  /** The SCIM path that was read, if the rule has several. */
+  read?: string;
   outcome: 'set' | 'absent' | 'unresolved' | 'kept' | 'skipped';
   before?: Json;
   /** The value after the transforms of the rule, if it differs from both `before` and `after`. */
@@ -152,7 +159,7 @@ export type TraceRecord = ShortTraceRecord | TraceEntry;
  */
 export type ShortTraceRecord = [
   field: FieldKey,
-  rule?: RuleReference,
+  rule?: RuleReference | SkippedReference,
   before?: Json,
   after?: Json,
   transformed?: Json,
@@ -160,9 +167,12 @@ export type ShortTraceRecord = [
 
 /**
  * The index of a source of the default rule, the number of these sources for the setting of the mapping file that stands
- * in for them, or the origin and the text of a rule of the mapping.
+ * in for them, or the origin and the text of a rule of the mapping, with details of its use (`toReference`).
  */
 export type RuleReference = number | `${'file' | 'collection'} ${string}`;
+
+/** Refers to a rule of the mapping that was skipped because its condition does not hold. */
+export type SkippedReference = `skipped ${'file' | 'collection'} ${string}`;
 
 /** A field of a traveler that the bridge owns. */
 export interface AppliedField {

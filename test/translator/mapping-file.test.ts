@@ -33,6 +33,8 @@ it('a mapping with all settings is read unchanged', () => {
       },
       { scimAttribute: 'nickName', userAttribute: 'firstName' },
       { scimAttribute: 'emails[type eq "home"].value', customFieldId: 'abc' },
+      { sources: ['title', 'nickName'], customField: 'Role', when: 'userType pr' },
+      { template: '{{{userType}}}', customField: 'Role' },
     ],
     defaults: { billingProfile: { name: 'HQ' }, travelPolicy: { id: 'p' }, costCenter: { name: 'X' } },
     roles: { allow: ['manager', 'admin'], map: { Traveller: 'premium' } },
@@ -166,15 +168,230 @@ describe('every fault has its JSON path: ', () => {
     expect(faultsOf(json)).toEqual([
       {
         path: 'scimUserMapping[2].customField',
-        problem: 'is set by the rule scimUserMapping[0] already',
-        remedy: 'Keep one rule for A.',
+        problem: 'is set by the rule scimUserMapping[0] already, which has no condition',
+        remedy: 'Give scimUserMapping[0] a condition ("when"), or keep one rule for A.',
       },
       {
         path: 'scimUserMapping[3].userAttribute',
-        problem: 'is set by the rule scimUserMapping[1] already',
-        remedy: 'Keep one rule for lastName.',
+        problem: 'is set by the rule scimUserMapping[1] already, which has no condition',
+        remedy: 'Give scimUserMapping[1] a condition ("when"), or keep one rule for lastName.',
       },
     ]);
+  });
+
+  it('a rule that is never used, with the place of the rule that is used instead', () => {
+    const contractors = 'userType eq "Contractor"';
+    const rules = [
+      { scimAttribute: 'title', customField: 'A', when: contractors },
+      { scimAttribute: 'nickName', customField: 'A', when: 'userType pr' },
+      { scimAttribute: 'userType', customField: 'A', when: contractors },
+      { scimAttribute: 'userType', customField: 'A' },
+      { scimAttribute: 'locale', customField: 'A', when: 'title pr' },
+      { scimAttribute: 'locale', userAttribute: 'lang', when: contractors },
+    ];
+    expect(faultsOf({ scimUserMapping: rules })).toEqual([
+      {
+        path: 'scimUserMapping[2].customField',
+        problem: 'is set by the rule scimUserMapping[0] already, which has the same condition',
+        remedy: 'Change one of the two conditions ("when"), or keep one rule for A.',
+      },
+      {
+        path: 'scimUserMapping[4].customField',
+        problem: 'is set by the rule scimUserMapping[3] already, which has no condition',
+        remedy: 'Give scimUserMapping[3] a condition ("when"), or keep one rule for A.',
+      },
+    ]);
+  });
+
+  const syntaxFaults: [string, { [name: string]: Json }, string, string, string][] = [
+    [
+      'a scimAttribute and a template',
+      { scimAttribute: 'title', template: 'x' },
+      'template',
+      'stands beside scimAttribute',
+      'Give exactly one of scimAttribute, sources and template.',
+    ],
+    [
+      'sources and a template',
+      { sources: ['title'], template: 'x' },
+      'template',
+      'stands beside sources',
+      'Give exactly one of scimAttribute, sources and template.',
+    ],
+    [
+      'a condition alone',
+      { when: 'title pr' },
+      'scimAttribute',
+      'is missing',
+      'Give exactly one of scimAttribute, sources and template.',
+    ],
+    ['no sources', { sources: [] }, 'sources', 'is empty', 'Name at least one SCIM path.'],
+    [
+      'too many sources',
+      { sources: Array.from({ length: 21 }, () => 'title') },
+      'sources',
+      'expected array to have <=20 items',
+      'Write at most 20 elements.',
+    ],
+    [
+      'a source that is no text',
+      { sources: [7] },
+      'sources[0]',
+      'expected string, received number',
+      'Write a string.',
+    ],
+    [
+      'an unknown source',
+      { sources: ['title', 'nickname', 'phoneNumber'] },
+      'sources[2]',
+      'a user has no attribute phoneNumber',
+      'Did you mean phoneNumbers? Correct the name, or put the URN of its extension in front.',
+    ],
+    [
+      'an unknown name in brackets',
+      { sources: ['emails[typ eq "work"].value'] },
+      'sources[0]',
+      'a user has no attribute emails.typ',
+      'Did you mean emails.type? Correct the name, or put the URN of its extension in front.',
+    ],
+    [
+      'an empty template',
+      { template: ' ' },
+      'template',
+      'is empty',
+      'Write text with SCIM paths in braces, e.g. {name.givenName} {name.familyName}.',
+    ],
+    [
+      'a brace that is not closed',
+      { template: 'CC-{title' },
+      'template',
+      'has a brace that is not closed (at 3)',
+      'Close it after a SCIM path, e.g. {name.givenName}, or write {{ for a brace.',
+    ],
+    [
+      'a brace inside of a part',
+      { template: '{name.{givenName}}' },
+      'template',
+      'has a brace that is not closed (at 0)',
+      'Close it after a SCIM path, e.g. {name.givenName}, or write {{ for a brace.',
+    ],
+    [
+      'a quote that is not closed',
+      { template: '{emails[type eq "work].value}' },
+      'template',
+      'has a brace that is not closed (at 0)',
+      'Close it after a SCIM path, e.g. {name.givenName}, or write {{ for a brace.',
+    ],
+    [
+      'a closing brace alone',
+      { template: 'title}' },
+      'template',
+      'closes a brace that is not open (at 5)',
+      'Write { in front of the SCIM path, or }} for a brace.',
+    ],
+    [
+      'an empty part',
+      { template: 'a {}' },
+      'template',
+      'has the part {} (at 2): is not a SCIM path: an attribute name was expected (at 0)',
+      'Write a SCIM path, e.g. title, name.middleName or emails[type eq "work"].value.',
+    ],
+    [
+      'an unknown attribute in a part',
+      { template: '{title} {name.givenNam}' },
+      'template',
+      'has the part {name.givenNam} (at 8): a user has no attribute name.givenNam',
+      'Did you mean name.givenName? Correct the name, or put the URN of its extension in front.',
+    ],
+    [
+      'an attribute that is not stored in a part',
+      { template: '{password}' },
+      'template',
+      'has the part {password} (at 0): password is not kept',
+      'Read an attribute that the identity provider writes.',
+    ],
+    [
+      'a complex attribute in a part',
+      { template: 'for {name}' },
+      'template',
+      'has the part {name} (at 4): has no single value',
+      'Write one of name.formatted, name.familyName, name.givenName, name.middleName, name.honorificPrefix, name.honorificSuffix.',
+    ],
+    [
+      'too many parts',
+      { template: '{title}'.repeat(21) },
+      'template',
+      'has more than 20 SCIM paths',
+      'Keep at most 20 of them.',
+    ],
+    [
+      'a template that is too long',
+      { template: 'x'.repeat(1001) },
+      'template',
+      'expected string to have <=1000 characters',
+      'Write at most 1000 characters.',
+    ],
+    [
+      'an empty condition',
+      { scimAttribute: 'title', when: '' },
+      'when',
+      'is not a SCIM filter: an attribute name was expected (at 0)',
+      'Write a SCIM filter, e.g. userType eq "Contractor".',
+    ],
+    [
+      'a condition that is no filter',
+      { scimAttribute: 'title', when: 'userType = "Contractor"' },
+      'when',
+      'is not a SCIM filter: an operator was expected (at 9)',
+      'Write a SCIM filter, e.g. userType eq "Contractor".',
+    ],
+    [
+      'a condition with single quotes',
+      { scimAttribute: 'title', when: "userType eq 'Contractor'" },
+      'when',
+      'is not a SCIM filter: "\'Contractor\'" is no value; strings need double quotes (at 12)',
+      'Write a SCIM filter, e.g. userType eq "Contractor".',
+    ],
+    [
+      'a condition with an unknown attribute',
+      { scimAttribute: 'title', when: 'title pr and (active eq true or not (usrType eq "x"))' },
+      'when',
+      'a user has no attribute usrType',
+      'Did you mean userType? Correct the name, or put the URN of its extension in front.',
+    ],
+    [
+      'a condition with an unknown sub-attribute',
+      { scimAttribute: 'title', when: 'name.last eq "King"' },
+      'when',
+      'a user has no attribute name.last',
+      'Correct the name, or put the URN of its extension in front.',
+    ],
+    [
+      'a condition with an unknown name in brackets',
+      { scimAttribute: 'title', when: 'emails[kind eq "work"]' },
+      'when',
+      'a user has no attribute emails.kind',
+      'Correct the name, or put the URN of its extension in front.',
+    ],
+    [
+      'a condition on groups, which are not part of a user',
+      { scimAttribute: 'title', when: 'groups.display eq "Sales"' },
+      'when',
+      'groups is not kept',
+      'Read an attribute that the identity provider writes.',
+    ],
+    [
+      'a condition on a schema',
+      { scimAttribute: 'title', when: 'urn:acme:hr:1.0:User pr' },
+      'when',
+      'names a schema and no attribute',
+      'Write urn:acme:hr:1.0:User:attribute.',
+    ],
+  ];
+
+  it.each(syntaxFaults)('%s', (_title, members, member, problem, remedy) => {
+    const json = { scimUserMapping: [{ customField: 'x', ...members }] };
+    expect(faultsOf(json)).toEqual([{ path: `scimUserMapping[0].${member}`, problem, remedy }]);
   });
 
   it('many at once', () => {
@@ -209,5 +426,29 @@ it('the schema can be written as JSON Schema', () => {
     'roles',
     'phone',
     'language',
+  ]);
+});
+
+it('the JSON Schema describes the members of a rule, with examples', () => {
+  const schema = z.toJSONSchema(mappingSchema, { io: 'input' });
+  const rule = JSON.parse(JSON.stringify(schema.properties)).scimUserMapping.items;
+  for (const name of ['sources', 'template', 'when']) {
+    const { description, examples } = rule.properties[name];
+    expect(description).toMatch(/[.]$/);
+    for (const example of examples) {
+      const extra = name === 'when' ? { scimAttribute: 'title' } : {};
+      expect(faultsOf({ scimUserMapping: [{ customField: 'x', ...extra, [name]: example }] })).toEqual([]);
+    }
+  }
+  expect(faultsOf({ scimUserMapping: rule.examples })).toEqual([]);
+  expect(rule.allOf).toEqual([
+    { oneOf: [{ required: ['scimAttribute'] }, { required: ['sources'] }, { required: ['template'] }] },
+    {
+      oneOf: [
+        { required: ['customFieldId'] },
+        { required: ['customField'] },
+        { required: ['userAttribute'] },
+      ],
+    },
   ]);
 });

@@ -38,3 +38,34 @@ Findings:
 it('the preview of a translation without findings says so', () => {
   expect(previewText(translate({ userName: 'ada@x.example' }))).toContain('\n\nNo findings.\n');
 });
+
+it('the preview shows which rule was used, which source it read, and why the rules before it were not', () => {
+  const mapping = {
+    scimUserMapping: [
+      { scimAttribute: 'title', userAttribute: 'costCenterId', when: 'userType eq "Contractor"' },
+      { template: 'Marketing', userAttribute: 'costCenterId', when: 'userType pr' },
+      { scimAttribute: 'nickName', userAttribute: 'costCenterId' },
+      { sources: ['nickName', 'title'], userAttribute: 'firstName', transforms: ['uppercase'] },
+      { template: '{title} of {userType}', userAttribute: 'lastName' },
+      { scimAttribute: 'title', customField: 'Job title', when: 'active eq false' },
+      { template: '{title} of {nickName}', customField: 'Employee number', when: 'title pr' },
+    ],
+  };
+  const text = previewText(
+    translate({ userName: 'ada@x.example', userType: 'Employee', title: 'Buyer' }, { mapping }),
+  );
+  const [blocks = ''] = text.split('\n\n');
+  expect(blocks.split('\n').slice(7).join('\n')).toBe(
+    `firstName               = "BUYER"
+                        set by file rule nickName → title | uppercase, read from title: "Buyer" → "BUYER"
+lastName                = "Buyer of Employee"
+                        set by file rule "{title} of {userType}": "Buyer of Employee" → "Buyer of Employee"
+costCenterId            = "cc-13"
+                        skipped by file rule title (when userType eq "Contractor" is false)
+                        set by file rule "Marketing", when userType pr: "Marketing" → "cc-13"
+customFields.cf-title   - left out
+                        skipped by file rule title (when active eq false is false)
+customFields.cf-number  - left out
+                        absent by file rule "{title} of {nickName}", when title pr (no value for nickName)`,
+  );
+});

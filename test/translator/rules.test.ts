@@ -1,4 +1,5 @@
 import { normalize } from '../../src/schema/normalize.ts';
+import type { Json } from '../../src/schema/resource.ts';
 import { userType } from '../../src/schema/resource-types.ts';
 import { findManagerReferences } from '../../src/translator/compiled-fields.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
@@ -27,6 +28,29 @@ describe('the version of rules', () => {
     [{ ...one, language: { default: 'fr' } }],
   ])('differs for %j', (other) => {
     expect(rulesOf(other).version).not.toBe(rulesOf(one).version);
+  });
+
+  it('is that of an earlier build for rules without conditions, so that nobody is translated again', () => {
+    const mapping = {
+      scimUserMapping: [
+        { scimAttribute: 'title', userAttribute: 'lastName', transforms: ['trim'] },
+        { scimAttribute: 'nickName', userAttribute: 'firstName' },
+        { scimAttribute: 'userType', customField: 'A' },
+      ],
+    };
+    expect(rulesOf(mapping).version).toBe('58f9f4bd5177ddc6');
+    const [one, two, ...others] = mapping.scimUserMapping;
+    expect(rulesOf({ scimUserMapping: [two, one, ...others] as Json[] }).version).toBe('58f9f4bd5177ddc6');
+  });
+
+  it('depends on the order of rules for one field', () => {
+    const rules = [
+      { template: 'a', userAttribute: 'lastName', when: 'userType pr' },
+      { template: 'b', userAttribute: 'lastName', when: 'title pr' },
+    ];
+    expect(rulesOf({ scimUserMapping: rules.toReversed() }).version).not.toBe(
+      rulesOf({ scimUserMapping: rules }).version,
+    );
   });
 
   it('differs for another collection', () => {
@@ -96,6 +120,25 @@ describe('findManagerReferences', () => {
     };
     const mapping = { scimUserMapping: [boss] };
     expect(findManagerReferences(rulesOf(mapping), user)).toEqual(['boss@x.example']);
+  });
+
+  it('reads the rule whose condition holds', () => {
+    const mapping = {
+      scimUserMapping: [
+        { scimAttribute: 'title', userAttribute: 'managerId', when: 'userType eq "Contractor"' },
+        {
+          sources: ['nickName', 'urn:corp:hr:1.0:Person:boss'],
+          userAttribute: 'managerId',
+          when: 'title pr',
+        },
+      ],
+    };
+    const titled = { ...user, title: 'agency@x.example' };
+    expect(findManagerReferences(rulesOf(mapping), { ...titled, userType: 'contractor' })).toEqual([
+      'agency@x.example',
+    ]);
+    expect(findManagerReferences(rulesOf(mapping), titled)).toEqual(['BOSS@x.example']);
+    expect(findManagerReferences(rulesOf(mapping), user)).toEqual(['t-1', 'm-1']);
   });
 
   it('returns nothing without a manager', () => {
@@ -230,6 +273,20 @@ describe.each(extensionUrns)('a mapping rule reads the extension of %s, %s:', (_
     expect(previewText(translation)).toContain(value);
     const collection = [{ scimAttribute, userAttribute: 'lastName' }];
     expect(translate(resource, { collection }).fields.lastName).toMatchObject({ kind: 'value', value });
+  });
+});
+
+describe.each(extensionUrns)('sources, templates and conditions read the extension of %s, %s:', (_, urn) => {
+  const user = { userName: 'ada@x.example', [urn]: { badge: 'B-7', boss: { value: 'Max' } } };
+
+  test.each([
+    ['sources', { sources: ['nickName', `${urn}:badge`] }, 'B-7'],
+    ['a template', { template: `{${urn}:boss.value}/{${urn}:BADGE}` }, 'Max/B-7'],
+    ['a condition', { template: 'yes', when: `${urn}:badge sw "B-" and ${urn}:boss.value eq "max"` }, 'yes'],
+  ])('%s', (_title, members, value) => {
+    const mapping = { scimUserMapping: [{ userAttribute: 'lastName', ...members }] };
+    const { resource } = normalize(userType, user);
+    expect(translate(resource, { mapping }).fields.lastName).toMatchObject({ kind: 'value', value });
   });
 });
 

@@ -126,3 +126,118 @@ test('a record that named an erased person shows neither a value nor that there 
   );
   expect(expandTrace(trace).filter(({ field }) => field === 'managerId')).toEqual([]);
 });
+
+describe('rules with several sources, templates and conditions', () => {
+  const rules = {
+    scimUserMapping: [
+      { scimAttribute: 'nickName', userAttribute: 'lang', when: 'userType eq "Contractor"' },
+      { sources: ['nickName', 'title'], userAttribute: 'firstName', transforms: ['trim'], when: 'title pr' },
+      { template: '{title}/{nickName}', userAttribute: 'lastName' },
+      { template: '{title}\n{userName}', customField: 'Job title' },
+      { sources: ['locale', 'nickName'], customField: 'Employee number' },
+    ],
+  };
+  const { trace } = translate(ada, { mapping: rules });
+  const entriesOf = (key: string) => expandTrace(trace).filter(({ field }) => field === key);
+
+  test('are stored in short records', () => {
+    const own = trace.filter((record) => /^\["(lang|firstName|lastName|custom)/.test(JSON.stringify(record)));
+    expect(own).toEqual([
+      ['firstName', 'file nickName → title | trim\nwhen title pr\nread title', ' Buyer ', 'Buyer'],
+      ['lastName', 'file "{title}/{nickName}"\nmissing nickName'],
+      ['lang', 'skipped file nickName\nwhen userType eq "Contractor"'],
+      [
+        'customFields.cf-title',
+        'file "{title}\\n{userName}"',
+        'Buyer\nada@x.example',
+        [{ data: 'Buyer\nada@x.example' }],
+      ],
+      ['customFields.cf-number', 'file locale → nickName\nread nickName'],
+    ]);
+  });
+
+  test('the entry of a rule has its condition, and the source that was read', () => {
+    expect(entriesOf('firstName')).toEqual([
+      {
+        field: 'firstName',
+        origin: 'file',
+        rule: 'nickName → title | trim',
+        when: 'title pr',
+        read: 'title',
+        outcome: 'set',
+        before: ' Buyer ',
+        after: 'Buyer',
+      },
+    ]);
+  });
+
+  test('a template names the attribute that has no value', () => {
+    expect(entriesOf('lastName')).toEqual([
+      {
+        field: 'lastName',
+        origin: 'file',
+        rule: '"{title}/{nickName}"',
+        outcome: 'absent',
+        reason: 'no value for nickName',
+      },
+    ]);
+  });
+
+  test('of several sources without a value none was read', () => {
+    expect(entriesOf('customFields.cf-number')).toEqual([
+      {
+        field: 'customFields.cf-number',
+        origin: 'file',
+        rule: 'locale → nickName',
+        outcome: 'absent',
+        reason: 'no value',
+      },
+    ]);
+  });
+
+  test('a rule whose condition is false is skipped, and the default rule follows', () => {
+    const skipped = {
+      field: 'lang',
+      origin: 'file',
+      rule: 'nickName',
+      when: 'userType eq "Contractor"',
+      outcome: 'skipped',
+      reason: 'when userType eq "Contractor" is false',
+    };
+    expect(entriesOf('lang')).toEqual([
+      skipped,
+      {
+        field: 'lang',
+        origin: 'default',
+        rule: 'preferredLanguage → locale',
+        outcome: 'absent',
+        reason: 'no value',
+      },
+    ]);
+    const french = translate({ ...ada, locale: 'fr' }, { mapping: rules });
+    expect(expandTrace(french.trace).filter(({ field }) => field === 'lang')).toEqual([
+      skipped,
+      { field: 'lang', origin: 'default', rule: 'preferredLanguage', outcome: 'skipped', reason: 'no value' },
+      { field: 'lang', origin: 'default', rule: 'locale', outcome: 'set', before: 'fr', after: 'fr' },
+    ]);
+  });
+
+  test('an unusable value has the condition and the source, too', () => {
+    const unusable = {
+      scimUserMapping: [
+        { sources: ['locale', 'title'], userAttribute: 'email', when: 'title pr' },
+        { scimAttribute: 'userName', userAttribute: 'email' },
+      ],
+    };
+    expect(expandTrace(translate(ada, { mapping: unusable }).trace)).toContainEqual({
+      field: 'email',
+      origin: 'file',
+      rule: 'locale → title',
+      when: 'title pr',
+      read: 'title',
+      outcome: 'absent',
+      before: ' Buyer ',
+      reason: 'This is not an email address.',
+    });
+  });
+});

@@ -1,0 +1,128 @@
+import { foldCase } from '../schema/case-fold.ts';
+import { readText } from './readers.ts';
+import type { Target } from './rules.ts';
+import { compilePattern } from './transforms.ts';
+import type { CustomField } from './translation.ts';
+import {
+  type Fault,
+  notInLookups,
+  type Reader,
+  toText,
+  unresolved,
+  unusable,
+  withMappingPath,
+} from './values.ts';
+
+/** The custom field that a rule sets, as the rule names it. */
+export type CustomFieldTarget = Extract<Target, { kind: 'customField' }>;
+
+/** Finds the custom field that a rule sets: by id, by exact name, or by name without case. */
+export function findCustomField(
+  { by, value }: CustomFieldTarget,
+  fields: CustomField[],
+): CustomField | Fault {
+  const found = by === 'id' ? fields.filter(({ id }) => id === value) : fieldsWithName(value, fields);
+  const [only] = found;
+  if (only && found.length === 1) return only;
+  if (only) {
+    const reason = `Several custom fields of the travel service are called "${value}".`;
+    return unresolved('customFieldAmbiguous', reason, 'Name the custom field by its id in the mapping.')
+      .fault;
+  }
+  const reason = `The travel service has no custom field ${by === 'id' ? value : `called "${value}"`}.`;
+  const remedy = 'Create the custom field for users in the travel service, or correct the mapping.';
+  return notInLookups('customFieldUnknown', reason, remedy).fault;
+}
+
+function fieldsWithName(name: string, fields: CustomField[]): CustomField[] {
+  const exact = fields.filter((field) => field.name === name);
+  const wanted = foldCase(name);
+  return exact.length > 0 ? exact : fields.filter((field) => foldCase(field.name) === wanted);
+}
+
+const remedyDisabled = 'Enable it in the travel service, or take the rule or the value away.';
+
+/**
+ * Makes the reader of a custom field. `targetPath` is the place in the mapping to which faults of the field itself
+ * refer.
+ */
+export function customFieldReader(field: CustomField, targetPath: string): Reader {
+  const fault = customFieldFault(field);
+  if (fault) {
+    const reading = { fault: withMappingPath(fault, targetPath, fault.remedy) };
+    return () => reading;
+  }
+  if (field.dataType === 'text') return textReader(field);
+  return optionReader(field);
+}
+
+/** Returns why a custom field accepts no value at all, e.g. because it is disabled; undefined if it accepts values. */
+export function customFieldFault({ name, disabled, dataType }: CustomField): Fault | undefined {
+  if (disabled) {
+    const reason = `The custom field "${name}" is disabled.`;
+    return unresolved('customFieldDisabled', reason, remedyDisabled).fault;
+  }
+  if (dataTypes.includes(dataType)) return undefined;
+  const reason = `The custom field "${name}" is of the unknown type ${dataType}.`;
+  return unusable('customFieldType', reason, 'Map the attribute to a custom field of text or options.').fault;
+}
+
+const dataTypes = ['text', 'option', 'optionsList'];
+
+/** Checks texts against `validationRegexp`. A pattern that RE2 cannot compile is ignored, because the travel API checks values, too. */
+function textReader({ name, validationRegexp }: CustomField): Reader {
+  const compiledPattern = validationRegexp === undefined ? undefined : compilePattern(validationRegexp);
+  const pattern = typeof compiledPattern === 'string' ? undefined : compiledPattern;
+  return (raw) => {
+    const reading = readText(raw);
+    if (!('value' in reading) || typeof reading.value !== 'string') return reading;
+    if (!pattern || pattern.matches(reading.value)) return { value: [{ data: reading.value }] };
+    return unusable(
+      'customFieldPattern',
+      `The custom field "${name}" takes only values that match ${validationRegexp}.`,
+      'Correct the value in the identity provider, or transform it in the mapping.',
+    );
+  };
+}
+
+/** Checks options by their texts. */
+function optionReader({ name, options }: CustomField): Reader {
+  const find = optionFinder(options);
+  return (raw) => {
+    const text = toText(raw);
+    if (text === undefined) return readText(raw);
+    const option = find(text);
+    if (!option) {
+      const remedy = 'Add the option in the travel service, or correct the value in the identity provider.';
+      return notInLookups('optionUnknown', `The custom field "${name}" has no such option.`, remedy);
+    }
+    if (!option.disabled) return { value: [{ customFieldOptionId: option.id }] };
+    return unresolved(
+      'optionDisabled',
+      `This option of the custom field "${name}" is disabled.`,
+      remedyDisabled,
+    );
+  };
+}
+
+type Option = CustomField['options'][number];
+
+/**
+ * Makes a function that finds the option with a text: an exact match wins over one without case, an enabled option over
+ * a disabled one, then the lowest id.
+ */
+function optionFinder(options: Option[]): (text: string) => Option | undefined {
+  const exact = new Map<string, Option>();
+  const folded = new Map<string, Option>();
+  for (const option of options) {
+    addPreferred(exact, option.data, option);
+    addPreferred(folded, foldCase(option.data), option);
+  }
+  return (text) => exact.get(text) ?? folded.get(foldCase(text));
+}
+
+function addPreferred(options: Map<string, Option>, text: string, option: Option): void {
+  const other = options.get(text);
+  const isPreferred = !other || (other.disabled === option.disabled ? option.id < other.id : other.disabled);
+  if (isPreferred) options.set(text, option);
+}

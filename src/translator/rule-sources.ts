@@ -1,0 +1,170 @@
+import { filterTest, pathReader } from '../schema/filter-match.ts';
+import { isObject, type Json, type ScimResource } from '../schema/resource.ts';
+import { userType } from '../schema/resource-types.ts';
+import { readText } from './readers.ts';
+import { type TracedRule, toReference, toSkippedReference } from './rule-reference.ts';
+import type { RulePath, TemplatePart } from './rule-syntax.ts';
+import { type ConditionalRule, fixedText, type Rule } from './rules.ts';
+import type { Source, SourceUser } from './sources.ts';
+import type { FieldKey, RuleReference, Trace, TraceEntry, TraceRecord } from './translation.ts';
+import { isUnassigned, MAX_VALUE_LENGTH, type Reading, toText } from './values.ts';
+
+/** A source as the rules in force use it. */
+export interface CompiledSource extends Source, Pick<TraceEntry, 'when' | 'read'> {
+  origin: TraceEntry['origin'];
+  /** How a trace names the source. */
+  reference: RuleReference;
+  /** The JSON path of the value, if the mapping file contains it. */
+  mappingPath?: string;
+  /** Applies the transforms of a mapping rule, before the value is read. */
+  prepare?: (raw: Json) => Reading;
+}
+
+/** The sources of a mapping rule. */
+interface RuleSources {
+  sources: readonly CompiledSource[];
+  /** Returns the index of the source that is used for a user. Undefined for a rule with one source. */
+  pickSource?: (user: SourceUser) => number;
+}
+
+/** Makes the sources of a mapping rule: one for each of its paths, or those of its template. */
+export function ruleSources(rule: Rule): RuleSources {
+  const { input } = rule;
+  if (input.kind === 'template') return templateSources(rule, input.parts);
+  const [first, ...others] = input.paths;
+  if (first && others.length === 0) return { sources: [pathSource(rule, first)] };
+  const readers = input.paths.map(valuesReader);
+  return {
+    sources: input.paths.map((path) => pathSource(rule, path, { read: path.text })),
+    pickSource: ({ resource }) => {
+      const index = readers.findIndex((read) => read(resource).length > 0);
+      return index < 0 ? readers.length - 1 : index;
+    },
+  };
+}
+
+/** What is compiled from a rule with a condition, together with the condition. */
+export interface Conditional<T> {
+  holds: (resource: ScimResource) => boolean;
+  compiled: T;
+  /** The record of a trace for a user for whom the condition does not hold. */
+  skipped: TraceRecord;
+}
+
+/** Joins what was compiled from a rule with the condition of the rule. */
+export function toConditional<T>(rule: ConditionalRule, field: FieldKey, compiled: T): Conditional<T> {
+  const holds = filterTest(userType, rule.condition.filter);
+  return { holds, compiled, skipped: [field, toSkippedReference(tracedRule(rule))] };
+}
+
+/** Returns the first whose condition holds for a user. Adds those before it to the trace, if one is given. */
+export function firstThatHolds<T>(
+  conditional: readonly Conditional<T>[],
+  { resource }: SourceUser,
+  trace?: Trace,
+): T | undefined {
+  for (const { holds, compiled, skipped } of conditional) {
+    if (holds(resource)) return compiled;
+    trace?.push(skipped);
+  }
+  return undefined;
+}
+
+function tracedRule({ origin, text, condition }: Rule): TracedRule {
+  return { origin, rule: text, ...(condition ? { when: condition.text } : {}) };
+}
+
+function pathSource(rule: Rule, path: RulePath, detail: { read?: string } = {}): CompiledSource {
+  const { transform, hasDefault } = rule;
+  const read = valuesReader(path);
+  const valuesOf = ({ resource }: SourceUser): Json[] => {
+    const found = read(resource);
+    // Null represents a missing value, so that the `default` transform is applied to it.
+    const isMissing = hasDefault && found.every((value) => toText(value) === undefined);
+    return isMissing ? [...found, null] : found;
+  };
+  const traced = { ...tracedRule(rule), ...detail };
+  const source = { ...traced, valuesOf, reference: toReference(traced) };
+  return transform ? { ...source, prepare: (raw) => transformValue(raw, transform) } : source;
+}
+
+/** Makes a function that reads the values at a path, without unassigned ones. */
+function valuesReader({ path }: RulePath): (resource: ScimResource) => Json[] {
+  const read = pathReader(userType, path);
+  return (resource) =>
+    read(resource)
+      .map(toSimpleValue)
+      .filter((value) => !isUnassigned(value));
+}
+
+/** Returns the `value` of an element of a multi-valued attribute (RFC 7643 §2.4); any other value unchanged. */
+function toSimpleValue(value: Json): Json {
+  return isObject(value) && value.value !== undefined ? value.value : value;
+}
+
+function transformValue(raw: Json, transform: (text: string | undefined) => Reading): Reading {
+  const text = toText(raw);
+  return text === undefined && raw !== null ? readText(raw) : transform(text);
+}
+
+/**
+ * Makes the sources of a template: the first is the text; each of the others stands for a path that has no value, so
+ * that the trace can name it.
+ */
+function templateSources(rule: Rule, parts: readonly TemplatePart[]): RuleSources {
+  const { transform = toReading, hasDefault, input } = rule;
+  const traced = tracedRule(rule);
+  const { mappingPath } = fixedText(input) ?? {};
+  const readers = parts.map(partReader);
+  const prepare = (raw: Json) => transformValue(raw, (one) => transform(one, mappingPath));
+  const common = { ...traced, prepare, ...(mappingPath === undefined ? {} : { mappingPath }) };
+  const text: CompiledSource = {
+    ...common,
+    valuesOf: ({ resource }) => [renderTemplate(readers, resource)],
+    reference: toReference(traced),
+  };
+  const missing = parts
+    .filter((part) => typeof part === 'object')
+    .map(
+      (part): CompiledSource => ({
+        ...common,
+        valuesOf: () => (hasDefault ? [null] : []),
+        reference: toReference({ ...traced, missing: part.text }),
+      }),
+    );
+  const paths = readers.filter((_, index) => typeof parts[index] === 'object');
+  return {
+    sources: [text, ...missing],
+    pickSource: ({ resource }) => paths.findIndex((read) => read(resource) === undefined) + 1,
+  };
+}
+
+function toReading(text: string | undefined): Reading {
+  return { value: text ?? null };
+}
+
+/** Makes a function that reads one part of a template: its text, a value that is not text, or undefined. */
+function partReader(part: TemplatePart): (resource: ScimResource) => Json | undefined {
+  if (typeof part === 'string') return () => part;
+  const read = valuesReader(part);
+  return (resource) => {
+    const [first, ...others] = read(resource);
+    return [first, ...others].map(toText).find((text) => text !== undefined) ?? first;
+  };
+}
+
+/** Returns the text of a template, or the first value in it that is not text. */
+function renderTemplate(
+  readers: readonly ((resource: ScimResource) => Json | undefined)[],
+  resource: ScimResource,
+): Json {
+  let text = '';
+  for (const read of readers) {
+    const part = read(resource) ?? '';
+    if (typeof part !== 'string' || part.length > MAX_VALUE_LENGTH) return part;
+    text += part;
+    // Longer texts are not used.
+    if (text.length > MAX_VALUE_LENGTH) break;
+  }
+  return text;
+}
