@@ -94,10 +94,12 @@ function settingLines(settings) {
   return Object.entries(settings).map(([name, value]) => code(`${name}: ${json(value)}`));
 }
 
-function ruleText({ scimAttribute, transforms = [], ...target }) {
-  const source = [shortened(scimAttribute), ...transforms.map(json)].join(' | ');
+function ruleText({ scimAttribute, sources = [scimAttribute], template, when, transforms = [], ...target }) {
+  const read = template === undefined ? sources.join(', else ') : json(template);
+  const source = [shortened(read), ...transforms.map(json)].join(' | ');
   const [[kind, name]] = Object.entries(target);
-  return code(`${source} → ${kind === 'customField' ? json(name) : name}`);
+  const condition = when === undefined ? '' : ` when ${shortened(when)}`;
+  return code(`${source} → ${kind === 'customField' ? json(name) : name}${condition}`);
 }
 
 function standing(reference) {
@@ -254,9 +256,9 @@ function translated({ mapping = {}, collection = [], references = {}, applied = 
 /** The URNs as the page abbreviates them. */
 function shortened(path) {
   return path
-    .replace(`${urns.enterprise}:`, 'enterprise:')
-    .replace(`${urns.travel}:`, 'travel:')
-    .replace(/urn:(acme|corp):hr:1\.0:Person:/, 'acme:');
+    .replaceAll(`${urns.enterprise}:`, 'enterprise:')
+    .replaceAll(`${urns.travel}:`, 'travel:')
+    .replaceAll(/urn:(acme|corp):hr:1\.0:Person:/g, 'acme:');
 }
 
 /** JSON with blanks; very long texts are shortened. */

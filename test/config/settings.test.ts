@@ -550,7 +550,7 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     [
       'a rule without an attribute',
       { files: mapped({ scimUserMapping: [{ customField: 'x' }] }) },
-      'map.json scimUserMapping[0].scimAttribute: is missing. Write a string.',
+      'map.json scimUserMapping[0].scimAttribute: is missing. Give exactly one of scimAttribute, sources and template.',
     ],
     [
       'a field that travelers do not have',
