@@ -22,12 +22,18 @@ interface GroupCommitDeps {
  * of a commit. They run one after the other, in the order of arrival, each in a savepoint: one that fails leaves no
  * trace, and the others are committed. All results are returned after the commit. If the commit fails, all of them are
  * rejected with StoreUnavailable, also those that had failed before: they may have failed because of a row that was
- * never committed. The commit waits for the disk if any of them is durable.
+ * never committed.
+ *
+ * If any of them is durable, the log of the database is then synced, in a thread of its own. The other work of the process goes
+ * on, and further transactions arrive for the next commit. Queries wait: a client must not be told of a commit that a power
+ * failure may undo.
  */
 export class GroupCommit {
   readonly #deps: Required<GroupCommitDeps>;
   #waiting: Member[] = [];
   #isScheduled = false;
+  /** True after a failed sync. The operating system may have dropped what it could not write, and then the next sync succeeds. */
+  #isLogDamaged = false;
 
   constructor({ stallMs = STALL_MS, ...deps }: GroupCommitDeps) {
     this.#deps = { ...deps, stallMs };
@@ -49,27 +55,52 @@ export class GroupCommit {
 
   async #runWaiting(): Promise<void> {
     const members = this.#waiting.splice(0, MAX_MEMBERS);
-    const error = await this.#commit(members).then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
+    const relaxed = members.filter(({ durable }) => !durable);
+    const durable = members.filter((member) => member.durable);
+    const settle = (some: Member[], error?: unknown) => {
+      for (const member of some.splice(0)) member.settle(error);
+    };
+    try {
+      await this.#deps.db.connection().execute(async (connection) => {
+        const isCommitted = await this.#commit(connection, members);
+        settle(relaxed);
+        if (isCommitted && durable.length > 0) await this.#waitForDisk(connection);
+      });
+    } catch (error) {
+      settle(relaxed, error);
+      settle(durable, error);
+    }
     this.#isScheduled = false;
     if (this.#waiting.length > 0) this.#schedule();
-    for (const member of members) member.settle(error);
+    settle(durable);
   }
 
-  async #commit(members: Member[]): Promise<void> {
-    const { db, file } = this.#deps;
-    const work = (tx: Transaction<Tables>) => this.#runWithoutStall(tx, members);
-    if (members.some(({ durable }) => durable)) return ignoreRollback(db.transaction().execute(work));
-    await db.connection().execute(async (connection) => {
-      file.exec('pragma synchronous = normal');
+  /** Commits without waiting for the disk. Returns false if there is nothing to commit. */
+  async #commit(connection: Kysely<Tables>, members: Member[]): Promise<boolean> {
+    const { file } = this.#deps;
+    file.exec('pragma synchronous = normal');
+    try {
+      await connection.transaction().execute((tx) => this.#runWithoutStall(tx, members));
+      return true;
+    } catch (error) {
+      if (error instanceof Rollback) return false;
+      throw error;
+    } finally {
+      file.exec('pragma synchronous = full');
+    }
+  }
+
+  /** Waits until the commits so far are on the disk: in the log, or else in the database file. */
+  async #waitForDisk(connection: Kysely<Tables>): Promise<void> {
+    if (!this.#isLogDamaged) {
       try {
-        await ignoreRollback(connection.transaction().execute(work));
-      } finally {
-        file.exec('pragma synchronous = full');
+        return await this.#deps.file.syncLog();
+      } catch {
+        this.#isLogDamaged = true;
       }
-    });
+    }
+    if (!(await emptyLog(connection))) throw new Error('The log of the database cannot be synced.');
+    this.#isLogDamaged = false;
   }
 
   /**
@@ -166,12 +197,13 @@ async function undoMember(tx: Transaction<Tables>, member: Member): Promise<void
 /** Thrown to roll back a transaction whose result or error is known. */
 class Rollback extends Error {}
 
-async function ignoreRollback(transaction: Promise<void>): Promise<void> {
-  try {
-    await transaction;
-  } catch (error) {
-    if (!(error instanceof Rollback)) throw error;
-  }
+/**
+ * Copies the log into the database file, waits for the disk, and truncates the log. Returns false while a reader of another
+ * process still uses the log.
+ */
+export async function emptyLog(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(db);
+  return rows[0]?.busy === 0;
 }
 
 /** The work of a transaction waits for something other than its own queries. */

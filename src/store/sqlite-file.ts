@@ -1,3 +1,4 @@
+import { type FileHandle, open } from 'node:fs/promises';
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
 
 /** An SQLite file in the form that Kysely's dialect expects. */
@@ -5,6 +6,8 @@ export interface SqliteFile extends SqliteDatabase {
   exec(sql: string): void;
   /** The number of queries so far. */
   executed(): number;
+  /** Waits until the write-ahead log is on the disk. Unlike a commit with `synchronous = full`, it does not stop the process. */
+  syncLog(): Promise<void>;
 }
 
 /** Returns the error to throw in place of an error of SQLite. */
@@ -36,6 +39,7 @@ export async function openSqlite(
     return statement;
   };
   let executed = 0;
+  let log: Promise<FileHandle> | undefined;
   return {
     exec: (sql) => withTranslatedErrors(translate, () => database.exec(sql)),
     prepare: (sql) => {
@@ -43,7 +47,12 @@ export async function openSqlite(
       return young.get(sql) ?? withTranslatedErrors(translate, () => keep(sql));
     },
     executed: () => executed,
+    syncLog: async () => {
+      log ??= open(`${file}-wal`, 'r+');
+      await (await log).datasync();
+    },
     close: () => {
+      log?.then((handle) => handle.close()).catch(() => {});
       young.clear();
       old.clear();
       database.close();

@@ -12,7 +12,7 @@ import {
 import { readScopes } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { hasMessage, sqlite } from './dialect.ts';
-import { GroupCommit } from './group-commit.ts';
+import { emptyLog, GroupCommit } from './group-commit.ts';
 import { migrate } from './migrate.ts';
 import { openSqlite, type SqliteFile } from './sqlite-file.ts';
 import type { Tables } from './tables.ts';
@@ -48,10 +48,7 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
           insert into write_probe (id, content) values (1, ${content})
           on conflict (id) do update set content = excluded.content`.execute(db);
       },
-      emptyLog: async () => {
-        const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(db);
-        return rows[0]?.busy === 0;
-      },
+      emptyLog: () => emptyLog(db),
       ping: async () => {
         await db.selectFrom('connection').select('id').limit(1).execute();
       },

@@ -1,17 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../../src/store/database.ts';
 import { GroupCommit } from '../../src/store/group-commit.ts';
 import { openEmbedded } from '../../src/store/sqlite.ts';
+import { openSqlite } from '../../src/store/sqlite-file.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
 
 let database: Database;
 let directory: string;
-/** The pragmas and the commands of transactions that the database was given. */
+/** The pragmas and syncs that the file was given. */
 let commands: string[];
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'jetbridge-'));
@@ -29,13 +31,19 @@ const put = (db: Kysely<Tables>, hash: string) =>
 const keys = async (db: Kysely<Tables> = database.db) =>
   (await db.selectFrom('erased_traveler').select('hash').orderBy('hash').execute()).map(({ hash }) => hash);
 
-/** Like `openEmbedded`, but records the commands of transactions and gives up on stalled ones early. */
-function recordedGroup(stallMs: number): GroupCommit {
+const logSize = () => statSync(join(directory, 'jetbridge.db-wal')).size;
+
+/** Like the database's own, but records the pragmas and syncs, and may give up on stalled transactions early. */
+function recordedGroup({ stallMs = 10_000, sync = async () => {} } = {}): GroupCommit {
   const file = {
     exec: (text: string) => {
       commands.push(text);
     },
     executed: () => 0,
+    syncLog: () => {
+      commands.push('sync');
+      return sync();
+    },
     prepare: () => {
       throw new Error('not used');
     },
@@ -172,15 +180,76 @@ describe('transactions that arrive together', () => {
   });
 
   it('wait for the disk if one of them must', async () => {
-    const group = recordedGroup(10_000);
+    const group = recordedGroup();
     await Promise.all([
       group.run((tx) => put(tx, 'a'), { durable: false }),
       group.run((tx) => put(tx, 'b'), { durable: false }),
     ]);
-    expect(commands).toEqual(['pragma synchronous = normal', 'pragma synchronous = full']);
+    expect(commands).toEqual(relaxed);
     await Promise.all([group.run((tx) => put(tx, 'c'), { durable: false }), group.run((tx) => put(tx, 'd'))]);
-    expect(commands).toHaveLength(2);
+    expect(commands).toEqual([...relaxed, ...relaxed, 'sync']);
     expect(await keys()).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('do not wait for the disk if nothing was committed', async () => {
+    const group = recordedGroup();
+    await group.run((tx) => put(tx, 'a'), { commitIf: () => false });
+    expect(commands).toEqual(relaxed);
+  });
+});
+
+const relaxed = ['pragma synchronous = normal', 'pragma synchronous = full'];
+
+describe('while a commit waits for the disk', () => {
+  it('its relaxed transactions are done, its durable ones and all queries are not', async () => {
+    const steps: string[] = [];
+    const step = (name: string) => () => void steps.push(name);
+    let finishSync = () => {};
+    const sync = () => new Promise<void>((resolve) => (finishSync = resolve));
+    const group = recordedGroup({ sync });
+    const durable = group.run((tx) => put(tx, 'a')).then(step('durable'));
+    await group.run((tx) => put(tx, 'b'), { durable: false }).then(step('relaxed'));
+    const read = keys().then(step('read'));
+    const next = group.run((tx) => put(tx, 'c'), { durable: false }).then(step('next'));
+    for (let turns = 0; turns < 3; turns += 1) await setImmediate();
+    steps.push('disk');
+    finishSync();
+    await Promise.all([durable, read, next]);
+    expect(steps.slice(0, 2)).toEqual(['relaxed', 'disk']);
+    expect(steps.slice(2).sort()).toEqual(['durable', 'next', 'read']);
+  });
+
+  it('it is in the log, and not yet copied into the database file', async () => {
+    await database.emptyLog();
+    await database.transaction((tx) => put(tx, 'a'));
+    expect(logSize()).toBeGreaterThan(0);
+  });
+
+  const fault = () => Promise.reject(new Error('EIO'));
+
+  it('a failed sync is replaced by copying the log into the database file', async () => {
+    const group = recordedGroup({ sync: fault });
+    await group.run((tx) => put(tx, 'a'));
+    expect(logSize()).toBe(0);
+    await group.run((tx) => put(tx, 'b'));
+    expect(await keys()).toEqual(['a', 'b']);
+  });
+
+  it('after a failed sync nothing is acknowledged until the log can be copied', async () => {
+    const group = recordedGroup({ sync: fault });
+    await sql`pragma busy_timeout = 0`.execute(database.db);
+    const reader = await openSqlite(join(directory, 'jetbridge.db'));
+    try {
+      reader.exec('begin; select * from erased_traveler');
+      await expect(group.run((tx) => put(tx, 'a'))).rejects.toThrow(StoreUnavailable);
+      await expect(group.run((tx) => put(tx, 'b'))).rejects.toThrow(StoreUnavailable);
+      reader.exec('commit');
+      await group.run((tx) => put(tx, 'c'));
+    } finally {
+      reader.close();
+    }
+    expect(commands.filter((command) => command === 'sync')).toEqual(['sync']);
+    expect(logSize()).toBe(0);
   });
 });
 
@@ -189,7 +258,7 @@ describe('a transaction within a transaction', () => {
     ['another transaction', (group: GroupCommit) => group.run((tx) => keys(tx))],
     ['a read outside of the transaction', () => keys()],
   ])('that waits for %s fails, and the database can be used again', async (_, inner) => {
-    const group = recordedGroup(50);
+    const group = recordedGroup({ stallMs: 50 });
     const outer = group.run(async (tx) => {
       await put(tx, 'a');
       await inner(group);
