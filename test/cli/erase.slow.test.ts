@@ -262,9 +262,11 @@ test('of two people with one address in two connections, the one of the named co
   });
   const running = await fixture.serve();
   const gone = { ...scimUser('ann'), active: false };
-  for (const token of [SCIM_TOKEN, 'the-token-of-the-other-provider'])
+  for (const token of [SCIM_TOKEN, 'the-token-of-the-other-provider']) {
     expect((await scimClient(running.url, token).send('POST', '/Users', gone)).status).toBe(201);
-  await waitUntilReconciled(running);
+    // Until then the address is reserved for the first person, and a POST of the second would be refused.
+    await waitUntilReconciled(running);
+  }
   expect(await fixture.erase('ann@corp.example')).toMatchObject({
     end: 1,
     err: expect.stringContaining('add --connection'),

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { type FaultyProxy, faultyProxy, type ProxyAction } from '../fixtures/faulty-proxy.ts';
 import { type CrashPoint, type ServerProcess, startServer } from '../fixtures/server-process.ts';
-import { openTestDatabase } from '../fixtures/test-database.ts';
+import { letTimePass, openTestDatabase } from '../fixtures/test-database.ts';
 import { type ConnectionName, connections } from './identity-providers.ts';
 import type { CallFault } from './operations.ts';
 import { otherTravelService } from './other-travel-service.ts';
@@ -30,6 +30,8 @@ const LATE_CALL_MS = 200;
 const LATE_MS = 1_000;
 /** The clock is set forward by this before each check, so that no identity waits for its back-off. */
 const FORWARD_MS = 600_000;
+/** On PostgreSQL a bridge imports once in this time, and not at each start. */
+const IMPORT_MS = 3_600_000;
 /** The bridge has settled if no identity is dirty and no call was made for this time, in milliseconds. */
 const QUIET_MS = 400;
 const REST_MS = 90_000;
@@ -158,6 +160,7 @@ async function startAll(
       traffic.clearFaults();
       if (!isDead) await stopBridge();
       clock.forward();
+      await letTimePass(join(directory, 'bridge'), IMPORT_MS);
       await startBridge();
       await waitUntilSettled(running().url, traffic);
     },
