@@ -18,9 +18,12 @@ export function scopeColumns({ account, connection }: Scope): { account: string;
   return { account, connection_id: connection };
 }
 
-/** The scopes of all connections, in memory, because every statement needs one. */
+/**
+ * The scopes of all connections, in memory, because every statement needs one. A process reads them once, when it opens the database:
+ * it serves the connections and accounts of its settings.
+ */
 export class ConnectionScopes {
-  #scopes = new Map<string, Scope>();
+  readonly #scopes = new Map<string, Scope>();
 
   of(connection: string): Scope {
     const scope = this.#scopes.get(connection);
@@ -39,17 +42,12 @@ export class ConnectionScopes {
   remove(connection: string): void {
     this.#scopes.delete(connection);
   }
-
-  /** Reads the connections again, because another process may have created, moved or deleted some. */
-  async reload(db: Kysely<Tables>): Promise<void> {
-    const rows = await db.selectFrom('connection').select(['account', 'id']).execute();
-    this.#scopes = new Map(rows.map(({ account, id }) => [id, { account, connection: id }]));
-  }
 }
 
 /** Reads the scopes of all connections. */
 export async function readScopes(db: Kysely<Tables>): Promise<ConnectionScopes> {
   const scopes = new ConnectionScopes();
-  await scopes.reload(db);
+  const rows = await db.selectFrom('connection').select(['account', 'id']).execute();
+  for (const { account, id } of rows) scopes.add({ account, connection: id });
   return scopes;
 }
