@@ -10,7 +10,13 @@ import {
   readCertificate,
   type TransportSettings,
 } from '../config/transport.ts';
-import { type HttpDeps, httpApp, routeGroupOf } from '../http/app.ts';
+import {
+  createMessageClasses,
+  type HttpDeps,
+  httpApp,
+  type MessageClasses,
+  routeGroupOf,
+} from '../http/app.ts';
 import { type LimitHandlers, type SocketLimits, serverOptions, serveWithLimits } from '../http/sockets.ts';
 import { ScimError, scimErrorHandler } from '../scim/errors.ts';
 import { ApiError, errorBody } from '../travel/errors.ts';
@@ -35,6 +41,8 @@ const IDLE_SWEEP_MS = 20;
 export interface HttpServer {
   server: Server;
   scheme: 'http' | 'https';
+  /** For the app that handles the requests. */
+  messageClasses: MessageClasses;
   /** Sets the handlers of requests, which answer within the socket limits. */
   serve(handlers: LimitHandlers): void;
   /** Reads the certificate files again. If they have a fault, logs it and keeps the old certificate. */
@@ -48,9 +56,11 @@ export function createHttpServer(
   limits: SocketLimits,
 ): HttpServer {
   // With this option, requests without Host reach the app. Node would answer them itself, with an empty body.
-  const options = { requireHostHeader: false, ...serverOptions(limits) };
+  const messageClasses = createMessageClasses();
+  const options = { requireHostHeader: false, ...serverOptions(limits), ...messageClasses };
   const withHandlers = (server: Server) => ({
     server,
+    messageClasses,
     serve: (handlers: LimitHandlers) => serveWithLimits(server, limits, handlers),
   });
   if (!tls) return { ...withHandlers(createServer(options)), scheme: 'http', renewCertificate: () => {} };
@@ -83,7 +93,9 @@ export interface LoopbackServer {
 
 /** Serves the embedded travel service at `/api` on a free loopback port, by plain HTTP. */
 export async function openLoopbackServer(travel: Express, deps: HttpDeps): Promise<LoopbackServer> {
-  const server = createServer(httpApp(deps, (app) => app.use('/api', travel)));
+  const messageClasses = createMessageClasses();
+  const app = httpApp({ ...deps, messageClasses }, (outer) => outer.use('/api', travel));
+  const server = createServer(messageClasses, app);
   const url = await listen({ server, scheme: 'http' }, { port: 0, host: '127.0.0.1' });
   return { url, close: () => stopServer(server) };
 }

@@ -130,7 +130,8 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   // The server already accepts connections. Do not await anything before `serve`, so that the first request finds its
   // handler.
   const { connections, provisioning } = openProvisioning(deps, servers.embeddedAddress);
-  server.serve(requestHandlers(createApp(deps, provisioning, url), deps.http));
+  const app = createApp(deps, provisioning, servers);
+  server.serve(requestHandlers(app, deps.http));
   const background = options.background === false ? undefined : startBackground(deps, provisioning);
   // A failed write may have prevented later steps, such as marking dependent identities as dirty. An import repeats
   // them.
@@ -305,7 +306,11 @@ function requestHandlers(handle: Express, http: HttpDeps): LimitHandlers {
 }
 
 /** Mounts every path that docs/architecture.md lists. */
-function createApp(deps: ServerDeps, { users, groups }: ProvisioningService, url: string): Express {
+function createApp(
+  deps: ServerDeps,
+  { users, groups }: ProvisioningService,
+  { server: { messageClasses }, url }: Servers,
+): Express {
   const { settings, database, writes, embedded, refusals, http } = deps;
   const isReady = () => database.ping().then(() => true);
   const authenticate = scimAuthenticator(deps);
@@ -314,7 +319,7 @@ function createApp(deps: ServerDeps, { users, groups }: ProvisioningService, url
   const chosenUrl = settings.publicUrl?.replace(/\/+$/, '');
   const publicUrl = (request: Request) => chosenUrl ?? originOf(request) ?? url;
   const isRequired = settings.requireHttps;
-  return httpApp(http, (app) => {
+  return httpApp({ ...http, messageClasses }, (app) => {
     // Each layer slows every request, so omit this one if all requests are plain and local.
     if (isRequired || settings.tls || settings.trustedProxies.length > 0)
       app.use(enforceHttps({ transportOf, refuse: refusePlainHttp, isRequired }));

@@ -1,6 +1,11 @@
 import { request } from 'node:http';
-import { redactLoggedPath, redactParameterNames, routeGroupOf } from '../../src/http/app.ts';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { httpApp, redactLoggedPath, redactParameterNames, routeGroupOf } from '../../src/http/app.ts';
 import { markRoutine, requestScopeOf } from '../../src/http/log.ts';
+import { httpMetrics } from '../../src/http/monitoring.ts';
+import { socketLimits } from '../../src/http/sockets.ts';
+import { createHttpServer } from '../../src/server/http-server.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { catalog } from '../../src/travel/catalog.ts';
 import { buildOpenApi } from '../../src/travel/openapi/document.ts';
@@ -163,4 +168,39 @@ test('no parameter that a service reads is redacted', () => {
   const names = [...new Set([...read, ...searched, 'filter', 'require'])];
   expect(names).toContain('pageKind');
   expect(redactParameterNames(names)).toEqual(names);
+});
+
+test('express finds each request and response of the server with the prototype of the app', async () => {
+  const log = pino({ level: 'silent' });
+  const { server, messageClasses } = createHttpServer(undefined, log, socketLimits(10));
+  const deps = {
+    log,
+    metrics: httpMetrics(),
+    newId: () => 'r1',
+    now: () => performance.now(),
+    messageClasses,
+  };
+  const prototypes: unknown[] = [];
+  const addPrototypes = (...messages: object[]) =>
+    prototypes.push(...messages.map((message) => Object.getPrototypeOf(message)));
+  const app = httpApp(deps, (routes) => {
+    routes.get('/', (received, response) => {
+      addPrototypes(received, response);
+      response.json({ protocol: received.protocol });
+    });
+  });
+  server.on('request', (received, response) => {
+    addPrototypes(received, response);
+    app(received, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const body = await (await fetch(`http://127.0.0.1:${port}/`)).json();
+  await new Promise((resolve) => server.close(resolve).closeAllConnections());
+  expect(body).toEqual({ protocol: 'http' });
+  expect(prototypes).toHaveLength(4);
+  expect(prototypes[0]).toBe(app.request);
+  expect(prototypes[1]).toBe(app.response);
+  expect(prototypes[2]).toBe(app.request);
+  expect(prototypes[3]).toBe(app.response);
 });
