@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { type Expression, type SelectQueryBuilder, sql } from 'kysely';
+import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { ColumnTypes } from './migrations/column-types.ts';
 import { StoreUnavailable } from './unavailable.ts';
 
@@ -30,6 +30,8 @@ export interface Dialect {
    * write to the database, otherwise the given time.
    */
   now(given: number): Expression<number>;
+  /** Selects one row if there is a table with this name, otherwise none. */
+  selectTable(name: string): RawBuilder<unknown>;
   /** True for a violation of any unique constraint. */
   isDuplicate(error: unknown): boolean;
   /** True for a violation of any foreign key. */
@@ -56,6 +58,7 @@ export const sqlite: Dialect = {
   shareRows: (query) => query,
   skipLocked: (query) => query,
   now: (given) => sql.val(given),
+  selectTable: (name) => sql`select 1 from sqlite_master where type = 'table' and name = ${name}`,
   isDuplicate: (error) => hasMessage(error, 'UNIQUE constraint failed'),
   isReferenceViolation: (error) => hasMessage(error, 'FOREIGN KEY constraint failed'),
   isRetryable: () => false,
@@ -103,6 +106,7 @@ export function postgres(clock: DatabaseClock): Dialect {
       clock === 'given'
         ? sql<number>`${given}::bigint`
         : sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
+    selectTable: (name) => sql`select 1 where to_regclass(${name}) is not null`,
     isDuplicate: (error) => codeOf(error) === '23505',
     isReferenceViolation: (error) => codeOf(error) === '23503',
     isRetryable: (error) => retryable.includes(codeOf(error)),

@@ -1,5 +1,5 @@
 import { type Kysely, Migrator } from 'kysely';
-import type { ColumnTypes } from './migrations/column-types.ts';
+import type { Dialect } from './dialect.ts';
 import { migrations } from './migrations/index.ts';
 import type { Tables } from './tables.ts';
 
@@ -17,10 +17,10 @@ interface DatabasePlace {
  */
 export async function migrate(
   db: Kysely<Tables>,
-  { types, ...place }: DatabasePlace & { types: ColumnTypes },
+  { dialect, ...place }: DatabasePlace & { dialect: Dialect },
 ): Promise<void> {
-  const known = migrations(types);
-  const applied = await readAppliedMigrations(db);
+  const known = migrations(dialect.columnTypes);
+  const applied = await readAppliedMigrations(db, dialect);
   if (applied.some((name) => !(name in known))) {
     const isNewer = Object.keys(known).every((name) => applied.includes(name));
     throw new UnknownSchema(isNewer ? 'newer' : 'earlier', place);
@@ -35,9 +35,9 @@ export async function migrate(
  * Reads the names from Kysely's own table, because the Migrator creates that table before it reads. Whether the table
  * exists is asked first: a failed read would leave open whether another process has created it in the meantime.
  */
-async function readAppliedMigrations(db: Kysely<Tables>): Promise<string[]> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some(({ name }) => name === MIGRATIONS)) return [];
+async function readAppliedMigrations(db: Kysely<Tables>, { selectTable }: Dialect): Promise<string[]> {
+  const { rows } = await selectTable(MIGRATIONS).execute(db);
+  if (rows.length === 0) return [];
   const names = db.withTables<{ [MIGRATIONS]: { name: string } }>().selectFrom(MIGRATIONS).select('name');
   return (await names.execute()).map(({ name }) => name);
 }

@@ -70,14 +70,10 @@ export async function openPostgres(
 /** How often processes that start together may fail to create the tables of the migrator, which is not under its lock. */
 const MIGRATION_ATTEMPTS = 5;
 
-async function migrateOnce(
-  db: Kysely<Tables>,
-  url: string,
-  { columnTypes, ...dialect }: Dialect,
-): Promise<void> {
+async function migrateOnce(db: Kysely<Tables>, url: string, dialect: Dialect): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await migrate(db, { types: columnTypes, place: displayUrl(url), setting: 'DATABASE_URL' });
+      return await migrate(db, { dialect, place: displayUrl(url), setting: 'DATABASE_URL' });
     } catch (error) {
       if (!dialect.isDuplicate(error) || attempt === MIGRATION_ATTEMPTS) throw error;
       await pause(attempt);

@@ -111,7 +111,7 @@ async function openMigrated(
   try {
     file.exec(PRAGMAS.map((pragma) => `pragma ${pragma}`).join('; '));
     const db = new Kysely<Tables>({ dialect: new ImmediateSqliteDialect({ database: file }) });
-    await migrate(db, { types: sqlite.columnTypes, place: directory, setting: 'JETBRIDGE_DATA' });
+    await migrate(db, { dialect: sqlite, place: directory, setting: 'JETBRIDGE_DATA' });
     return { db, file };
   } catch (error) {
     file.close();
