@@ -1,0 +1,29 @@
+import { readPhoneNumber } from '../../src/translator/readers.ts';
+
+describe('readPhoneNumber', () => {
+  it('reads the same text by the countries that are given each time', () => {
+    const read = (countries: string[]) => readPhoneNumber('06 12 34 56 78', countries);
+    const unreadable = { fault: expect.objectContaining({ code: 'phoneUnreadable' }) };
+    expect(read(['FR'])).toEqual({ value: '+33 612345678' });
+    expect(read(['US'])).toEqual(unreadable);
+    expect(read([])).toEqual({ fault: expect.objectContaining({ code: 'phoneWithoutCountry' }) });
+    expect(read(['US', 'FR'])).toEqual({ value: '+33 612345678' });
+    expect(read(['FR'])).toEqual({ value: '+33 612345678' });
+    expect(read(['US'])).toEqual(unreadable);
+    expect(readPhoneNumber('FR 06 12 34 56 78', ['US'])).toEqual(unreadable);
+    expect(readPhoneNumber('FR:06 12 34 56 78', ['US'])).toEqual(unreadable);
+  });
+
+  it('reads any number of texts, and each of them in the same way again', () => {
+    const numbers = Array.from({ length: 2_500 }, (_, index) => `6${String(10_000_000 + index)}`);
+    const readAll = () => numbers.map((number) => readPhoneNumber(`+33${number}`, []));
+    const readings = numbers.map((number) => ({ value: `+33 ${number}` }));
+    expect([readAll(), readAll()]).toEqual([readings, readings]);
+  });
+
+  it('refuses a long text, again and again', () => {
+    const text = `+33612345678${' '.repeat(5_000)}x`;
+    const unreadable = { fault: expect.objectContaining({ code: 'phoneUnreadable' }) };
+    expect([readPhoneNumber(text, []), readPhoneNumber(text, [])]).toEqual([unreadable, unreadable]);
+  });
+});
