@@ -12,18 +12,20 @@ export interface LeaseRequest {
 
 /** One change of an atomic commit. */
 export type IdentityChange =
-  | { kind: 'insert'; identity: Identity; lease?: LeaseRequest }
+  | { kind: 'insert'; identity: Identity; lease?: LeaseRequest; ended?: LeasedOutcome | undefined }
   /**
    * Writes the columns that an IdP decides (desired, claimed, deletedAt, lastModified, version, state, attempts,
    * nextAttemptAt, origin), and `applied` if an unclaimed identity becomes claimed. Raises the revision. Applies only
    * if the stored version is `expected`. The lease is taken, and `progress` is written, only if the identity is still as
-   * it was read in `before`, and has no lease.
+   * it was read in `before`, and has no lease. With `ended`, the attempt has already ended: its outcome is saved, and the
+   * lease is released.
    */
   | {
       kind: 'update';
       identity: Identity;
       expected: number;
       lease?: LeaseRequest & { before: Identity; progress: Progress };
+      ended?: LeasedOutcome | undefined;
     }
   /**
    * Takes the traveler away from a tombstone: its link, applied values and reservation, and its pending work. Applies
@@ -45,6 +47,13 @@ export type IdentityChange =
   | { kind: 'unlink'; id: string }
   /** Deletes an unclaimed identity because a user of the IdP takes its place. */
   | { kind: 'deleteUnclaimed'; id: string };
+
+/** The outcome of an attempt that holds the lease `token`, and what is known of the identity that it was based on. */
+export interface LeasedOutcome {
+  token: string;
+  before: { revision: number; travelId?: string | undefined };
+  outcome: Outcome;
+}
 
 /**
  * A condition `column = value` with an index. userName and email addresses are compared without case, the others
@@ -142,7 +151,8 @@ export interface Identities {
     scan: ListScan<ListedIdentity>,
   ): Promise<ListPage<ListedIdentity>>;
   /**
-   * Commits all changes or none. `unleased`: committed, but without the lease and the progress of an update; `stale`: an identity no longer has its expected version; `duplicate`: another live identity has the userName.
+   * Commits all changes or none. `unleased`: committed, but without the lease, the progress and the end of an update;
+   * `stale`: an identity no longer has its expected version; `duplicate`: another live identity has the userName.
    */
   commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'unleased' | 'stale' | 'duplicate'>;
   /**

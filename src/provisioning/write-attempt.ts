@@ -7,6 +7,7 @@ import type {
   Announcement,
   Identities,
   IdentityChange,
+  LeasedOutcome,
   LeaseRequest,
   Leases,
   ReferenceRow,
@@ -35,13 +36,16 @@ export interface PendingWrite {
 /** `stale`: an identity has changed since it was read; `duplicate`: another live identity has the userName. */
 export type CommitResult = 'done' | 'stale' | 'duplicate';
 
+/** A step of the attempt that is part of the commit: an announced call, or the outcome of an attempt without a call. */
+type FirstStep = { announcement: Announcement } | { ended: LeasedOutcome };
+
 /** The only commit of a write. */
 export interface WriteCommit {
   /**
    * Commits the write and takes the lease, unless that has been done. Rejects with `NotLeased` if the attempt cannot go
-   * on, and with the error of the store if the commit failed.
+   * on, and with the error of the store if the commit failed. `first` is committed with the write.
    */
-  run(announcement?: Announcement): Promise<void>;
+  run(first?: FirstStep): Promise<void>;
   isBegun(): boolean;
   /** Resolves when the commit has ended; rejects with the error of the store. */
   result: Promise<CommitResult>;
@@ -70,9 +74,9 @@ export function writeCommit(deps: CommitDeps, write: PendingWrite, lease: LeaseR
   const result = new Promise<CommitResult>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  const commit = async (announcement: Announcement | undefined): Promise<void> => {
+  const commit = async (first: FirstStep | undefined): Promise<void> => {
     try {
-      const committed = await commitWrite(deps, withLease(write, lease, announcement));
+      const committed = await commitWrite(deps, withLease(write, lease, first));
       settle?.resolve(committed === 'unleased' ? 'done' : committed);
       if (committed !== 'done' || !canTakeLease(write))
         throw new NotLeased(committed === 'done' || committed === 'unleased');
@@ -82,8 +86,8 @@ export function writeCommit(deps: CommitDeps, write: PendingWrite, lease: LeaseR
     }
   };
   return {
-    run: (announcement) => {
-      running ??= commit(announcement);
+    run: (first) => {
+      running ??= commit(first);
       return running;
     },
     isBegun: () => running !== undefined,
@@ -114,15 +118,18 @@ export function canTakeLease({ before, changes }: PendingWrite): boolean {
 function withLease(
   write: PendingWrite,
   lease: LeaseRequest,
-  announcement: Announcement = {},
+  first: FirstStep | undefined,
 ): Pick<PendingWrite, 'identity' | 'changes'> {
   const { identity, before, changes } = write;
   if (!canTakeLease(write)) return { identity, changes };
+  const announcement: Announcement = first && 'announcement' in first ? first.announcement : {};
+  const ended = first && 'ended' in first ? first.ended : undefined;
   const leased = changes.map((change): IdentityChange => {
     if (!('identity' in change) || change.identity !== identity) return change;
-    if (change.kind === 'insert') return { ...change, identity: { ...identity, ...announcement }, lease };
+    if (change.kind === 'insert')
+      return { ...change, identity: { ...identity, ...announcement }, lease, ended };
     const { progress = identity.progress } = announcement;
-    return before ? { ...change, lease: { ...lease, before, progress } } : change;
+    return before ? { ...change, lease: { ...lease, before, progress }, ended } : change;
   });
   return { identity, changes: leased };
 }
@@ -137,7 +144,7 @@ interface WrittenStore {
 
 /**
  * Returns the dependencies of an attempt that commits its write before its first step with an effect. If that step is
- * the announcement of a call, it is part of the commit.
+ * the announcement of a call, or the outcome, it is part of the commit.
  */
 export function withCommitFirst<Deps extends WrittenStore>(
   deps: Deps,
@@ -159,10 +166,14 @@ export function withCommitFirst<Deps extends WrittenStore>(
     leases: {
       ...leases,
       waitFor: after(leases.waitFor),
-      finish: after(leases.finish),
+      finish: async (connection, id, token, before, outcome) => {
+        const isPart = !commit.isBegun();
+        await commit.run(isPart ? { ended: { token, before, outcome } } : undefined);
+        return isPart ? 'kept' : leases.finish(connection, id, token, before, outcome);
+      },
       announce: async (connection, id, token, announcement) => {
         const isPart = !commit.isBegun() && canBeCommitted(write, announcement);
-        await commit.run(isPart ? announcement : undefined);
+        await commit.run(isPart ? { announcement } : undefined);
         return isPart ? 'done' : leases.announce(connection, id, token, announcement);
       },
     },

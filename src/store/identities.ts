@@ -16,6 +16,7 @@ import {
   updateIdentity,
 } from './identity-changes.ts';
 import { type IdentityRow, readColumnNames, toIdentity } from './identity-row.ts';
+import { writeOutcome } from './leases.ts';
 import {
   identityList,
   type ListScope,
@@ -239,8 +240,11 @@ export async function commitChanges(
     let result: CommitResult = 'done';
     for (const change of changes) {
       if (change.kind === 'update' && change.lease) {
-        const { identity, lease } = change;
-        if (await updateAndLease(tx, { scope, dialect }, { identity, lease })) continue;
+        const { identity, lease, ended } = change;
+        if (await updateAndLease(tx, { scope, dialect }, { identity, lease })) {
+          if (ended) await writeOutcome(tx, { ...scope, id: identity.id }, ended);
+          continue;
+        }
         result = 'unleased';
       }
       if (!(await applyChange(tx, { scope, dialect }, change))) return 'stale';
@@ -265,11 +269,13 @@ async function applyChange(
 ): Promise<boolean> {
   switch (change.kind) {
     case 'insert': {
-      const { identity, lease } = change;
+      const { identity, lease, ended } = change;
       await insertIdentity(tx, scope, { identity, leased: lease && { dialect, lease } });
       // Checked after the insert: the reserved address then refuses others until the end of the transaction, so a
       // traveler with it is either linked already or will not be.
-      return !(await isReservedEmailTaken(tx, scope, identity));
+      if (await isReservedEmailTaken(tx, scope, identity)) return false;
+      if (ended) await writeOutcome(tx, { ...scope, id: identity.id }, ended);
+      return true;
     }
     case 'update':
       return updateIdentity(tx, scope, change);

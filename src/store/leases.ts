@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Outcome } from '../provisioning/identity.ts';
-import type { Announcement, Leases } from '../provisioning/store-ports.ts';
+import type { Announcement, LeasedOutcome, Leases } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { deleteUnclaimedOf } from './delete-identities.ts';
@@ -47,7 +47,7 @@ export function leases(database: Database): Leases {
         .execute();
     },
     finish: (connection, id, token, before, outcome: Outcome) =>
-      saveOutcome(database, { ...scopeOf(connection), id, token }, { before, outcome }),
+      saveOutcome(database, { ...scopeOf(connection), id }, { token, before, outcome }),
     release: async (connection, id, token) => {
       await updateHeld(connection, id, token).set({ lease_token: null, lease_until: null }).execute();
     },
@@ -119,32 +119,18 @@ export interface LeaseHolder extends Scope {
   token: string;
 }
 
-/** The outcome of a reconciliation, and what is known of the identity that it was based on. */
-interface AttemptResult {
-  before: Parameters<Leases['finish']>[3];
-  outcome: Outcome;
-}
-
 /**
  * Saves the outcome of a reconciliation and releases the lease. Writes only the reconciler's columns: if the IdP has
  * written the others meanwhile, the identity stays dirty. Results: see `Leases.finish`.
  */
-export async function saveOutcome(
+async function saveOutcome(
   { transaction, isDuplicate }: Database,
-  holder: LeaseHolder,
-  result: AttemptResult,
+  key: IdentityKey,
+  ended: LeasedOutcome,
 ): Promise<'kept' | 'moved' | 'lost' | 'taken'> {
-  const save = async (tx: Kysely<Tables>) => {
-    const { before, outcome } = result;
-    if (outcome.travelId !== undefined && outcome.travelId !== before.travelId)
-      await deleteUnclaimedOf(tx, { ...holder, travelId: outcome.travelId, keep: holder.id });
-    const written = await writeOutcome(tx, holder, result);
-    if (!written) return 'lost';
-    return written.revision === before.revision + 1 ? 'kept' : 'moved';
-  };
   try {
     const commitIf = (saved: string) => saved === 'kept' || saved === 'moved';
-    return await transaction(save, { durable: false, commitIf });
+    return await transaction((tx) => writeOutcome(tx, key, ended), { durable: false, commitIf });
   } catch (error) {
     // The unique index on travelers is violated: another identity was linked to the same traveler at the same moment.
     if (isDuplicate(error)) return 'taken';
@@ -152,10 +138,24 @@ export async function saveOutcome(
   }
 }
 
-async function writeOutcome(
+/** Saves the outcome in the transaction of the caller, in which nothing may follow the result `lost`. */
+export async function writeOutcome(
+  tx: Kysely<Tables>,
+  key: IdentityKey,
+  { token, before, outcome }: LeasedOutcome,
+): Promise<'kept' | 'moved' | 'lost'> {
+  const holder = { ...key, token };
+  if (outcome.travelId !== undefined && outcome.travelId !== before.travelId)
+    await deleteUnclaimedOf(tx, { ...holder, travelId: outcome.travelId, keep: holder.id });
+  const written = await updateWithOutcome(tx, holder, { before, outcome });
+  if (!written) return 'lost';
+  return written.revision === before.revision + 1 ? 'kept' : 'moved';
+}
+
+async function updateWithOutcome(
   tx: Kysely<Tables>,
   holder: LeaseHolder,
-  { before, outcome }: AttemptResult,
+  { before, outcome }: Pick<LeasedOutcome, 'before' | 'outcome'>,
 ): Promise<{ revision: number } | undefined> {
   const columns = { ...outcomeColumns(outcome), known: before.revision };
   const { travel_id, travel_email_key } = columns;

@@ -3,6 +3,7 @@ import type { KyselyPlugin, RootOperationNode } from 'kysely';
 import type { Database } from '../../src/store/database.ts';
 import { createDataFolder } from '../fixtures/data-folder.ts';
 import {
+  addressOf,
   emailsOf,
   managedBy,
   type ProvisioningFixture,
@@ -124,6 +125,27 @@ test('a change without an effect is one reading', () =>
     const { id } = await bridge.users.create(users, person('Ada'));
     const change = () => bridge.users.change(users, id, (current) => ({ ...current }), 'patch');
     expect(await stepsOf(change)).toEqual(['select identity']);
+  }));
+
+test('a change that nothing of the traveler depends on is one commit', () =>
+  withRecording(async ({ fixture: { bridge }, stepsOf }) => {
+    const { id } = await bridge.users.create(users, person('Ada'));
+    const after = person('Ada', { nickName: 'Countess' });
+    expect(await stepsOf(() => bridge.users.change(users, id, () => after, 'patch'))).toEqual([
+      'select identity',
+      'update identity',
+      'update identity',
+      'commit that waits for the disk',
+    ]);
+    expect(await bridge.users.read(users, id)).toMatchObject({ version: 2 });
+  }));
+
+test('a POST of a person who was imported reads the matches in a second search', () =>
+  withRecording(async ({ fixture, stepsOf }) => {
+    fixture.travel.addTraveler({ email: addressOf('Ada') });
+    await fixture.importTravelers();
+    const steps = await stepsOf(() => fixture.bridge.users.create(users, person('Ada')));
+    expect(steps.slice(0, 3)).toEqual(['select rules_in_force', 'select identity', 'select identity']);
   }));
 
 test('a change that must read the traveler commits first, and again before the call', () =>
