@@ -1,6 +1,7 @@
 import { types } from 'node:util';
-import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { ColumnTypes } from './migrations/column-types.ts';
+import type { Tables } from './tables.ts';
 import { StoreUnavailable } from './unavailable.ts';
 
 /** Everything that differs between the databases, apart from opening them. Only this file knows which one is in use. */
@@ -32,6 +33,8 @@ export interface Dialect {
   now(given: number): Expression<number>;
   /** Selects one row if there is a table with this name, otherwise none. */
   selectTable(name: string): RawBuilder<unknown>;
+  /** Updates the statistics by which the database chooses indexes. SQLite chooses without. */
+  updateStatistics(db: Kysely<Tables>, tables: (keyof Tables)[]): Promise<void>;
   /** True for a violation of any unique constraint. */
   isDuplicate(error: unknown): boolean;
   /** True for a violation of any foreign key. */
@@ -59,6 +62,7 @@ export const sqlite: Dialect = {
   skipLocked: (query) => query,
   now: (given) => sql.val(given),
   selectTable: (name) => sql`select 1 from sqlite_master where type = 'table' and name = ${name}`,
+  updateStatistics: async () => {},
   isDuplicate: (error) => hasMessage(error, 'UNIQUE constraint failed'),
   isReferenceViolation: (error) => hasMessage(error, 'FOREIGN KEY constraint failed'),
   isRetryable: () => false,
@@ -107,6 +111,9 @@ export function postgres(clock: DatabaseClock): Dialect {
         ? sql<number>`${given}::bigint`
         : sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
     selectTable: (name) => sql`select 1 where to_regclass(${name}) is not null`,
+    updateStatistics: async (db, tables) => {
+      await sql`analyze ${sql.join(tables.map((table) => sql.table(table)))}`.execute(db);
+    },
     isDuplicate: (error) => codeOf(error) === '23505',
     isReferenceViolation: (error) => codeOf(error) === '23503',
     isRetryable: (error) => retryable.includes(codeOf(error)),

@@ -12,9 +12,17 @@ import { batches, parseJson } from './queries.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 import { saveUnclaimed } from './unclaimed-identities.ts';
 
+/**
+ * The number of saved travelers after which the statistics of the tables are updated, once. PostgreSQL does so itself, but only
+ * once a minute: until then it takes the tables for empty, and the first import of many travelers reads them from the
+ * beginning each time.
+ */
+const STATISTICS_AFTER = 2_000;
+
 /** Returns the store operations of imports. */
 export function imports(database: Database): Imports {
-  const { db, scopeOf } = database;
+  const { db, dialect, scopeOf } = database;
+  let saved = 0;
   return {
     findKnown: (connection, travelIds) => findKnownTravelers(db, scopeOf(connection), travelIds),
     findLinkedElsewhere: (connection, account, travelIds) =>
@@ -29,7 +37,13 @@ export function imports(database: Database): Imports {
         .execute();
       return rows.flatMap(({ creating_key }) => creating_key ?? []);
     },
-    saveUnclaimed: (identities, seenAt) => saveUnclaimed(database, identities, seenAt),
+    saveUnclaimed: async (identities, seenAt) => {
+      await saveUnclaimed(database, identities, seenAt);
+      const before = saved;
+      saved += identities.length;
+      if (before < STATISTICS_AFTER && saved >= STATISTICS_AFTER)
+        await dialect.updateStatistics(db, ['identity', 'identity_email']);
+    },
     saveObserved: (connection, seen, seenAt) => saveObserved(database, scopeOf(connection), { seen, seenAt }),
     markSeen: async (connection, ids, seenAt) => {
       const scope = scopeOf(connection);

@@ -1,11 +1,14 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { Client } from 'pg';
+import { ensureConnection } from '../../src/store/connections.ts';
 import type { Database } from '../../src/store/database.ts';
 import { UnknownSchema } from '../../src/store/migrate.ts';
 import { DatabaseFault, openPostgres } from '../../src/store/postgres.ts';
+import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { type PostgresServer, startPostgres } from '../fixtures/postgres.ts';
+import { importedIdentity, NOW } from '../fixtures/store.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -287,4 +290,28 @@ test('a statement waits for a free connection, and is refused when none becomes 
   const waiting = database.ping();
   blocked.give();
   await Promise.all([holding, waiting]);
+});
+
+test('an import of many travelers updates the statistics of the tables once', async () => {
+  const name = await newDatabase();
+  const database = await open(server.url(name));
+  await ensureConnection(database, { id: 'okta', account: 'acme' });
+  const store = provisioningStore(database);
+  const rowsOf = async () => {
+    const { rows } = await sql<{ rows: number }>`
+      select reltuples::int as rows from pg_class where relname = 'identity'`.execute(database.db);
+    return rows[0]?.rows;
+  };
+  const save = (first: number, count: number) =>
+    store.imports.saveUnclaimed(
+      Array.from({ length: count }, (_, index) => importedIdentity(`p${first + index}`, `t${first + index}`)),
+      NOW,
+    );
+  await sql`alter table identity set (autovacuum_enabled = false)`.execute(database.db);
+  await save(0, 1_500);
+  expect(await rowsOf()).toBe(-1);
+  await save(1_500, 500);
+  expect(await rowsOf()).toBe(2_000);
+  await save(2_000, 500);
+  expect(await rowsOf()).toBe(2_000);
 });
