@@ -2,6 +2,7 @@
 module.exports = {
   ...require('./jest.postgres.config.cjs'),
   testMatch: ['**/*.slow.test.ts'],
+  maxWorkers: require('./jest.slow.config.cjs').maxWorkers,
   testPathIgnorePatterns: [
     '/node_modules/',
     // These use no database, or one of their own.
