@@ -200,6 +200,23 @@ describe('transactions that arrive together', () => {
 
 const relaxed = ['pragma synchronous = normal', 'pragma synchronous = full'];
 
+it('a query outside of a transaction waits for its end, and sees nothing of what is rolled back', async () => {
+  const { transaction } = database;
+  const reads: Promise<string[]>[] = [];
+  await transaction(
+    async (tx) => {
+      reads.push(keys());
+      await put(tx, 'a');
+      reads.push(keys());
+      await setImmediate();
+      reads.push(keys());
+    },
+    { commitIf: () => false },
+  );
+  reads.push(keys());
+  expect(await Promise.all(reads)).toEqual([[], [], [], []]);
+});
+
 describe('while a commit waits for the disk', () => {
   it('its relaxed transactions are done, its durable ones and all queries are not', async () => {
     const steps: string[] = [];
