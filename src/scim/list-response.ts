@@ -29,6 +29,9 @@ const MAX_BUFFERED = 262_144;
 /** Size of a page by cursor, in bytes: the page ends after the resource that exceeds it. */
 const MAX_PAGE_BYTES = 4_194_304;
 
+/** Resources are put together up to this length, in characters, because each piece costs several promises. */
+const PIECE_LENGTH = 16_384;
+
 /** After this time, in milliseconds, a long response yields to other requests before the next resource. */
 const PAUSE_MS = 5;
 
@@ -75,13 +78,14 @@ function serializeHead({ total, startIndex }: Head, progress?: Progress): string
   return JSON.stringify({ schemas, totalResults: total, startIndex, ...progress }).slice(0, -1);
 }
 
-/** Yields the resources with commas between them, and counts them in `progress`. */
+/** Yields the resources with commas between them, in pieces, and counts them in `progress`. */
 async function* serializeResources(
   { resources }: Page,
   progress: Progress,
   now: () => number,
 ): AsyncGenerator<string> {
   let bytes = 0;
+  let waiting = '';
   let pausedAt = now();
   for (const [index, { json, cursor }] of resources.entries()) {
     if (now() - pausedAt >= PAUSE_MS) {
@@ -95,9 +99,14 @@ async function* serializeResources(
     progress.itemsPerPage += 1;
     if (typeof text === 'string') {
       if (cursor) bytes += Buffer.byteLength(text);
-      yield `${comma}${text}`;
+      waiting += `${comma}${text}`;
+      if (waiting.length >= PIECE_LENGTH) {
+        yield waiting;
+        waiting = '';
+      }
     } else {
-      if (comma) yield comma;
+      yield `${waiting}${comma}`;
+      waiting = '';
       for await (const piece of text) {
         if (cursor) bytes += Buffer.byteLength(piece);
         yield piece;
@@ -105,8 +114,9 @@ async function* serializeResources(
     }
     if (!cursor || bytes < MAX_PAGE_BYTES || index === resources.length - 1) continue;
     progress.nextCursor = cursor();
-    return;
+    break;
   }
+  yield waiting;
 }
 
 /** `progress` is read after the last resource, when it is complete. */

@@ -98,11 +98,37 @@ function membersOf(json: string): string {
  * Returns the JSON text of `toMeta`. Building the text directly is faster, and it is needed for every user of a page.
  */
 function serializeMeta({ id, createdAt, lastModified, version }: UserView, base: string): string {
-  const created = new Date(createdAt).toISOString();
-  const modified = lastModified === createdAt ? created : new Date(lastModified).toISOString();
+  const created = toIsoTime(createdAt);
+  const modified = lastModified === createdAt ? created : toIsoTime(lastModified);
   const location = JSON.stringify(resourceUrl(userType, id, base));
   const tag = JSON.stringify(etagOf(version));
   return `{"resourceType":"User","created":"${created}","lastModified":"${modified}","location":${location},"version":${tag}}`;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The date of the last time that `toIsoTime` converted. */
+let lastDate = { start: 0, text: '1970-01-01T' };
+
+/**
+ * Returns the text of `toISOString`, faster: most times are of the same day as the last one, and only the time of day is
+ * computed then.
+ */
+function toIsoTime(time: number): string {
+  const ms = time - lastDate.start;
+  if (!(ms >= 0 && ms < DAY_MS)) {
+    const text = new Date(time).toISOString();
+    const start = Math.floor(time / DAY_MS) * DAY_MS;
+    lastDate = { start, text: text.slice(0, text.indexOf('T') + 1) };
+    return text;
+  }
+  const [hours, minutes] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60];
+  const seconds = Math.floor(ms / 1000) % 60;
+  return `${lastDate.text}${twoDigits(hours)}:${twoDigits(minutes)}:${twoDigits(seconds)}.${String(ms % 1000).padStart(3, '0')}Z`;
+}
+
+function twoDigits(value: number): string {
+  return value < 10 ? `0${value}` : `${value}`;
 }
 
 /** Converts a stored user to a SCIM resource: the IdP's values, and the attributes that the service adds. */

@@ -26,7 +26,7 @@ const views = fc
     travelUserId: fc.option(fc.string(), { nil: undefined }),
     groups: fc.array(fc.record({ value: fc.uuid(), display: fc.string({ unit: 'binary' }) })),
     version: fc.nat(),
-    createdAt: fc.nat(),
+    createdAt: fc.nat({ max: 8.64e15 - 1 }),
   })
   .map(({ resource, isKnown, ...view }): UserView => {
     const extensions = Object.keys(resource).filter((name) => name.includes(':'));
