@@ -59,6 +59,8 @@ const scenario = z.looseObject({
   steps: z.array(step).min(1),
 });
 
+/** A scenario as it is written in a file or in code: what has a default may be missing. */
+export type ScenarioDefinition = z.input<typeof scenario>;
 /** A recorded exchange: the requests of an identity provider, and the answers that it needs. */
 export type Scenario = z.infer<typeof scenario>;
 /** One request of a scenario with the expectations of its answer. */
@@ -67,6 +69,11 @@ export type Step = z.infer<typeof step>;
 export type StepRequest = Step['request'];
 /** The expected answer of a step. */
 export type Expectation = Step['expect'];
+
+/** Checks a scenario that was made in code, and adds the defaults. */
+export function parseScenario(definition: ScenarioDefinition): Scenario {
+  return scenario.parse(definition);
+}
 
 /** A scenario file is missing or invalid. The message names the file and the place. */
 export class ScenarioFault extends Error {

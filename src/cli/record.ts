@@ -1,0 +1,134 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Settings } from '../config/settings.ts';
+import type { ExchangeSource } from '../replay/exchanges.ts';
+import { type Recording, recordScenarios } from '../replay/recorder.ts';
+import { collectExchanges, type RecordingDeps } from '../replay/recording.ts';
+import type { ScenarioDefinition } from '../replay/scenario.ts';
+import type { Database } from '../store/database.ts';
+import { travelRoles } from '../translator/translation.ts';
+import { findConnection, withDatabase } from './connections.ts';
+import { type Action, escapeLine, formatTable, jsonLine, parseTime, type Shell } from './output.ts';
+
+/** The flags of `record`. */
+export interface RecordFlags {
+  connection: string;
+  out: string;
+  /** Epoch milliseconds. */
+  since?: number;
+  /** Milliseconds. */
+  for?: number;
+  json?: true;
+}
+
+/** Returns the function that adds the command `record`, which reads the log of exchanges of a database. */
+export function recordCommand(
+  openSource: (database: Database, settings: Settings) => ExchangeSource,
+): (program: Command, shell: Shell, action: Action) => void {
+  return (program, shell, action) => {
+    program
+      .command('record')
+      .description("write a connection's SCIM requests as scenario files for replay, with invented people")
+      .option('--connection <id>', 'the connection', 'default')
+      .requiredOption('--out <folder>', 'the folder of the files; it is created if it is missing')
+      .option('--since <time>', 'record the past from the log, e.g. 1h, 2d, 2026-11-20T08:00:00Z', parseTime)
+      .option('--for <duration>', 'how long to record, e.g. 10m; default: until Ctrl-C', parseDuration)
+      .option('--json', 'one JSON object for each file')
+      .action(
+        action((flags: RecordFlags) =>
+          withDatabase(shell, async (database, settings) => {
+            if (!findConnection(shell, settings, flags.connection)) return 1;
+            return record(shell, flags, { source: openSource(database, settings), ...untilInterrupted() });
+          }),
+        ),
+      );
+  };
+}
+
+const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+function parseDuration(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,6})([smh])$/.exec(text) ?? [];
+  if (count === undefined) throw new InvalidArgumentError('must be e.g. 90s, 10m or 2h.');
+  return Number(count) * (unitMs[unit] ?? 0);
+}
+
+/** What ends a recording, and its clock. */
+type Clock = Pick<RecordingDeps, 'now' | 'pause' | 'isEnded'>;
+
+/** Ends the recording at the first Ctrl-C or SIGTERM; the files are then written. A second one ends the program. */
+function untilInterrupted(): Clock {
+  const end = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => end.abort());
+  return {
+    now: Date.now,
+    isEnded: () => end.signal.aborted,
+    pause: (ms) => {
+      const options = end.signal.aborted ? {} : { signal: end.signal };
+      return setTimeout(ms, undefined, options).catch(() => undefined);
+    },
+  };
+}
+
+/** Records until the time is over or Ctrl-C is pressed, and writes one file for each scenario. */
+export async function record(
+  shell: Shell,
+  flags: RecordFlags,
+  { source, ...clock }: Clock & { source: ExchangeSource },
+): Promise<0> {
+  const { connection, since, for: duration } = flags;
+  const start = clock.now();
+  // With --since alone, the recording is of the past.
+  const until = duration === undefined ? (since === undefined ? undefined : start) : start + duration;
+  if (until === undefined)
+    shell.printError(`Recording the requests of ${escapeLine(connection)}. Ctrl-C ends it.`);
+  const progress = (count: number) => {
+    if (shell.isTerminal) shell.printError(`${count} requests so far`);
+  };
+  const exchanges = await collectExchanges(
+    { connection, since: since ?? start, until },
+    { source, progress, ...clock },
+  );
+  const recording = recordScenarios(exchanges, { vocabulary: travelRoles });
+  printRecording(shell, flags, recording);
+  return 0;
+}
+
+function printRecording(shell: Shell, { out, json, connection }: RecordFlags, recording: Recording): void {
+  const { scenarios, leftOut } = recording;
+  if (scenarios.length === 0) {
+    shell.printError(`There are no requests of ${escapeLine(connection)} in that time; nothing was written.`);
+    return;
+  }
+  mkdirSync(out, { recursive: true });
+  const files = scenarios.map((scenario) => ({
+    file: writeScenario(out, scenario),
+    steps: scenario.steps.length,
+  }));
+  if (json) for (const file of files) shell.print(jsonLine(file));
+  else {
+    shell.print(
+      formatTable(
+        ['file', 'steps'],
+        files.map(({ file, steps }) => [file, String(steps)]),
+      ),
+    );
+    shell.print(
+      `Play them with: npx jetbridge replay ${escapeLine(out)} --url <SCIM base URL> --token <token>`,
+    );
+  }
+  for (const reason of new Set(leftOut.map((one) => one.reason))) {
+    const count = leftOut.filter((one) => one.reason === reason).length;
+    shell.printError(`${count} ${count === 1 ? 'request was' : 'requests were'} left out: ${reason}.`);
+  }
+}
+
+/** Writes a scenario to a file of its name; with a number if there is such a file already. */
+function writeScenario(folder: string, scenario: ScenarioDefinition): string {
+  let file = join(folder, `${scenario.name}.json`);
+  for (let number = 2; existsSync(file); number += 1) file = join(folder, `${scenario.name}-${number}.json`);
+  writeFileSync(file, `${JSON.stringify(scenario, null, 2)}\n`);
+  return file;
+}

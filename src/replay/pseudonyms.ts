@@ -1,0 +1,163 @@
+import { type WordSource, wordSource } from './invented-words.ts';
+import { type PersonalKind, parseDate, type Token, tokenize } from './personal-tokens.ts';
+
+/** A personal text of the recording. */
+export interface PersonalText {
+  text: string;
+  kind: PersonalKind;
+}
+
+/** Replaces personal data in a text. */
+export type Pseudonymize = (text: string, kind?: PersonalKind) => string;
+
+/** How often the replacements are chosen anew if one of them happens to be a text of the recording. */
+const MAX_CHOICES = 50;
+
+/**
+ * Creates the replacements for a recording. Each word gets an invented one of the same length and case, wherever it
+ * stands: in a name, in the address made from it, or in a display name such as "Last, First". No text of four or more
+ * characters from the recording is ever a replacement. Nothing of the original can be computed from a replacement.
+ */
+export function createPseudonyms(originals: PersonalText[]): Pseudonymize {
+  const avoid = wordsToAvoid(originals);
+  const texts = new Set(originals.map(({ text }) => foldText(text)).filter((text) => text.length >= 4));
+  for (let choice = 1; ; choice += 1) {
+    const random = randomNumbers(choice);
+    const replace = pseudonyms(wordSource(random, avoid), random, avoid);
+    const isTaken = ({ text, kind }: PersonalText) => texts.has(foldText(replace(text, kind)));
+    if (choice === MAX_CHOICES || !originals.filter(hasWord).some(isTaken)) return replace;
+  }
+}
+
+/** A text without letters and digits has no personal data, and stays. */
+function hasWord({ text }: PersonalText): boolean {
+  return /[\p{L}\p{Nd}]/u.test(text);
+}
+
+function wordsToAvoid(originals: PersonalText[]): Set<string> {
+  const tokens = originals.flatMap(({ text, kind }) => tokenize(text, kind));
+  return new Set(tokens.filter(({ type }) => type !== 'kept').map(tokenKey));
+}
+
+function tokenKey({ type, text }: Token): string {
+  if (type === 'digits') return text.replace(/\D/g, '');
+  if (type === 'guid') return text.replaceAll('-', '').toLowerCase();
+  return type === 'date' ? (parseDate(text)?.iso ?? text) : foldText(text);
+}
+
+function pseudonyms(words: WordSource, random: () => number, avoid: Set<string>): Pseudonymize {
+  const replacements = new Map<string, string>();
+  const topLevels = new Map<string, string>();
+  const dates = new Set<string>();
+  const remember = (key: string, invent: () => string) => {
+    const known = replacements.get(key) ?? invent();
+    replacements.set(key, known);
+    return known;
+  };
+  const inventDate = () => {
+    for (let attempt = 0; ; attempt += 1) {
+      const date = randomDate(random, dates.size + attempt);
+      if (dates.has(date) || avoid.has(date) || avoid.has(date.slice(0, 4))) continue;
+      dates.add(date);
+      return date;
+    }
+  };
+  const replaceToken = (token: Token): string => {
+    const key = tokenKey(token);
+    switch (token.type) {
+      case 'kept':
+        return token.text;
+      case 'guid':
+        return copyGuidForm(
+          remember(`guid ${key}`, () => words.inventHex(32)),
+          token.text,
+        );
+      case 'date':
+        return copyDateForm(remember(`date ${key}`, inventDate), token.text);
+      case 'digits':
+        return copyDigits(
+          remember(key, () => words.inventWord(key)),
+          token.text,
+        );
+      case 'word': {
+        // The same word is another one below another top-level domain.
+        const { topLevel = topLevels.get(key) ?? '' } = token;
+        if (!topLevels.has(key) && token.topLevel !== undefined) topLevels.set(key, topLevel);
+        const own = topLevels.get(key) === topLevel || topLevel === '' ? key : `${key} ${topLevel}`;
+        return copyCase(
+          remember(own, () => words.inventWord(key)),
+          token.text,
+        );
+      }
+    }
+  };
+  return (text, kind) => tokenize(text, kind).map(replaceToken).join('');
+}
+
+/** Converts a text to NFC and lower case, code point by code point: letters whose lower case is longer stay. */
+function foldText(text: string): string {
+  return [...text.normalize('NFC')].map(foldCharacter).join('');
+}
+
+function foldCharacter(character: string): string {
+  const lower = character.toLowerCase();
+  return [...lower].length === 1 ? lower : character;
+}
+
+/** Gives a word in lower case the case and the normalization form of the original, letter by letter. */
+function copyCase(word: string, original: string): string {
+  const composed = [...original.normalize('NFC')];
+  const cased = [...word].map((letter, index) => {
+    const model = composed[index] ?? '';
+    return foldCharacter(model) === model ? letter : letter.toUpperCase();
+  });
+  const text = cased.join('');
+  return original === original.normalize('NFC') ? text : text.normalize('NFD');
+}
+
+/** Puts digits in the places of the original's digits. */
+function copyDigits(digits: string, original: string): string {
+  let next = 0;
+  return original.replace(/\d/g, () => {
+    next += 1;
+    return digits.charAt(next - 1);
+  });
+}
+
+/** Keeps hyphens, case, and the digits for version and variant (RFC 9562 §4). */
+function copyGuidForm(hex: string, original: string): string {
+  const plain = original.replaceAll('-', '');
+  let next = -1;
+  return original.replace(/[0-9a-f]/gi, (digit) => {
+    next += 1;
+    if (next === 12 || next === 16) return digit;
+    const replaced = hex.charAt(next);
+    return /[A-F]/.test(plain) ? replaced.toUpperCase() : replaced;
+  });
+}
+
+function copyDateForm(iso: string, original: string): string {
+  const [year = '', month = '', day = ''] = iso.split('-');
+  return parseDate(original)?.format(year, month, day) ?? iso;
+}
+
+const FIRST_YEAR = 1950;
+const YEARS = 50;
+
+/** Days are 12 at most, so that day and month may be exchanged. The more dates are taken, the more years follow. */
+function randomDate(random: () => number, taken: number): string {
+  const years = YEARS + Math.floor(taken / 50);
+  const two = (number: number) => String(1 + Math.floor(number * 12)).padStart(2, '0');
+  return `${FIRST_YEAR + Math.floor(random() * years)}-${two(random())}-${two(random())}`;
+}
+
+/** The generator "mulberry32": the same recording gives the same files. */
+function randomNumbers(seed: number): () => number {
+  let state = seed * 0x9e3779b9;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,207 @@
+import type { RecordedExchange } from './exchanges.ts';
+import { isScimObject, parseScimObject, resourcesOf, type ScimObject } from './expectations.ts';
+import { replaceInTarget } from './scim-texts.ts';
+
+/** A recorded exchange with its parsed parts. */
+export interface ParsedExchange {
+  recorded: RecordedExchange;
+  endpoint: 'Users' | 'Groups' | undefined;
+  /** The id in the path. */
+  id: string | undefined;
+  request: ScimObject | undefined;
+  response: ScimObject | undefined;
+  isSuccess: boolean;
+  isWrite: boolean;
+  /** The decoded filter of the query or of a search. */
+  filter: string | undefined;
+  /** The attributes that the request wants in the answer: all, all but some, or some. */
+  shows: 'all' | 'most' | 'some';
+}
+
+/** Parses the target and the bodies of an exchange. */
+export function parseExchange(recorded: RecordedExchange): ParsedExchange {
+  const { pathname, searchParams } = new URL(recorded.path, 'http://scim.example');
+  const [, endpoint, id] = /^\/(Users|Groups)(?:\/([^/]+))?$/.exec(pathname) ?? [];
+  const isSearch = id === '.search' || pathname === '/.search';
+  const request = parseScimObject(recorded.requestBody);
+  const parameters = isSearch ? (request ?? {}) : Object.fromEntries(searchParams);
+  return {
+    recorded,
+    endpoint: endpoint === 'Users' || endpoint === 'Groups' ? endpoint : undefined,
+    id: id === undefined || isSearch ? undefined : decode(id),
+    request,
+    response: parseScimObject(recorded.responseBody),
+    isSuccess: recorded.status < 400,
+    isWrite: !isSearch && !['GET', 'HEAD', 'OPTIONS'].includes(recorded.method),
+    filter: typeof parameters.filter === 'string' ? parameters.filter : undefined,
+    shows: parameters.attributes ? 'some' : parameters.excludedAttributes ? 'most' : 'all',
+  };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns true if a request names the resources that it wants: by id, or by a filter of equalities alone. */
+export function isExactRequest({ id, filter, isWrite }: ParsedExchange): boolean {
+  if (id !== undefined || isWrite) return true;
+  if (filter === undefined) return false;
+  const operators = filter.replace(/"(?:[^"\\]|\\.)*"/g, '');
+  return /\beq\b/i.test(operators) && !/\b(ne|co|sw|ew|gt|ge|lt|le|pr|not)\b/i.test(operators);
+}
+
+/** Returns the id of the resource that a POST created. */
+export function createdId({
+  recorded,
+  endpoint,
+  id,
+  response,
+  isSuccess,
+}: ParsedExchange): string | undefined {
+  const isCreate = recorded.method === 'POST' && endpoint !== undefined && id === undefined;
+  return isCreate && isSuccess && typeof response?.id === 'string' ? response.id : undefined;
+}
+
+/** A user or group of the recorded service. */
+interface KnownResource {
+  type: 'Users' | 'Groups';
+  /** As last seen; undefined if it was never seen whole. */
+  seen: ScimObject | undefined;
+  isDeleted: boolean;
+}
+
+/** The users and groups of the recorded service, as far as the exchanges so far have shown them. */
+export interface KnownResources {
+  get(id: string): KnownResource | undefined;
+  has(id: string): boolean;
+  /** Returns the id of a resource that was last seen with a userName or displayName. */
+  findByName(type: KnownResource['type'], name: string): string | undefined;
+  /** Learns from one more exchange. */
+  learn(exchange: ParsedExchange): void;
+}
+
+/** Creates an empty collection of known resources. */
+export function knownResources(): KnownResources {
+  const known = new Map<string, KnownResource>();
+  const note = (id: string, type: KnownResource['type'], seen?: ScimObject) => {
+    const before = known.get(id);
+    known.set(id, { type, seen: seen ?? before?.seen, isDeleted: false });
+  };
+  return {
+    get: (id) => known.get(id),
+    has: (id) => known.has(id),
+    findByName: (type, name) =>
+      [...known].find(([, one]) => one.type === type && !one.isDeleted && nameOf(one.seen) === name)?.[0],
+    learn: (exchange) => {
+      const { recorded, endpoint, id, response, isSuccess, isWrite, shows } = exchange;
+      if (!isSuccess || endpoint === undefined) return;
+      if (id !== undefined) note(id, endpoint);
+      for (const resource of resourcesOf(response)) {
+        const before = shows === 'most' ? known.get(String(resource.id))?.seen : undefined;
+        note(String(resource.id), endpoint, shows === 'some' ? undefined : { ...before, ...resource });
+      }
+      for (const member of membersIn(exchange)) if (!known.has(member)) note(member, 'Users');
+      const target = id === undefined ? undefined : known.get(id);
+      if (!target) return;
+      if (recorded.method === 'DELETE') target.isDeleted = true;
+      else if (isWrite && !response && target.seen) target.seen = afterGroupWrite(target.seen, exchange);
+    },
+  };
+}
+
+/** Returns the attribute of a user or group that must be unique, in lower case. */
+export function nameOf(resource: ScimObject | undefined): string | undefined {
+  const name = resource?.userName ?? resource?.displayName;
+  return typeof name === 'string' ? name.toLowerCase() : undefined;
+}
+
+/** Returns the ids of the members in a successful write of a group: they are always ids of the service. */
+function membersIn({ endpoint, request, isWrite, response }: ParsedExchange): string[] {
+  if (endpoint !== 'Groups' || !isWrite) return [];
+  const written = [request, ...operationsOf(request)].flatMap((one) => [
+    ...memberIds(one?.members),
+    ...(/^members$/i.test(String(one?.path)) ? memberIds(one?.value) : []),
+    ...(isScimObject(one?.value) ? memberIds(one.value.members) : []),
+  ]);
+  return [...written, ...memberIds(response?.members)];
+}
+
+function memberIds(value: unknown): string[] {
+  const list = Array.isArray(value) ? value : [value];
+  return list.flatMap((member) =>
+    isScimObject(member) && typeof member.value === 'string' ? [member.value] : [],
+  );
+}
+
+function operationsOf(request: ScimObject | undefined): ScimObject[] {
+  const operations = Object.entries(request ?? {}).find(([name]) => name.toLowerCase() === 'operations')?.[1];
+  return Array.isArray(operations) ? operations.filter(isScimObject) : [];
+}
+
+/** Applies a write that was answered without a body: the displayName and the members of a group. */
+function afterGroupWrite(group: ScimObject, { recorded, request }: ParsedExchange): ScimObject {
+  if (recorded.method === 'PUT') return { ...group, ...request };
+  return operationsOf(request).reduce(afterOperation, group);
+}
+
+function afterOperation(group: ScimObject, { op, path, value }: ScimObject): ScimObject {
+  const members = memberIds(group.members);
+  const withMembers = (ids: string[]) => ({
+    ...group,
+    members: [...new Set(ids)].map((id) => ({ value: id })),
+  });
+  const name = String(path ?? '').toLowerCase();
+  const kind = String(op).toLowerCase();
+  if (path === undefined && isScimObject(value))
+    return Object.entries(value).reduce(
+      (one, [key, part]) => afterOperation(one, { op, path: key, value: part }),
+      group,
+    );
+  if (name === 'displayname') return { ...group, displayName: value };
+  const removed = /^members\[value eq "(.*)"\]$/i.exec(String(path))?.[1];
+  if (removed !== undefined) return withMembers(members.filter((id) => id !== removed));
+  if (name !== 'members') return group;
+  if (kind === 'add') return withMembers([...members, ...memberIds(value)]);
+  if (kind === 'replace') return withMembers(memberIds(value));
+  return withMembers(value === undefined ? [] : members.filter((id) => !memberIds(value).includes(id)));
+}
+
+/** Returns the names of the attributes that a write sets, in lower case and without sub-attributes. */
+export function writtenAttributes({ request }: ParsedExchange): string[] {
+  const names = [request ?? {}, ...operationsOf(request)].flatMap((one) => [
+    ...Object.keys(one),
+    ...(typeof one.path === 'string' ? [one.path] : []),
+    ...(isScimObject(one.value) && one.path === undefined ? Object.keys(one.value) : []),
+  ]);
+  return names.map((name) => {
+    const [urn = ''] = /^urn:.*:(User|Group)(?=:|$)/i.exec(name) ?? [];
+    return (urn === '' ? name.replace(/[.[].*$/s, '') : urn).toLowerCase();
+  });
+}
+
+/** Returns all texts of a request that may be ids of the service: of its target and its body. */
+export function textsOfRequest({ recorded, request }: ParsedExchange): Set<string> {
+  const texts = new Set<string>();
+  const collect = (value: unknown): void => {
+    if (typeof value === 'string') {
+      texts.add(value);
+      for (const [, operand = ''] of value.matchAll(/"([^"]*)"/g)) texts.add(operand);
+      texts.add(value.replace(/^.*\//s, ''));
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, member] of Object.entries(value)) {
+        if (name.includes('"')) collect(name);
+        collect(member);
+      }
+    }
+  };
+  collect(request);
+  replaceInTarget(recorded.path, (text) => {
+    texts.add(text);
+    return text;
+  });
+  return texts;
+}

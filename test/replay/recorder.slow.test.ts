@@ -1,0 +1,100 @@
+import { recordScenarios } from '../../src/replay/recorder.ts';
+import {
+  type PlayedDay,
+  personalValues,
+  playDay,
+  scenariosOf,
+  withNumberedTexts,
+} from '../fixtures/recorded-days.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
+
+describe.each(['okta', 'entra'])('a day of %s', (idp) => {
+  let service: RunningService;
+  let day: PlayedDay;
+  beforeAll(async () => {
+    service = await startService();
+    day = await playDay(service, scenariosOf(idp));
+  }, 120_000);
+  afterAll(() => service.close());
+
+  async function onEmptyService<T>(work: (empty: RunningService) => Promise<T>): Promise<T> {
+    const empty = await startService();
+    try {
+      return await work(empty);
+    } finally {
+      await empty.close();
+    }
+  }
+
+  test('passes', () => {
+    expect(day.mismatches).toEqual([]);
+  });
+
+  test.each([
+    ['recorded as it was', {}, (exchanges: PlayedDay['exchanges']) => exchanges],
+    ['divided into scenarios of seven exchanges', { maximum: 7 }, (exchanges) => exchanges],
+    ['recorded from the third exchange of each scenario on', {}, dropFirst(3)],
+    [
+      'recorded from the fifth exchange of each scenario on, in scenarios of four',
+      { maximum: 4 },
+      dropFirst(5),
+    ],
+    ['recorded without the bodies of reads', {}, withoutReadBodies],
+    [
+      'begun late and without the bodies of reads',
+      { maximum: 9 },
+      (exchanges) => withoutReadBodies(dropFirst(3)(exchanges)),
+    ],
+  ] satisfies [string, object, (exchanges: PlayedDay['exchanges']) => PlayedDay['exchanges']][])(
+    '%s, it passes on an empty service',
+    async (_, options, change) => {
+      const { scenarios } = recordScenarios(change(day.exchanges), options);
+      const { mismatches } = await onEmptyService((empty) => playDay(empty, scenarios));
+      expect(mismatches).toEqual([]);
+    },
+    120_000,
+  );
+
+  test('the files have no value of a person, group or secret of that day', () => {
+    const { scenarios } = recordScenarios(day.exchanges);
+    const text = JSON.stringify(scenarios).toLowerCase();
+    const originals = personalValues(day.exchanges);
+    expect(originals.length).toBeGreaterThan(100);
+    expect(originals.filter((value) => hasWords(text, value.toLowerCase()))).toEqual([]);
+    expect(text).not.toContain(service.scimToken.toLowerCase());
+  });
+
+  test('played on an empty service, every answer equals the recorded one but for the invented values', async () => {
+    const { scenarios } = recordScenarios(day.exchanges);
+    const steps = scenarios.flatMap((scenario) => scenario.steps);
+    const played = await onEmptyService((empty) => playDay(empty, scenarios));
+    const again = played.exchanges.filter((_, index) => steps[index]?.note === undefined);
+    expect(withNumberedTexts(again)).toEqual(withNumberedTexts(day.exchanges));
+  }, 120_000);
+});
+
+/** Returns true if a text has the words of another, and not only letters of longer words ("Mary" is in "primary"). */
+function hasWords(text: string, words: string): boolean {
+  const bounded = `(?<![\\p{L}\\p{N}])${words.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}(?![\\p{L}\\p{N}])`;
+  return text.includes(words) && new RegExp(bounded, 'u').test(text);
+}
+
+/** Drops the first exchanges after each pause. */
+function dropFirst(count: number): (exchanges: PlayedDay['exchanges']) => PlayedDay['exchanges'] {
+  return (exchanges) => {
+    let position = 0;
+    return exchanges.filter(({ at }, index) => {
+      const before = exchanges[index - 1];
+      position = before && at - before.at < 60_000 ? position + 1 : 0;
+      return position >= count;
+    });
+  };
+}
+
+function withoutReadBodies(exchanges: PlayedDay['exchanges']): PlayedDay['exchanges'] {
+  return exchanges.map(({ responseBody, ...exchange }) =>
+    exchange.method === 'GET' && exchange.status < 400
+      ? exchange
+      : { ...exchange, ...(responseBody === undefined ? {} : { responseBody }) },
+  );
+}

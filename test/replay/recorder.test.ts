@@ -1,0 +1,238 @@
+import type { RecordedExchange } from '../../src/replay/exchanges.ts';
+import { recordScenarios } from '../../src/replay/recorder.ts';
+import type { ScenarioDefinition } from '../../src/replay/scenario.ts';
+import { playDay, scenariosOf } from '../fixtures/recorded-days.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
+
+const core = 'urn:ietf:params:scim:schemas:core:2.0:User';
+const START = Date.parse('2026-11-20T08:00:00Z');
+
+/** An exchange with the details that a test names. */
+function exchange(details: Partial<RecordedExchange> & { body?: object; answer?: object }): RecordedExchange {
+  const { body, answer, ...rest } = details;
+  return {
+    at: START,
+    connection: 'default',
+    method: 'GET',
+    path: '/Users',
+    requestHeaders: {
+      authorization: 'Bearer a-secret-token',
+      cookie: 'session=1',
+      'user-agent': 'Okta SCIM Client 1.0.0',
+    },
+    status: 200,
+    responseHeaders: { 'content-type': 'application/scim+json; charset=utf-8', 'set-cookie': 'x' },
+    ...(body ? { requestBody: JSON.stringify(body) } : {}),
+    ...(answer ? { responseBody: JSON.stringify(answer) } : {}),
+    ...rest,
+  };
+}
+
+const ada = {
+  schemas: [core],
+  id: 'id-of-ada',
+  userName: 'ada.king@corp.com',
+  active: true,
+  password: 'hunter2',
+};
+const created = exchange({ method: 'POST', status: 201, body: { ...ada, id: undefined }, answer: ada });
+const left = exchange({
+  at: START + 1_000,
+  method: 'PATCH',
+  path: '/Users/id-of-ada',
+  body: { Operations: [{ op: 'replace', path: 'active', value: false }] },
+  answer: { ...ada, active: false },
+});
+
+/** The steps of the only scenario, each as method, path and note. */
+function stepsOf(exchanges: RecordedExchange[]): string[] {
+  const { scenarios } = recordScenarios(exchanges);
+  return scenarios.flatMap(({ steps }) =>
+    steps.map(
+      ({ request, note }) => `${request.method} ${request.path}${note === undefined ? '' : `  ${note}`}`,
+    ),
+  );
+}
+
+function only(exchanges: RecordedExchange[]): ScenarioDefinition {
+  const { scenarios } = recordScenarios(exchanges);
+  const [scenario] = scenarios;
+  if (!scenario || scenarios.length > 1) throw new Error(`${scenarios.length} scenarios`);
+  return scenario;
+}
+
+describe('a recording', () => {
+  test('ids become variables, and what was created is deleted at the end', () => {
+    expect(stepsOf([created, left])).toEqual([
+      'POST /Users',
+      'PATCH /Users/{{user1}}',
+      'DELETE /Users/{{user1}}  clean-up',
+    ]);
+    expect(only([created, left]).steps[0]).toMatchObject({
+      capture: { user1: 'id' },
+      expect: { status: [201] },
+    });
+  });
+
+  test('a person who existed before is created first, as the recording shows the person', () => {
+    expect(stepsOf([left])).toEqual([
+      'POST /Users  set-up: existed before the recording',
+      'PATCH /Users/{{user1}}',
+      'DELETE /Users/{{user1}}  clean-up',
+    ]);
+    const [setUp, patch] = only([left]).steps;
+    expect(setUp?.request.body).toMatchObject({
+      schemas: [core],
+      userName: expect.stringMatching(/@\w{4}\.example$/),
+    });
+    expect(setUp?.request.body).not.toHaveProperty('active');
+    expect(patch?.expect.bodyMatches).toMatchObject({ id: '{{user1}}', active: false });
+  });
+
+  test('somebody holds a name that was refused', () => {
+    const refused = exchange({
+      method: 'POST',
+      status: 409,
+      body: { userName: 'ada.king@corp.com' },
+      answer: {
+        schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+        status: '409',
+        scimType: 'uniqueness',
+        detail: 'ada.king@corp.com is taken',
+      },
+    });
+    const [setUp, conflict] = only([refused]).steps;
+    expect(setUp?.request.body).toMatchObject({ userName: Object(conflict?.request.body).userName });
+    expect(conflict?.expect.bodyMatches).toEqual({
+      schemas: { $contains: 'urn:ietf:params:scim:api:messages:2.0:Error' },
+      status: '409',
+      scimType: 'uniqueness',
+    });
+    expect(JSON.stringify(only([refused]))).not.toContain('ada');
+  });
+
+  test('credentials, cookies and passwords are not in the file', () => {
+    const text = JSON.stringify(only([created, left]));
+    for (const secret of ['a-secret-token', 'session=1', 'hunter2', 'set-cookie'])
+      expect(text).not.toContain(secret);
+    expect(only([created]).steps[0]?.request.headers).toEqual({
+      Authorization: 'Bearer {{token}}',
+      'Content-Type': 'application/scim+json',
+      'User-Agent': 'Okta SCIM Client 1.0.0',
+    });
+  });
+
+  test('a request whose token was refused is played with a token that will be', () => {
+    const refused = exchange({ status: 401, answer: { status: '401' } });
+    expect(only([refused]).steps[0]?.request.headers).toMatchObject({ Authorization: 'Bearer no-token' });
+    const anonymous = exchange({ status: 401, answer: { status: '401' }, requestHeaders: {} });
+    expect(only([anonymous]).steps[0]?.request.headers).not.toHaveProperty('Authorization');
+  });
+
+  test('an ETag that an answer gave is passed on, and so is a cursor', () => {
+    const version = { ...ada, meta: { version: 'W/"7"' } };
+    const read = exchange({ path: '/Users/id-of-ada', answer: version });
+    const conditional = { ...left, at: START, requestHeaders: { 'if-match': 'W/"7"' } };
+    const page = exchange({
+      path: '/Users?cursor',
+      answer: { schemas: [], Resources: [], nextCursor: 'abc=' },
+    });
+    const next = exchange({ path: '/Users?cursor=abc%3D&count=2', answer: { schemas: [], Resources: [] } });
+    const [, first, second, third, fourth] = only([read, conditional, page, next]).steps;
+    expect(first?.capture).toEqual({ version2: 'meta.version' });
+    expect(second?.request.headers).toMatchObject({ 'If-Match': '{{version2}}' });
+    expect(third?.capture).toEqual({ cursor4: 'nextCursor' });
+    expect(fourth?.request.path).toBe('/Users?cursor={{cursor4}}&count=2');
+  });
+
+  test('the encoding of a filter stays as the IdP sends it', () => {
+    const plus = exchange({ path: "/Users?filter=userName+eq+%22sean.o'neil%2bx%40corp.example%22&count=1" });
+    expect(stepsOf([plus])[0]).toMatch(
+      /^GET \/Users\?filter=userName\+eq\+%22[a-z]{4}\.[a-z]'[a-z]{4}%2b[a-z]%40[a-z]{4}\.example%22&count=1$/,
+    );
+  });
+
+  test('a scenario ends before a long pause, and after the most exchanges', () => {
+    const later = { ...left, at: START + 3_600_000 };
+    const { scenarios } = recordScenarios([created, later]);
+    expect(scenarios.map(({ name }) => name)).toEqual(['okta-2026-11-20-0800', 'okta-2026-11-20-0900']);
+    expect(recordScenarios([created, left], { maximum: 1 }).scenarios.map(({ name }) => name)).toEqual([
+      'okta-2026-11-20-0800',
+      'okta-2026-11-20-0800-2',
+    ]);
+  });
+
+  test('outages, and writes whose bodies are lost, are left out and told', () => {
+    const outage = exchange({ status: 503 });
+    const { requestBody: _, ...lost } = left;
+    const { scenarios, leftOut } = recordScenarios([created, outage, lost]);
+    expect(scenarios.flatMap(({ steps }) => steps)).toHaveLength(2);
+    expect(leftOut.map(({ reason }) => reason)).toEqual([
+      'the service was overloaded or out of order',
+      'the log has no body of the request',
+    ]);
+  });
+
+  test('a body that is no JSON is played as one', () => {
+    const broken = exchange({
+      method: 'POST',
+      status: 400,
+      requestBody: '{"userName": "ada.king@corp.com",}',
+    });
+    const [step] = only([broken]).steps;
+    expect(() => JSON.parse(step?.request.rawBody ?? '{}')).toThrow();
+    expect(step?.request.rawBody).not.toMatch(/ada|king|corp/);
+  });
+
+  test('roles that the caller names stay', () => {
+    const body = { ...ada, roles: [{ value: 'accountant' }, { value: 'Friend of Ada' }] };
+    const { scenarios } = recordScenarios([exchange({ method: 'POST', status: 201, body })], {
+      vocabulary: ['accountant'],
+    });
+    const text = JSON.stringify(scenarios);
+    expect(text).toContain('"accountant"');
+    expect(text).not.toMatch(/Friend|Ada/);
+  });
+});
+
+describe.each(['okta', 'entra'])('the day of %s in the demo', (idp) => {
+  let services: RunningService[];
+  beforeEach(async () => {
+    services = [await startService(), await startService()];
+  });
+  afterEach(() => Promise.all(services.map((service) => service.close())));
+
+  test('recorded and played on an empty service, it leaves the same travelers but for the invented values', async () => {
+    const [service, empty] = services;
+    if (!service || !empty) throw new Error('no services');
+    const day = await playDay(
+      service,
+      scenariosOf(idp).filter(({ tags }) => tags.includes('demo')),
+    );
+    const { scenarios } = recordScenarios(day.exchanges);
+    const withoutCleanUp = scenarios.map(({ steps, ...scenario }) => ({
+      ...scenario,
+      steps: steps.filter(({ note }) => note !== 'clean-up'),
+    }));
+    const { mismatches } = await playDay(empty, withoutCleanUp);
+    expect(mismatches).toEqual([]);
+    const travelers = await withoutValues(service);
+    expect(travelers.length).toBeGreaterThan(2);
+    expect(await withoutValues(empty)).toEqual(travelers);
+  }, 60_000);
+});
+
+/** Returns the travelers of a service with the length of each text in its place; ids and times are left out. */
+async function withoutValues({ url, travelApiKey }: RunningService): Promise<string[]> {
+  const answer = await fetch(`${url}/api/users?limit=100`, {
+    headers: { Authorization: `Bearer ${travelApiKey}` },
+  });
+  const { data } = (await answer.json()) as { data: object[] };
+  const shapes = data.map((traveler) =>
+    JSON.stringify(traveler, (name, value) => {
+      if (/id$|At$/i.test(name)) return value === null ? null : 'set';
+      return typeof value === 'string' && name !== 'countryCode' ? value.length : value;
+    }),
+  );
+  return shapes.toSorted();
+}
