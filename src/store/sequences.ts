@@ -78,16 +78,27 @@ const updateFeed = compiledQuery<
  */
 export class InsertionNumbers {
   #last = 0;
+  readonly #random: () => number;
   readonly #shift: number;
 
   constructor(random: () => number) {
-    this.#shift = Math.floor(random() * MICROSECONDS);
+    this.#random = random;
+    this.#shift = this.#newShift();
   }
 
   /** Returns the number of a resource that is created at a time, in epoch milliseconds. */
   next(createdAt: number): number {
     this.#last = Math.max(this.#last + 1, createdAt * MICROSECONDS + this.#shift);
     return this.#last;
+  }
+
+  /** Leaves out some numbers after a collision, because the other process takes the next ones, too. */
+  skip(): void {
+    this.#last += this.#newShift();
+  }
+
+  #newShift(): number {
+    return Math.floor(this.#random() * MICROSECONDS);
   }
 }
 

@@ -42,12 +42,16 @@ const noEncryption: Encryption = {
 };
 
 /** Returns the store of the travel service's resources. Deliveries of webhooks can be read like resources. */
-export function travelStore(database: Database, encryption: Encryption = noEncryption): TravelStore {
+export function travelStore(
+  database: Database,
+  encryption: Encryption = noEncryption,
+  random: () => number = Math.random,
+): TravelStore {
   const { db, dialect, transaction } = database;
   const memory: TravelPageMemory = new PageMemory();
   const deps = {
     encryption,
-    numbers: new InsertionNumbers(Math.random),
+    numbers: new InsertionNumbers(random),
     slots: dialect.counterSlots,
     readShared: resourceReader(dialect.shareRows),
     readLocked: resourceReader(dialect.lockRows),
@@ -61,7 +65,7 @@ export function travelStore(database: Database, encryption: Encryption = noEncry
         ? readDeliveryPageFrom(db, query, edge)
         : readTravelPageFrom(db, query, edge),
     write: (types, work) =>
-      repeatConflicts(database, async (tx) => {
+      repeatConflicts(database, deps.numbers, async (tx) => {
         await lockTypes(tx, types);
         const context = { ...deps, counts: new CountChanges(), appended: [], tx };
         const result = await work(travelWrites(context));
@@ -82,14 +86,16 @@ const MAX_RUNS = 3;
  */
 async function repeatConflicts<T>(
   { transaction, dialect }: Database,
+  numbers: InsertionNumbers,
   work: (tx: Transaction<Tables>) => Promise<T>,
 ): Promise<T> {
   for (let run = 1; ; run++) {
     try {
       return await transaction(work);
     } catch (error) {
-      const isConflict = dialect.isReferenceViolation(error) || dialect.isDuplicate(error);
-      if (!isConflict || run === MAX_RUNS) throw error;
+      const isDuplicate = dialect.isDuplicate(error);
+      if (run === MAX_RUNS || !(isDuplicate || dialect.isReferenceViolation(error))) throw error;
+      if (isDuplicate) numbers.skip();
     }
   }
 }

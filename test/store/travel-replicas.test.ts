@@ -65,6 +65,18 @@ describe('two processes that write at once', () => {
     expect((await other.read([thing('a')]))[0]?.doc).toEqual({ count: 20 });
   });
 
+  test('may take the same numbers for resources of one moment', async () => {
+    const [first, second] = await openTwo();
+    const one = travelStore(first, undefined, () => 0);
+    const random = [0, 0.5];
+    const other = travelStore(second, undefined, () => random.shift() ?? 0);
+    const insert = (store: typeof one, id: string) =>
+      store.write([], (within) => within.insert(thing(id), bare));
+    for (let n = 0; n < 10; n += 1) await insert(one, `a${n}`);
+    await insert(other, 'b');
+    expect((await one.page(list)).resources).toHaveLength(11);
+  });
+
   test('keep exact totals', async () => {
     const { one, other } = await twoStores();
     const write = async (_: unknown, n: number) => {
