@@ -13,7 +13,7 @@ import {
   withoutRemoval,
 } from './decide.ts';
 import { firstThatHolds, ruleSources, toConditional } from './rule-sources.ts';
-import { type Rule, type Rules, toRuleChain } from './rules.ts';
+import { type ConditionalRule, type Rule, type Rules, toRuleChain } from './rules.ts';
 import type { AppliedField, CustomField, FieldKey, Lookups, TraceEntry, WantedField } from './translation.ts';
 import { type Fault, isEqualJson, type ReadContext, unusable, withMappingPath } from './values.ts';
 
@@ -179,8 +179,8 @@ interface KnownField {
 }
 
 /**
- * Makes the step of the rules for a custom field. A rule with an unknown custom field may mean this one, so that its
- * value must not be removed: it may be the rule that should be used.
+ * Makes the step of the rules for a custom field. A rule of the file with an unknown custom field may mean this one, and
+ * may be the rule that should be used. Until the mapping is corrected, no value is removed because of it.
  */
 function knownFieldStep(
   { field, rules }: KnownField,
@@ -192,19 +192,38 @@ function knownFieldStep(
   return chainStep(key, rules, {
     use: (rule) => {
       if (rule.origin === 'collection' && hasUnknown) return customFieldStep(rule, field, true);
-      const plain = customFieldStep(rule, field, false);
-      const conditional = toRuleChain(findUnknownBefore(rule)).conditional;
-      if (conditional.length === 0) return plain;
-      const others = conditional.map((other) =>
-        toConditional(other, key, customFieldStep(rule, field, true)),
-      );
-      return (draft, input) => (firstThatHolds(others, input.user) ?? plain)(draft, input);
+      const step = customFieldStep(rule, field, false);
+      const { conditional } = toRuleChain(findUnknownBefore(rule));
+      return conditional.length === 0 ? step : undecidedStep(step, { rule, key, unknown: conditional });
     },
     none: ({ fields }) => {
       fields[key] = { kind: hasUnknown ? 'kept' : 'absent' };
     },
     override: (rule, owner) => overriddenStep(rule, owner, field),
   });
+}
+
+/**
+ * Makes a step that keeps the applied value if the condition of an unknown rule holds, which may mean the same custom
+ * field and comes first.
+ */
+function undecidedStep(
+  step: Step,
+  { rule, key, unknown }: { rule: Rule; key: FieldKey; unknown: ConditionalRule[] },
+): Step {
+  const tests = unknown.map((other) => toConditional(other, key, other));
+  const entry: TraceEntry = {
+    field: key,
+    origin: rule.origin,
+    rule: rule.text,
+    outcome: 'kept',
+    reason: 'a rule with an unknown custom field comes first, and may mean this one',
+  };
+  return (draft, input) => {
+    if (!input.context.applied[key] || !firstThatHolds(tests, input.user)) return step(draft, input);
+    draft.fields[key] = { kind: 'kept' };
+    draft.trace.push(entry);
+  };
 }
 
 function overriddenStep(rule: Rule, owner: Rule, { id, name }: CustomField): Step {

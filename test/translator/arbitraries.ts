@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { parseFilter } from '../../src/schema/filter-parser.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import type { AppliedFields } from '../../src/translator/translation.ts';
@@ -130,14 +131,70 @@ export const anyTarget: fc.Arbitrary<JsonObject> = fc.oneof(
     .map((customFieldId) => ({ customFieldId })),
 );
 
-/** A rule for a target. */
-export function ruleFor(target: JsonObject): fc.Arbitrary<JsonObject> {
+const transforms = fc.option(fc.array(transform, { maxLength: 4 }), { nil: [] });
+
+/** A rule for a target that reads one attribute, as rules of the collection do. */
+export function plainRuleFor(target: JsonObject): fc.Arbitrary<JsonObject> {
+  return fc.record({ scimAttribute: path, transforms }).map((rule) => ({ ...rule, ...target }));
+}
+
+const literal = fc.oneof(
+  fc.constantFrom(' ', ', ', '{{', '}}', 'Marketing', 'HQ', 'ada@x.example', 'fr'),
+  fc.string({ maxLength: 6 }).map((some) => some.replace(/[{}]/g, '')),
+);
+const inserted = path.filter((some) => !/^(name|addresses.*)$|:roles$/.test(some)).map((some) => `{${some}}`);
+const template = fc
+  .array(fc.oneof(literal, inserted), { minLength: 1, maxLength: 4 })
+  .map((parts) => parts.join(''))
+  .filter((some) => some.trim() !== '');
+
+const comparison = fc
+  .tuple(
+    path.filter((some) => !some.includes('[')),
+    fc.constantFrom('eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'),
+    fc.oneof(
+      likely.filter((value) => typeof value !== 'object'),
+      fc.constant(null),
+    ),
+  )
+  .map(([name, operator, value]) => `${name} ${operator} ${JSON.stringify(value)}`);
+const simpleCondition = fc.oneof(
+  comparison,
+  path.map((some) => (some.endsWith(']') ? some : `${some} pr`)),
+);
+
+/** A SCIM filter with attributes of `anyUser`. */
+export const anyCondition: fc.Arbitrary<string> = fc
+  .oneof(
+    simpleCondition,
+    fc.tuple(simpleCondition, fc.constantFrom('and', 'or'), simpleCondition).map((words) => words.join(' ')),
+    simpleCondition.map((some) => `not (${some})`),
+  )
+  .filter((some) => !('fault' in parseFilter(some)));
+
+/** What a rule reads. */
+const input: fc.Arbitrary<JsonObject> = fc.oneof(
+  { weight: 3, arbitrary: path.map((scimAttribute) => ({ scimAttribute })) },
+  fc.array(path, { minLength: 1, maxLength: 3 }).map((sources) => ({ sources })),
+  template.map((text) => ({ template: text })),
+);
+
+/** The rules for a target: all but the last have a condition, and the last may have one. */
+export function rulesFor(target: JsonObject): fc.Arbitrary<JsonObject[]> {
+  const conditional = fc
+    .tuple(input, transforms, anyCondition)
+    .map(([reads, steps, when]) => ({ ...reads, transforms: steps, ...target, when }));
+  const last = fc
+    .tuple(input, transforms, fc.option(anyCondition, { nil: undefined, freq: 3 }))
+    .map(([reads, steps, when]) => ({
+      ...reads,
+      transforms: steps,
+      ...target,
+      ...(when === undefined ? {} : { when }),
+    }));
   return fc
-    .record({
-      scimAttribute: path,
-      transforms: fc.option(fc.array(transform, { maxLength: 4 }), { nil: [] }),
-    })
-    .map((rule) => ({ ...rule, ...target }));
+    .tuple(fc.array(conditional, { maxLength: 2 }), last)
+    .map(([some, end]): JsonObject[] => [...some, end]);
 }
 
 const role = fc.constantFrom('accountant', 'admin', 'authAdmin', 'guest', 'manager', 'premium');
@@ -161,7 +218,7 @@ const settings = fc.record(
   { requiredKeys: [] },
 );
 
-/** A mapping without faults, with any rules, transforms and settings. */
+/** A mapping without faults, with any rules, transforms and settings; several rules may set one field. */
 export const anyMapping: fc.Arbitrary<JsonObject> = fc
   .tuple(
     fc.uniqueArray(fc.oneof(anyTarget, fc.constant<JsonObject>({ customField: 'Nowhere' })), {
@@ -172,8 +229,8 @@ export const anyMapping: fc.Arbitrary<JsonObject> = fc
   )
   .chain(([targets, rest]) =>
     fc
-      .tuple(...targets.map(ruleFor))
-      .map((rules): JsonObject => ({ ...JSON.parse(JSON.stringify(rest)), scimUserMapping: rules })),
+      .tuple(...targets.map(rulesFor))
+      .map((rules): JsonObject => ({ ...JSON.parse(JSON.stringify(rest)), scimUserMapping: rules.flat() })),
   )
   .filter((mapping) => 'mapping' in parseMapping(mapping));
 

@@ -42,6 +42,23 @@ function ruleOf({ target, named }: (typeof values)[number]): fc.Arbitrary<JsonOb
     .map((rule): JsonObject => ({ ...rule, ...target }));
 }
 
+/** Up to three rules for one target: those before the last have a condition. */
+function rulesOfTarget(one: (typeof values)[number]): fc.Arbitrary<JsonObject[]> {
+  const rule = fc.oneof(
+    ruleOf(one),
+    fc.constantFrom(...one.named).map((template): JsonObject => ({ template, ...one.target })),
+  );
+  const conditional = fc
+    .tuple(rule, fc.constantFrom('title eq "A"', 'title eq "B"', 'title pr', `${person}:skills eq "Sales"`))
+    .map(([some, when]): JsonObject => ({ ...some, when }));
+  return fc
+    .tuple(
+      fc.uniqueArray(conditional, { selector: ({ when }) => when, maxLength: 2 }),
+      fc.oneof(rule, conditional),
+    )
+    .map(([some, last]) => [...some.filter(({ when }) => when !== last['when']), last]);
+}
+
 const defaults = fc.record(
   {
     billingProfile: fc.constantFrom({ id: 'b-2' }, { name: 'HQ' }),
@@ -54,10 +71,13 @@ const defaults = fc.record(
 /** A mapping whose names are all known. */
 const correctMapping = fc
   .tuple(
-    fc.subarray(values).chain((some) => fc.tuple(...some.map(ruleOf))),
+    fc.subarray(values).chain((some) => fc.tuple(...some.map(rulesOfTarget))),
     defaults,
   )
-  .map(([scimUserMapping, named]): JsonObject => plain({ scimUserMapping, defaults: named }));
+  .map(
+    ([scimUserMapping, named]): JsonObject =>
+      plain({ scimUserMapping: scimUserMapping.flat(), defaults: named }),
+  );
 
 const anyText = fc.constantFrom<Json[]>('A', 'B', 'C', 'Sales', 'HQ', 'Nowhere at all', '');
 const userOfNames = fc
@@ -148,9 +168,9 @@ function appliedFrom({ fields }: Translation): AppliedFields {
 
 type NamePath = (string | number)[];
 
-/** The paths of all names: in `defaults`, custom fields, results of `map`, and `default` transforms. */
+/** The paths of all names: in `defaults`, custom fields, templates without a path, results of `map`, and `default` transforms. */
 function namesIn(json: Json | undefined, path: NamePath = []): NamePath[] {
-  if (typeof json === 'string') return isName(path) ? [path] : [];
+  if (typeof json === 'string') return isName(path, json) ? [path] : [];
   if (typeof json !== 'object' || json === null) return [];
   const entries = Array.isArray(json)
     ? json.map((value, index) => [index, value] as const)
@@ -158,10 +178,12 @@ function namesIn(json: Json | undefined, path: NamePath = []): NamePath[] {
   return entries.flatMap(([key, value]) => namesIn(value, [...path, key]));
 }
 
-function isName(path: NamePath): boolean {
+function isName(path: NamePath, text: string): boolean {
   const [head] = path;
   if (head === 'defaults') return true;
-  return head === 'scimUserMapping' && /^(customField|customFieldId|default|map)$/.test(kindOf(path));
+  const kind = kindOf(path);
+  if (kind === 'template') return !text.includes('{');
+  return head === 'scimUserMapping' && /^(customField|customFieldId|default|map)$/.test(kind);
 }
 
 function kindOf(path: NamePath): string {
@@ -179,18 +201,21 @@ function brokenAt(mapping: JsonObject, path: NamePath): JsonObject {
   return plain(put(mapping, path));
 }
 
-/** True if two rules of the file set one custom field, which is a fault of another kind. */
+/** True if two rules of the file set one custom field and the first has no condition, which is a fault of another kind. */
 function hasDuplicateTarget({ scimUserMapping }: JsonObject): boolean {
   const rows: JsonObject[] = plain({ rows: scimUserMapping ?? [] })['rows'] as unknown as JsonObject[];
-  const ids = rows.flatMap(({ customField, customFieldId }) =>
-    customField === undefined
-      ? [customFieldId]
-      : lookups.customFields
-          .filter(({ name }) => name.toLowerCase() === String(customField).toLowerCase())
-          .map(({ id }) => id),
-  );
-  const known = ids.filter((id) => id !== undefined);
-  return new Set(known).size < known.length;
+  const decided = new Set<Json>();
+  for (const { customField, customFieldId, when } of rows) {
+    const ids =
+      customField === undefined
+        ? [customFieldId].flatMap((id) => id ?? [])
+        : lookups.customFields
+            .filter(({ name }) => name.toLowerCase() === String(customField).toLowerCase())
+            .map(({ id }) => id);
+    if (ids.some((id) => decided.has(id))) return true;
+    if (when === undefined) for (const id of ids) decided.add(id);
+  }
+  return false;
 }
 
 function plain(json: unknown): JsonObject {

@@ -197,3 +197,37 @@ describe('mapped attributes', () => {
     expect(shown({ customFields: title }, mapping)).toMatchObject({ userName: 'ada@x.example' });
   });
 });
+
+describe('rules that cannot be inverted set no attribute', () => {
+  const traveler = {
+    firstName: 'Ada',
+    customFields: [{ customFieldId: 'cf-title', values: [{ data: 'Buyer' }] }],
+  };
+
+  it.each<[string, { [member: string]: Json }]>([
+    ['several sources', { sources: ['title', 'nickName'] }],
+    ['a template', { template: '{title}' }],
+    ['a condition', { scimAttribute: 'title', when: 'userType pr' }],
+  ])('%s', (_title, members) => {
+    const mapping = { scimUserMapping: [{ customField: 'Job title', ...members }] };
+    expect(shown(traveler, mapping)).toEqual(shown(traveler));
+  });
+
+  it('one source is inverted like a scimAttribute', () => {
+    const mapping = { scimUserMapping: [{ sources: ['title'], customField: 'Job title' }] };
+    expect(shown(traveler, mapping)).toMatchObject({ title: 'Buyer' });
+  });
+
+  it('the rule without a condition is inverted', () => {
+    const mapping = {
+      scimUserMapping: [
+        { scimAttribute: 'userType', customField: 'Job title', when: 'active eq false' },
+        { scimAttribute: 'title', customField: 'Job title' },
+        { scimAttribute: 'displayName', userAttribute: 'firstName', when: 'userType eq "Contractor"' },
+        { scimAttribute: 'nickName', userAttribute: 'firstName' },
+      ],
+    };
+    expect(shown(traveler, mapping)).toMatchObject({ title: 'Buyer', nickName: 'Ada' });
+    expect(shown(traveler, mapping)).not.toHaveProperty('userType');
+  });
+});

@@ -1,11 +1,14 @@
 import fc from 'fast-check';
+import { matchesFilter } from '../../src/schema/filter-match.ts';
+import { parseFilter } from '../../src/schema/filter-parser.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
+import { userType } from '../../src/schema/resource-types.ts';
 import { findManagerReferences } from '../../src/translator/compiled-fields.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { previewText } from '../../src/translator/preview.ts';
 import { expandTrace } from '../../src/translator/trace.ts';
 import { fieldKeys, rulesOf, translate } from '../fixtures/translator.ts';
-import { anyApplied, anyJson, anyMapping, anyUser } from './arbitraries.ts';
+import { anyApplied, anyCondition, anyJson, anyMapping, anyUser } from './arbitraries.ts';
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const travel = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
@@ -89,10 +92,84 @@ it('a value that is left out has a finding', () => {
   );
 });
 
+it('any text is a template and a condition, or a fault with its place; translated, it never throws', () => {
+  const piece = fc.oneof(
+    fc.constantFrom('{', '}', '{{', '}}', '"', '\\', '[', ']', '(', ')', ' ', '.', ':', '\n'),
+    fc.constantFrom(
+      'title',
+      'userType',
+      'emails',
+      'emails.value',
+      'name',
+      'type',
+      'urn:acme:hr:1.0:Person:badge',
+    ),
+    fc.constantFrom(' eq ', ' pr', ' and ', ' or ', 'not (', ' co ', ' ge ', 'true', 'null', '"x"', '7'),
+    fc.string({ maxLength: 3 }),
+  );
+  const anyText = fc.oneof(
+    fc.string(),
+    fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')),
+    anyCondition,
+  );
+  let read = 0;
+  fc.assert(
+    fc.property(anyText, anyText, anyUser, (template, when, user) => {
+      for (const members of [{ template }, { scimAttribute: 'title', when }, { sources: [template, when] }]) {
+        const mapping = { scimUserMapping: [{ customField: 'Job title', ...members }] };
+        const result = parseMapping(mapping);
+        if ('mapping' in result) {
+          read += 1;
+          const { fields, trace } = translate(user, { mapping });
+          expect(fields['customFields.cf-title']).toBeDefined();
+          expect(expandTrace(trace).some(({ field }) => field === 'customFields.cf-title')).toBe(true);
+        } else
+          for (const { path, problem, remedy } of result.faults) {
+            expect(path).toMatch(/^scimUserMapping\[0\]\./);
+            expect([problem, remedy]).not.toContain('');
+          }
+      }
+    }),
+    { numRuns: 1500 },
+  );
+  expect(read).toBeGreaterThan(400);
+});
+
+it('of several rules for one field, the first is used whose condition holds for the user', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(anyCondition, { maxLength: 4 }), anyUser, (conditions, user) => {
+      const rules = conditions.map((when, index) => ({
+        template: `rule ${index}`,
+        customField: 'Job title',
+        when,
+      }));
+      const otherwise = { template: 'otherwise', customField: 'Job title' };
+      const mapping = { scimUserMapping: [...rules, otherwise] };
+      const first = conditions.findIndex((when) => matches(when, user));
+      const value = [{ data: first < 0 ? 'otherwise' : `rule ${first}` }];
+      const { fields, trace } = translate(user, { mapping });
+      expect(fields['customFields.cf-title']).toMatchObject({ kind: 'value', value });
+      const skipped = expandTrace(trace).filter(({ outcome, when }) => outcome === 'skipped' && when);
+      expect(skipped.map(({ reason }) => reason)).toEqual(
+        conditions.slice(0, first < 0 ? undefined : first).map((when) => `when ${when} is false`),
+      );
+    }),
+    { numRuns: 400 },
+  );
+});
+
+function matches(when: string, user: JsonObject): boolean {
+  const filter = parseFilter(when);
+  return !('fault' in filter) && matchesFilter(userType, filter, user);
+}
+
 it('any JSON is read as a mapping or has faults', () => {
   const key = fc.constantFrom(
     'scimUserMapping',
     'scimAttribute',
+    'sources',
+    'template',
+    'when',
     'customField',
     'transforms',
     'roles',
