@@ -209,6 +209,41 @@ test('a default of the mapping fills no field of an imported user who is patched
     { mapping: { scimUserMapping: [], defaults: { travelPolicy: { name: 'Lax' } } } },
   ));
 
+test('a PATCH of an attribute in a condition owns the fields whose rule it switches, and no others', () =>
+  withImportedTraveler(
+    async (fixture, { id, travelId }) => {
+      await fixture.patch(id, nameOf('Anna'));
+      expect(await ownedFields(fixture, id)).toEqual(['firstName']);
+      await fixture.patch(id, { userType: 'Contractor' });
+      expect(travelerOf(fixture, travelId)).toMatchObject({
+        ...manualTraveler,
+        firstName: 'Anna',
+        travelPolicyId: 'tp-Lax',
+        customFields: expect.arrayContaining([{ customFieldId: 'cf-1', values: [{ data: 'Boss (ext)' }] }]),
+      });
+      const owned = ['customFields.cf-1', 'firstName', 'travelPolicyId'];
+      expect(await ownedFields(fixture, id)).toEqual(owned);
+      await fixture.patch(id, { userType: 'Employee' });
+      expect(travelerOf(fixture, travelId)).toMatchObject({
+        ...{ ...manualTraveler, firstName: 'Anna', travelPolicyId: 'tp-Strict' },
+        customFields: expect.arrayContaining(manualTraveler.customFields ?? []),
+      });
+      await fixture.patch(id, { userType: undefined } as never);
+      expect(travelerOf(fixture, travelId)?.travelPolicyId).toBeUndefined();
+      expect(await ownedFields(fixture, id)).toEqual(['customFields.cf-1', 'firstName']);
+    },
+    {
+      mapping: {
+        scimUserMapping: [
+          { template: 'Lax', userAttribute: 'travelPolicyId', when: 'userType eq "Contractor"' },
+          { template: 'Strict', userAttribute: 'travelPolicyId', when: 'userType eq "Employee"' },
+          { template: '{title} (ext)', customFieldId: 'cf-1', when: 'userType eq "Contractor"' },
+          { template: '4711', customFieldId: 'cf-2', when: 'userType eq "Contractor"' },
+        ],
+      },
+    },
+  ));
+
 test.each(['lose', 'die', 'hang'] as const)(
   'a PATCH whose outcome is not known ("%s") owns the same fields as one that succeeds',
   (end) =>

@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import type { Json, JsonObject } from '../../src/schema/resource.ts';
+import { expandTrace } from '../../src/translator/trace.ts';
+import type { ScimUserMapping, Translation } from '../../src/translator/translation.ts';
+import { lookups, mappingOf, translate } from '../fixtures/translator.ts';
+import { anyApplied, anyMapping, anyTarget, anyUser, plainRuleFor, rulesFor } from './arbitraries.ts';
+
+const anyRules = anyTarget.chain(rulesFor).filter((rules) => isRight({ scimUserMapping: rules }));
+const anyRule = anyTarget.chain(plainRuleFor).filter((rule) => isRight({ scimUserMapping: [rule] }));
+const references = { 'm-1': { travelId: 't-1' } };
+
+it('the rules of the file for one field change no other: neither its value, nor its findings, nor its trace', () => {
+  fc.assert(
+    fc.property(anyUser, anyMapping, anyRules, anyApplied, fc.nat(), (user, mapping, rules, applied, at) => {
+      const key = keyOf(rules[0] ?? {});
+      const others = rulesIn(mapping).filter((other) => keyOf(other) !== key);
+      const place = at % (others.length + 1);
+      const more = [...others.slice(0, place), ...rules, ...others.slice(place)];
+      const given = { applied, references };
+      const without = translate(user, { ...given, mapping: { ...mapping, scimUserMapping: others } });
+      const having = translate(user, { ...given, mapping: { ...mapping, scimUserMapping: more } });
+      const ignored = [key, ...(isKnown(key) ? [] : keptFields(having))];
+      expect(allBut(ignored, having)).toEqual(allBut(ignored, without));
+    }),
+    { numRuns: 5004 },
+  );
+});
+
+it('a rule of the collection for one field changes no other', () => {
+  fc.assert(
+    fc.property(anyUser, anyMapping, anyRule, anyApplied, (user, mapping, rule, applied) => {
+      const row = rowOf(rule);
+      const given = { applied, references, mapping };
+      const without = translate(user, given);
+      const having = translate(user, { ...given, collection: [row] });
+      const ignored = [keyOf(rule), ...(isKnown(keyOf(rule)) ? [] : keptFields(having))];
+      expect(allBut(ignored, having)).toEqual(allBut(ignored, without));
+    }),
+    { numRuns: 2004 },
+  );
+});
+
+function rulesIn({ scimUserMapping }: JsonObject): JsonObject[] {
+  return JSON.parse(JSON.stringify(scimUserMapping ?? []));
+}
+
+/** The rule as a row of the collection, which names custom fields by id. */
+function rowOf(rule: JsonObject): ScimUserMapping {
+  const { scimAttribute, userAttribute } = rule;
+  const target = userAttribute
+    ? { userAttribute: String(userAttribute) }
+    : { customFieldId: keyOf(rule).replace('customFields.', '') };
+  return { scimAttribute: String(scimAttribute), ...target };
+}
+
+/** The field that a rule sets. A rule for a name that several custom fields have sets none of them. */
+function keyOf({ userAttribute, customFieldId, customField }: JsonObject): string {
+  if (typeof userAttribute === 'string') return userAttribute;
+  const named = lookups.customFields.filter(({ name }) => name === customField);
+  const id = named.length === 1 ? named[0]?.id : customField;
+  return `customFields.${String(customFieldId ?? id)}`;
+}
+
+/** True for a field that the travel service has; a rule for an unknown custom field may mean any of them. */
+function isKnown(key: string): boolean {
+  const [, id] = /^customFields\.(.+)$/.exec(key) ?? [];
+  return id === undefined || lookups.customFields.some((field) => field.id === id);
+}
+
+/** The custom fields that stay as they are, e.g. because a rule for an unknown custom field may mean them. */
+function keptFields({ fields }: Translation): string[] {
+  return Object.keys(fields).filter((key) => key.startsWith('customFields.') && fields[key]?.kind === 'kept');
+}
+
+function allBut(keys: string[], { fields, findings, trace }: Translation): Json {
+  const isOther = ({ field }: { field: string }) => !keys.includes(field);
+  const text = JSON.stringify({
+    fields: Object.entries(fields).filter(([field]) => isOther({ field })),
+    findings: findings.filter(isOther),
+    trace: expandTrace(trace).filter(isOther),
+  });
+  // An added rule changes the index of the rules after it.
+  return JSON.parse(text.replaceAll(/scimUserMapping\[\d+\]/g, 'scimUserMapping[]'));
+}
+
+function isRight(mapping: JsonObject): boolean {
+  try {
+    return mappingOf(mapping) !== undefined;
+  } catch {
+    return false;
+  }
+}
