@@ -68,15 +68,69 @@ export function* evaluateFilter(
   return hits.length > 0;
 }
 
-/** Makes a function like `evaluateFilter` without pauses, for small filters and resources. */
-export function filterTest(type: ResourceType, filter: Filter): (resource: JsonObject) => boolean {
-  const condition = prepareFilter(filter);
-  return (resource) => runAtOnce(evaluateFilter(type, condition, resource));
+/** Like `evaluateFilter` without pauses, for small filters and resources. */
+export function matchesFilter(type: ResourceType, filter: Filter, resource: JsonObject): boolean {
+  return runAtOnce(evaluateFilter(type, prepareFilter(filter), resource));
 }
 
-/** Tells whether a resource matches a small filter. */
-export function matchesFilter(type: ResourceType, filter: Filter, resource: JsonObject): boolean {
-  return filterTest(type, filter)(resource);
+/** Up to this number of comparisons, it is faster to read and fold the values for each of them than to cache them. */
+const MAX_UNCACHED_COMPARISONS = 8;
+
+/** Makes a function like `matchesFilter` for one filter and many resources. */
+export function filterTest(type: ResourceType, filter: Filter): (resource: JsonObject) => boolean {
+  const condition = prepareFilter(filter);
+  if (countLeaves(condition) > MAX_UNCACHED_COMPARISONS)
+    return (resource) => runAtOnce(evaluateFilter(type, condition, resource));
+  return conditionTest(type, condition);
+}
+
+function countLeaves(condition: Condition): number {
+  switch (condition.op) {
+    case 'and':
+    case 'or':
+      return condition.operands.reduce((count, operand) => count + countLeaves(operand), 0);
+    case 'not':
+      return countLeaves(condition.operand);
+    default:
+      return 1;
+  }
+}
+
+function conditionTest(type: ResourceType, condition: Condition): (resource: JsonObject) => boolean {
+  switch (condition.op) {
+    case 'and':
+    case 'or': {
+      const tests = condition.operands.map((operand) => conditionTest(type, operand));
+      if (condition.op === 'and') return (resource) => tests.every((test) => test(resource));
+      return (resource) => tests.some((test) => test(resource));
+    }
+    case 'not': {
+      const test = conditionTest(type, condition.operand);
+      return (resource) => !test(resource);
+    }
+    default:
+      return leafTest(type, condition);
+  }
+}
+
+function leafTest(type: ResourceType, leaf: Leaf): (resource: JsonObject) => boolean {
+  const { path, filter } = leaf;
+  if (path.readings || filter) return (resource) => runAtOnce(evaluateFilter(type, leaf, resource));
+  const resolved = resolveAttribute(type, path);
+  const { sub } = path;
+  if (sub !== undefined && isUndeclaredPart(resolved.attribute, sub)) return () => false;
+  const read = (row: Json) => readPart(row, sub);
+  const attribute = partAttribute(resolved.attribute, sub);
+  return (resource) =>
+    rowsOf(resolved, resource).some((row) =>
+      readCell({ read }, leaf, row).some((value) => matchesLeaf(leaf, value, attribute)),
+    );
+}
+
+function matchesLeaf(leaf: Leaf, value: Value, attribute: Attribute | undefined): boolean {
+  if (leaf.op === 'pr') return true;
+  const { op, comparand } = leaf;
+  return matchesComparison({ op, comparand, attribute }, value);
 }
 
 /** Returns for each element of an attribute whether it matches a value filter, i.e. the filter in brackets. */
@@ -236,7 +290,7 @@ const noValues: Value[] = [];
 const presentValue: Value[] = [{ json: true }];
 
 /** Reads the values of a row that a comparison needs; for `pr` one value is enough. */
-function readCell({ read }: Column, { op }: Leaf, row: Json): Value[] {
+function readCell({ read }: Pick<Column, 'read'>, { op }: Leaf, row: Json): Value[] {
   const values = read(row);
   if (op === 'pr') return values.some(isPresent) ? presentValue : noValues;
   const found = values.flatMap((value) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { prepareFilter } from '../../src/schema/filter-condition.ts';
-import { evaluateFilter, matchesFilter } from '../../src/schema/filter-match.ts';
+import { evaluateFilter, filterTest, matchesFilter } from '../../src/schema/filter-match.ts';
 import { type Filter, parseFilter } from '../../src/schema/filter-parser.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../../src/schema/resource-types.ts';
@@ -238,7 +238,9 @@ test('an evaluation has the result of the reference evaluation, for any filter a
   fc.assert(
     fc.property(joined(term), resource, (text, body) => {
       const filter = parse(text);
-      expect(matchesFilter(userType, filter, body)).toBe(referenceMatches(userType, filter, body));
+      const expected = referenceMatches(userType, filter, body);
+      expect(matchesFilter(userType, filter, body)).toBe(expected);
+      expect(filterTest(userType, filter)(body)).toBe(expected);
     }),
     { numRuns: 5_000 },
   );
