@@ -7,9 +7,12 @@ export interface MappingFault {
   remedy: string;
 }
 
-/** Joins a problem and a remedy to one error message for zod. `toMappingFaults` splits it again. */
+/**
+ * Joins a problem and a remedy to one error message for zod. `toMappingFaults` splits it again at the line feed, so that
+ * line feeds in the texts, which quote the file, are escaped.
+ */
 export function faultText(problem: string, remedy: string): string {
-  return `${problem}\n${remedy}`;
+  return [problem, remedy].map((text) => text.replaceAll('\n', '\\n')).join('\n');
 }
 
 type Issue = z.core.$ZodIssue;

@@ -353,6 +353,13 @@ describe('every fault has its JSON path: ', () => {
       'Write a SCIM filter, e.g. userType eq "Contractor".',
     ],
     [
+      'a line feed in a condition',
+      { scimAttribute: 'title', when: 'title\npr' },
+      'when',
+      'is not a SCIM filter: "title\\npr" is no attribute name (at 0)',
+      'Write a SCIM filter, e.g. userType eq "Contractor".',
+    ],
+    [
       'a condition with an unknown attribute',
       { scimAttribute: 'title', when: 'title pr and (active eq true or not (usrType eq "x"))' },
       'when',
