@@ -1,6 +1,7 @@
 import { ProvisioningError } from '../../../src/provisioning/provisioning-error.ts';
 import { type ScimResource, urns } from '../../../src/schema/resource.ts';
 import type { Call, TravelFault } from '../../fixtures/fake-travel.ts';
+import { waitUntilIdle } from '../../fixtures/idle.ts';
 import { emailsOf, type ProvisioningFixture } from '../../fixtures/provisioning.ts';
 
 /** An action of the IdP, of an admin or of the bridge. People and addresses are given by number. */
@@ -65,7 +66,12 @@ async function withFaults(
     return fault;
   };
   const actions = Promise.all(begin());
-  if ((await Promise.race([actions, death])) !== 'dead') return;
+  // A write may wait for a lease that a killed process took while it died; its wait ends when time passes.
+  const answeredOrDead = Promise.race([actions.then(() => 'answered' as const), death]);
+  const idle = async () => waitUntilIdle().then(() => 'idle' as const);
+  let state = await Promise.race([answeredOrDead, idle()]);
+  for (; state === 'idle'; state = await Promise.race([answeredOrDead, idle()])) fixture.clock.advance(800);
+  if (state === 'answered') return;
   // Each write is answered when its budget of 800 ms is used up. A write that began later has a later budget.
   let isAnswered = false;
   const answered = actions.then(() => {
