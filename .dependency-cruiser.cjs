@@ -65,6 +65,8 @@ module.exports = {
     folder('server', 'config/|scim/|oauth/|travel/|adapter/|store/|http/|provisioning/|translator/|schema/'),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
+    // Faults of scenarios are told like those of mappings.
+    folder('replay', 'config/faults.ts$|translator/mapping-faults.ts$'),
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
@@ -95,7 +97,7 @@ module.exports = {
     builtin('http/', 'crypto|http|net|querystring'),
     builtin('adapter/', 'http|https'),
     builtin('store/', 'fs|path|sqlite|crypto|timers/promises|util'),
-    builtin('replay/', 'fs|path|http|https|util|zlib'),
+    builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
     builtin('server/', 'crypto|events|http|https|tls|net|timers/promises'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),

@@ -12,7 +12,7 @@ import { newSecret } from '../http/authentication.ts';
 import type { Identity } from '../provisioning/identity.ts';
 import { defaultPolicies } from '../provisioning/policies.ts';
 import { replay } from '../replay/report.ts';
-import type { Step } from '../replay/scenario.ts';
+import { readScenarios, type Step } from '../replay/scenario.ts';
 import { type Service, start } from '../server/start.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { type Action, escapeLine, type Shell } from './output.ts';
@@ -90,7 +90,7 @@ interface Secrets {
 async function playDays(shell: Shell, service: Service, { scimToken, travelKey }: Secrets): Promise<0 | 1> {
   const notes: string[] = [];
   const { failed } = await replay({
-    files: scenarioFiles.map((day) => join(shell.home, 'demo', day)),
+    scenarios: scenarioFiles.flatMap((day) => readScenarios(join(shell.home, 'demo', day))),
     url: `${service.url}/scim/v2`,
     token: scimToken,
     print: shell.print,

@@ -18,7 +18,7 @@ export class SettingsFault extends Error {
 }
 
 /** Formats a fault as one line; line breaks in values become spaces. */
-function faultLine({ file, path, problem, remedy }: Fault): string {
+export function faultLine({ file, path, problem, remedy }: Fault): string {
   return `${file} ${path}: ${problem}. ${remedy}`.replace(/\s+/g, ' ');
 }
 

@@ -72,13 +72,21 @@ export function matches(value: unknown, expected: unknown): boolean {
   });
 }
 
-/** Returns true if an expectation is valid: a literal, or an object of known matchers. */
-export function isExpectation(expected: unknown): boolean {
-  const tests = matcherEntries(expected) ?? [];
-  return tests.every(([name, operand]) => {
-    if (name === '$not') return isExpectation(operand);
-    return isMatcher(name) && (name !== '$regex' || isExpression(operand));
-  });
+/** The names of all matchers. */
+export const matcherNames = Object.keys(matchers);
+
+/** What is wrong with an expectation: an unknown matcher, or a pattern that is no regular expression. */
+export type ExpectationFault = { kind: 'unknown'; name: string } | { kind: 'pattern'; pattern: string };
+
+/** Returns what is wrong with an expectation; undefined for a literal, or an object of known matchers. */
+export function findExpectationFault(expected: unknown): ExpectationFault | undefined {
+  for (const [name, operand] of matcherEntries(expected) ?? []) {
+    if (!isMatcher(name)) return { kind: 'unknown', name };
+    if (name === '$regex' && !isExpression(operand)) return { kind: 'pattern', pattern: String(operand) };
+    const inner = name === '$not' ? findExpectationFault(operand) : undefined;
+    if (inner) return inner;
+  }
+  return undefined;
 }
 
 function matcherEntries(expected: unknown): [string, unknown][] | undefined {

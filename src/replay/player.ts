@@ -13,6 +13,8 @@ export interface StepResult {
   /** The path and query as they were sent. */
   target: string;
   mismatches: Mismatch[];
+  /** True if the step expects something of the traveler that could not be checked, as the travel API is not known. */
+  isUnchecked: boolean;
 }
 
 /** The client, the service and the clock that a scenario is played with. */
@@ -22,6 +24,8 @@ export interface PlayDeps {
   client: RawClient;
   /** A clock in milliseconds, to measure rates with. */
   now(): number;
+  /** Compares the traveler of a step with what the step expects; undefined if the travel API is not known. */
+  checkTraveler?: ((step: Step, variables: Variables) => Promise<Mismatch[]>) | undefined;
   afterStep?:
     | ((scenario: Scenario, step: Step, index: number, variables: Variables) => Promise<void>)
     | undefined;
@@ -44,7 +48,10 @@ export async function playSteps(
     const reply = replies.find(({ status }) => status === step.expect.status[0]) ?? replies.at(-1);
     saveCaptures(step, reply, variables);
     const { method, target } = request;
-    played.push({ step, index, method, target, mismatches: [...mismatches, ...differing] });
+    const ofTraveler = (await deps.checkTraveler?.(step, variables)) ?? [];
+    const isUnchecked = step.travel !== undefined && !deps.checkTraveler;
+    const all = [...mismatches, ...differing, ...ofTraveler];
+    played.push({ step, index, method, target, mismatches: all, isUnchecked });
     await deps.afterStep?.(scenario, step, index, variables);
   }
   return played;
@@ -162,7 +169,7 @@ export interface Mismatch {
 export function findMismatches(reply: RawReply, expect: Expectation, variables: Variables): Mismatch[] {
   const { status } = reply;
   if (!expect.status.includes(status)) {
-    return [{ at: 'status', expected: expect.status, actual: statusWithBody(reply) }];
+    return [{ at: 'status', expected: expect.status.join(' or '), actual: statusWithReason(reply) }];
   }
   return [
     ...headerMismatches(reply, expect, variables),
@@ -217,9 +224,18 @@ function bodyMismatches(body: unknown, expected: Record<string, unknown>, variab
   });
 }
 
-/** Returns the status and the beginning of the body, which usually contains the reason. */
-function statusWithBody({ status, body }: RawReply): unknown {
-  return body === '' ? status : `${status} ${body.slice(0, 400)}`;
+/** The longest body that is shown, in characters. */
+const SHOWN_BODY = 400;
+
+/** Returns the status and its reason: what a SCIM error says (RFC 7644 §3.12), or the beginning of another body. */
+function statusWithReason(reply: RawReply): string {
+  const { status, body } = reply;
+  const answer = responseBodyOf(reply);
+  const scimType = readPath(answer, 'scimType');
+  const detail = readPath(answer, 'detail');
+  if (typeof detail !== 'string')
+    return body === '' ? `${status}` : `${status}: ${body.slice(0, SHOWN_BODY)}`;
+  return `${status}${typeof scimType === 'string' ? ` ${scimType}` : ''}: ${detail}`;
 }
 
 /** The values of `{{name}}`: given by the runner, or captured from an answer with their JSON type. */

@@ -1,17 +1,18 @@
 import {
   type Mismatch,
-  type PlayDeps,
   playSteps,
+  type RawClient,
   rawClient,
   type StepResult,
   type Variables,
   variableNames,
 } from './player.ts';
-import { readScenarios, type Scenario, type Step } from './scenario.ts';
+import type { Scenario, Step } from './scenario.ts';
+import { type TravelApi, travelerCheck } from './traveler-check.ts';
 
 /** The outcome of one scenario. */
 export type Outcome =
-  | { kind: 'passed'; scenario: Scenario; steps: number }
+  | { kind: 'passed'; scenario: Scenario; played: StepResult[] }
   | { kind: 'failed'; scenario: Scenario; played: StepResult[] }
   | { kind: 'skipped'; scenario: Scenario; missing: string[] };
 
@@ -20,7 +21,7 @@ export function outcomeLines(outcome: Outcome): string[] {
   const { name, severity } = outcome.scenario;
   switch (outcome.kind) {
     case 'passed':
-      return [`passed   ${name} (${countText(outcome.steps, 'step')})`];
+      return [`passed   ${name} (${countText(outcome.played.length, 'step')})`];
     case 'skipped':
       return [`skipped  ${name}: not given: ${outcome.missing.join(', ')}`];
     case 'failed':
@@ -42,7 +43,9 @@ function stepLines({ index, method, target, step, mismatches }: StepResult): str
 }
 
 function mismatchLines({ at, expected, actual }: Mismatch): string[] {
-  return [`    ${at}`, `      expected ${valueText(expected)}`, `      but was  ${valueText(actual)}`];
+  // A status is shown with its reason, which is a sentence.
+  const text = at === 'status' ? String : valueText;
+  return [`    ${at}`, `      expected ${text(expected)}`, `      but was  ${text(actual)}`];
 }
 
 function valueText(value: unknown): string {
@@ -55,13 +58,14 @@ function countText(count: number, word: string): string {
 
 /** The scenarios to play, the service, and the variables. */
 export interface ReplayOptions {
-  /** Scenario files, and folders of scenario files. */
-  files: string[];
+  scenarios: Scenario[];
   /** The SCIM base URL. */
   url: string;
   token: string;
   /** Variables in addition to `token`, `run` and `extensionUrn`, which every scenario has. */
   variables?: Variables;
+  /** Without it, what steps expect of travelers is not checked. */
+  travel?: TravelApi | undefined;
   print(line: string): void;
   /** A clock in milliseconds, to measure rates with. */
   now(): number;
@@ -76,6 +80,8 @@ export interface ReplayResult {
   passed: number;
   failed: number;
   skipped: number;
+  /** The steps whose expectations of a traveler were not checked. */
+  unchecked: number;
   outcomes: Outcome[];
 }
 
@@ -89,20 +95,20 @@ const optionalVariables = [
   'clientSecret',
   'clientBasic',
   'entraAssertion',
+  'costCenterId',
+  'billingProfileId',
+  'travelPolicyId',
 ];
 /** The variable that a scenario with this tag needs, even if none of its steps names the variable. */
 const neededByTag: Record<string, string> = { oauth: 'tokenEndpoint', 'needs-seed': 'seedEmail' };
 
-/** Plays scenarios one after the other and prints their outcomes. Throws a `ScenarioFault`, before it plays any, if one is invalid. */
+/** Plays scenarios one after the other and prints their outcomes. */
 export async function replay(options: ReplayOptions): Promise<ReplayResult> {
-  const scenarios = options.files.flatMap(readScenarios);
   const client = rawClient();
-  const { url, now, afterStep } = options;
-  const deps: PlayDeps = { url, now, afterStep, client };
   const outcomes: Outcome[] = [];
   try {
-    for (const scenario of scenarios) {
-      const outcome = await playScenario(scenario, options, deps);
+    for (const scenario of options.scenarios) {
+      const outcome = await playScenario(scenario, options, client);
       outcomes.push(outcome);
       for (const text of outcomeLines(outcome)) options.print(text);
     }
@@ -111,19 +117,29 @@ export async function replay(options: ReplayOptions): Promise<ReplayResult> {
   }
   options.print(summaryLine(outcomes));
   const count = (kind: Outcome['kind']) => outcomes.filter((outcome) => outcome.kind === kind).length;
-  return { passed: count('passed'), failed: count('failed'), skipped: count('skipped'), outcomes };
+  const steps = outcomes.flatMap((outcome) => (outcome.kind === 'skipped' ? [] : outcome.played));
+  const unchecked = steps.filter(({ isUnchecked }) => isUnchecked).length;
+  return { passed: count('passed'), failed: count('failed'), skipped: count('skipped'), unchecked, outcomes };
 }
 
-async function playScenario(scenario: Scenario, options: ReplayOptions, deps: PlayDeps): Promise<Outcome> {
-  const { token, variables: given = {} } = options;
+async function playScenario(scenario: Scenario, options: ReplayOptions, client: RawClient): Promise<Outcome> {
+  const { url, token, travel, variables: given = {} } = options;
   const missing = missingVariables(scenario, given);
   if (missing.length > 0) return { kind: 'skipped', scenario, missing };
   const variables = { extensionUrn, run: options.newRun(), ...given, token };
-  const played = await playSteps(scenario, variables, deps);
+  const expectsTraveler = scenario.steps.some((step) => step.travel !== undefined);
+  const played = await playSteps(scenario, variables, {
+    url,
+    client,
+    now: options.now,
+    afterStep: options.afterStep,
+    checkTraveler:
+      travel && expectsTraveler ? travelerCheck({ client, scim: { url, token }, travel }) : undefined,
+  });
   const isDifferent = ({ mismatches }: StepResult) => mismatches.length > 0;
   return played.some(isDifferent)
     ? { kind: 'failed', scenario, played }
-    : { kind: 'passed', scenario, steps: played.length };
+    : { kind: 'passed', scenario, played };
 }
 
 function missingVariables({ tags, steps }: Scenario, given: Variables): string[] {

@@ -1,19 +1,45 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { isExpectation, isPath } from './matchers.ts';
+import { type Fault, faultLine, readJsonFile } from '../config/faults.ts';
+import { faultText, nearest, toMappingFaults } from '../translator/mapping-faults.ts';
+import { type ExpectationFault, findExpectationFault, isPath, matcherNames } from './matchers.ts';
 
-const status = z.int().min(100).max(599);
+const noStatus = faultText('is not an HTTP status', 'Write a number from 100 to 599, e.g. 201.');
+const status = z.int(noStatus).min(100, noStatus).max(599, noStatus);
+const text = z.string().min(1, faultText('is empty', 'Write a text.'));
+const count = (least: number) =>
+  z
+    .int(faultText('is not a whole number', 'Write a number.'))
+    .min(least, faultText('is too small', `Write ${least} or more.`));
 const headers = z.record(z.string(), z.string()).default({});
-const matcher = z.unknown().refine(isExpectation, 'not a literal, nor known matchers only');
+const matcher = z.unknown().superRefine((expected, context) => {
+  const fault = findExpectationFault(expected);
+  if (fault) context.addIssue({ code: 'custom', message: expectationFaultText(fault) });
+});
 const headerMatchers = z.record(z.string(), matcher);
-const path = z.string().refine(isPath, 'not a path');
+const path = z.string().refine(isPath, {
+  message: faultText(
+    'is not a path',
+    'Write e.g. name.givenName, emails[0].value or emails[?(type=="work")].value.',
+  ),
+});
 const bodyMatchers = z.record(path, matcher);
 
+function expectationFaultText(fault: ExpectationFault): string {
+  if (fault.kind === 'pattern')
+    return faultText(`has a $regex that is no regular expression: ${fault.pattern}`, 'Correct the pattern.');
+  const meant = nearest(fault.name, matcherNames);
+  return faultText(
+    `names the matcher ${fault.name}, which does not exist`,
+    `${meant === undefined ? '' : `Did you mean ${meant}? `}Known: ${matcherNames.join(', ')}.`,
+  );
+}
+
 const request = z.strictObject({
-  method: z.string().min(1),
+  method: text,
   /** The path below the SCIM base URL, percent-encoded as the client sends it. */
-  path: z.string().min(1),
+  path: text,
   headers,
   /** Any JSON value. It is not parsed further, so that a recorded `__proto__` is sent as it was recorded. */
   body: z.unknown().default(null),
@@ -22,15 +48,15 @@ const request = z.strictObject({
     .strictObject({
       kind: z.literal('padString'),
       template: z.unknown(),
-      attribute: z.string().min(1),
-      bytes: z.int().min(1).max(100_000_000),
+      attribute: text,
+      bytes: count(1).max(100_000_000),
     })
     .optional(),
   repeat: z
     .strictObject({
-      count: z.int().min(1),
-      concurrency: z.int().min(1),
-      minPerSecond: z.number().positive().optional(),
+      count: count(1),
+      concurrency: count(1),
+      minPerSecond: z.number().positive(faultText('is not positive', 'Write a number above 0.')).optional(),
       exactlyOne: status.optional(),
     })
     .optional(),
@@ -40,23 +66,27 @@ const step = z.strictObject({
   request,
   expect: z.strictObject({
     /** The accepted statuses, the preferred one first. */
-    status: z.array(status).min(1),
+    status: z.array(status).min(1, faultText('is empty', 'Write the status that you expect, e.g. [201].')),
     headers: headerMatchers.default({}),
     bodyMatches: bodyMatchers.default({}),
-    bodyMatchesByStatus: z.record(z.string().regex(/^\d{3}$/), bodyMatchers).default({}),
+    bodyMatchesByStatus: z.record(z.string().regex(/^[1-5]\d{2}$/, noStatus), bodyMatchers).default({}),
   }),
   capture: z.record(z.string(), path).default({}),
-  /** The expected traveler after the step. Only tests with access to the travel service check it. */
-  travel: z.unknown().optional(),
+  /** Fields of the traveler after the step. They are checked if the travel API can be read. */
+  travel: z.record(z.string(), z.unknown()).optional(),
   note: z.string().optional(),
 });
 
-const scenario = z.looseObject({
-  name: z.string().min(1),
+const scenario = z.strictObject({
+  $schema: z.string().optional(),
+  name: text,
   idp: z.string().default('generic'),
+  source: z.string().optional(),
+  evidence: z.string().optional(),
+  notes: z.string().optional(),
   severity: z.enum(['must', 'should', 'tolerant']).default('must'),
   tags: z.array(z.string()).default([]),
-  steps: z.array(step).min(1),
+  steps: z.array(step).min(1, faultText('is empty', 'Write at least one step.')),
 });
 
 /** A scenario as it is written in a file or in code: what has a default may be missing. */
@@ -70,44 +100,54 @@ export type StepRequest = Step['request'];
 /** The expected answer of a step. */
 export type Expectation = Step['expect'];
 
-/** Checks a scenario that was made in code, and adds the defaults. */
-export function parseScenario(definition: ScenarioDefinition): Scenario {
-  return scenario.parse(definition);
-}
-
-/** A scenario file is missing or invalid. The message names the file and the place. */
+/** Scenarios have faults; nothing has been played. The message has one line for each fault: file, JSON path, problem and remedy. */
 export class ScenarioFault extends Error {
-  constructor(file: string, text: string, options?: ErrorOptions) {
-    super(`${file}: ${text}`, options);
+  readonly faults: Fault[];
+
+  constructor(faults: Fault[]) {
+    super(faults.map(faultLine).join('\n'));
     this.name = 'ScenarioFault';
+    this.faults = faults;
   }
 }
 
-/** Reads a scenario file, or all `*.json` files of a folder in order of their names. Throws a `ScenarioFault` for an invalid one. */
+/** Checks the JSON of a scenario, and adds the defaults. `file` names its origin in faults. Throws a `ScenarioFault`. */
+export function parseScenario(definition: unknown, file = 'scenario'): Scenario {
+  const read = scenario.safeParse(definition);
+  if (read.success) return read.data;
+  throw new ScenarioFault(toMappingFaults(read.error, scenario).map((fault) => ({ file, ...fault })));
+}
+
+/**
+ * Reads a scenario file, or all `*.json` files of a folder in order of their names. Throws a `ScenarioFault` with the faults of all
+ * of them.
+ */
 export function readScenarios(path: string): Scenario[] {
-  return scenarioFiles(path).map(readScenario);
+  const faults: Fault[] = [];
+  const scenarios = scenarioFiles(path).flatMap((file) => {
+    try {
+      return [readScenario(file)];
+    } catch (error) {
+      if (!(error instanceof ScenarioFault)) throw error;
+      faults.push(...error.faults);
+      return [];
+    }
+  });
+  if (faults.length > 0) throw new ScenarioFault(faults);
+  return scenarios;
 }
 
 function scenarioFiles(path: string): string[] {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found) throw new ScenarioFault(path, 'there is no such file or folder');
-  if (!found.isDirectory()) return [path];
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  if (!isFolder) return [path];
   const names = readdirSync(path).filter((name) => name.endsWith('.json'));
-  if (names.length === 0) throw new ScenarioFault(path, 'no *.json file is in this folder');
-  return names.sort().map((name) => join(path, name));
+  if (names.length > 0) return names.sort().map((name) => join(path, name));
+  const remedy = 'Name a folder with scenario files, or a file.';
+  throw new ScenarioFault([{ file: path, path: '$', problem: 'has no *.json file', remedy }]);
 }
 
 function readScenario(file: string): Scenario {
-  const read = scenario.safeParse(parseJsonFile(file));
-  if (read.success) return read.data;
-  const faults = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the whole'}: ${message}`);
-  throw new ScenarioFault(file, faults.join('; '));
-}
-
-function parseJsonFile(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw new ScenarioFault(file, 'this is no JSON', { cause: error });
-  }
+  const read = readJsonFile(file);
+  if ('json' in read) return parseScenario(read.json, file);
+  throw new ScenarioFault([{ file, path: '$', problem: read.problem, remedy: read.remedy }]);
 }

@@ -511,13 +511,13 @@ describe('replay', () => {
     expect(await runJetbridge(['replay', path, ...at])).toEqual({
       code: 1,
       out: '',
-      err: `${path}: there is no such file or folder\n`,
+      err: `${path} $: does not exist. Create it, or correct its name.\n`,
     });
     const broken = file('broken.json', '{');
     expect(await runJetbridge(['replay', broken, ...at])).toMatchObject({
       code: 1,
       out: '',
-      err: expect.stringContaining(`${broken}: `),
+      err: expect.stringContaining(`${broken} $: is not JSON`),
     });
   });
 });

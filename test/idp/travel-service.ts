@@ -1,33 +1,44 @@
 import { readPath } from '../../src/replay/matchers.ts';
+import type { Variables } from '../../src/replay/player.ts';
 import type { RunningService } from '../fixtures/service.ts';
 
-/** A client of the travel API with the rights of an admin. */
-export interface TravelService {
-  /** Returns the resource at a path; undefined if there is none. */
-  get(path: string): Promise<unknown>;
-  /** Creates a resource and returns its id. */
-  make(path: string, data: object): Promise<string>;
+/** Resources of the travel service that scenarios name, by the variable of their id. */
+const resources = {
+  costCenterId: { path: '/cost-centers', data: { name: 'Research' } },
+  billingProfileId: {
+    path: '/billing-profiles',
+    data: { name: 'Main', email: 'billing@corp.example', lang: 'en' },
+  },
+  travelPolicyId: {
+    path: '/travel-policies',
+    data: {
+      name: 'Standard',
+      control: 'none',
+      hotelBudget: { kind: 'comfort' },
+      transportBudget: { flight: { kind: 'comfort' }, rail: { kind: 'comfort' } },
+    },
+  },
+};
+
+/** Creates what scenarios need in the travel service, and a user who exists before. Returns the variables for it. */
+export async function createTravelResources(
+  service: RunningService,
+  { seedEmail }: { seedEmail: string },
+): Promise<Variables> {
+  const variables: Variables = { seedEmail };
+  await create(service, '/users', { email: seedEmail, firstName: 'Sam', lastName: 'Seed' });
+  for (const [name, { path, data }] of Object.entries(resources))
+    variables[name] = await create(service, path, data);
+  return variables;
 }
 
-/** Creates a client for a running service, with the API key of the first admin. */
-export function travelService({ url, travelApiKey }: RunningService): TravelService {
-  const headers = { authorization: `Bearer ${travelApiKey}`, 'content-type': 'application/json' };
-  return {
-    get: async (path) => {
-      const response = await fetch(`${url}/api${path}`, { headers });
-      if (response.status === 404) return undefined;
-      if (!response.ok) throw new Error(`GET ${path}: ${response.status}`);
-      return readPath(JSON.parse(await response.text()), 'data');
-    },
-    make: async (path, data) => {
-      const response = await fetch(`${url}/api${path}`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify({ data }),
-      });
-      const answer = await response.text();
-      if (response.status !== 201) throw new Error(`POST ${path}: ${response.status} ${answer}`);
-      return String(readPath(JSON.parse(answer), 'data.id'));
-    },
-  };
+async function create({ url, travelApiKey }: RunningService, path: string, data: object): Promise<unknown> {
+  const response = await fetch(`${url}/api${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${travelApiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ data }),
+  });
+  const answer = await response.text();
+  if (response.status !== 201) throw new Error(`POST ${path}: ${response.status} ${answer}`);
+  return readPath(JSON.parse(answer), 'data.id');
 }

@@ -1,4 +1,4 @@
-import { isExpectation, isPath, matches, readPath } from '../../src/replay/matchers.ts';
+import { findExpectationFault, isPath, matches, readPath } from '../../src/replay/matchers.ts';
 
 const rows: { expected: unknown; yes: unknown[]; no: unknown[] }[] = [
   { expected: 'x', yes: ['x'], no: ['X', 'xx', 1, null, undefined] },
@@ -52,12 +52,12 @@ describe('matchers of a scenario', () => {
   });
 
   test('an unknown matcher and an invalid regular expression are found before a scenario is played', () => {
-    expect(isExpectation({ $len: 1, $regex: 'a' })).toBe(true);
-    expect(isExpectation({ $length: 1 })).toBe(false);
-    expect(isExpectation({ $toString: 1 })).toBe(false);
-    expect(isExpectation({ $regex: '(' })).toBe(false);
-    expect(isExpectation({ $not: { $lenn: 1 } })).toBe(false);
-    expect(isExpectation({ a: { $lenn: 1 } })).toBe(true);
+    expect(findExpectationFault({ $len: 1, $regex: 'a' })).toBeUndefined();
+    expect(findExpectationFault({ $length: 1 })).toEqual({ kind: 'unknown', name: '$length' });
+    expect(findExpectationFault({ $toString: 1 })).toEqual({ kind: 'unknown', name: '$toString' });
+    expect(findExpectationFault({ $regex: '(' })).toEqual({ kind: 'pattern', pattern: '(' });
+    expect(findExpectationFault({ $not: { $lenn: 1 } })).toEqual({ kind: 'unknown', name: '$lenn' });
+    expect(findExpectationFault({ a: { $lenn: 1 } })).toBeUndefined();
     expect(() => matches(1, { $lenn: 1 })).toThrow('"$lenn" is no matcher');
   });
 });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type ReplayOptions, type ReplayResult, replay } from '../../src/replay/report.ts';
+import { parseScenario, readScenarios } from '../../src/replay/scenario.ts';
 
 interface Recorded {
   line: string;
@@ -72,7 +73,7 @@ describe('replaying scenarios', () => {
     const lines: string[] = [];
     const { tags = [], ...settings } = more;
     const replayed = await replay({
-      files: [file(`s${serial}`, { name: `s${serial}`, severity: 'must', tags, steps })],
+      scenarios: [parseScenario({ name: `s${serial}`, severity: 'must', tags, steps })],
       url,
       token: 'secret',
       print: (line) => lines.push(line),
@@ -191,8 +192,8 @@ describe('replaying scenarios', () => {
       ...differences,
       '  step 2: DELETE /scim/v2/Users/1  (clean-up)',
       '    status',
-      '      expected [204,404]',
-      '      but was  "500 {\\"detail\\":\\"Oh no.\\"}"',
+      '      expected 204 or 404',
+      '      but was  500: Oh no.',
       '  step 3: GET /scim/v2/Users/1',
       ...differences,
       '1 scenario: 0 passed, 1 failed, 0 skipped',
@@ -388,44 +389,70 @@ describe('replaying scenarios', () => {
       now: () => 0,
       newRun: () => 'r',
     };
-    await replay({ files: [own], ...base });
+    await replay({ scenarios: readScenarios(own), ...base });
     expect(requests.map(({ line }) => line)).toEqual(['GET /scim/v2/a', 'GET /scim/v2/b']);
     expect(lines.at(-1)).toBe('2 scenarios: 2 passed, 0 failed, 0 skipped');
   });
 
+  const faulty = (expect: object) => ({ name: 'x', steps: [{ request: get, expect }] });
   test.each([
-    ['no JSON', '{', 'this is no JSON'],
-    ['no steps', { name: 'x', steps: [] }, 'steps: '],
+    ['no JSON', '{', '$: is not JSON'],
+    ['no steps', { name: 'x', steps: [] }, 'steps: is empty. Write at least one step.'],
     [
-      'an unknown member',
-      { name: 'x', steps: [{ request: get, expect: { status: [200], bodyMatchs: {} } }] },
-      'steps.0.expect: ',
+      'no name',
+      { steps: [{ request: get, expect: { status: [200] } }] },
+      'name: is missing. Write a string.',
+    ],
+    [
+      'an unknown key',
+      { ...faulty({ status: [200] }), stepps: [] },
+      'stepps: unknown key. Did you mean steps?',
+    ],
+    [
+      'an unknown key in a step',
+      faulty({ status: [200], bodyMatchs: {} }),
+      'steps[0].expect.bodyMatchs: unknown key. Did you mean bodyMatches? Known here: status, headers, bodyMatches',
+    ],
+    [
+      'a wrong status',
+      faulty({ status: [20] }),
+      'steps[0].expect.status[0]: is not an HTTP status. Write a number from 100',
     ],
     [
       'an unknown matcher',
-      { name: 'x', steps: [{ request: get, expect: { status: [200], bodyMatches: { a: { $lenn: 1 } } } }] },
-      'steps.0.expect.bodyMatches.a: not a literal, nor known matchers only',
+      faulty({ status: [200], bodyMatches: { a: { $lenn: 1 } } }),
+      'steps[0].expect.bodyMatches.a: names the matcher $lenn, which does not exist. Did you mean $len?',
+    ],
+    [
+      'a broken pattern',
+      faulty({ status: [200], bodyMatches: { a: { $regex: '(' } } }),
+      'steps[0].expect.bodyMatches.a: has a $regex that is no regular expression: (. Correct',
     ],
     [
       'a broken path',
-      { name: 'x', steps: [{ request: get, expect: { status: [200], bodyMatches: { 'a[': 1 } } }] },
-      'steps.0.expect.bodyMatches.a[: ',
+      faulty({ status: [200], bodyMatches: { 'a[': 1 } }),
+      'steps[0].expect.bodyMatches["a["]: is not a path. Write e.g. name.givenName',
     ],
-  ])('a file with %s is refused with its place before anything is played', async (title, content, text) => {
-    const { url, requests } = await serve((_, response) => json(response, 200, {}));
-    const good = file(`good ${title}`, {
-      name: 'good',
-      steps: [{ request: get, expect: { status: [200] } }],
-    });
+  ])('a file with %s is refused with the place and the cure', (title, content, text) => {
     const bad = file(`bad ${title}`, content);
-    const base = { url, token: 't', print: () => {}, now: () => 0, newRun: () => 'r' };
-    await expect(replay({ files: [good, bad], ...base })).rejects.toThrow(`${bad}: ${text}`);
-    expect(requests).toEqual([]);
+    expect(() => readScenarios(bad)).toThrow(`${bad} ${text}`);
   });
 
-  test('a path without a file is refused', async () => {
-    const base = { url: 'http://127.0.0.1:1', token: 't', print: () => {}, now: () => 0, newRun: () => 'r' };
+  test('the faults of all files of a folder are told at once', () => {
+    const own = mkdtempSync(join(folder, 'own-'));
+    for (const name of ['a', 'b'])
+      writeFileSync(join(own, `${name}.json`), JSON.stringify({ name, steps: [] }));
+    expect(() => readScenarios(own)).toThrow(
+      [join(own, 'a.json'), join(own, 'b.json')]
+        .map((one) => `${one} steps: is empty. Write at least one step.`)
+        .join('\n'),
+    );
+  });
+
+  test('a path without a file, and a folder without one, are refused', () => {
     const nowhere = join(folder, 'nowhere');
-    await expect(replay({ files: [nowhere], ...base })).rejects.toThrow('there is no such file or folder');
+    expect(() => readScenarios(nowhere)).toThrow(`${nowhere} $: does not exist.`);
+    const own = mkdtempSync(join(folder, 'own-'));
+    expect(() => readScenarios(own)).toThrow(`${own} $: has no *.json file.`);
   });
 });
