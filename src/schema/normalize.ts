@@ -75,12 +75,7 @@ function addAll(type: ResourceType, into: Normalized, body: JsonObject): void {
     const name = parseKey(key, value, known);
     if (!name || name.sub !== undefined) into.dropped.push(key);
     else
-      addEntry(type, into, {
-        ...resolveAttribute(type, name),
-        isQualified: name.urn !== undefined,
-        key,
-        value,
-      });
+      addEntry(type, into, resolveAttribute(type, name), { isQualified: name.urn !== undefined, key, value });
   }
 }
 
@@ -102,20 +97,27 @@ function parseKey(key: string, value: Json, known: Set<string>): QualifiedName |
   return name && chooseReading(name, (urn) => known.has(urn.toLowerCase()));
 }
 
-interface BodyEntry extends ResolvedAttribute {
+interface BodyEntry {
+  /** True if a URN in front of the key, or around it, names the schema. */
   isQualified: boolean;
   key: string;
   value: Json;
 }
 
-function addEntry(type: ResourceType, into: Normalized, entry: BodyEntry): void {
-  const { urn, attribute, name } = entry;
-  if (name === undefined) addContainer(type, into, entry);
-  else if (urn === undefined && !attribute) into.dropped.push(entry.key);
+function addEntry(
+  type: ResourceType,
+  into: Normalized,
+  resolved: ResolvedAttribute,
+  { isQualified, key, value: given }: BodyEntry,
+): void {
+  const { urn, attribute, name } = resolved;
+  if (name === undefined) addContainer(type, into, urn, { key, value: given });
+  else if (urn === undefined && !attribute) into.dropped.push(key);
   else if (isSafeName(name) && (!attribute || isWritable(attribute))) {
-    const value = normalizeValue(attribute ?? undeclaredAttribute(name), entry.value);
-    if (urn === undefined) assignValue(into.resource, name, value);
-    else setInExtension(into.resource, { urn, name, value, isQualified: entry.isQualified });
+    const value = normalizeValue(attribute ?? undeclaredAttribute(name), given);
+    if (urn !== undefined) setInExtension(into.resource, { urn, name, value, isQualified });
+    // A core attribute has the spelling of the schema, so that no other key can differ from it by case only.
+    else if (value !== undefined) into.resource[name] = value;
   }
 }
 
@@ -123,12 +125,17 @@ function addEntry(type: ResourceType, into: Normalized, entry: BodyEntry): void 
  * Adds the attributes of an object whose key is a URN: an extension, or the core schema, whose URN some clients use as
  * a key.
  */
-function addContainer(type: ResourceType, into: Normalized, { urn, value, key }: BodyEntry): void {
+function addContainer(
+  type: ResourceType,
+  into: Normalized,
+  urn: string | undefined,
+  { key, value }: Pick<BodyEntry, 'key' | 'value'>,
+): void {
   if (isUnassigned(value) || value === '') return;
   if (!isObject(value)) throw new SchemaFault('value', `The value of ${key} must be an object.`);
   for (const [inner, innerValue] of Object.entries(value)) {
     const resolved = resolveAttribute(type, { urn: urn ?? type.schema.id, attribute: inner });
-    addEntry(type, into, { ...resolved, isQualified: true, key: inner, value: innerValue });
+    addEntry(type, into, resolved, { isQualified: true, key: inner, value: innerValue });
   }
 }
 

@@ -110,10 +110,14 @@ function unwrapSingleElement(attribute: Attribute, value: Json): Json {
 }
 
 function normalizeComplex(attribute: Attribute, value: Json): JsonObject | undefined {
-  const assigned = [...normalizeSubAttributes(attribute, value)].flatMap(([name, part]) =>
-    part === undefined ? [] : [[name, part] as const],
-  );
-  return assigned.length > 0 ? Object.fromEntries(assigned) : undefined;
+  const assigned: JsonObject = {};
+  let isAssigned = false;
+  for (const [name, part] of normalizeSubAttributes(attribute, value)) {
+    if (part === undefined) continue;
+    assigned[name] = part;
+    isAssigned = true;
+  }
+  return isAssigned ? assigned : undefined;
 }
 
 /** Text in place of a complex value means its `value`: `"manager": "26118915"`, `"emails": "ada@corp.example"`. */
