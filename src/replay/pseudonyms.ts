@@ -48,20 +48,12 @@ function tokenKey({ type, text }: Token): string {
 function pseudonyms(words: WordSource, random: () => number, avoid: Set<string>): Pseudonymize {
   const replacements = new Map<string, string>();
   const topLevels = new Map<string, string>();
-  const dates = new Set<string>();
   const remember = (key: string, invent: () => string) => {
     const known = replacements.get(key) ?? invent();
     replacements.set(key, known);
     return known;
   };
-  const inventDate = () => {
-    for (let attempt = 0; ; attempt += 1) {
-      const date = randomDate(random, dates.size + attempt);
-      if (dates.has(date) || avoid.has(date) || avoid.has(date.slice(0, 4))) continue;
-      dates.add(date);
-      return date;
-    }
-  };
+  const inventDate = dateSource(random, avoid);
   const replaceToken = (token: Token): string => {
     const key = tokenKey(token);
     switch (token.type) {
@@ -143,6 +135,19 @@ function copyDateForm(iso: string, original: string): string {
 
 const FIRST_YEAR = 1950;
 const YEARS = 50;
+
+/** Returns a function that invents a date, in a year that is no word to avoid, and never the same one again. */
+function dateSource(random: () => number, avoid: Set<string>): () => string {
+  const used = new Set<string>();
+  return () => {
+    for (let attempt = 0; ; attempt += 1) {
+      const date = randomDate(random, used.size + attempt);
+      if (used.has(date) || avoid.has(date) || avoid.has(date.slice(0, 4))) continue;
+      used.add(date);
+      return date;
+    }
+  };
+}
 
 /** Days are 12 at most, so that day and month may be exchanged. The more dates are taken, the more years follow. */
 function randomDate(random: () => number, taken: number): string {

@@ -21,13 +21,13 @@ export interface ParsedExchange {
 /** Parses the target and the bodies of an exchange. */
 export function parseExchange(recorded: RecordedExchange): ParsedExchange {
   const { pathname, searchParams } = new URL(recorded.path, 'http://scim.example');
-  const [, endpoint, id] = /^\/(Users|Groups)(?:\/([^/]+))?$/.exec(pathname) ?? [];
+  const [, name, id] = /^\/(Users|Groups)(?:\/([^/]+))?$/i.exec(pathname) ?? [];
   const isSearch = id === '.search' || pathname === '/.search';
   const request = parseScimObject(recorded.requestBody);
   const parameters = isSearch ? (request ?? {}) : Object.fromEntries(searchParams);
   return {
     recorded,
-    endpoint: endpoint === 'Users' || endpoint === 'Groups' ? endpoint : undefined,
+    endpoint: name === undefined ? undefined : /users/i.test(name) ? 'Users' : 'Groups',
     id: id === undefined || isSearch ? undefined : decode(id),
     request,
     response: parseScimObject(recorded.responseBody),

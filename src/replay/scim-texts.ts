@@ -94,7 +94,8 @@ export function parseJson(text: string): unknown {
 
 /** Replaces the operands in the filters of an attribute path, e.g. in `members[value eq "…"]`. */
 function replaceInPath(path: string, replace: ReplaceText): string {
-  return path.includes('[') || path.includes('"') ? replaceInFilter(path, replace) : path;
+  if (path.includes('[') || path.includes('"')) return replaceInFilter(path, replace);
+  return path.includes('@') ? replace(path, 'text') : path;
 }
 
 const comparison = /([\w$.:[\]-]+)\s+(?:eq|ne|co|sw|ew|gt|ge|lt|le)\s+("(?:[^"\\]|\\.)*"?|[^\s()\][]+)/giu;
@@ -118,21 +119,26 @@ function replaceOperand(operand: string, attribute: string, replace: ReplaceText
   return JSON.stringify(replaceInText(text, attribute, replace));
 }
 
+/** Endpoints whose paths name no resource of a person (RFC 7644 §3.2). */
+const plainEndpoints = /^(ServiceProviderConfig|ResourceTypes|Schemas|Me|Bulk|\.search)$/i;
+
 /** Replaces the ids, filters and other texts of a request's path and query, which keep the client's percent-encoding. */
 export function replaceInTarget(target: string, replace: ReplaceText): string {
   const [path = '', ...query] = target.split('?');
   const [, endpoint = '', ...rest] = path.split('/');
-  const segments = rest.map((segment) =>
-    /^(Users|Groups)$/i.test(endpoint) && segment !== '.search'
-      ? replaceEncoded(segment, replaceWhole)
-      : segment,
+  const replaceSegment = (segment: string) =>
+    segment === '.search' || plainEndpoints.test(endpoint)
+      ? segment
+      : replaceEncoded(segment, (text) => replace(text, 'text'));
+  const known = /^(Users|Groups|)$/i.test(endpoint) ? endpoint : replaceSegment(endpoint);
+  const parameters = query
+    .join('?')
+    .split('&')
+    .map((parameter) => replaceInParameter(parameter, replace));
+  return (
+    ['', known, ...rest.map(replaceSegment)].join('/') +
+    (query.length === 0 ? '' : `?${parameters.join('&')}`)
   );
-  function replaceWhole(text: string): string {
-    return replace(text, 'text');
-  }
-  const search = query.join('?');
-  const parameters = search.split('&').map((parameter) => replaceInParameter(parameter, replace));
-  return ['', endpoint, ...segments].join('/') + (query.length === 0 ? '' : `?${parameters.join('&')}`);
 }
 
 /** Parameters whose values are not personal. */

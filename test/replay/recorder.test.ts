@@ -184,6 +184,45 @@ describe('a recording', () => {
     expect(step?.request.rawBody).not.toMatch(/ada|king|corp/);
   });
 
+  test('personal data in unusual places is replaced, too', () => {
+    const places = [
+      exchange({ path: '/People/ada.king%40corp.com', status: 404 }),
+      exchange({ path: '/ada.king@corp.com', status: 404 }),
+      exchange({ path: '/Users?filter=ada.king%40corp.com', status: 400 }),
+      exchange({ path: '/Users?filter=userName%20eq%20ada.king%40corp.com', status: 400 }),
+      exchange({ path: '/Users?filter=userName%20eq%20%22ada.king%40corp.com', status: 400 }),
+      exchange({
+        path: '/Users?filter=emails%5Bvalue%20eq%20%22ada.king%40corp.com%22%5D&note=King&count=1',
+      }),
+      exchange({
+        path: '/users/.search',
+        method: 'POST',
+        body: { filter: 'name.familyName co "kin"', count: 5 },
+      }),
+      exchange({
+        method: 'PATCH',
+        path: '/Users/9?attributes=userName',
+        status: 400,
+        body: {
+          Operations: [
+            { op: 'Add', path: 'emails[value eq "ada.king@corp.com"].display', value: 'King' },
+            { op: 'Add', path: 'ada.king@corp.com', value: 'x' },
+            {
+              op: 'Add',
+              value: { 'emails[value eq "ada.king@corp.com"].display': 'ADA KING', employeeNumber: 71042 },
+            },
+            { op: 'Add', path: 'roles', value: [{ value: '{"id":"king","displayName":"Ada King"}' }] },
+            { op: 'Add', path: 'members', value: [{ $ref: 'https://scim.corp.com/scim/v2/Users/ada.king' }] },
+          ],
+        },
+      }),
+    ];
+    const text = JSON.stringify(recordScenarios(places).scenarios);
+    expect(text.match(/ada|king|corp|71042/gi)).toBeNull();
+    expect(text).toContain('"path":"/Users?filter=emails%5Bvalue%20eq%20%22');
+    expect(text).toMatch(/&note=[A-Z][a-z]{3}&count=1"/);
+  });
+
   test('roles that the caller names stay', () => {
     const body = { ...ada, roles: [{ value: 'accountant' }, { value: 'Friend of Ada' }] };
     const { scenarios } = recordScenarios([exchange({ method: 'POST', status: 201, body })], {
