@@ -38,7 +38,7 @@ export async function check({ environment, home, print }: Shell): Promise<0> {
         `  travel API   ${redactUrl(travelApi.url)}, credential ${travelApi.key === undefined ? 'made at the first start' : '********'}`,
         ...(isPlainTravelUrl(travelApi.url) ? ['  plain HTTP   to it, as TRAVEL_API_INSECURE allows'] : []),
         `  SCIM token   ${tokenText(id, scimToken)}`,
-        `  mapping      ${mapping.scimUserMapping.length} rules of its own`,
+        `  mapping      ${ruleCount(mapping.scimUserMapping.length)} of its own`,
         `  policies     onExistingUser ${policies.onExistingUser}, deprovision ${policies.deprovision}`,
       ].join('\n'),
     );
@@ -99,6 +99,10 @@ function tokenText(connection: string, chosen: string | undefined): string {
   if (chosen !== undefined) return '********';
   if (connection === 'default') return 'made at the first start, and by "jetbridge tokens create"';
   return `made by "jetbridge tokens create --connection ${connection}"`;
+}
+
+function ruleCount(count: number): string {
+  return `${count} ${count === 1 ? 'rule' : 'rules'}`;
 }
 
 /** Hides a user name and password in a URL. */

@@ -15,6 +15,7 @@ import { addOpenapiCommand, addRequestsCommand, addSampleDataCommand } from './t
 
 /** Runs one command line and returns the exit code: 0 done, 1 a fault was found, 2 wrong use. `home` is the program's folder. */
 export async function run(argv: string[], home: string): Promise<number> {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
   const shell: Shell = {
     environment: process.env,
     home,
@@ -33,6 +34,11 @@ export async function run(argv: string[], home: string): Promise<number> {
   } catch (error) {
     return exitCodeFor(error, shell.printError);
   }
+}
+
+/** A reader such as `head` may end before the command does. The command finishes its work, and its output is discarded. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
 }
 
 async function ask(question: string): Promise<string> {

@@ -8,7 +8,7 @@ import {
   type StoredConnection,
 } from '../store/connections.ts';
 import type { Database } from '../store/database.ts';
-import { openDatabase } from '../store/open-database.ts';
+import { openDatabase, openExistingDatabase } from '../store/open-database.ts';
 import {
   type Action,
   escapeLine,
@@ -201,13 +201,19 @@ function travelerCount(count: number): string {
   return `${count} ${count === 1 ? 'traveler' : 'travelers'}`;
 }
 
-/** Opens the database of the settings for `work`, and closes it. A server may be running on it. */
+/**
+ * Opens the database of the settings for `work`, and closes it. A server may be running on it. Without `mayCreate`, throws NoDatabase
+ * if there is none.
+ */
 export async function withDatabase<E extends 0 | 1 | 'unconfirmed'>(
   shell: Shell,
   work: (database: Database, settings: Settings) => Promise<E>,
+  { mayCreate = false }: { mayCreate?: boolean } = {},
 ): Promise<E> {
   const settings = readSettings(shell.environment, shell.home);
-  const database = await openDatabase(settings, { exclusive: false });
+  const database = mayCreate
+    ? await openDatabase(settings, { exclusive: false })
+    : await openExistingDatabase(settings);
   try {
     return await work(database, settings);
   } finally {

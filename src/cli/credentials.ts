@@ -139,14 +139,18 @@ export function listTokens(shell: Shell): Promise<0> {
   return withDatabase(shell, async (database) => {
     const rows = (await scimTokens(database).list()).map(
       ({ id, name, connection, createdAt, expiresAt, revokedAt }) => {
-        const expires = expiresAt === undefined ? 'never' : formatMinute(expiresAt);
-        const ends = revokedAt === undefined ? expires : `revoked ${formatMinute(revokedAt)}`;
+        const ends = revokedAt === undefined ? expiryText(expiresAt) : `revoked ${formatMinute(revokedAt)}`;
         return [id, name, connection, formatMinute(createdAt), ends];
       },
     );
     shell.print(formatTable(['id', 'name', 'connection', 'made', 'ends'], rows));
     return 0;
   });
+}
+
+function expiryText(expiresAt: number | undefined): string {
+  if (expiresAt === undefined) return 'never';
+  return `${expiresAt <= Date.now() ? 'expired ' : ''}${formatMinute(expiresAt)}`;
 }
 
 /** Revokes a token; a running server refuses it from the next request on. */

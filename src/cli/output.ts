@@ -5,6 +5,7 @@ import { SettingsFault } from '../config/faults.ts';
 import { isSafeUrl } from '../config/schema.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { UnknownSchema } from '../store/migrate.ts';
+import { NoDatabase } from '../store/open-database.ts';
 import { DatabaseFault } from '../store/postgres.ts';
 import { DatabaseInUse } from '../store/sqlite.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
@@ -87,7 +88,11 @@ export function exitCodeFor(error: unknown, complain: (text: string) => void): 0
 
 function operatorMessage(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  if ([SettingsFault, DatabaseInUse, DatabaseFault, UnknownSchema].some((known) => error instanceof known))
+  if (
+    [SettingsFault, DatabaseInUse, DatabaseFault, NoDatabase, UnknownSchema].some(
+      (known) => error instanceof known,
+    )
+  )
     return error.message;
   const { message } = error;
   const inDatabase = databaseRemedies.find(([part]) => message.includes(part));

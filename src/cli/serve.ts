@@ -30,15 +30,24 @@ export async function serve({ environment, home, printError: complain }: Shell):
   const settings = readSettings(environment, home);
   const service = await start(settings);
   try {
+    // A listener is needed without a certificate, too: by default, SIGHUP ends the process.
+    process.on('SIGHUP', service.renewCertificate);
     // Print the secrets to standard error instead of the log, because the log is stored.
     complain(startupText(service.url, await service.makeSecrets()));
-    // Without a certificate, SIGHUP ends the process as usual.
-    if (settings.tls) process.on('SIGHUP', service.renewCertificate);
+    void warnOfRefusedCredentials(service, complain);
     await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
   } finally {
     await service.close();
   }
   return 0;
+}
+
+/** Does not delay the start, because the travel API may be slow or out of reach. */
+async function warnOfRefusedCredentials(service: Service, complain: Shell['printError']): Promise<void> {
+  for (const { connection, keyEnv } of await service.findRefusedCredentials())
+    complain(
+      `ERROR: the travel API of the connection ${connection} refuses the credential in ${keyEnv} (401). Set ${keyEnv} to a valid one and start again.`,
+    );
 }
 
 function startupText(url: string, made: Awaited<ReturnType<Service['makeSecrets']>>): string {

@@ -82,7 +82,7 @@ const DAY = 24 * 60 * 60_000;
 
 /** Creates a company in the embedded travel service and prints what it contains. Works while a server runs. */
 export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
+  const work = async (database: Database, settings: Settings) => {
     if (settings.connections.every(({ travelApi }) => travelApi.url !== 'embedded')) {
       shell.printError('No connection uses the embedded travel service: sample data is made nowhere else.');
       return 1;
@@ -107,7 +107,8 @@ export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Pro
       shell.printError(error.message);
       return 1;
     }
-  });
+  };
+  return withDatabase(shell, work, { mayCreate: true });
 }
 
 /**

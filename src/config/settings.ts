@@ -27,7 +27,7 @@ export interface ConnectionSettings {
   scimToken: string | undefined;
   /** The name of the travel account. Connections with the same account share its travelers. */
   account: string;
-  travelApi: Omit<ConnectionEntry['travelApi'], 'url' | 'keyEnv' | 'account'> & {
+  travelApi: Omit<ConnectionEntry['travelApi'], 'url' | 'account'> & {
     url: string;
     key: string | undefined;
   };
@@ -222,7 +222,8 @@ function toConnectionSettings({
   const mappingFile = resolve(dirname(file), connection.mapping);
   const mapping = readConnectionMapping(mappingFile, place, faults);
   if (!mapping) return [];
-  const { keyEnv, url: own, account, ...travelApi } = connection.travelApi;
+  const { url: own, account, ...travelApi } = connection.travelApi;
+  const { keyEnv } = travelApi;
   const api = { ...travelApi, url: own ?? url, key: present[keyEnv] };
   const ownAccount = api.url === 'embedded' ? 'embedded' : `${api.url} ${keyEnv}`;
   const tokenEnv = connection.scimTokenEnv ?? (id === 'default' ? 'SCIM_TOKEN' : undefined);

@@ -76,6 +76,8 @@ export interface Service {
    * show them.
    */
   makeSecrets(): Promise<{ scimToken: string | undefined; travelApiKey: string | undefined }>;
+  /** Returns the connections whose credential the travel API refuses. Those whose travel API cannot be asked are left out. */
+  findRefusedCredentials(): Promise<{ connection: string; keyEnv: string }[]>;
   /** Reads all travelers of a connection now. */
   importTravelers(
     connection: string,
@@ -147,6 +149,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       scimToken: await createFirstToken(deps),
       travelApiKey: await deps.embedded?.createFirstKey(),
     }),
+    findRefusedCredentials: () => findRefusedCredentials(settings, connections),
     importTravelers: (id, onPage, options) =>
       provisioning.importer.run(connectionNamed(connections, id), onPage, options),
     identities: async (id) => {
@@ -356,6 +359,19 @@ function startBackground(
       await Promise.all([loops.stop(), embeddedLoops?.stop(), alarms.stop(), alerts.close()]);
     },
   };
+}
+
+async function findRefusedCredentials(
+  settings: Settings,
+  connections: OpenConnection[],
+): ReturnType<Service['findRefusedCredentials']> {
+  const tried = settings.connections.map(async ({ id, travelApi: { url, keyEnv } }) => {
+    // The bridge makes its credential for the embedded service itself.
+    if (url === 'embedded') return [];
+    const { kind } = await connectionNamed(connections, id).lookups.readOwnUser();
+    return kind === 'unauthorized' ? [{ connection: id, keyEnv }] : [];
+  });
+  return (await Promise.all(tried)).flat();
 }
 
 function connectionNamed(connections: OpenConnection[], id: string): OpenConnection['connection'] {

@@ -19,6 +19,25 @@ export function openDatabase(
   return postgres ? openPostgres(postgres.url, postgres) : openEmbedded(data, exclusive);
 }
 
+/**
+ * Opens and migrates an existing database, beside a server or not. Throws NoDatabase if the data folder contains none: a command that
+ * was started in the wrong folder must not leave a new, empty database there.
+ */
+export async function openExistingDatabase(location: DatabaseLocation): Promise<Database> {
+  if (!hasDatabase(location)) throw new NoDatabase(location.data);
+  return openDatabase(location, { exclusive: false });
+}
+
+/** Thrown if the data folder contains no database. */
+export class NoDatabase extends Error {
+  constructor(directory: string) {
+    super(
+      `There is no data in ${directory}. Set JETBRIDGE_DATA to the folder of the server, or start the server once with "npx jetbridge serve".`,
+    );
+    this.name = 'NoDatabase';
+  }
+}
+
 /** The data folder, or the URL of the database without its password. */
 export function displayLocation({ data, postgres }: DatabaseLocation): string {
   return postgres ? displayUrl(postgres.url) : data;

@@ -74,7 +74,7 @@ export function createTravelApp({
   if (webhooks) app.use(webhooks);
   for (const resource of catalog) app.use(resourceRouter(resource, deps));
   app.use((request) => {
-    throw new ApiError('notFound', `There is nothing at ${request.path.slice(0, 200)}.`);
+    throw new ApiError('notFound', `There is nothing at ${(request.baseUrl + request.path).slice(0, 200)}.`);
   });
   app.use(errorHandler(log));
   return app;

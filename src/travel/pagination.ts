@@ -38,13 +38,13 @@ export type PageRequest =
  */
 export function parsePageQuery(options: ListOptions, parameters: Query): PageRequest {
   const faults = unknownParameters(parameters, listParameterNames(options));
-  const read = parameterReader(parameters, faults);
+  const read = parameterReader(options, parameters, faults);
   const kind = read('pageKind', 'offset', (word) => parsePageKind(options, word));
   const order = read('order', 'asc', (word) => (word === 'asc' || word === 'desc' ? word : undefined));
   const sortBy =
     options.sortBy.length > 0 ? read('sortBy', CREATED, (field) => parseSortField(options, field)) : CREATED;
   const { type, parentId } = options;
-  const limit = read('limit', 10, (digits) => parseInteger(digits, 1, 100));
+  const limit = read('limit', 10, (digits) => parseInteger(digits, 1, MAX_LIMIT));
   const query: ListQuery = {
     type,
     parentId,
@@ -106,6 +106,9 @@ export function cursorMeta(
 }
 
 const CREATED = 'createdAt';
+/** Maximum number of resources on a page. */
+const MAX_LIMIT = 100;
+const MAX_OFFSET = 2 ** 31 - 1;
 
 /** Maximum number of emails in one filter; more would hardly fit into a request line. */
 const MAX_ADDRESSES = 500;
@@ -115,10 +118,7 @@ function unknownParameters(query: Query, known: string[]): FieldFault[] {
   const words = known.length > 0 ? `known here: ${known.join(', ')}` : 'there are none here';
   return unknown.slice(0, MAX_FAULTS).map((name) => {
     const shown = name.slice(0, 200);
-    return {
-      ...parameterFault(shown, query[name]),
-      message: `"${shown}" is not a query parameter (${words}).`,
-    };
+    return parameterFault(shown, query[name], `"${shown}" is not a query parameter (${words}).`);
   });
 }
 
@@ -129,12 +129,12 @@ function refuseParameters(invalid: FieldFault[]): void {
 
 type ReadParameter = <T>(name: string, otherwise: T, parse: (text: string) => T | undefined) => T;
 
-function parameterReader(query: Query, faults: FieldFault[]): ReadParameter {
+function parameterReader(options: ListOptions, query: Query, faults: FieldFault[]): ReadParameter {
   return (name, otherwise, parse) => {
     const given = query[name];
     if (given === undefined) return otherwise;
     const value = typeof given === 'string' ? parse(given) : undefined;
-    if (value === undefined) faults.push(parameterFault(name, given));
+    if (value === undefined) faults.push(valueFault(name, given, allowedValues(options, name)));
     return value ?? otherwise;
   };
 }
@@ -167,7 +167,7 @@ function parseFilters(
   const archived = filters.includes('archived') ? read('archived', undefined, parseBoolean) : undefined;
   const emails = filters.includes('emails') ? read('emails', undefined, parseAddresses) : undefined;
   return {
-    offset: read('offset', 0, (digits) => parseInteger(digits, 0, 2 ** 31 - 1)),
+    offset: read('offset', 0, (digits) => parseInteger(digits, 0, MAX_OFFSET)),
     ...(archived === undefined ? {} : { archived }),
     ...(emails ? { match: { name: 'email', values: emails } } : {}),
   };
@@ -180,7 +180,7 @@ function parseEdge(
   { order, sortBy, faults }: { order: 'asc' | 'desc'; sortBy: string; faults: FieldFault[] },
 ): { given: { after?: string; before?: string }; edge?: Edge } {
   const scope = cursorScope(options, order, sortBy);
-  const read = parameterReader(query, faults);
+  const read = parameterReader(options, query, faults);
   const given: { after?: string; before?: string } = {};
   const readPosition = (name: 'after' | 'before') =>
     read(name, undefined, (cursor) => {
@@ -190,7 +190,7 @@ function parseEdge(
   const after = readPosition('after');
   const before = readPosition('before');
   if (query['after'] !== undefined && query['before'] !== undefined)
-    faults.push(parameterFault('before', query['before']));
+    faults.push(valueFault('before', query['before'], 'only one of "after" and "before"'));
   if (after) return { given, edge: { after } };
   return before ? { given, edge: { before } } : { given };
 }
@@ -222,10 +222,29 @@ function parseAddresses(list: string): string[] | undefined {
   return usable.length <= MAX_ADDRESSES ? usable : undefined;
 }
 
-function parameterFault(field: string, given: unknown): FieldFault {
+/** Says which values a parameter may have. */
+function allowedValues({ cursor, sortBy }: ListOptions, name: string): string {
+  const known: Record<string, string> = {
+    pageKind: cursor ? 'offset or cursor' : 'offset',
+    limit: `a whole number from 1 to ${MAX_LIMIT}`,
+    offset: `a whole number from 0 to ${MAX_OFFSET}`,
+    order: 'asc or desc',
+    sortBy: `one of ${[CREATED, ...sortBy].join(', ')}`,
+    archived: 'true or false',
+    emails: `at most ${MAX_ADDRESSES} email addresses, separated by commas`,
+    status: `one of ${deliveryStatuses.join(', ')}`,
+  };
+  return known[name] ?? 'a cursor of this list, in the same order';
+}
+
+function valueFault(field: string, given: unknown, allowed: string): FieldFault {
+  return parameterFault(field, given, `The value of "${field}" is not allowed here: give ${allowed}.`);
+}
+
+function parameterFault(field: string, given: unknown, message: string): FieldFault {
   const received = Array.isArray(given) ? given.join(',') : String(given);
   const value = /^-?\d{1,15}$/.test(received) ? Number(received) : received.slice(0, 200);
-  return { field, value, code: 'paramValue', message: `The value of "${field}" is not allowed here.` };
+  return { field, value, code: 'paramValue', message };
 }
 
 /** Encodes a list position as a cursor, opaque to clients and valid only for this list. */

@@ -1,4 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { openSqlite } from '../../src/store/sqlite-file.ts';
 import { certificateFiles } from '../fixtures/certificate.ts';
@@ -382,6 +386,27 @@ describe('serve', () => {
     expect((await second.stop()).code).toBe(0);
   });
 
+  it('names the variable whose credential the travel API refuses, and serves nevertheless', async () => {
+    const refusing = createServer((_request, response) => response.writeHead(401).end());
+    await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve));
+    const { port } = refusing.address() as AddressInfo;
+    const settings = { TRAVEL_API_URL: `http://127.0.0.1:${port}`, TRAVEL_API_KEY: 'not-the-key-of-anyone' };
+    const server = await serveJetbridge({ ...data, ...settings });
+    expect(await statusOf(server, 'wrong')).toBe(401);
+    await eventually(async () =>
+      expect(server.errors()).toContain('refuses the credential in TRAVEL_API_KEY (401)'),
+    );
+    expect(await server.stop()).toMatchObject({ code: 0 });
+    refusing.close();
+  });
+
+  it('goes on after SIGHUP without a certificate', async () => {
+    const server = await serveJetbridge(data);
+    server.signal('SIGHUP');
+    expect(await statusOf(server, 'wrong')).toBe(401);
+    expect(await server.stop()).toMatchObject({ code: 0 });
+  });
+
   it('serves HTTPS, and a renewed certificate after SIGHUP', async () => {
     const files = await certificateFiles();
     const server = await serveJetbridge({ ...data, TLS_CERT: files.cert, TLS_KEY: files.key });
@@ -436,6 +461,17 @@ describeOnSqlite('serve, with a data folder', () => {
   });
 });
 
+it('finishes quietly if the reader of its output ends first', async () => {
+  const child = spawn(process.execPath, [join(home, 'dist/main.js'), 'openapi'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.destroy();
+  const errors: string[] = [];
+  child.stderr.on('data', (chunk) => errors.push(String(chunk)));
+  const [code] = await once(child, 'close');
+  expect([code, errors.join('')]).toEqual([0, '']);
+});
+
 describe('tokens', () => {
   it('a running server accepts a created token at once, and refuses it once it is revoked', async () => {
     const server = await serveJetbridge(data);
@@ -463,6 +499,7 @@ describe('tokens', () => {
   });
 
   it('an unknown connection is reported with the names of the known ones', async () => {
+    await (await serveJetbridge(data)).stop();
     expect(await runJetbridge(['tokens', 'create', '--connection', 'acme'], data)).toEqual({
       code: 1,
       out: '',

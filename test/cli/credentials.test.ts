@@ -9,6 +9,7 @@ import {
   revokeApiKey,
   revokeClient,
 } from '../../src/cli/credentials.ts';
+import { createDatabaseIn } from '../fixtures/data-folder.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { startService } from '../fixtures/service.ts';
 import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
@@ -16,6 +17,7 @@ import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
   folder = temporaryFolder();
+  createDatabaseIn(join(folder.path, 'data'));
 });
 afterEach(() => folder.remove());
 

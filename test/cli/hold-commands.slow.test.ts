@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createDatabaseIn } from '../fixtures/data-folder.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import {
   type JetbridgeServer,
@@ -118,6 +119,7 @@ it('shows a rule that would change more than 100 people, and a running server fo
 }, 60_000);
 
 it('exits with 2 for wrong use, and with 1 for an unknown name', async () => {
+  createDatabaseIn(join(folder.path, 'data'));
   expect(await holds('approve')).toMatchObject({ code: 2 });
   expect(await holds('approve', 'ada', '--all', '--yes')).toMatchObject({ code: 2 });
   expect(await holds('list', '--cause', 'weather')).toMatchObject({ code: 2 });

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { type RecordFlags, record, recordCommand } from '../../src/cli/record.ts';
 import type { ExchangeSource, RecordedExchange } from '../../src/replay/exchanges.ts';
 import { readScenarios } from '../../src/replay/scenario.ts';
+import { createDatabaseIn } from '../fixtures/data-folder.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { recordedShell } from '../fixtures/shell.ts';
 
@@ -38,6 +39,7 @@ const search = (at: number, connection = 'default'): RecordedExchange => ({
 
 describe('jetbridge record', () => {
   const folder = temporaryFolder();
+  beforeAll(() => createDatabaseIn(join(folder.path, 'data')));
   afterAll(() => folder.remove());
 
   /** Runs a command line of `record` alone, on an empty database. */

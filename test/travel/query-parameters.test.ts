@@ -57,6 +57,30 @@ test('a parameter that another list has is unknown to this one', async () => {
   expect(await faults(`/users/${fixture.admin}?limit=1`)).toMatchObject([{ field: 'limit' }]);
 });
 
+test('the message of a refused value says which values the parameter may have', async () => {
+  const messages = async (path: string) => {
+    const { invalid } = (await fixture.send('get', path)).body;
+    return invalid.map(({ message }: { message: string }) => message);
+  };
+  const paths = '/users?limit=1000&offset=-1&order=up&sortBy=name&archived=1&pageKind=none';
+  expect((await messages(paths)).toSorted()).toEqual([
+    'The value of "archived" is not allowed here: give true or false.',
+    'The value of "limit" is not allowed here: give a whole number from 1 to 100.',
+    'The value of "offset" is not allowed here: give a whole number from 0 to 2147483647.',
+    'The value of "order" is not allowed here: give asc or desc.',
+    'The value of "pageKind" is not allowed here: give offset.',
+    expect.stringMatching(/^The value of "sortBy" is not allowed here: give one of createdAt, .*email/),
+  ]);
+  expect(await messages('/events?pageKind=cursor&after=x')).toEqual([
+    'The value of "after" is not allowed here: give a cursor of this list, in the same order.',
+  ]);
+});
+
+test('an unknown path is reported as the client wrote it', async () => {
+  const answer = await fixture.send('get', '/nosuch');
+  expect(answer.body.message).toBe('There is nothing at /api/nosuch.');
+});
+
 test('parameters given many times, or many of them, are refused with at most a hundred faults', async () => {
   const repeated = await fixture.send('get', `/users?${'limit=1&'.repeat(1500)}`);
   expect([repeated.status, repeated.body.invalid]).toMatchObject([400, [{ field: 'limit' }]]);

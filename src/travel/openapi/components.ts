@@ -255,7 +255,7 @@ const exampleParameterFault = {
   field: 'limit',
   value: 101,
   code: 'paramValue',
-  message: 'The value of "limit" is not allowed here.',
+  message: 'The value of "limit" is not allowed here: give a whole number from 1 to 100.',
 };
 const exampleFieldFault = {
   field: 'email',
