@@ -6,7 +6,7 @@ import {
   readSettings,
   type Settings,
 } from '../config/settings.ts';
-import { readLookups } from '../server/offline.ts';
+import { readConnectionMapping, readLookups } from '../server/offline.ts';
 import { displayLocation, hasDatabase } from '../store/open-database.ts';
 import { checkNames, type NameFault } from '../translator/check-names.ts';
 import { compileRules } from '../translator/rules.ts';
@@ -38,7 +38,7 @@ export async function check({ environment, home, print }: Shell): Promise<0> {
         `  travel API   ${redactUrl(travelApi.url)}, credential ${travelApi.key === undefined ? 'made at the first start' : '********'}`,
         ...(isPlainTravelUrl(travelApi.url) ? ['  plain HTTP   to it, as TRAVEL_API_INSECURE allows'] : []),
         `  SCIM token   ${tokenText(id, scimToken)}`,
-        `  mapping      ${ruleCount(mapping.scimUserMapping.length)} of its own`,
+        `  mapping      ${mapping ? `${ruleCount(mapping.scimUserMapping.length)} of its own` : 'the one in force; no file'}`,
         `  policies     onExistingUser ${policies.onExistingUser}, deprovision ${policies.deprovision}`,
       ].join('\n'),
     );
@@ -56,15 +56,20 @@ export async function check({ environment, home, print }: Shell): Promise<0> {
   return 0;
 }
 
-interface NameCheck {
+/** The result of a check of a connection's mapping. */
+export interface NameCheck {
   faults: Fault[];
   /** If the names could not be looked up: a message with the reason. */
   unchecked?: string;
 }
 
-/** Calls the travel API only if the mapping names something in it. */
-async function checkConnectionNames(settings: Settings, connection: ConnectionSettings): Promise<NameCheck> {
-  const { id, mapping, mappingFile, travelApi } = connection;
+/** Checks the names in a connection's mapping. Calls the travel API only if the mapping names something in it. */
+export async function checkConnectionNames(
+  settings: Settings,
+  connection: ConnectionSettings,
+): Promise<NameCheck> {
+  const { id, mappingFile = 'the mapping in force', travelApi } = connection;
+  const mapping = await readConnectionMapping(settings, connection);
   const toFaults = (found: NameFault[]): Fault[] =>
     found.map(({ path, problem, remedy, origin }) => {
       const file = origin === 'file' ? mappingFile : `connection ${id}:`;

@@ -7,6 +7,7 @@ import { addConnectionCommands, addImportCommand } from './connections.ts';
 import { addCredentialCommands } from './credentials.ts';
 import { addEraseCommand } from './erase.ts';
 import { addHoldCommands } from './holds.ts';
+import { addMappingCommands } from './mapping.ts';
 import { type Action, type ExitCode, escapeControls, exitCodeFor, type Shell } from './output.ts';
 import { addPreviewCommand } from './preview.ts';
 import { addReplayCommand } from './replay.ts';
@@ -57,6 +58,7 @@ const additions: ((program: Command, shell: Shell, action: Action) => void)[] = 
   addServeCommand,
   addCheckCommand,
   addPreviewCommand,
+  addMappingCommands,
   addReplayCommand,
   addImportCommand,
   addCredentialCommands,

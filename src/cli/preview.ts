@@ -2,12 +2,12 @@ import { resolve } from 'node:path';
 import Table from 'cli-table3';
 import type { Command } from 'commander';
 import { type Fault, readJsonFile, SettingsFault } from '../config/faults.ts';
-import { readMapping, readSettings } from '../config/settings.ts';
-import type { MappingPreview, PreviewExample } from '../provisioning/preview-mapping.ts';
+import { type ConnectionSettings, readMapping, readSettings, type Settings } from '../config/settings.ts';
+import type { MappingPreview, PreviewExample, PreviewOptions } from '../provisioning/preview-mapping.ts';
 import { normalize } from '../schema/normalize.ts';
 import { type Json, type JsonObject, SchemaFault } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
-import { previewMapping, readLookups, readManagers } from '../server/offline.ts';
+import { previewMapping, readConnectionMapping, readLookups, readManagers } from '../server/offline.ts';
 import { previewText } from '../translator/preview.ts';
 import { compileRules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
@@ -60,7 +60,9 @@ export async function preview(shell: Shell, options: { input: string; mapping?: 
   const settings = readSettings(shell.environment, shell.home);
   const connection = settings.connections.find(({ id }) => id === 'default') ?? settings.connections[0];
   const faults: Fault[] = [];
-  const mapping = options.mapping ? readMapping(resolve(options.mapping), faults) : connection?.mapping;
+  const mapping = options.mapping
+    ? readMapping(resolve(options.mapping), faults)
+    : connection && (await readConnectionMapping(settings, connection));
   if (!connection || !mapping) throw new SettingsFault(faults);
   const user = readUser(options.input);
   if ('fault' in user) {
@@ -121,22 +123,32 @@ export async function previewPeople(
   const faults: Fault[] = [];
   const mapping = file === undefined ? undefined : readMapping(resolve(file), faults);
   if (faults.length > 0) throw new SettingsFault(faults);
-  const bar = shell.isTerminal ? startProgressBar(id, 'people') : undefined;
+  const preview = await runPreview(shell, settings, connection, { mapping, examples: limit });
+  if (!preview) return 1;
+  shell.print(previewReport(preview, { connection: id, mapping: file }));
+  return 0;
+}
+
+/** Runs a preview with a progress bar. If the travel API cannot be read, prints why and returns undefined. */
+export async function runPreview(
+  shell: Shell,
+  settings: Settings,
+  connection: ConnectionSettings,
+  options: PreviewOptions,
+): Promise<MappingPreview | undefined> {
+  const bar = shell.isTerminal ? startProgressBar(connection.id, 'people') : undefined;
   const onBatch = (done: number, total: number) => {
     bar?.setTotal(total);
     bar?.update(done);
   };
-  const preview = await previewMapping(settings, connection, { mapping, examples: limit, onBatch }).finally(
-    () => bar?.stop(),
+  const preview = await previewMapping(settings, connection, { ...options, onBatch }).finally(() =>
+    bar?.stop(),
   );
-  if ('kind' in preview) {
-    shell.printError(
-      `No names or custom fields can be looked up in the travel API: ${travelFailureText(preview)}.`,
-    );
-    return 1;
-  }
-  shell.print(previewReport(preview, { connection: id, mapping: file }));
-  return 0;
+  if (!('kind' in preview)) return preview;
+  shell.printError(
+    `No names or custom fields can be looked up in the travel API: ${travelFailureText(preview)}.`,
+  );
+  return undefined;
 }
 
 type Names = MappingPreview['names'];
@@ -227,7 +239,7 @@ function findingText({ field, code, value, reason }: Finding, names: Names): str
 }
 
 /** Returns the name of a field. For a custom field, this is the name that admins gave it. */
-function fieldName(field: string, names: Names): string {
+export function fieldName(field: string, names: Names): string {
   return escapeLine(names[field] ?? field);
 }
 

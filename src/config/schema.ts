@@ -144,7 +144,12 @@ const policies = z.strictObject({
 
 /** One connection: an identity provider that provisions the users of a travel account. */
 export const connectionSchema = z.strictObject({
-  mapping: z.string().default('mappings/default.json').describe('The mapping file, relative to this file.'),
+  mapping: z
+    .string()
+    .optional()
+    .describe(
+      'A mapping file, relative to this file. Without one, "jetbridge mapping apply" changes the mapping.',
+    ),
   scimTokenEnv: variableName
     .optional()
     .describe('Environment variable with a bearer token for this connection; "default" uses SCIM_TOKEN.'),

@@ -21,9 +21,10 @@ type ConnectionEntry = z.infer<typeof connectionSchema>;
 /** One connection with its parsed mapping and its secrets from the environment. */
 export interface ConnectionSettings {
   id: string;
-  mapping: Mapping;
+  /** The content of the mapping file; undefined if the settings name none. */
+  mapping: Mapping | undefined;
   /** The mapping file, as a path for messages. */
-  mappingFile: string;
+  mappingFile: string | undefined;
   scimToken: string | undefined;
   /** The name of the travel account. Connections with the same account share its travelers. */
   account: string;
@@ -219,9 +220,10 @@ function toConnectionSettings({
   faults,
 }: ConnectionInput): CheckedConnection[] {
   const place = { file: displayPath(file), path: `connections.${id}` };
-  const mappingFile = resolve(dirname(file), connection.mapping);
-  const mapping = readConnectionMapping(mappingFile, place, faults);
-  if (!mapping) return [];
+  const mappingFile =
+    connection.mapping === undefined ? undefined : resolve(dirname(file), connection.mapping);
+  const mapping = mappingFile === undefined ? undefined : readConnectionMapping(mappingFile, place, faults);
+  if (mappingFile !== undefined && !mapping) return [];
   const { url: own, account, ...travelApi } = connection.travelApi;
   const { keyEnv } = travelApi;
   const api = { ...travelApi, url: own ?? url, key: present[keyEnv] };
@@ -233,7 +235,7 @@ function toConnectionSettings({
       settings: {
         id,
         mapping,
-        mappingFile: displayPath(mappingFile),
+        mappingFile: mappingFile && displayPath(mappingFile),
         account: account ?? ownAccount,
         scimToken,
         travelApi: api,

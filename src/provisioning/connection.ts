@@ -7,7 +7,8 @@ export interface Connection {
   id: string;
   /** The name of the travel account. Connections with the same account share its travelers. */
   account: string;
-  mapping: Mapping;
+  /** The mapping of the file that the settings name; undefined if they name none. */
+  mapping: Mapping | undefined;
   policies: Policies;
   /**
    * The domain of the temporary addresses that travelers get while users swap their email addresses; undefined disables

@@ -2,7 +2,7 @@ import type { Connection } from './connection.ts';
 import type { HeldRules, Holds } from './hold-ports.ts';
 import type { Identity } from './identity.ts';
 import { comparePreviews, type PreviewDeps, travelerPreviewer } from './mapping-effect.ts';
-import { yieldBetweenBatches } from './preview-mapping.ts';
+import { type MappingPreview, yieldBetweenBatches } from './preview-mapping.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 
@@ -65,6 +65,11 @@ export function rulesChanges(deps: RulesChangesDeps): RulesChanges {
       return isKnownApproved || mayFollow(connection, snapshot);
     },
   };
+}
+
+/** True if the mapping of a preview, once in force, would wait for an admin's approval. */
+export function needsApproval({ changed }: Pick<MappingPreview, 'changed'>): boolean {
+  return changed > MAX_PEOPLE;
 }
 
 interface RulesChange {

@@ -16,11 +16,15 @@ export interface RulesInForce {
   source: MappingSource;
 }
 
-export type MappingSource = 'file' | 'command';
+/** `default`: the default rules, because no mapping file was named when the connection was used first. */
+export type MappingSource = 'file' | 'command' | 'default';
 
 /** What decides about a mapping file, without the content of the rules in force. */
-export interface RulesHead extends Pick<RulesInForce, 'generation' | 'digest' | 'source'> {
-  /** How long ago a replica last had a mapping file with this content, in milliseconds. */
+export interface RulesHead extends Pick<RulesInForce, 'generation' | 'edition' | 'digest' | 'source'> {
+  /**
+   * How long ago a replica last had a mapping file with this content, or used the mapping without a file, in
+   * milliseconds.
+   */
   fileAgeMs: number;
 }
 
@@ -33,6 +37,8 @@ export interface MappingVersion {
   mapping: unknown;
   source: MappingSource;
   appliedAt: number;
+  /** The user of the operating system whose command put it in force; undefined if no command did. */
+  author: string | undefined;
 }
 
 /**
@@ -44,14 +50,14 @@ export interface RulesStore {
   find(connection: string): Promise<RulesInForce | undefined>;
   /**
    * Puts these rules in force if the generation in force is one less (0: there is none). Returns false otherwise. A
-   * mapping with another digest than the one before is added to the history.
+   * mapping with another digest than the one before is added to the history, with the author.
    */
-  replace(connection: string, next: RulesInForce, now: number): Promise<boolean>;
+  replace(connection: string, next: RulesInForce, now: number, author?: string): Promise<boolean>;
   /** True if a mapping with this digest is in the history. */
   wasInForce(connection: string, digest: string): Promise<boolean>;
   /** Returns the history of the mapping, the newest first. */
   listMappings(connection: string, limit: number): Promise<MappingVersion[]>;
-  /** Records that a replica has a mapping file with the content in force. */
+  /** Records that a replica has a mapping file with the content in force, or uses it without a file. */
   recordFile(connection: string, digest: string, now: number): Promise<void>;
   /** Records that no other process has a mapping file: only this one uses the database. */
   forgetFiles(): Promise<void>;

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { checkNames, type NameFault } from '../translator/check-names.ts';
-import { parseMapping } from '../translator/mapping-file.ts';
+import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
 import { compileRules, EDITION, type Rules } from '../translator/rules.ts';
 import { type Lookups, noLookups } from '../translator/translation.ts';
 import { canonicalJson } from '../translator/values.ts';
 import type { Connection } from './connection.ts';
-import type { RulesHead, RulesInForce, RulesStore } from './rules-ports.ts';
+import { defaultMapping, digestOf, mappingOf, wasInForce } from './mapping-versions.ts';
+import type { MappingSource, RulesHead, RulesInForce, RulesStore } from './rules-ports.ts';
 import type { Log, Runtime } from './runtime-ports.ts';
 import type { TravelAnswer, TravelFailure } from './travel-ports.ts';
 
@@ -39,9 +40,14 @@ export interface RulesSnapshots {
   refresh(connection: Connection): Promise<RulesSnapshot | TravelFailure>;
   /**
    * Returns the last snapshot without a call to the travel API; before the first reading, a snapshot of the mapping
-   * file alone.
+   * file alone, or of the default rules.
    */
   lastKnown(connection: Connection): RulesSnapshot;
+  /**
+   * Puts a mapping file in force that was read again, if its content has changed. A file that has not changed does not
+   * replace what a command has put in force.
+   */
+  applyFile(connection: Connection, mapping: Mapping): Promise<MappingFileResult>;
   /** The number of faulty places in each connection's mapping, as of its last compilation. */
   mappingFaults(): { connection: string; count: number }[];
 }
@@ -54,6 +60,12 @@ export interface RulesSnapshots {
 const FILE_ABSENT_MS = 5 * 60_000;
 /** A replica with the file of the mapping in force records so at this interval, in milliseconds. */
 const FILE_RECORD_MS = 2 * 60_000;
+
+/** What became of a mapping file that was read again. */
+export type MappingFileResult =
+  | { outcome: 'applied' | 'unchanged'; generation: number }
+  /** The file has not changed, and another mapping has replaced it since. */
+  | { outcome: 'replaced'; generation: number; source: MappingSource };
 
 interface RulesSnapshotsDeps {
   rules: RulesStore;
@@ -72,6 +84,8 @@ interface LoadedRules {
 type State = RulesSnapshotsDeps & {
   loaded: Map<string, LoadedRules>;
   faults: Map<string, NameFault[]>;
+  /** The mapping files that were read again since the start, by connection. */
+  files: Map<string, Mapping>;
   /** The connections whose mapping file was reported as not applied. */
   reported: Set<string>;
 };
@@ -81,7 +95,7 @@ type State = RulesSnapshotsDeps & {
  * each fault of a mapping is logged once.
  */
 export function rulesSnapshots(deps: RulesSnapshotsDeps): RulesSnapshots {
-  const state: State = { ...deps, loaded: new Map(), faults: new Map(), reported: new Set() };
+  const state = newState(deps);
   const running = new Map<string, Promise<LoadedRules>>();
   // Concurrent callers share one reading of the rules in force.
   const reload = (connection: Connection): Promise<LoadedRules> => {
@@ -124,9 +138,15 @@ export function rulesSnapshots(deps: RulesSnapshotsDeps): RulesSnapshots {
       return followReading(connection, known, await connection.lookups.refresh());
     },
     lastKnown: (connection) =>
-      state.loaded.get(connection.id)?.snapshot ?? toRulesSnapshot(connection, noLookups),
+      state.loaded.get(connection.id)?.snapshot ??
+      toRulesSnapshot({ mapping: fileOf(state, connection) ?? defaultMapping }, noLookups),
+    applyFile: (connection, mapping) => applyFile(state, connection, mapping),
     mappingFaults: () => [...state.faults].map(([connection, { length }]) => ({ connection, count: length })),
   };
+}
+
+function newState(deps: RulesSnapshotsDeps): State {
+  return { ...deps, loaded: new Map(), faults: new Map(), files: new Map(), reported: new Set() };
 }
 
 const otherVersion: TravelFailure = {
@@ -149,15 +169,13 @@ function isUsable({ edition }: RulesInForce): boolean {
  */
 async function loadRules(state: State, connection: Connection): Promise<LoadedRules> {
   const { rules, runtime } = state;
-  const own = { mapping: connection.mapping, digest: mappingDigest(connection), edition: EDITION };
   for (;;) {
     const head = await rules.findHead(connection.id, runtime.now());
     const known = state.loaded.get(connection.id);
-    if (!head || (await comesIntoForce(state, connection, { head, digest: own.digest }))) {
-      const { lookups } = (await rules.find(connection.id)) ?? { lookups: undefined };
-      const next: RulesInForce = { ...own, generation: (head?.generation ?? 0) + 1, lookups, source: 'file' };
+    const next = await nextRules(state, connection, head);
+    if (next) {
       if (await rules.replace(connection.id, next, runtime.now())) return useRules(state, connection, next);
-    } else if (known?.inForce.generation === head.generation) return known;
+    } else if (known && known.inForce.generation === head?.generation) return known;
     else {
       const stored = await rules.find(connection.id);
       if (stored) return useRules(state, connection, stored);
@@ -165,18 +183,94 @@ async function loadRules(state: State, connection: Connection): Promise<LoadedRu
   }
 }
 
+/** Returns the rules that this replica must put in force; undefined if those in force stay. */
+async function nextRules(
+  state: State,
+  connection: Connection,
+  head: RulesHead | undefined,
+): Promise<RulesInForce | undefined> {
+  const file = fileOf(state, connection);
+  const { id } = connection;
+  if (!head) {
+    const mapping = file ?? defaultMapping;
+    const source = file ? 'file' : 'default';
+    return { ...contentOf(mapping), generation: 1, lookups: undefined, source };
+  }
+  const generation = head.generation + 1;
+  if (isEditionOutOfUse(head)) {
+    const stored = await state.rules.find(id);
+    const mapping = stored && mappingOf(stored);
+    if (mapping) return { ...stored, ...contentOf(mapping), generation };
+  }
+  if (file === undefined) {
+    await recordUse(state, connection, head);
+    return undefined;
+  }
+  if (!(await comesIntoForce(state, connection, { head, digest: digestOf(file) }))) return undefined;
+  const lookups = (await state.rules.find(id))?.lookups;
+  return { ...contentOf(file), generation, lookups, source: 'file' };
+}
+
+/** The mapping file of this replica as it was read last; undefined if the settings name none. */
+function fileOf({ files }: State, { id, mapping }: Connection): Mapping | undefined {
+  return files.get(id) ?? mapping;
+}
+
+function contentOf(mapping: Mapping): Pick<RulesInForce, 'mapping' | 'digest' | 'edition'> {
+  return { mapping, digest: digestOf(mapping), edition: EDITION };
+}
+
+/**
+ * True if the mapping in force must be stored again for this edition of the code: the row's edition is earlier, or no
+ * replica with a later one has used it for five minutes, because all replicas were rolled back.
+ */
+function isEditionOutOfUse({ edition, fileAgeMs }: RulesHead): boolean {
+  return edition < EDITION || (edition > EDITION && fileAgeMs >= FILE_ABSENT_MS);
+}
+
+async function recordUse({ rules, runtime }: State, { id }: Connection, head: RulesHead): Promise<void> {
+  if (head.edition === EDITION && head.fileAgeMs >= FILE_RECORD_MS)
+    await rules.recordFile(id, head.digest, runtime.now());
+}
+
+async function applyFile(state: State, connection: Connection, mapping: Mapping): Promise<MappingFileResult> {
+  const { rules, runtime, files } = state;
+  const { id } = connection;
+  const before = fileOf(state, connection);
+  files.set(id, mapping);
+  const isSame = before !== undefined && digestOf(before) === digestOf(mapping);
+  for (;;) {
+    const { inForce } = await loadRules(state, connection);
+    const { generation, source } = inForce;
+    if (inForce.digest === digestOf(mapping))
+      return { outcome: isSame ? 'unchanged' : 'applied', generation };
+    if (isSame) return { outcome: 'replaced', generation, source };
+    const next: RulesInForce = {
+      ...{ ...inForce, ...contentOf(mapping), source: 'file' },
+      generation: generation + 1,
+    };
+    if (await rules.replace(id, next, runtime.now())) {
+      useRules(state, connection, next);
+      return { outcome: 'applied', generation: next.generation };
+    }
+  }
+}
+
 /** Decides whether the mapping file of this replica replaces the mapping in force. */
 async function comesIntoForce(
-  { rules, runtime, reported }: State,
-  { id }: Connection,
+  state: State,
+  connection: Connection,
   { head, digest }: { head: RulesHead; digest: string },
 ): Promise<boolean> {
+  const { rules, runtime, reported } = state;
+  const { id } = connection;
   if (head.digest === digest) {
     reported.delete(id);
-    if (head.fileAgeMs >= FILE_RECORD_MS) await rules.recordFile(id, digest, runtime.now());
+    await recordUse(state, connection, head);
     return false;
   }
-  if (!(await rules.wasInForce(id, digest))) return true;
+  if (!(await wasInForce(rules, id, digest))) return true;
+  if (head.source !== 'file') await recordUse(state, connection, head);
   if (head.source === 'file' && head.fileAgeMs >= FILE_ABSENT_MS) return true;
   if (!reported.has(id))
     runtime.log.warn(
@@ -257,17 +351,12 @@ function logChanges(
  * Creates the snapshot of a mapping and lookups that are not in force. The order of the lookups does not change its
  * version.
  */
-export function toRulesSnapshot(connection: Pick<Connection, 'mapping'>, unsorted: Lookups): RulesSnapshot {
+export function toRulesSnapshot({ mapping }: { mapping: Mapping }, unsorted: Lookups): RulesSnapshot {
   const lookups = withSortedItems(unsorted);
-  const rules = compileRules(connection.mapping, lookups.scimUserMappings);
+  const rules = compileRules(mapping, lookups.scimUserMappings);
   const content = canonicalJson(JSON.parse(JSON.stringify(lookups)));
   const digest = createHash('sha256').update(content).digest('hex').slice(0, 16);
   return { rules, lookups, version: `${rules.version}.${digest}`, generation: 0 };
-}
-
-/** Returns a digest of a mapping and of the edition of the code that translates with it. */
-function mappingDigest({ mapping }: Pick<Connection, 'mapping'>): string {
-  return compileRules(mapping, []).version;
 }
 
 function withSortedItems(lookups: Lookups): Lookups {

@@ -4,6 +4,7 @@ import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { createLog } from '../http/log.ts';
 import { newIdentity } from '../provisioning/create-user.ts';
 import { readOnlyReferences } from '../provisioning/mapping-effect.ts';
+import { defaultMapping, mappingOf } from '../provisioning/mapping-versions.ts';
 import type { MappingPreview, PreviewOptions } from '../provisioning/preview-mapping.ts';
 import { resolveReferences } from '../provisioning/references.ts';
 import type { RulesInForce, RulesStore } from '../provisioning/rules-ports.ts';
@@ -14,6 +15,7 @@ import { ensureConnection } from '../store/connections.ts';
 import type { Database } from '../store/database.ts';
 import { hasDatabase, openDatabase } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
+import type { Mapping } from '../translator/mapping-file.ts';
 import type { Rules } from '../translator/rules.ts';
 import type { Lookups, Reference } from '../translator/translation.ts';
 import { openEmbeddedTravel } from './embedded.ts';
@@ -57,7 +59,27 @@ export async function readManagers(
   });
 }
 
-/** Computes what another mapping would change for the people of a connection. Nothing is sent or stored. */
+/**
+ * Returns the mapping file of a connection; if the settings name none, the mapping in force, or the default rules if the
+ * server has never been started.
+ */
+export async function readConnectionMapping(
+  settings: Settings,
+  connection: ConnectionSettings,
+): Promise<Mapping> {
+  if (connection.mapping) return connection.mapping;
+  if (!hasDatabase(settings)) return defaultMapping;
+  return withDatabase(settings, async (database) => {
+    if (!database.scopes.has(connection.id)) return defaultMapping;
+    const inForce = await provisioningStore(database).rules.find(connection.id);
+    return (inForce && mappingOf(inForce)) ?? defaultMapping;
+  });
+}
+
+/**
+ * Computes what another mapping would change for the people of a connection, compared with the mapping file of the
+ * settings; if they name none, with the mapping in force. Nothing is sent or stored.
+ */
 export function previewMapping(
   settings: Settings,
   connection: ConnectionSettings,
@@ -66,11 +88,12 @@ export function previewMapping(
   return withDatabase(settings, async (database) => {
     // A connection that exists stays in its account, which a running server uses.
     if (!database.scopes.has(connection.id)) await ensureConnection(database, connection);
+    const inForce = await provisioningStore(database).rules.find(connection.id);
     const run = ({ connection: one }: OpenConnection) => {
       const { writeBudgetMs } = settings;
       const store = provisioningStore(database);
       return provisioningService({
-        store: { ...store, rules: temporaryRules() },
+        store: { ...store, rules: temporaryRules(inForce) },
         connections: [one],
         runtime: silentRuntime(),
         writeBudgetMs,
@@ -83,8 +106,8 @@ export function previewMapping(
 }
 
 /** The preview of a mapping must not put it in force. */
-function temporaryRules(): RulesStore {
-  let inForce: RulesInForce | undefined;
+function temporaryRules(stored: RulesInForce | undefined): RulesStore {
+  let inForce = stored;
   return {
     findHead: async () => inForce && { ...inForce, fileAgeMs: 0 },
     find: async () => inForce,

@@ -14,14 +14,15 @@ export function rulesStore(database: Database): RulesStore {
   return {
     findHead: (connection, now) =>
       ofConnection(db, keyOf(connection))
-        .select(['generation', 'digest', 'source'])
+        .select(['generation', 'edition', 'digest', 'source'])
         .select(sql<number>`${dialect.now(now)} - file_seen_at`.as('fileAgeMs'))
         .executeTakeFirst(),
     find: async (connection) => {
       const row = await ofConnection(db, keyOf(connection)).selectAll().executeTakeFirst();
       return row && toRulesInForce(row);
     },
-    replace: (connection, next, now) => replaceRules(database, keyOf(connection), { next, now }),
+    replace: (connection, next, now, author) =>
+      replaceRules(database, keyOf(connection), { next, now, author }),
     wasInForce: async (connection, digest) => {
       const known = mappingsOf(db, keyOf(connection)).select('generation').where('digest', '=', digest);
       return (await known.limit(1).executeTakeFirst()) !== undefined;
@@ -65,8 +66,8 @@ function mappingsOf(db: Kysely<Tables>, { account, connection_id }: ConnectionKe
 }
 
 function toMappingVersion(row: Tables['mapping_version']): MappingVersion {
-  const { generation, edition, digest, source, applied_at, mapping } = row;
-  const columns = { generation, edition, digest, source };
+  const { generation, edition, digest, source, applied_at, author, mapping } = row;
+  const columns = { generation, edition, digest, source, author: author ?? undefined };
   return { ...columns, appliedAt: applied_at, mapping: parseJson<unknown>(mapping) };
 }
 
@@ -89,7 +90,7 @@ function toRulesInForce({
 function replaceRules(
   { transaction, dialect }: Database,
   key: ConnectionKey,
-  { next, now }: { next: RulesInForce; now: number },
+  { next, now, author }: { next: RulesInForce; now: number; author: string | undefined },
 ): Promise<boolean> {
   const { mapping, lookups, ...columns } = next;
   const version = { ...columns, mapping: toJson(mapping) };
@@ -117,7 +118,7 @@ function replaceRules(
       if (written && isNewMapping)
         await tx
           .insertInto('mapping_version')
-          .values({ ...key, ...version, applied_at: now })
+          .values({ ...key, ...version, applied_at: now, author: author ?? null })
           .execute();
       return written !== undefined;
     },

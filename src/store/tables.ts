@@ -183,8 +183,8 @@ interface ReplicaTables {
 }
 
 /** The mapping and lookups in force of a connection. */
-export interface RulesInForceTable extends Omit<MappingVersionTable, 'applied_at'> {
-  /** When a replica last had a mapping file with this content. */
+export interface RulesInForceTable extends Omit<MappingVersionTable, 'applied_at' | 'author'> {
+  /** When a replica last had a mapping file with this content, or used it without a file. */
   file_seen_at: number;
   /** JSON of the lookups; null until they have been read. */
   lookups: string | null;
@@ -197,8 +197,9 @@ interface MappingVersionTable {
   generation: number;
   edition: number;
   digest: string;
-  source: 'file' | 'command';
+  source: 'file' | 'command' | 'default';
   applied_at: number;
+  author: string | null;
   mapping: string;
 }
 

@@ -87,7 +87,14 @@ describe('settings without a fault', () => {
   });
 
   it('a file may begin with a byte order mark', () => {
-    expect(faultsOf({ files: { 'settings.json': '\uFEFF{}' }, environment: {} })).toEqual([
+    expect(
+      faultsOf({
+        files: {
+          'settings.json': '\uFEFF{"connections": {"default": {"mapping": "mappings/default.json"}}}',
+        },
+        environment: {},
+      }),
+    ).toEqual([
       'settings.json connections.default.mapping: names mappings/default.json, which does not exist. Create it, or name another; the name is relative to the settings file.',
     ]);
     expect(faultsOf({ files: mapped('\uFEFF{}') })).toEqual([]);

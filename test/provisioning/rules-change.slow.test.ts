@@ -251,9 +251,10 @@ test('a reconciliation that began before a change is neither held nor replaces t
     const runtime = fixture.clock;
     const changes = rulesChanges({ ...fixture.store, runtime });
     const { lookupData: known } = fixture.travel;
+    const { mapping = mappingOf({}) } = fixture.connection;
     const { generation } = (await fixture.store.rules.find(users)) ?? { generation: 0 };
-    const old = { ...toRulesSnapshot(fixture.connection, known), generation };
-    const changed = toRulesSnapshot(fixture.connection, { ...known, costCenters: [] });
+    const old = { ...toRulesSnapshot({ mapping }, known), generation };
+    const changed = toRulesSnapshot({ mapping }, { ...known, costCenters: [] });
     const next = { ...changed, generation: generation + 1 };
     expect(await changes.mayFollow(fixture.connection, old)).toBe(true);
     const answers = await Promise.all(

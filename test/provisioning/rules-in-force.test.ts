@@ -1,4 +1,5 @@
 import type { Connection } from '../../src/provisioning/connection.ts';
+import { applyMapping, findVersion } from '../../src/provisioning/mapping-versions.ts';
 import {
   type RulesSnapshot,
   type RulesSnapshots,
@@ -23,14 +24,14 @@ interface Replica extends RulesSnapshots {
 
 function replicaOf(
   fixture: ProvisioningFixture,
-  file: JsonObject,
+  file: JsonObject | undefined,
   lookups?: Partial<TravelLookups>,
 ): Replica {
   const warnings: string[] = [];
   const log = { info: () => {}, warn: (_: object, message: string) => void warnings.push(message) };
   const connection = {
     ...fixture.connection,
-    mapping: mappingOf(file),
+    mapping: file && mappingOf(file),
     lookups: { ...cachedLookups(fixture), ...lookups },
   };
   const runtime = { now: fixture.clock.now, log };
@@ -64,6 +65,16 @@ async function snapshotOf(read: Promise<RulesSnapshot | { kind: string }>): Prom
 async function refresh(replica: Replica): Promise<string> {
   const { generation, rules } = await snapshotOf(replica.refresh(replica.connection));
   return `${generation} ${rules.mapping.scimUserMapping.map(({ scimAttribute }) => scimAttribute).join()}`;
+}
+
+/** Puts a mapping in force as a command does, and returns its generation. */
+async function applyByCommand({ store, clock }: ProvisioningFixture, file: JsonObject): Promise<number> {
+  const expected = (await findVersion(store.rules, 'default'))?.generation ?? 0;
+  const mapping = mappingOf(file);
+  const change = { connection: 'default', mapping, expected, author: 'ada', now: clock.now() };
+  const result = await applyMapping(store.rules, change);
+  if (result.outcome !== 'applied') throw new Error(result.outcome);
+  return result.generation;
 }
 
 function addCostCenter({ travel }: ProvisioningFixture, name: string): void {
@@ -135,6 +146,52 @@ describe('the mapping file of a replica', () => {
         kind: 'unavailable',
         text: 'the rules in force belong to another version of Jetbridge',
       });
+    }));
+});
+
+describe('a replica without a mapping file', () => {
+  test('starts with the default rules, and never replaces a mapping', () =>
+    withFixture(async (fixture) => {
+      const replica = replicaOf(fixture, undefined);
+      expect(await refresh(replica)).toBe('2 ');
+      expect(await fixture.store.rules.find('default')).toMatchObject({ source: 'default' });
+      await applyByCommand(fixture, fileX);
+      expect([await refresh(replica), await refresh(replicaOf(fixture, undefined))]).toEqual([
+        '3 nickName',
+        '3 nickName',
+      ]);
+    }));
+
+  test.each([
+    ['without a file', undefined],
+    ['with an earlier file', fileY],
+  ])('stores what a command applied again for a later edition of the code, as one %s', (_title, file) =>
+    withFixture(async (fixture) => {
+      const { rules } = fixture.store;
+      await refresh(replicaOf(fixture, fileY));
+      await applyByCommand(fixture, fileX);
+      const inForce = await rules.find('default');
+      if (!inForce) throw new Error('no rules are in force');
+      const earlier = { edition: inForce.edition - 1, digest: 'earlier', generation: 4 };
+      await rules.replace('default', { ...inForce, ...earlier }, fixture.clock.now());
+      expect(await refresh(replicaOf(fixture, file))).toBe('5 nickName');
+      expect(await rules.find('default')).toMatchObject({ source: 'command' });
+    }),
+  );
+
+  test('uses a mapping of a later edition after five minutes in which no replica has used it', () =>
+    withFixture(async (fixture) => {
+      const { rules } = fixture.store;
+      await refresh(replicaOf(fixture, fileX));
+      const inForce = await rules.find('default');
+      if (!inForce) throw new Error('no rules are in force');
+      const later = { edition: inForce.edition + 1, digest: 'later', generation: 3 };
+      await rules.replace('default', { ...inForce, ...later }, fixture.clock.now());
+      const replica = replicaOf(fixture, undefined);
+      fixture.clock.advance(5 * MINUTE_MS - 1);
+      expect(await replica.refresh(replica.connection)).toMatchObject({ kind: 'unavailable' });
+      fixture.clock.advance(1);
+      expect(await refresh(replica)).toBe('4 nickName');
     }));
 });
 

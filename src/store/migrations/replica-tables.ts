@@ -24,6 +24,7 @@ export function replicaTables({ orderedText, bigint }: ColumnTypes): string[] {
       digest ${orderedText} not null,
       source ${orderedText} not null,
       applied_at ${bigint} not null,
+      author text,
       mapping text not null,
       primary key (account, connection_id, generation),
       foreign key (account, connection_id) references connection (account, id) on update cascade

@@ -22,7 +22,7 @@ export function describeRulesInForce(open: OpenDatabase): void {
       expect(await rules.replace('okta', next, NOW)).toBe(true);
       expect(await rules.find('okta')).toEqual(next);
       expect(await rules.findHead('okta', NOW)).toEqual({
-        ...{ generation: 2, digest: 'b', source: 'command', fileAgeMs: 0 },
+        ...{ generation: 2, edition: 4, digest: 'b', source: 'command', fileAgeMs: 0 },
       });
       expect(await rules.find('entra')).toBeUndefined();
     });
@@ -43,13 +43,15 @@ export function describeRulesInForce(open: OpenDatabase): void {
       const { rules } = await fixture(open);
       await rules.replace('okta', ruleSet(1, 'a'), NOW);
       await rules.replace('okta', ruleSet(2, 'a', { lookups }), NOW + 1);
-      await rules.replace('okta', ruleSet(3, 'b', { lookups, source: 'command' }), NOW + 2);
+      await rules.replace('okta', ruleSet(3, 'b', { lookups, source: 'command' }), NOW + 2, 'ada');
       await rules.replace('okta', ruleSet(4, 'a', { lookups }), NOW + 3);
       const { mapping } = ruleSet(1, 'a');
       const version = { edition: 4, digest: 'a', mapping, source: 'file' };
       expect(await rules.listMappings('okta', 9)).toEqual([
         { ...version, generation: 4, appliedAt: NOW + 3 },
-        expect.objectContaining({ generation: 3, digest: 'b', source: 'command', appliedAt: NOW + 2 }),
+        expect.objectContaining({
+          ...{ generation: 3, digest: 'b', source: 'command', appliedAt: NOW + 2, author: 'ada' },
+        }),
         { ...version, generation: 1, appliedAt: NOW },
       ]);
       expect(await rules.listMappings('okta', 1)).toHaveLength(1);

@@ -1,0 +1,72 @@
+import { countRules, type MappingDifference } from '../provisioning/mapping-versions.ts';
+import type { MappingPreview } from '../provisioning/preview-mapping.ts';
+import { needsApproval } from '../provisioning/rules-change.ts';
+import type { MappingVersion } from '../provisioning/rules-ports.ts';
+import { escapeLine, formatMinute, formatTable } from './output.ts';
+import { fieldName, previewReport } from './preview.ts';
+
+/** Formats the effect of a change of mapping: the report of the preview, the removed values, and whether it is held. */
+export function planText(
+  preview: MappingPreview,
+  { connection, mapping }: { connection: string; mapping: string },
+): string {
+  return [
+    previewReport(preview, { connection, mapping }),
+    ...removalLines(preview),
+    ...(needsApproval(preview) ? [approvalText(connection)] : []),
+  ].join('\n\n');
+}
+
+function removalLines({ fields, names }: MappingPreview): string[] {
+  const removals = fields.filter(({ cleared }) => cleared > 0);
+  if (removals.length === 0) return [];
+  const lines = removals.map(({ field, cleared }) => `  ${fieldName(field, names)}: ${peopleText(cleared)}`);
+  return [['Values that would be removed:', ...lines].join('\n')];
+}
+
+function peopleText(count: number): string {
+  return `${count} ${count === 1 ? 'person' : 'people'}`;
+}
+
+function approvalText(connection: string): string {
+  return [
+    'More than 100 people would change, so the change waits for approval once the mapping is in force:',
+    `  npx jetbridge holds approve --cause rules --connection ${connection}`,
+  ].join('\n');
+}
+
+/** Formats the history of a mapping as a table, the newest first. */
+export function historyTable(versions: MappingVersion[]): string {
+  const head = ['generation', 'since (UTC)', 'source', 'by', 'digest', 'rules'];
+  const rows = versions.map((version) => [
+    String(version.generation),
+    formatMinute(version.appliedAt),
+    version.source,
+    version.author ?? '-',
+    version.digest,
+    String(countRules(version)),
+  ]);
+  return formatTable(head, rows);
+}
+
+/** Explains that another change of the mapping came first: by whom, when, and what it changed. */
+export function conflictText(
+  { generation, appliedAt, source, author }: MappingVersion,
+  { addedRules, removedRules, members }: MappingDifference,
+): string {
+  const by = author === undefined ? `a ${source === 'file' ? 'mapping file' : source}` : escapeLine(author);
+  const lines = [
+    ...addedRules.map((rule) => `  + ${jsonText(rule)}`),
+    ...removedRules.map((rule) => `  - ${jsonText(rule)}`),
+    ...members.map(({ name, before, after }) => `  ${name}: ${jsonText(before)} → ${jsonText(after)}`),
+  ];
+  return [
+    `Nothing was applied: the mapping was changed meanwhile, by ${by} at ${formatMinute(appliedAt)} (UTC), generation ${generation}:`,
+    ...(lines.length > 0 ? lines : ['  the order of the rules']),
+    'Look at it with "npx jetbridge mapping show", add its changes to yours, and apply again.',
+  ].join('\n');
+}
+
+function jsonText(value: unknown): string {
+  return escapeLine(JSON.stringify(value) ?? 'nothing');
+}

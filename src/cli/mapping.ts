@@ -1,0 +1,322 @@
+import { userInfo } from 'node:os';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { type Fault, SettingsFault } from '../config/faults.ts';
+import { type ConnectionSettings, readMapping, readSettings, type Settings } from '../config/settings.ts';
+import {
+  applyMapping,
+  findVersion,
+  listVersions,
+  type MappingChangeResult,
+} from '../provisioning/mapping-versions.ts';
+import type { MappingPreview } from '../provisioning/preview-mapping.ts';
+import { needsApproval } from '../provisioning/rules-change.ts';
+import type { MappingVersion, RulesStore } from '../provisioning/rules-ports.ts';
+import { ensureConnection } from '../store/connections.ts';
+import { displayLocation, hasDatabase, openDatabase } from '../store/open-database.ts';
+import { provisioningStore } from '../store/provisioning-store.ts';
+import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
+import { checkConnectionNames } from './check.ts';
+import { findConnection } from './connections.ts';
+import { conflictText, historyTable, planText } from './mapping-texts.ts';
+import { type Action, jsonLine, parseCount, type Shell } from './output.ts';
+import { runPreview } from './preview.ts';
+
+interface MappingFlags {
+  connection?: string;
+  json?: true;
+}
+
+interface ChangeFlags extends MappingFlags {
+  yes?: true;
+}
+
+/** Adds the commands `mapping show`, `check`, `preview`, `apply`, `history` and `restore`. */
+export function addMappingCommands(program: Command, shell: Shell, action: Action): void {
+  const mapping = program.command('mapping').description('the mapping in force: see it, change it, go back');
+  withCommonOptions(mapping.command('show'))
+    .description('print the mapping in force as JSON')
+    .option('--generation <number>', 'a mapping of the history', parseCount)
+    .action(action((flags: MappingFlags & { generation?: number }) => showMapping(shell, flags)));
+  withCommonOptions(mapping.command('check'))
+    .description('print every fault of a mapping file, and every name that the travel service does not have')
+    .argument('<file>', 'a mapping file')
+    .action(action((file: string, flags: MappingFlags) => checkMapping(shell, file, flags)));
+  withCommonOptions(mapping.command('preview'))
+    .description('show what a mapping file would change for all people; nothing is written or sent')
+    .argument('<file>', 'a mapping file')
+    .option('--limit <number>', 'the number of people to show as examples; default: 10', parseCount)
+    .action(
+      action((file: string, flags: MappingFlags & { limit?: number }) => previewFile(shell, file, flags)),
+    );
+  withCommonOptions(mapping.command('history'))
+    .description('list the mappings that are and were in force, the newest first')
+    .action(action((flags: MappingFlags) => listHistory(shell, flags)));
+  withCommonOptions(mapping.command('apply'))
+    .description('put a mapping file in force, after showing what it would change')
+    .argument('<file>', 'a mapping file')
+    .option('--yes', 'do not ask for confirmation')
+    .action(
+      action(async (file: string, flags: ChangeFlags, command: Command) =>
+        orUsageError(command, await applyFile(shell, file, flags)),
+      ),
+    );
+  withCommonOptions(mapping.command('restore'))
+    .description('put a mapping of the history in force again, after showing what it would change')
+    .argument('<generation>', 'its number in the history', parseCount)
+    .option('--yes', 'do not ask for confirmation')
+    .action(
+      action(async (generation: number, flags: ChangeFlags, command: Command) =>
+        orUsageError(command, await restoreMapping(shell, generation, flags)),
+      ),
+    );
+}
+
+function withCommonOptions(command: Command): Command {
+  return command
+    .option('--connection <id>', 'the connection; needed only if there are several')
+    .option('--json', 'as JSON');
+}
+
+function orUsageError(command: Command, end: 0 | 1 | 'unconfirmed'): 0 | 1 {
+  if (end !== 'unconfirmed') return end;
+  return command.error('error: nothing was applied, as nobody can be asked here: give --yes');
+}
+
+/** A connection of the settings, and the file or database that a command works on. */
+interface MappingSubject {
+  settings: Settings;
+  connection: ConnectionSettings;
+}
+
+/** Chooses the connection. Prints why and returns undefined if it is unknown, or if there are several and none is named. */
+function chooseConnection(shell: Shell, { connection: id }: MappingFlags): MappingSubject | undefined {
+  const settings = readSettings(shell.environment, shell.home);
+  const [only, ...others] = settings.connections;
+  if (id === undefined && others.length > 0) {
+    const names = settings.connections.map((one) => one.id).join(', ');
+    shell.printError(
+      `There are several connections: name one with --connection. The settings have ${names}.`,
+    );
+    return undefined;
+  }
+  const connection = id === undefined ? only : findConnection(shell, settings, id);
+  return connection && { settings, connection };
+}
+
+/** Like `chooseConnection`, for commands that need a database: none is created. */
+function chooseStored(shell: Shell, flags: MappingFlags): MappingSubject | undefined {
+  const subject = chooseConnection(shell, flags);
+  if (!subject || hasDatabase(subject.settings)) return subject;
+  const place = displayLocation(subject.settings);
+  shell.printError(
+    `There is no database in ${place}. Start the server once, or run this with its JETBRIDGE_DATA.`,
+  );
+  return undefined;
+}
+
+/** Opens the rules in force of the connection. A server may be running. */
+async function withRules<R>(
+  { settings, connection }: MappingSubject,
+  work: (rules: RulesStore) => Promise<R>,
+): Promise<R> {
+  const database = await openDatabase(settings, { exclusive: false });
+  try {
+    if (!database.scopes.has(connection.id)) await ensureConnection(database, connection);
+    return await work(provisioningStore(database).rules);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Prints the mapping in force, or one of the history, in the form of a mapping file. */
+export async function showMapping(
+  shell: Shell,
+  { generation, ...flags }: MappingFlags & { generation?: number },
+): Promise<0 | 1> {
+  const subject = chooseStored(shell, flags);
+  if (!subject) return 1;
+  const version = await withRules(subject, (rules) => findVersion(rules, subject.connection.id, generation));
+  if (!version) return printUnknownVersion(shell, subject, generation);
+  if (flags.json) shell.print(versionLine(subject, version));
+  else shell.print(JSON.stringify(version.mapping, null, 2));
+  return 0;
+}
+
+function printUnknownVersion(
+  shell: Shell,
+  { connection }: MappingSubject,
+  generation: number | undefined,
+): 1 {
+  shell.printError(
+    generation === undefined
+      ? `No mapping has been in force for connection ${connection.id}: start the server once.`
+      : `No mapping came into force with generation ${generation}; "npx jetbridge mapping history" lists them.`,
+  );
+  return 1;
+}
+
+function versionLine({ connection }: MappingSubject, { appliedAt, ...version }: MappingVersion): string {
+  return jsonLine({ connection: connection.id, appliedAt: new Date(appliedAt).toISOString(), ...version });
+}
+
+/** Lists the history: a table, or one JSON object for each mapping. */
+export async function listHistory(shell: Shell, flags: MappingFlags): Promise<0 | 1> {
+  const subject = chooseStored(shell, flags);
+  if (!subject) return 1;
+  const versions = await withRules(subject, (rules) => listVersions(rules, subject.connection.id));
+  if (versions.length === 0) return printUnknownVersion(shell, subject, undefined);
+  if (flags.json) for (const version of versions) shell.print(versionLine(subject, version));
+  else shell.print(historyTable(versions));
+  return 0;
+}
+
+/** Prints every fault of a mapping file. Names are not checked while the travel API cannot be read, which is no fault. */
+export async function checkMapping(shell: Shell, file: string, flags: MappingFlags): Promise<0 | 1> {
+  const subject = chooseConnection(shell, flags);
+  if (!subject) return 1;
+  const { faults, unchecked } = await findFaults(subject, file);
+  if (flags.json) shell.print(jsonLine({ file, faults, unchecked }));
+  else if (faults.length > 0) throw new SettingsFault(faults);
+  else shell.print(unchecked ?? `${file} is in order.`);
+  return faults.length > 0 ? 1 : 0;
+}
+
+async function findFaults(
+  { settings, connection }: MappingSubject,
+  file: string,
+): Promise<Awaited<ReturnType<typeof checkConnectionNames>>> {
+  const faults: Fault[] = [];
+  const mapping = readMapping(resolve(file), faults);
+  if (!mapping) return { faults };
+  return checkConnectionNames(settings, { ...connection, mapping, mappingFile: file });
+}
+
+/** Prints what a mapping file would change for all people, compared with the mapping in force. */
+export async function previewFile(
+  shell: Shell,
+  file: string,
+  { limit, ...flags }: MappingFlags & { limit?: number },
+): Promise<0 | 1> {
+  const subject = chooseStored(shell, flags);
+  if (!subject) return 1;
+  const preview = await previewChange(shell, subject, { mapping: readCandidate(file), limit });
+  if (!preview) return 1;
+  const { id } = subject.connection;
+  if (flags.json)
+    shell.print(jsonLine({ connection: id, needsApproval: needsApproval(preview), ...preview }));
+  else shell.print(planText(preview, { connection: id, mapping: file }));
+  return 0;
+}
+
+function readCandidate(file: string): Mapping {
+  const faults: Fault[] = [];
+  const mapping = readMapping(resolve(file), faults);
+  if (!mapping) throw new SettingsFault(faults);
+  return mapping;
+}
+
+const EXAMPLES = 10;
+
+/** Compares with the mapping in force, whatever file the settings name. */
+function previewChange(
+  shell: Shell,
+  { settings, connection }: MappingSubject,
+  { mapping, limit = EXAMPLES }: { mapping: Mapping; limit?: number | undefined },
+): Promise<MappingPreview | undefined> {
+  const inForce = { ...connection, mapping: undefined };
+  return runPreview(shell, settings, inForce, { mapping, examples: limit });
+}
+
+/** Puts a mapping file in force. Returns `unconfirmed` if only the plan was printed. */
+export async function applyFile(
+  shell: Shell,
+  file: string,
+  flags: ChangeFlags,
+): Promise<0 | 1 | 'unconfirmed'> {
+  const subject = chooseStored(shell, flags);
+  if (!subject) return 1;
+  return changeMapping(shell, subject, { ...flags, mapping: readCandidate(file), name: file });
+}
+
+/** Puts a mapping of the history in force again. Returns `unconfirmed` if only the plan was printed. */
+export async function restoreMapping(
+  shell: Shell,
+  generation: number,
+  flags: ChangeFlags,
+): Promise<0 | 1 | 'unconfirmed'> {
+  const subject = chooseStored(shell, flags);
+  if (!subject) return 1;
+  const version = await withRules(subject, (rules) => findVersion(rules, subject.connection.id, generation));
+  if (!version) return printUnknownVersion(shell, subject, generation);
+  const name = `generation ${generation}`;
+  const parsed = parseMapping(version.mapping);
+  if ('faults' in parsed) throw new SettingsFault(parsed.faults.map((fault) => ({ ...fault, file: name })));
+  return changeMapping(shell, subject, { ...flags, mapping: parsed.mapping, name });
+}
+
+interface Candidate extends ChangeFlags {
+  mapping: Mapping;
+  /** The file, or the generation of the history. */
+  name: string;
+}
+
+/** Prints the plan, asks, and puts the mapping in force if the mapping that it was compared with is still in force. */
+async function changeMapping(
+  shell: Shell,
+  subject: MappingSubject,
+  candidate: Candidate,
+): Promise<0 | 1 | 'unconfirmed'> {
+  const { connection } = subject;
+  const { mapping, name, json, yes } = candidate;
+  const before = await withRules(subject, (rules) => findVersion(rules, connection.id));
+  const preview = await previewChange(shell, subject, { mapping });
+  if (!preview) return 1;
+  const faults = (preview.mappingFaults ?? []).filter(({ origin }) => origin === 'file');
+  if (faults.length > 0) throw new SettingsFault(faults.map((fault) => ({ ...fault, file: name })));
+  if (json)
+    shell.print(
+      jsonLine({ connection: connection.id, needsApproval: needsApproval(preview), plan: preview }),
+    );
+  else shell.print(planText(preview, { connection: connection.id, mapping: name }));
+  if (!yes) {
+    if (!shell.ask) return 'unconfirmed';
+    const answer = await shell.ask(`Put ${name} in force for connection ${connection.id}? [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim())) {
+      shell.printError('Nothing was applied.');
+      return 1;
+    }
+  }
+  const change = { connection: connection.id, mapping, expected: before?.generation ?? 0 };
+  const result = await withRules(subject, (rules) =>
+    applyMapping(rules, { ...change, author: currentUser(), now: Date.now() }),
+  );
+  return reportResult(shell, subject, { result, json });
+}
+
+function reportResult(
+  shell: Shell,
+  { connection }: MappingSubject,
+  { result, json }: { result: MappingChangeResult; json: true | undefined },
+): 0 | 1 {
+  const isConflict = result.outcome === 'conflict';
+  if (json) shell.print(jsonLine({ connection: connection.id, ...result }));
+  else if (isConflict) shell.printError(conflictText(result.version, result.difference));
+  else if (result.outcome === 'unchanged')
+    shell.print(`This mapping is in force already, since generation ${result.generation}.`);
+  else shell.print(`In force for connection ${connection.id}, generation ${result.generation}.`);
+  if (result.outcome === 'applied' && connection.mappingFile !== undefined)
+    shell.printError(
+      `The settings name ${connection.mappingFile}, which replaces this mapping when its content changes.`,
+    );
+  return isConflict ? 1 : 0;
+}
+
+/** The name of the user of the operating system; a container may have none. */
+function currentUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
+}

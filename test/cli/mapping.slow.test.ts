@@ -1,0 +1,197 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { applyFile } from '../../src/cli/mapping.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import {
+  type JetbridgeServer,
+  runJetbridge,
+  serveJetbridge,
+  temporaryFolder,
+} from '../fixtures/jetbridge.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
+import { recordedShell } from '../fixtures/shell.ts';
+import { travelAdmin } from '../fixtures/travel-admin.ts';
+
+const TRAVEL_API_KEY = 'the-key-of-the-first-administrator';
+const SCIM_TOKEN = 'the-token-of-the-identity-provider';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let settings: ReturnType<typeof writeSettingsFile>;
+let environment: Record<string, string>;
+let server: JetbridgeServer | undefined;
+beforeEach(() => {
+  folder = temporaryFolder();
+  useSettings({ default: { mapping: undefined } });
+});
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+  settings.remove();
+  folder.remove();
+});
+
+function useSettings(connections: Record<string, object>): void {
+  settings = writeSettingsFile({}, connections);
+  environment = {
+    ...{ TRAVEL_API_KEY, SCIM_TOKEN },
+    JETBRIDGE_DATA: join(folder.path, 'data'),
+    JETBRIDGE_CONFIG: settings.path,
+  };
+}
+
+const mapping = (...args: string[]) => runJetbridge(['mapping', ...args], environment);
+
+/** Writes a mapping file whose first name comes from another attribute. */
+function mappingFile(scimAttribute: string, name = `${scimAttribute}.json`): string {
+  const path = join(folder.path, name);
+  writeFileSync(path, JSON.stringify({ scimUserMapping: [{ scimAttribute, userAttribute: 'firstName' }] }));
+  return path;
+}
+
+const ada = {
+  schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+  userName: 'ada@corp.example',
+  name: { givenName: 'Ada', familyName: 'Smith' },
+  nickName: 'Addie',
+  emails: [{ value: 'ada@corp.example', type: 'work' }],
+};
+
+async function served(): Promise<{ firstNames(): Promise<string[]>; changeTitle(): Promise<void> }> {
+  server = await serveJetbridge(environment);
+  const { send } = scimClient(server.url, SCIM_TOKEN);
+  const created = await send('POST', '/Users', ada);
+  expect(created.status).toBe(201);
+  const admin = travelAdmin(server.url, TRAVEL_API_KEY);
+  let changes = 0;
+  return {
+    firstNames: async () =>
+      (await admin.travelers())
+        .filter(({ email }) => email === 'ada@corp.example')
+        .map(({ firstName }) => String(firstName)),
+    changeTitle: async () => {
+      changes += 1;
+      const body = {
+        schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+        Operations: [{ op: 'replace', path: 'title', value: `Buyer ${changes}` }],
+      };
+      expect((await send('PATCH', `/Users/${created.body.id}`, body)).status).toBe(200);
+    },
+  };
+}
+
+test('a mapping is put in force while the server runs, listed, shown and taken back', async () => {
+  const { firstNames, changeTitle } = await served();
+  expect(await firstNames()).toEqual(['Ada']);
+  const file = mappingFile('nickName');
+  const preview = await mapping('preview', file);
+  expect(preview).toMatchObject({ code: 0 });
+  expect(preview.out).toMatch(/ 1 {2}would change/);
+  expect(preview.out).toContain('firstName: "Ada" → "Addie"');
+  expect(await mapping('check', file)).toMatchObject({ code: 0, out: `${file} is in order.\n` });
+
+  expect(await mapping('apply', file)).toMatchObject({
+    code: 2,
+    out: expect.stringContaining('firstName: "Ada" → "Addie"'),
+    err: expect.stringContaining('give --yes'),
+  });
+  expect(JSON.parse((await mapping('show')).out)).toEqual({ scimUserMapping: [] });
+  const applied = await mapping('apply', file, '--yes');
+  expect(applied).toMatchObject({ code: 0 });
+  expect(applied.out).toMatch(/In force for connection default, generation \d+\.\n$/);
+  await changeTitle();
+  await eventually(async () => expect(await firstNames()).toEqual(['Addie']));
+  expect(JSON.parse((await mapping('show')).out)).toEqual(JSON.parse(readFileSync(file, 'utf8')));
+
+  const history = (await mapping('history', '--json')).out.trim().split('\n');
+  const versions = history.map((line) => JSON.parse(line) as { generation: number });
+  expect(versions).toEqual([
+    expect.objectContaining({ connection: 'default', source: 'command', author: expect.any(String) }),
+    expect.objectContaining({ generation: 1, source: 'default' }),
+  ]);
+  expect((await mapping('history')).out).toMatch(/│ 1 +│ [\d: -]+│ default +│ - +│ \w+ +│ 0 +│/);
+  expect(await mapping('restore', '1', '--yes')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('firstName: "Addie" → "Ada"'),
+  });
+  await changeTitle();
+  await eventually(async () => expect(await firstNames()).toEqual(['Ada']));
+
+  await server?.stop();
+  expect(await mapping('apply', file, '--yes')).toMatchObject({ code: 0 });
+  server = await serveJetbridge(environment);
+  expect(JSON.parse((await mapping('show')).out)).toEqual(JSON.parse(readFileSync(file, 'utf8')));
+}, 180_000);
+
+test('a file with faults is refused with all of them, and the mapping in force stays', async () => {
+  await served();
+  const file = join(folder.path, 'faulty.json');
+  const refused = async (content: string, ...faults: RegExp[]) => {
+    writeFileSync(file, content);
+    for (const command of [['check'], ['preview'], ['apply', '--yes']]) {
+      const [name = '', ...flags] = command;
+      const ran = await mapping(name, file, ...flags);
+      const said = `${ran.out}${ran.err}`;
+      expect(faults.filter((fault) => !fault.test(said))).toEqual([]);
+      if (name !== 'preview') expect(ran).toMatchObject({ code: 1, out: '' });
+    }
+  };
+  await refused('{', /faulty\.json \$: /);
+  await refused(
+    JSON.stringify({
+      colour: 1,
+      scimUserMapping: [{ scimAttribute: 'nickName', userAttribute: 'firstname' }],
+    }),
+    ...[/colour: unknown key/, /scimUserMapping\[0\]\.userAttribute: /],
+  );
+  await refused(
+    JSON.stringify({ scimUserMapping: [{ scimAttribute: 'nickName', customField: 'No such field' }] }),
+    /scimUserMapping\[0\]\.customField: .*No such field/,
+  );
+  const checked = await mapping('check', file, '--json');
+  expect(checked.code).toBe(1);
+  expect(JSON.parse(checked.out).faults).toEqual([
+    expect.objectContaining({ path: 'scimUserMapping[0].customField' }),
+  ]);
+  expect(JSON.parse((await mapping('show')).out)).toEqual({ scimUserMapping: [] });
+}, 180_000);
+
+test('of two admins who apply at once, the second learns what the first has changed, and loses nothing', async () => {
+  await served();
+  const shell = await recordedShell(environment);
+  const second = {
+    ...shell,
+    ask: async () => {
+      await mapping('apply', mappingFile('nickName'), '--yes');
+      return 'y';
+    },
+  };
+  const file = mappingFile('displayName');
+  expect(await applyFile(second, file, {})).toBe(1);
+  expect(shell.err.join('\n')).toMatch(
+    /^Nothing was applied: the mapping was changed meanwhile, by \S+ at .* generation \d+:\n {2}\+ {"scimAttribute":"nickName","userAttribute":"firstName"}\n/,
+  );
+  expect((await mapping('show')).out).toContain('nickName');
+  expect(await applyFile({ ...shell, ask: async () => 'n' }, file, {})).toBe(1);
+  expect(shell.err.at(-1)).toBe('Nothing was applied.');
+  expect(await applyFile({ ...shell, ask: async () => 'y' }, file, { json: true })).toBe(0);
+  expect(JSON.parse(shell.out.at(-1) ?? '')).toMatchObject({ connection: 'default', outcome: 'applied' });
+  expect((await mapping('show')).out).toContain('displayName');
+}, 180_000);
+
+test('no database is created, and one of several connections must be named', async () => {
+  expect(await mapping('show')).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^There is no database in .*Start the server once/),
+  });
+  settings.remove();
+  useSettings({ okta: {}, entra: {} });
+  expect(await mapping('show')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('name one with --connection. The settings have okta, entra.'),
+  });
+  expect(await mapping('show', '--connection', 'aws')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('There is no connection aws'),
+  });
+}, 180_000);
