@@ -137,6 +137,16 @@ describe('pseudonyms of a recording', () => {
     for (const replaced of replaceAll(originals)) expect(known).not.toContain(replaced);
   });
 
+  test('an invented word is no word of the recording, even if the recording has a third of all that could be invented', () => {
+    const syllables = [...'bdfgklmnprstvz'].flatMap((one) => [...'aeiou'].map((two) => one + two));
+    const names = syllables.slice(0, 40).flatMap((one) => syllables.map((two) => one + two));
+    const originals = texts(...names.slice(0, 2_500));
+    const known = new Set(originals.map(({ text: name }) => name));
+    expect(replaceAll(originals).filter((replaced) => known.has(replaced))).toEqual([]);
+    const [longer] = replaceAll(texts(...known, 'bababababababababa')).slice(-1);
+    expect([...known].filter((name) => longer?.includes(name))).toEqual([]);
+  });
+
   test('equal texts get equal replacements, different texts different ones', () => {
     fc.assert(
       fc.property(recording, (originals) => {

@@ -156,6 +156,13 @@ describe('a recording', () => {
     const later = { ...left, at: START + 3_600_000 };
     const { scenarios } = recordScenarios([created, later]);
     expect(scenarios.map(({ name }) => name)).toEqual(['okta-2026-11-20-0800', 'okta-2026-11-20-0900']);
+    const [setUp] = scenarios[1]?.steps ?? [];
+    expect(setUp?.request.body).toEqual({
+      schemas: [core],
+      userName: Object(scenarios[0]?.steps[0]?.request.body).userName,
+      active: true,
+      password: 'Removed-1',
+    });
     expect(recordScenarios([created, left], { maximum: 1 }).scenarios.map(({ name }) => name)).toEqual([
       'okta-2026-11-20-0800',
       'okta-2026-11-20-0800-2',
