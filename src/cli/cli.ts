@@ -6,9 +6,11 @@ import { addCheckCommand } from './check.ts';
 import { addConnectionCommands, addImportCommand } from './connections.ts';
 import { addCredentialCommands } from './credentials.ts';
 import { addEraseCommand } from './erase.ts';
+import { addExplainCommand } from './explain.ts';
 import { addHoldCommands } from './holds.ts';
 import { addMappingCommands } from './mapping.ts';
 import { type Action, type ExitCode, escapeControls, exitCodeFor, type Shell } from './output.ts';
+import { addPeopleCommand } from './people.ts';
 import { addPreviewCommand } from './preview.ts';
 import { addReplayCommand } from './replay.ts';
 import { addDemoCommand, addServeCommand } from './serve.ts';
@@ -16,13 +18,20 @@ import { addOpenapiCommand, addRequestsCommand, addSampleDataCommand } from './t
 
 /** Runs one command line and returns the exit code: 0 done, 1 a fault was found, 2 wrong use. `home` is the program's folder. */
 export async function run(argv: string[], home: string): Promise<number> {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
+  let isOutputClosed = false;
+  process.stderr.on('error', ignoreClosedPipe);
+  process.stdout.on('error', (error) => {
+    ignoreClosedPipe(error);
+    isOutputClosed = true;
+  });
   const shell: Shell = {
     environment: process.env,
     home,
     isTerminal: process.stderr.isTTY === true,
     ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
-    print: (text) => process.stdout.write(`${escapeControls(text)}\n`),
+    ...(process.stdout.isTTY ? { columns: process.stdout.columns } : {}),
+    isOutputClosed: () => isOutputClosed,
+    print: (text) => process.stdout.write(escapeControls(`${text}\n`)),
     printError: (text) => process.stderr.write(`${escapeControls(text)}\n`),
   };
   let exit: ExitCode = 0;
@@ -37,7 +46,7 @@ export async function run(argv: string[], home: string): Promise<number> {
   }
 }
 
-/** A reader such as `head` may end before the command does. The command finishes its work, and its output is discarded. */
+/** A reader such as `head` may end before the command does. The command's further output is discarded. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }
@@ -59,6 +68,8 @@ const additions: ((program: Command, shell: Shell, action: Action) => void)[] = 
   addCheckCommand,
   addPreviewCommand,
   addMappingCommands,
+  addPeopleCommand,
+  addExplainCommand,
   addReplayCommand,
   addImportCommand,
   addCredentialCommands,

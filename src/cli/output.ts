@@ -10,11 +10,34 @@ import { DatabaseFault } from '../store/postgres.ts';
 import { DatabaseInUse } from '../store/sqlite.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
 
-/** Formats a table. Each cell takes one line: line breaks and control characters are escaped. */
-export function formatTable(head: string[], rows: string[][]): string {
-  const table = new Table({ head, style: { head: [], border: [] } });
-  table.push(...rows.map((row) => row.map(escapeLine)));
+/**
+ * Formats a table. Each cell takes one line: line breaks and control characters are escaped. With `columns`, the longest
+ * cells are cut so that the table is not wider than the terminal.
+ */
+export function formatTable(head: string[], rows: string[][], columns?: number): string {
+  const cells = rows.map((row) => row.map(escapeLine));
+  const colWidths = columns === undefined ? [] : columnWidths([head, ...cells], columns);
+  const table = new Table({ head, colWidths, style: { head: [], border: [] } });
+  table.push(...cells);
   return table.toString();
+}
+
+/** The shortest width of a column that is cut, with a space on each side. */
+const MIN_COLUMN = 8;
+
+/** Returns the width of each column, so that all fit into the terminal if that is possible. */
+function columnWidths(rows: string[][], columns: number): number[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    rows.reduce((width, row) => Math.max(width, (row[column] ?? '').length + 2), 0),
+  );
+  const borders = widths.length + 1;
+  for (let excess = widths.reduce((sum, width) => sum + width, borders) - columns; excess > 0; excess--) {
+    const widest = widths.indexOf(Math.max(...widths));
+    const width = widths[widest] ?? 0;
+    if (width <= MIN_COLUMN) break;
+    widths[widest] = width - 1;
+  }
+  return widths;
 }
 
 /** Formats a time in UTC to the minute, such as `2026-11-20 08:00`. */
@@ -40,12 +63,15 @@ const controls = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u206
  */
 const invisible = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
+/** A line break of CSV, or a control character. */
+const lineBreakOrControl = new RegExp(`\r\n|${controls.source}`, 'gu');
+
 /**
  * Escapes all control characters except line breaks in the whole output of a command, in case the data in it was not
  * escaped.
  */
 export function escapeControls(text: string): string {
-  return text.replace(controls, (character) => (character === '\n' ? character : escapeCharacter(character)));
+  return text.replace(lineBreakOrControl, (found) => (found.endsWith('\n') ? found : escapeCharacter(found)));
 }
 
 /** Escapes every invisible character of a text from data, so that it takes one line. */
@@ -132,6 +158,10 @@ export interface Shell {
   home: string;
   /** True if standard error is a terminal. */
   isTerminal: boolean;
+  /** The width of the terminal that standard output goes to; undefined if it goes elsewhere. */
+  columns?: number;
+  /** True if the reader of standard output has ended, such as `head`. */
+  isOutputClosed?(): boolean;
   /** Asks a question and returns the typed answer; undefined if there is no terminal. */
   ask?(question: string): Promise<string>;
   /** Prints to standard output. */

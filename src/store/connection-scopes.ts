@@ -35,6 +35,11 @@ export class ConnectionScopes {
     return this.#scopes.has(connection);
   }
 
+  /** Returns the ids of all connections, sorted. */
+  ids(): string[] {
+    return [...this.#scopes.keys()].toSorted();
+  }
+
   add(scope: Scope): void {
     this.#scopes.set(scope.connection, scope);
   }

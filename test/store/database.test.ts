@@ -15,6 +15,7 @@ import { describeIdentityChanges } from './conformance/identity-changes.ts';
 import { describeImports } from './conformance/imports.ts';
 import { describeLeasedWrites } from './conformance/leased-writes.ts';
 import { describeLeases } from './conformance/leases.ts';
+import { describePeople } from './conformance/people.ts';
 import { describeReconcileQueue } from './conformance/reconcile-queue.ts';
 import { describeReferences } from './conformance/references.ts';
 import { describeReplicas } from './conformance/replicas.ts';
@@ -30,6 +31,7 @@ describe('the store', () => {
   describeIdentityChanges(() => open());
   describeLeases(() => open());
   describeLeasedWrites(() => open());
+  describePeople(() => open());
   describeReconcileQueue(() => open());
   describeImports(() => open());
   describeReferences(() => open());

@@ -1,0 +1,200 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { IdentityState } from '../provisioning/identity.ts';
+import { type ListedPerson, listPeople, type PeopleFilter } from '../provisioning/people.ts';
+import type { Database } from '../store/database.ts';
+import { people as peopleStore } from '../store/people.ts';
+import { withDatabase } from './connections.ts';
+import { type Action, escapeLine, formatMinute, formatTable, jsonLine, type Shell } from './output.ts';
+
+const states = ['synced', 'dirty', 'pending', 'refused', 'held'] satisfies IdentityState[];
+const formats = ['table', 'csv', 'json'] as const;
+type Format = (typeof formats)[number];
+
+/** The rows of a table without `--limit`. The other formats have all people. */
+const TABLE_ROWS = 100;
+
+/** The flags of `people`. */
+export interface PeopleFlags extends PeopleFilter {
+  connection?: string;
+  format?: Format;
+  limit?: number;
+}
+
+/** Adds the command `people`. */
+export function addPeopleCommand(program: Command, shell: Shell, action: Action): void {
+  program
+    .command('people')
+    .description('list people by state, finding or connection, in the order of their userNames')
+    .option('--connection <id>', 'only this connection')
+    .addOption(new Option('--state <state>', 'only people in this state').choices(states))
+    .option('--finding <code>', 'only people with this finding, e.g. drift or emailTaken')
+    .option('--archived', 'only inactive and deleted people')
+    .addOption(
+      new Option('--format <format>', 'csv for spreadsheets; json: one JSON object for each person')
+        .choices(formats)
+        .default('table'),
+    )
+    .option(
+      '--limit <number>',
+      `the number of people; default: ${TABLE_ROWS} in a table, else all`,
+      parseLimit,
+    )
+    .addHelpText('after', examplesText)
+    .action(action((flags: PeopleFlags) => showPeople(shell, flags)));
+}
+
+const examplesText = `
+Examples:
+  jetbridge people --state pending
+  jetbridge people --finding emailTaken --format csv > people.csv`;
+
+function parseLimit(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a whole number, 1 or more.');
+  return Number(text);
+}
+
+/** Prints the matching people. Works while a server runs, and reads page by page. */
+export function showPeople(shell: Shell, flags: PeopleFlags): Promise<0 | 1> {
+  return withDatabase(shell, async (database) => {
+    const connections = findConnections(shell, database, flags.connection);
+    if (!connections) return 1;
+    const { format = 'table', limit = format === 'table' ? TABLE_ROWS : undefined } = flags;
+    const printer = printers[format](shell);
+    let count = 0;
+    for await (const page of listPeople(peopleStore(database), connections, flags)) {
+      if (shell.isOutputClosed?.()) return 0;
+      const shown = limit === undefined ? page : page.slice(0, limit - count);
+      count += shown.length;
+      printer.add(shown);
+      // One person more than is shown tells that there are others.
+      if (shown.length < page.length) {
+        printer.end(count);
+        shell.printError(`These are the first ${count}; --limit shows more.`);
+        return 0;
+      }
+    }
+    printer.end(count);
+    if (count === 0) shell.printError('There are no such people.');
+    return 0;
+  });
+}
+
+/**
+ * Returns all connections of the database, or the chosen one. Prints those that exist and returns undefined if there is
+ * no such connection.
+ */
+export function findConnections(
+  shell: Shell,
+  { scopes }: Database,
+  chosen: string | undefined,
+): string[] | undefined {
+  const all = scopes.ids();
+  if (chosen === undefined) return all;
+  if (scopes.has(chosen)) return [chosen];
+  const known = all.length === 0 ? 'it has none' : `it has ${all.join(', ')}`;
+  shell.printError(`There is no connection ${escapeLine(chosen)} in the database; ${known}.`);
+  return undefined;
+}
+
+/** Prints people in one format. `end` gets the number of printed people. */
+interface Printer {
+  add(people: ListedPerson[]): void;
+  end(count: number): void;
+}
+
+const printers: Record<Format, (shell: Shell) => Printer> = {
+  table: (shell) => {
+    const rows: string[][] = [];
+    return {
+      add: (people) => rows.push(...people.map(toTableRow)),
+      end: (count) => {
+        if (count > 0) shell.print(formatTable(tableHead, rows, shell.columns));
+        if (count > 0) shell.printError('"jetbridge explain PERSON" tells why.');
+      },
+    };
+  },
+  csv: (shell) => {
+    shell.print(toCsvLine(csvHead));
+    return linePrinter(shell, (person) => toCsvLine(toCsvRow(person)));
+  },
+  json: (shell) => linePrinter(shell, (person) => jsonLine(toJsonObject(person))),
+};
+
+function linePrinter(shell: Shell, toLine: (person: ListedPerson) => string): Printer {
+  return {
+    add: (people) => {
+      for (const person of people) shell.print(toLine(person));
+    },
+    end: () => {},
+  };
+}
+
+const tableHead = ['userName', 'name', 'state', 'traveler', 'findings', 'last change (UTC)', 'connection'];
+
+function toTableRow(person: ListedPerson): string[] {
+  const { userName, name, lastModified, connection } = person;
+  const findings = findingCodes(person).join(', ') || '-';
+  const traveler = travelerText(person);
+  return [
+    userName,
+    name || '-',
+    stateText(person),
+    traveler,
+    findings,
+    formatMinute(lastModified),
+    connection,
+  ];
+}
+
+function stateText({ state, holdCause }: ListedPerson): string {
+  return holdCause === undefined ? state : `${state} (${holdCause})`;
+}
+
+/** Says whether there is a traveler, and what the IdP has done with the user. */
+function travelerText({ travelId, isActive, isDeleted }: ListedPerson): string {
+  const user = isDeleted ? 'deleted' : isActive ? '' : 'inactive';
+  const traveler = travelId === undefined ? 'none' : 'yes';
+  return user === '' ? traveler : `${traveler}, ${user}`;
+}
+
+function findingCodes({ findings }: ListedPerson): string[] {
+  return [...new Set(findings.map(({ code }) => code))];
+}
+
+const csvHead = [
+  ...['connection', 'id', 'userName', 'name', 'state', 'hold', 'travelUserId', 'active', 'deleted'],
+  ...['findings', 'lastChange', 'nextAttempt'],
+];
+
+function toCsvRow(person: ListedPerson): string[] {
+  const { connection, id, userName, name, state, holdCause = '', travelId = '' } = person;
+  const { isActive, isDeleted, lastModified, nextAttemptAt } = person;
+  return [
+    ...[connection, id, userName, name, state, holdCause, travelId, String(isActive), String(isDeleted)],
+    findingCodes(person).join(' '),
+    toIsoTime(lastModified),
+    nextAttemptAt === undefined ? '' : toIsoTime(nextAttemptAt),
+  ];
+}
+
+/**
+ * Formats a record of CSV (RFC 4180), without the line feed. Spreadsheets execute cells that begin like a formula; an
+ * apostrophe before them makes them texts.
+ */
+export function toCsvLine(cells: string[]): string {
+  return `${cells.map(toCsvCell).join(',')}\r`;
+}
+
+function toCsvCell(text: string): string {
+  const safe = escapeLine(/^\s*[=+\-@]/.test(text) ? `'${text}` : text);
+  return /[",]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function toJsonObject({ lastModified, nextAttemptAt, ...person }: ListedPerson): object {
+  const next = nextAttemptAt === undefined ? {} : { nextAttemptAt: toIsoTime(nextAttemptAt) };
+  return { ...person, lastModified: toIsoTime(lastModified), ...next };
+}
+
+function toIsoTime(time: number): string {
+  return new Date(time).toISOString();
+}

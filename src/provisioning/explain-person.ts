@@ -1,0 +1,296 @@
+import type { Finding, Lookups } from '../translator/translation.ts';
+import { type ExplainedField, explainFields, namesById } from './explain-fields.ts';
+import { type HoldCause, type Identity, type IdentityState, isInactive } from './identity.ts';
+import type { RulesStore } from './rules-ports.ts';
+import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
+
+/**
+ * What an admin first asks about a person. `synced`: the traveler agrees with the identity provider. `noTraveler`: none
+ * exists. `waiting`: the next attempt brings the traveler up to date. `archived`: the traveler has no access. `imported`:
+ * the traveler was found in the travel service, and no identity provider has written the user.
+ */
+export type PersonStatus = 'synced' | 'archived' | 'noTraveler' | 'waiting' | 'held' | 'refused' | 'imported';
+
+/** The state of a person, and the reason for it. */
+export interface Verdict {
+  status: PersonStatus;
+  /** The reason as a clause without capital and full stop; undefined if the status says it all. */
+  because?: string;
+  /** When the status began, in epoch milliseconds; undefined if that is not stored. */
+  since?: number;
+  /** When the next attempt is due, in epoch milliseconds. */
+  until?: number;
+}
+
+/** A manager that the user's attributes name. */
+export interface ExplainedReference {
+  /** The value of the identity provider. */
+  raw: string;
+  /** `unknown`: no user has this value; `notLinked`: the user has no traveler yet; `circle`: the link would close one. */
+  standing: 'resolved' | 'unknown' | 'notLinked' | 'self' | 'circle';
+  id?: string;
+  userName?: string;
+  travelId?: string;
+}
+
+/** Everything that is stored about a person, in the order in which an admin reads it. */
+export interface Explanation {
+  connection: string;
+  id: string;
+  userName: string;
+  isDeleted: boolean;
+  state: IdentityState;
+  verdict: Verdict;
+  findings: Finding[];
+  fields: ExplainedField[];
+  references: ExplainedReference[];
+  travelId?: string;
+  version: number;
+  /** The version of the user that fields, findings and trace belong to; undefined before the first reconciliation. */
+  reconciledVersion?: number;
+  /** The generation of the rules of the last translation (0: none), and that in force. */
+  rulesGeneration: number;
+  rulesInForce: number;
+  /** The failed attempts since the last success. */
+  attempts: number;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  lastModified: number;
+  deletedAt?: number;
+  nextAttemptAt?: number;
+  /** When the traveler is read again, because a call may arrive late. */
+  checkAt?: number;
+  /** The names of the resources, custom fields and options that `fields` has as ids. */
+  names: Record<string, string>;
+}
+
+/** What an explanation is made from, besides the identity. */
+export interface ExplanationContext {
+  references: ExplainedReference[];
+  rulesInForce: number;
+  lookups: Lookups | undefined;
+  /** The present time, in epoch milliseconds. */
+  now: number;
+}
+
+/** Explains a person from what is stored. Makes no calls. */
+export function explainPerson(identity: Identity, context: ExplanationContext): Explanation {
+  const { connection, id, state, travelId, version, deletedAt, attempts, progress } = identity;
+  const { createdAt, lastModified, rulesGeneration, nextAttemptAt } = identity;
+  const fields = explainFields(identity);
+  const optional = {
+    ...{ travelId, deletedAt, nextAttemptAt },
+    reconciledVersion: progress.settledVersion,
+    checkAt: progress.late?.checkAt,
+  };
+  return {
+    ...{ connection, id, state, version, attempts, createdAt, lastModified, rulesGeneration, fields },
+    ...withoutUndefined(optional),
+    userName: userNameOf(identity),
+    isDeleted: deletedAt !== undefined,
+    verdict: verdictOn(identity, context.now),
+    findings: identity.findings,
+    references: context.references,
+    rulesInForce: context.rulesInForce,
+    names: usedNames(fields, context.lookups),
+  };
+}
+
+function userNameOf({ desired }: Identity): string {
+  return typeof desired.userName === 'string' ? desired.userName : '';
+}
+
+/** Only the names that the explanation needs, because a travel service may have many thousands. */
+function usedNames(fields: ExplainedField[], lookups: Lookups | undefined): Record<string, string> {
+  if (!lookups) return {};
+  const text = JSON.stringify(fields);
+  return Object.fromEntries([...namesById(lookups)].filter(([id]) => text.includes(id)));
+}
+
+/** Says in which state the person is, and why. */
+export function verdictOn(identity: Identity, now: number): Verdict {
+  const { state, claimed, travelId, hold } = identity;
+  switch (state) {
+    case 'held':
+      return {
+        status: 'held',
+        because: heldBecause(identity),
+        ...(hold === undefined ? {} : { since: hold.since }),
+      };
+    case 'dirty':
+      return waitingVerdict(identity, now);
+    case 'refused':
+      return { status: 'refused', because: refusedBecause(identity) };
+    case 'pending':
+      return { status: 'noTraveler', because: noTravelerBecause(identity) };
+    case 'synced':
+      if (!claimed) return { status: 'imported' };
+      if (travelId === undefined) return { status: 'noTraveler', because: goneBecause(identity) };
+      return isArchived(identity) ? archivedVerdict(identity) : { status: 'synced' };
+  }
+}
+
+function isArchived({ observed, applied }: Identity): boolean {
+  return observed?.archived ?? applied.archived?.sent === true;
+}
+
+function archivedVerdict(identity: Identity): Verdict {
+  const { deletedAt } = identity;
+  if (deletedAt !== undefined)
+    return {
+      status: 'archived',
+      because: 'the identity provider has deleted the user',
+      since: deletedAt,
+    };
+  const because = isInactive(identity)
+    ? 'the identity provider has deactivated the user'
+    : 'somebody has archived the traveler in the travel service';
+  return { status: 'archived', because };
+}
+
+function waitingVerdict({ attempts, nextAttemptAt, leasedUntil, decision }: Identity, now: number): Verdict {
+  if (leasedUntil !== undefined && leasedUntil > now)
+    return { status: 'waiting', because: 'an attempt is running' };
+  const isLater = nextAttemptAt !== undefined && nextAttemptAt > now;
+  const until = isLater ? { until: nextAttemptAt } : {};
+  if (attempts > 0)
+    return {
+      status: 'waiting',
+      because: `${attempts === 1 ? 'the last attempt' : `the last ${attempts} attempts`} failed: the travel API could not be used, or the database failed (the log of the server says which)`,
+      ...until,
+    };
+  const because = decision
+    ? `an admin has ${decision.answer} the held change`
+    : 'a change is due and no attempt has begun';
+  return { status: 'waiting', because, ...until };
+}
+
+/** The findings that say why a change is held. */
+const holdCodes = {
+  safetyValve: ['safetyValve'],
+  guarded: ['privileged', 'ownCredential', 'guarded'],
+  return: ['returnHeld'],
+  rules: ['rulesHeld'],
+} satisfies Record<HoldCause, string[]>;
+
+function heldBecause({ hold, findings }: Identity): string {
+  const codes: string[] = hold ? holdCodes[hold.cause] : [];
+  return reasonOf(findings, ({ code }) => codes.includes(code)) ?? 'an admin must decide';
+}
+
+function refusedBecause({ findings }: Identity): string {
+  const codes = ['ownCredential', 'forbidden', 'refusedByTravelApi'];
+  return (
+    reasonOf(findings, ({ code }) => codes.includes(code)) ??
+    reasonOf(findings, () => true) ??
+    'the travel API refuses the change'
+  );
+}
+
+/** Without a traveler, a usable and free address is missing in most cases. */
+function noTravelerBecause({ findings, waitingFor }: Identity): string {
+  return (
+    reasonOf(findings, ({ code }) => noTravelerCodes.includes(code)) ??
+    reasonOf(findings, ({ field }) => field === 'email') ??
+    reasonOf(findings, () => true) ??
+    (waitingFor === undefined ? 'no traveler can be created' : 'another traveler has the email address')
+  );
+}
+
+/** The findings of which each alone prevents a create, in the order of importance. */
+const noTravelerCodes = [
+  'existingUser',
+  'emailTaken',
+  'erasedTraveler',
+  'emailHeldByLeaver',
+  'emailReserved',
+  'noEmail',
+];
+
+function goneBecause(identity: Identity): string {
+  const { deletedAt, origin, applied } = identity;
+  if (origin.movedTo !== undefined) return `the connection ${origin.movedTo} provisions the person now`;
+  if (deletedAt !== undefined) return 'the identity provider has deleted the user';
+  if (!isInactive(identity)) return 'none was needed at the last attempt';
+  return Object.keys(applied).length > 0
+    ? 'the traveler was deleted in the travel service, and the user is inactive'
+    : 'the user is inactive';
+}
+
+function reasonOf(findings: Finding[], isMeant: (finding: Finding) => boolean): string | undefined {
+  const found = findings.find(isMeant);
+  return found && toClause(found.reason);
+}
+
+/** Turns a sentence into a clause that follows `because`. */
+function toClause(sentence: string): string {
+  const text = sentence.replace(/\.$/, '');
+  return text.startsWith('Jetbridge') ? text : `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+}
+
+interface ExplainDeps {
+  identities: Pick<Identities, 'findById' | 'find'>;
+  references: Pick<References, 'findRows'>;
+  rules: Pick<RulesStore, 'find'>;
+}
+
+/** The ways in which a person is found besides by SCIM id. */
+const searched = ['userName', 'email', 'travelId', 'travelEmail'] satisfies IdentityMatch['by'][];
+
+/**
+ * Finds people by SCIM id, userName, email or travel user id in these connections, each once, deleted ones included.
+ * The live ones come first.
+ */
+export async function findPeople(
+  { identities }: Pick<ExplainDeps, 'identities'>,
+  connections: string[],
+  name: string,
+): Promise<Identity[]> {
+  const found = new Map<string, Identity>();
+  for (const connection of connections) {
+    const byId = await identities.findById(connection, name);
+    const matches = byId ? [byId] : [];
+    for (const by of searched) matches.push(...(await identities.find(connection, { by, value: name })));
+    for (const identity of matches) found.set(`${connection} ${identity.id}`, identity);
+  }
+  const isLive = ({ deletedAt }: Identity) => deletedAt === undefined;
+  const all = [...found.values()];
+  return [...all.filter(isLive), ...all.filter((identity) => !isLive(identity))];
+}
+
+/** Reads what an explanation of the person needs, and explains. */
+export async function readExplanation(
+  deps: ExplainDeps,
+  identity: Identity,
+  now: number,
+): Promise<Explanation> {
+  const { connection, id } = identity;
+  const rules = await deps.rules.find(connection);
+  const rows = await deps.references.findRows(connection, id);
+  const references = await Promise.all(rows.map((row) => explainReference(deps, identity, row)));
+  return explainPerson(identity, {
+    ...{ references, now },
+    rulesInForce: rules?.generation ?? 0,
+    lookups: rules?.lookups,
+  });
+}
+
+async function explainReference(
+  { identities }: Pick<ExplainDeps, 'identities'>,
+  { connection, id }: Identity,
+  { raw, target, travelId }: ReferenceRow,
+): Promise<ExplainedReference> {
+  if (target === undefined) return { raw, standing: 'unknown' };
+  if (target === id) return { raw, standing: 'self', id };
+  const manager = await identities.findById(connection, target);
+  const known = { raw, id: target, ...(manager ? { userName: userNameOf(manager) } : {}) };
+  if (travelId !== undefined) return { ...known, standing: 'resolved', travelId };
+  return { ...known, standing: manager?.travelId === undefined ? 'notLinked' : 'circle' };
+}
+
+/** The values that are not undefined. */
+type Known<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };
+
+function withoutUndefined<T extends object>(values: T): Known<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Known<T>; // The filter leaves out what the type does.
+}

@@ -1,0 +1,77 @@
+import type { JsonObject } from '../schema/resource.ts';
+import type { Finding } from '../translator/translation.ts';
+import type { HoldCause, IdentityState } from './identity.ts';
+
+/** Selects people. Members that are left out select everything. */
+export interface PeopleFilter {
+  state?: IdentityState | undefined;
+  /** The code of a finding. */
+  finding?: string | undefined;
+  /**
+   * True: only people who are inactive or deleted. Otherwise deleted people are included only while work remains for
+   * them, such as the archive of their traveler.
+   */
+  archived?: boolean | undefined;
+}
+
+/** The place of a person in the order of people: by userName without case, then by id. */
+export interface PersonPlace {
+  key: string;
+  id: string;
+}
+
+/** A person in a list. */
+export interface ListedPerson {
+  connection: string;
+  id: string;
+  userName: string;
+  /** The name for display; empty if the user has none. */
+  name: string;
+  state: IdentityState;
+  holdCause?: HoldCause;
+  travelId?: string;
+  isActive: boolean;
+  isDeleted: boolean;
+  findings: Finding[];
+  /** Epoch milliseconds. */
+  lastModified: number;
+  /** When the next attempt is due; undefined if it is due at once, or none is. */
+  nextAttemptAt?: number;
+}
+
+/** Some people, and the place to continue from; undefined at the end. A page can be empty although others follow. */
+export interface PeoplePage {
+  people: ListedPerson[];
+  next: PersonPlace | undefined;
+}
+
+/** The store of people for lists. */
+export interface People {
+  /** Returns the people after a place. The work of one call is bounded, however few people match. */
+  findPage(connection: string, filter: PeopleFilter, after: PersonPlace | undefined): Promise<PeoplePage>;
+}
+
+/** Yields the people of these connections page by page, so that memory stays bounded. */
+export async function* listPeople(
+  people: People,
+  connections: string[],
+  filter: PeopleFilter,
+): AsyncGenerator<ListedPerson[]> {
+  for (const connection of connections) {
+    let next: PersonPlace | undefined;
+    do {
+      const page = await people.findPage(connection, filter, next);
+      yield page.people;
+      next = page.next;
+    } while (next);
+  }
+}
+
+/** Returns the name of a user for display: `displayName`, or the parts of `name`. */
+export function displayNameOf({ displayName, name }: JsonObject): string {
+  if (typeof displayName === 'string' && displayName !== '') return displayName;
+  if (typeof name !== 'object' || name === null || Array.isArray(name)) return '';
+  const { formatted, givenName, familyName } = name;
+  if (typeof formatted === 'string' && formatted !== '') return formatted;
+  return [givenName, familyName].filter((part) => typeof part === 'string' && part !== '').join(' ');
+}

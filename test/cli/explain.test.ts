@@ -1,0 +1,127 @@
+import { explainPersonTo } from '../../src/cli/explain.ts';
+import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
+import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
+
+const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+
+let service: RunningService;
+let shell: RecordedShell;
+let idp: ScimClient;
+beforeAll(async () => {
+  service = await startService();
+  idp = scimClient(service.url, service.scimToken);
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  shell = await recordedShell({ JETBRIDGE_DATA: service.data });
+});
+
+async function provision(userName: string, extra: object = {}): Promise<string> {
+  const { status, body } = await idp.send('POST', '/Users', { userName, active: true, ...extra });
+  expect(status).toBe(201);
+  return body.id;
+}
+
+/** Runs the command and returns its standard output. */
+async function explain(person: string): Promise<string> {
+  expect(await explainPersonTo(shell, { person })).toBe(0);
+  return shell.out.join('\n');
+}
+
+test('a person who is in step is explained by userName, with the rule and value of each field', async () => {
+  const id = await provision('ada@corp.example', { name: { givenName: 'Ada', familyName: 'King' } });
+  const text = await explain('ADA@corp.example');
+  expect(text).toMatch(/^ada@corp\.example: synced\.\nConnection default; last change by the identity/);
+  expect(text).toContain('\n\nNo findings.\n\nFields\n');
+  expect(text).toContain('  firstName: "Ada"\n    rule           default rule name.givenName\n');
+  expect(text).toContain(`\n  SCIM id          ${id}\n`);
+});
+
+test('a person without a traveler is explained by the reason, with the remedy', async () => {
+  await provision('bob');
+  const [head] = (await explain('bob')).split('\n');
+  expect(head).toMatch(/^bob: no traveler, because /);
+  expect(shell.out.join()).toContain('    → ');
+  expect(shell.out.join()).toMatch(/traveler +none/);
+});
+
+test('a value that is left out is a finding, and its field shows what the IdP said and the rule', async () => {
+  await provision('cyd@corp.example', { phoneNumbers: [{ value: '+33 6', type: 'mobile' }] });
+  const text = await explain('cyd@corp.example');
+  expect(text).toMatch(/^cyd@corp\.example: synced, with 1 finding\.\n/);
+  expect(text).toMatch(/ {2}phoneNumber "\+33 6": .* \[phoneUnreadable\]\n {4}→ /);
+  expect(text).toMatch(
+    / {2}phoneNumber: left out, see the findings\n {4}IdP said +"\+33 6"\n {4}rule +default rule phoneNumbers/,
+  );
+});
+
+test('managers are shown: resolved with the name, or waiting for a user', async () => {
+  const boss = await provision('boss@corp.example');
+  await provision('dan@corp.example', { [enterprise]: { manager: { value: boss } } });
+  await provision('eva@corp.example', { [enterprise]: { manager: { value: 'nobody-yet' } } });
+  expect(await explain('dan@corp.example')).toContain(
+    `  ${boss} → boss@corp.example (${boss}): resolved, tra`,
+  );
+  shell.out.length = 0;
+  expect(await explain('eva@corp.example')).toContain('  nobody-yet: waiting: no user has this id');
+});
+
+test('a deactivated person is archived', async () => {
+  const id = await provision('fay@corp.example');
+  await idp.send('PATCH', `/Users/${id}`, {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+    Operations: [{ op: 'replace', path: 'active', value: false }],
+  });
+  expect(await explain(id)).toMatch(
+    /^fay@corp\.example: archived, because the identity provider has deactivated the user\.\n/,
+  );
+});
+
+test('a live person is chosen before a deleted one with the same name, which is mentioned', async () => {
+  const first = await provision('gil@corp.example', { externalId: 'g-1' });
+  await idp.send('DELETE', `/Users/${first}`);
+  expect(await explain('gil@corp.example')).toMatch(
+    /^gil@corp\.example \(deleted\): archived, because the identity provider has deleted the user\. Since /,
+  );
+  const second = await provision('gil@corp.example', { externalId: 'g-1' });
+  shell.out.length = 0;
+  expect(await explain('gil@corp.example')).toContain(second);
+  expect(shell.err.join()).toMatch(
+    new RegExp(`^Deleted before: ${first} \\(gil@corp.example, connection default`),
+  );
+});
+
+test('several people with one address are listed, with how to choose', async () => {
+  const emails = [{ value: 'shared@corp.example', type: 'work' }];
+  const [one, other] = [await provision('hal', { emails }), await provision('ivy', { emails })];
+  expect(await explainPersonTo(shell, { person: 'shared@corp.example' })).toBe(1);
+  expect(shell.out).toEqual([]);
+  expect(shell.err.join()).toContain('names several people. Give the SCIM id of one, or add --connection:\n');
+  expect(shell.err.join()).toContain(`  ${one} (hal, connection default, synced)`);
+  expect(shell.err.join()).toContain(`  ${other} (ivy, connection default, pending)`);
+});
+
+test('an unknown person or connection ends with 1, and says what was searched', async () => {
+  expect(await explainPersonTo(shell, { person: 'nobody' })).toBe(1);
+  expect(shell.err.pop()).toBe(
+    'Nobody has the userName, email address, SCIM id or travel user id nobody. Searched, deleted people included: default. "jetbridge people" lists everybody.',
+  );
+  expect(await explainPersonTo(shell, { person: 'ada', connection: 'okta' })).toBe(1);
+  expect(shell.err.pop()).toBe('There is no connection okta in the database; it has default.');
+});
+
+test('--json has the same as one object, and the traveler is found by its id', async () => {
+  await provision('jan@corp.example');
+  await explainPersonTo(shell, { person: 'jan@corp.example', json: true });
+  const explained = JSON.parse(shell.out.pop() ?? '');
+  expect(explained).toMatchObject({
+    ...{ userName: 'jan@corp.example', state: 'synced', verdict: { status: 'synced' }, version: 1 },
+    findings: [],
+  });
+  expect(explained.fields).toContainEqual(
+    expect.objectContaining({ field: 'email', standing: 'same', sent: 'jan@corp.example' }),
+  );
+  await explainPersonTo(shell, { person: explained.travelId, json: true });
+  expect(JSON.parse(shell.out.pop() ?? '').id).toBe(explained.id);
+});

@@ -1,0 +1,89 @@
+import { type PeopleFlags, showPeople, toCsvLine } from '../../src/cli/people.ts';
+import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
+import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
+
+let service: RunningService;
+let shell: RecordedShell;
+let idp: ScimClient;
+let ids: string[];
+beforeAll(async () => {
+  service = await startService();
+  idp = scimClient(service.url, service.scimToken);
+  ids = [
+    await provision({ userName: 'ada@corp.example', displayName: 'Ada "A." King, B.Sc.' }),
+    await provision({ userName: 'bob' }),
+    await provision({ userName: '=cmd()' }),
+  ];
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  shell = await recordedShell({ JETBRIDGE_DATA: service.data });
+});
+
+async function provision(user: { userName: string } & Record<string, unknown>): Promise<string> {
+  const { status, body } = await idp.send('POST', '/Users', { active: true, ...user });
+  expect(status).toBe(201);
+  return body.id;
+}
+
+/** Runs the command and returns the lines of its standard output. */
+async function list(flags: PeopleFlags): Promise<string[]> {
+  expect(await showPeople(shell, flags)).toBe(0);
+  return shell.out.splice(0).join('\n').split('\n');
+}
+
+test('the table has state, traveler and findings, beside a running server', async () => {
+  const table = (await list({})).join('\n');
+  expect(table).toMatch(/ada@corp\.example +│ Ada "A\." King, B\.Sc\. +│ synced +│ yes +│ - /);
+  expect(table).toMatch(/bob +│ - +│ pending +│ none +│ emailInvalid, noEmail +│ 20/);
+  expect(table).toMatch(/│ default +│/);
+  expect(shell.err).toEqual(['"jetbridge explain PERSON" tells why.']);
+});
+
+test('the table is not wider than the terminal', async () => {
+  shell.columns = 80;
+  const lines = await list({});
+  expect(Math.max(...lines.map((line) => line.length))).toBe(80);
+});
+
+test('people are selected by state and finding', async () => {
+  const userNames = async (flags: PeopleFlags) =>
+    (await list({ ...flags, format: 'json' })).filter(Boolean).map((line) => JSON.parse(line).userName);
+  expect(await userNames({ state: 'pending' })).toEqual(['=cmd()', 'bob']);
+  expect(await userNames({ finding: 'noEmail', connection: 'default' })).toEqual(['=cmd()', 'bob']);
+  expect(await userNames({ state: 'pending', limit: 1 })).toEqual(['=cmd()']);
+  expect(shell.err.splice(0)).toEqual(['These are the first 1; --limit shows more.']);
+  expect(await userNames({ state: 'pending', limit: 2 })).toHaveLength(2);
+  expect(shell.err).toEqual([]);
+  expect(await userNames({ archived: true })).toEqual([]);
+  expect(shell.err).toEqual(['There are no such people.']);
+});
+
+test('CSV has a header and a record for each person, and no cell that a spreadsheet executes', async () => {
+  const lines = await list({ format: 'csv' });
+  expect(lines[0]).toBe(
+    'connection,id,userName,name,state,hold,travelUserId,active,deleted,findings,lastChange,nextAttempt\r',
+  );
+  expect(lines[1]).toMatch(
+    new RegExp(`^default,${ids[2]},'=cmd\\(\\),,pending,,,true,false,emailInvalid noEmail,20.*Z,\r$`),
+  );
+  expect(lines[2]).toMatch(
+    new RegExp(`^default,${ids[0]},ada@corp\\.example,"Ada ""A\\."" King, B\\.Sc\\.",synced,,`),
+  );
+});
+
+test.each([
+  [['a', 'b c'], 'a,b c\r'],
+  [['a,b', 'say "no"'], '"a,b","say ""no"""\r'],
+  [['=1+1', '+33', '-2', '@sum', ' =1'], `'=1+1,'+33,'-2,'@sum,' =1\r`],
+  [['a-b', 'x@corp.example', ''], 'a-b,x@corp.example,\r'],
+  [['two\nlines\u0000', ' padded'], 'two\\u{a}lines\\u{0}," padded"\r'],
+])('the cells %j are the record %j', (cells, record) => {
+  expect(toCsvLine(cells)).toBe(record);
+});
+
+test('an unknown connection ends with 1', async () => {
+  expect(await showPeople(shell, { connection: 'okta' })).toBe(1);
+  expect(shell.err).toEqual(['There is no connection okta in the database; it has default.']);
+});

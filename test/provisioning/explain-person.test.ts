@@ -1,0 +1,209 @@
+import { explainFields } from '../../src/provisioning/explain-fields.ts';
+import { explainPerson, verdictOn } from '../../src/provisioning/explain-person.ts';
+import { findings } from '../../src/provisioning/findings.ts';
+import type { Identity } from '../../src/provisioning/identity.ts';
+import { EDITION } from '../../src/translator/rules.ts';
+import { NOW, person, traveler } from '../fixtures/store.ts';
+
+const inactive = { desired: { userName: 'ada@corp.example', active: false } };
+const linked = { travelId: 't-1', observed: traveler('t-1', 'ada@corp.example') };
+const archived = { travelId: 't-1', observed: traveler('t-1', 'ada@corp.example', { archived: true }) };
+
+const verdicts: [title: string, identity: Partial<Identity>, verdict: object][] = [
+  ['in step', { state: 'synced', ...linked }, { status: 'synced' }],
+  ['imported', { state: 'synced', claimed: false, ...linked }, { status: 'imported' }],
+  [
+    'deactivated',
+    { state: 'synced', ...archived, ...inactive },
+    { status: 'archived', because: 'the identity provider has deactivated the user' },
+  ],
+  [
+    'deleted',
+    { state: 'synced', ...archived, deletedAt: NOW },
+    { status: 'archived', because: 'the identity provider has deleted the user', since: NOW },
+  ],
+  [
+    'archived by hand',
+    { state: 'synced', ...archived },
+    { status: 'archived', because: 'somebody has archived the traveler in the travel service' },
+  ],
+  [
+    'without an address',
+    { state: 'pending', findings: [findings.noEmail()] },
+    {
+      status: 'noTraveler',
+      because: 'there is no usable email address, and no traveler can exist without one',
+    },
+  ],
+  [
+    'with the address of another one',
+    { state: 'pending', findings: [findings.emailTaken('ada@corp.example')] },
+    { status: 'noTraveler', because: 'another traveler has this email address' },
+  ],
+  [
+    'moved to another connection',
+    { state: 'synced', deletedAt: NOW, origin: { movedTo: 'entra' } },
+    { status: 'noTraveler', because: 'the connection entra provisions the person now' },
+  ],
+  [
+    'inactive, and the traveler was deleted',
+    {
+      state: 'synced',
+      ...inactive,
+      applied: { email: { sent: 'a@x.example', answered: 'a@x.example', source: 'a@x.example' } },
+    },
+    {
+      status: 'noTraveler',
+      because: 'the traveler was deleted in the travel service, and the user is inactive',
+    },
+  ],
+  [
+    'held by the safety valve',
+    {
+      state: 'held',
+      hold: { cause: 'safetyValve', since: NOW },
+      findings: [findings.noEmail(), findings.heldBySafetyValve()],
+    },
+    {
+      status: 'held',
+      because: 'more people would leave at once than the safety valve of the connection lets pass',
+      since: NOW,
+    },
+  ],
+  [
+    'refused',
+    { state: 'refused', findings: [findings.ownCredential()] },
+    {
+      status: 'refused',
+      because: 'Jetbridge uses the credential of this traveler and never changes it',
+    },
+  ],
+  [
+    'after failed attempts',
+    { state: 'dirty', attempts: 3, nextAttemptAt: NOW + 5_000 },
+    {
+      status: 'waiting',
+      because: expect.stringMatching(/^the last 3 attempts failed: the travel API could not be used/),
+      until: NOW + 5_000,
+    },
+  ],
+  [
+    'while an attempt runs',
+    { state: 'dirty', attempts: 3, leasedUntil: NOW + 1 },
+    { status: 'waiting', because: 'an attempt is running' },
+  ],
+  [
+    'after a decision',
+    { state: 'dirty', decision: { cause: 'guarded', answer: 'approved', version: 1 } },
+    { status: 'waiting', because: 'an admin has approved the held change' },
+  ],
+  [
+    'due at once',
+    { state: 'dirty' },
+    { status: 'waiting', because: 'a change is due and no attempt has begun' },
+  ],
+];
+
+test.each(verdicts)('the state of a person %s has its reason', (_title, identity, verdict) => {
+  expect(verdictOn(person('ada', identity), NOW)).toEqual(verdict);
+});
+
+const applied = (value: string, extra: object = {}) => ({
+  lastName: { sent: value, answered: value, source: value, ...extra },
+});
+const withLastName = (lastName: string) => ({ observed: traveler('t-1', 'a@x.example', { lastName }) });
+const trace = (value: string): Identity['trace'] => [
+  ['rules', EDITION, 'v1'],
+  ['lastName', 0, value],
+];
+
+const absent = { field: 'lastName', origin: 'default', rule: 'name.familyName', outcome: 'absent' } as const;
+
+const standings: [title: string, identity: Partial<Identity>, standing: string | undefined][] = [
+  ['as sent', { trace: trace('King'), applied: applied('King'), ...withLastName('King') }, 'same'],
+  ['spelled otherwise', { applied: applied('King', { answered: 'KING' }), ...withLastName('KING') }, 'same'],
+  ['changed by hand', { applied: applied('King'), ...withLastName('Byron') }, 'drift'],
+  ['removed by hand', { applied: applied('King'), observed: traveler('t-1', 'a@x.example') }, 'drift'],
+  ['not read again', { applied: applied('King') }, 'unread'],
+  ['sent without an answer', { applied: applied('King', { unsure: true }) }, 'uncertain'],
+  [
+    'announced',
+    {
+      progress: { announced: { lastName: { value: 'King', source: 'King', before: null } } },
+      trace: trace('King'),
+    },
+    'uncertain',
+  ],
+  [
+    'refused',
+    { trace: trace('King'), refused: { lastName: { value: 'King', basis: 'b', reason: 'too short' } } },
+    'refused',
+  ],
+  [
+    'wanted otherwise',
+    { trace: trace('Byron'), applied: applied('King'), ...withLastName('King') },
+    'notSent',
+  ],
+  ['without a traveler', { trace: trace('King') }, 'notSent'],
+  [
+    'unchanged since the import',
+    { trace: trace('King'), origin: { baseline: {} }, ...withLastName('Byron') },
+    'imported',
+  ],
+  [
+    'without a usable value',
+    { trace: [['rules', EDITION, 'v1'], { ...absent, before: '' }], ...withLastName('Byron') },
+    'leftOut',
+  ],
+  ['without a rule', withLastName('Byron'), 'foreign'],
+  ['without any value', {}, undefined],
+];
+
+test.each(standings)('a field %s has its standing', (_title, identity, standing) => {
+  const explained = explainFields(person('ada', identity)).find(({ field }) => field === 'lastName');
+  expect(explained?.standing).toBe(standing);
+});
+
+test('a field has the values of the IdP, the rules, the request, the answer and the traveler', () => {
+  const identity = person('ada', {
+    trace: [
+      ['rules', EDITION, 'v1'],
+      ['lastName', 'file title | trim', ' Byron ', 'Byron'],
+    ],
+    applied: applied('King', { answered: 'KING' }),
+    refused: { lastName: { value: 'Byron', basis: 'b', reason: 'too short' } },
+    ...withLastName('Lovelace'),
+  });
+  expect(explainFields(identity).find(({ field }) => field === 'lastName')).toEqual({
+    field: 'lastName',
+    standing: 'refused',
+    rules: [
+      {
+        field: 'lastName',
+        origin: 'file',
+        rule: 'title | trim',
+        outcome: 'set',
+        before: ' Byron ',
+        after: 'Byron',
+      },
+    ],
+    ...{ source: ' Byron ', wanted: 'Byron', sent: 'King', answered: 'KING', observed: 'Lovelace' },
+    refusal: 'too short',
+  });
+});
+
+test('an explanation names the resources and custom fields of its values, and no others', () => {
+  const identity = person('ada', {
+    ...linked,
+    applied: { costCenterId: { sent: 'cc-1', answered: 'cc-1', source: 'Research' } },
+  });
+  const costCenters = [
+    { id: 'cc-1', name: 'Research', archived: false },
+    { id: 'cc-2', name: 'Sales', archived: false },
+  ];
+  const lookups = {
+    ...{ customFields: [], billingProfiles: [], travelPolicies: [], scimUserMappings: [], costCenters },
+  };
+  const { names } = explainPerson(identity, { references: [], rulesInForce: 1, lookups, now: NOW });
+  expect(names).toEqual({ 'cc-1': 'Research' });
+});
