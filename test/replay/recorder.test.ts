@@ -1,6 +1,7 @@
 import type { RecordedExchange } from '../../src/replay/exchanges.ts';
 import { recordScenarios } from '../../src/replay/recorder.ts';
 import type { ScenarioDefinition } from '../../src/replay/scenario.ts';
+import { eventually } from '../fixtures/eventually.ts';
 import { playDay, scenariosOf } from '../fixtures/recorded-days.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
@@ -268,8 +269,18 @@ describe.each(['okta', 'entra'])('the day of %s in the demo', (idp) => {
   }, 60_000);
 });
 
+/** Waits until every write has reached the travel service: an answer may precede it. */
+function waitUntilReconciled(service: RunningService): Promise<void> {
+  return eventually(async () => {
+    const dirty = (await service.people('default')).filter(({ state }) => state === 'dirty');
+    if (dirty.length > 0) throw new Error(`${dirty.length} identities are dirty`);
+  });
+}
+
 /** Returns the travelers of a service with the length of each text in its place; ids and times are left out. */
-async function withoutValues({ url, travelApiKey }: RunningService): Promise<string[]> {
+async function withoutValues(service: RunningService): Promise<string[]> {
+  await waitUntilReconciled(service);
+  const { url, travelApiKey } = service;
   const answer = await fetch(`${url}/api/users?limit=100`, {
     headers: { Authorization: `Bearer ${travelApiKey}` },
   });
