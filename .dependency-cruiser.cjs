@@ -99,7 +99,7 @@ module.exports = {
     builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util'),
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
-    builtin('server/', 'crypto|events|http|https|tls|net|timers/promises'),
+    builtin('server/', 'crypto|events|http|https|tls|net|path|timers/promises'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
     builtin('main.ts', 'url|v8'),
   ],

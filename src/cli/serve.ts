@@ -31,7 +31,10 @@ export async function serve({ environment, home, printError: complain }: Shell):
   const service = await start(settings);
   try {
     // A listener is needed without a certificate, too: by default, SIGHUP ends the process.
-    process.on('SIGHUP', service.renewCertificate);
+    process.on('SIGHUP', () => {
+      service.renewCertificate();
+      void service.reloadMappingFiles();
+    });
     // Print the secrets to standard error instead of the log, because the log is stored.
     complain(startupText(service.url, await service.makeSecrets()));
     void warnOfRefusedCredentials(service, complain);

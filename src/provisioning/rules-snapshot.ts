@@ -6,7 +6,7 @@ import { type Lookups, noLookups } from '../translator/translation.ts';
 import { canonicalJson } from '../translator/values.ts';
 import type { Connection } from './connection.ts';
 import { defaultMapping, digestOf, mappingOf, wasInForce } from './mapping-versions.ts';
-import type { MappingSource, RulesHead, RulesInForce, RulesStore } from './rules-ports.ts';
+import type { RulesHead, RulesInForce, RulesStore } from './rules-ports.ts';
 import type { Log, Runtime } from './runtime-ports.ts';
 import type { TravelAnswer, TravelFailure } from './travel-ports.ts';
 
@@ -62,10 +62,12 @@ const FILE_ABSENT_MS = 5 * 60_000;
 const FILE_RECORD_MS = 2 * 60_000;
 
 /** What became of a mapping file that was read again. */
-export type MappingFileResult =
-  | { outcome: 'applied' | 'unchanged'; generation: number }
-  /** The file has not changed, and another mapping has replaced it since. */
-  | { outcome: 'replaced'; generation: number; source: MappingSource };
+export interface MappingFileResult {
+  /** `replaced`: the file has not changed, and another mapping has replaced it since. */
+  outcome: 'applied' | 'unchanged' | 'replaced';
+  /** The generation of the rules in force. */
+  generation: number;
+}
 
 interface RulesSnapshotsDeps {
   rules: RulesStore;
@@ -241,10 +243,10 @@ async function applyFile(state: State, connection: Connection, mapping: Mapping)
   const isSame = before !== undefined && digestOf(before) === digestOf(mapping);
   for (;;) {
     const { inForce } = await loadRules(state, connection);
-    const { generation, source } = inForce;
+    const { generation } = inForce;
     if (inForce.digest === digestOf(mapping))
       return { outcome: isSame ? 'unchanged' : 'applied', generation };
-    if (isSame) return { outcome: 'replaced', generation, source };
+    if (isSame) return { outcome: 'replaced', generation };
     const next: RulesInForce = {
       ...{ ...inForce, ...contentOf(mapping), source: 'file' },
       generation: generation + 1,

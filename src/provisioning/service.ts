@@ -1,3 +1,4 @@
+import type { Mapping } from '../translator/mapping-file.ts';
 import { type Background, background, reconcileDue, type WakeSignal, wakeSignal } from './background.ts';
 import {
   type CircuitBreaker,
@@ -21,7 +22,7 @@ import { reconcileWithinBudget } from './reconcile-within-budget.ts';
 import type { BackgroundTasks } from './replica-ports.ts';
 import { rulesChanges } from './rules-change.ts';
 import type { RulesStore } from './rules-ports.ts';
-import { rulesSnapshots } from './rules-snapshot.ts';
+import { type MappingFileResult, rulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, Leases, ReconcileQueue, References, Retention } from './store-ports.ts';
 import { type UserService, userService } from './users.ts';
@@ -48,6 +49,8 @@ export interface ProvisioningService {
   mappingPreviewer: MappingPreviewer;
   /** The number of faulty places in each connection's mapping, as of its last compilation. */
   mappingFaults(): { connection: string; count: number }[];
+  /** Puts a mapping file in force that was read again, if its content has changed. */
+  applyMappingFile(connection: Connection, mapping: Mapping): Promise<MappingFileResult>;
   /** Reconciles every identity that is due, until none is left, and returns the number of attempts. */
   reconcileDue(): Promise<number>;
   /** Resolves when no reconciliation is in progress. */
@@ -77,6 +80,11 @@ export function provisioningService(options: ServiceOptions): ProvisioningServic
     importer: deps.importer,
     mappingPreviewer: mappingPreviewer(deps),
     mappingFaults: deps.rulesSnapshots.mappingFaults,
+    applyMappingFile: async (connection, mapping) => {
+      const result = await deps.rulesSnapshots.applyFile(stateOf(connection).connection, mapping);
+      if (result.outcome === 'applied') stateOf(connection).rulesSignal.wake();
+      return result;
+    },
     reconcileDue: async () => {
       let attempts = 0;
       for (const connection of connections)

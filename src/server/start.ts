@@ -65,6 +65,7 @@ import {
   stopServer,
 } from './http-server.ts';
 import { joinReplicas, type LiveReplicas } from './live-replicas.ts';
+import { reloadMappingFiles } from './mapping-files.ts';
 import { type EmbeddedAddress, type OpenConnection, openConnection } from './open-connection.ts';
 import { sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
 
@@ -88,6 +89,8 @@ export interface Service {
   identities(connection: string): Promise<Identity[]>;
   /** Reads the certificate files again and serves new TLS connections with them. */
   renewCertificate(): void;
+  /** Reads the mapping files again and puts those that have changed in force. */
+  reloadMappingFiles(): Promise<void>;
   /** Stops accepting requests, waits a limited time for running work, ends the background work, closes the database. */
   close(): Promise<void>;
 }
@@ -164,6 +167,12 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       await deps.close();
     },
     renewCertificate: server.renewCertificate,
+    reloadMappingFiles: () =>
+      reloadMappingFiles({
+        ...deps,
+        provisioning,
+        connectionNamed: (id) => connectionNamed(connections, id),
+      }),
   };
 }
 

@@ -195,3 +195,41 @@ test('no database is created, and one of several connections must be named', asy
     err: expect.stringContaining('There is no connection aws'),
   });
 }, 180_000);
+
+test('SIGHUP applies a changed mapping file, and refuses a faulty one as a whole', async () => {
+  const file = mappingFile('displayName', 'mapping.json');
+  const plain = settings;
+  useSettings({ default: { mapping: file } });
+  environment['LOG_LEVEL'] = 'info';
+  const { firstNames, changeTitle } = await served();
+  const reload = async (line: string) => {
+    server?.signal('SIGHUP');
+    await eventually(async () => expect(server?.log()).toContain(`"msg":"${line}"`));
+  };
+  // These settings do not name the faulty file.
+  const others = { ...environment, JETBRIDGE_CONFIG: plain.path };
+  const inForce = async () => JSON.parse((await runJetbridge(['mapping', 'show'], others)).out);
+  const first = JSON.parse(readFileSync(file, 'utf8'));
+
+  await reload('the mapping file has not changed');
+  writeFileSync(file, '{"colour": "blue", "phone": {"defaultCountry": "Atlantis"}}');
+  await reload('the mapping file has faults; the mapping in force stays');
+  expect(server?.log()).toMatch(/"faults":\["[^\n]*phone\.defaultCountry: [^\n]*colour: unknown key/);
+  expect(await inForce()).toEqual(first);
+
+  const second = JSON.parse(readFileSync(mappingFile('nickName', 'mapping.json'), 'utf8'));
+  await reload('the mapping file has come into force');
+  expect(await inForce()).toEqual(second);
+  await changeTitle();
+  await eventually(async () => expect(await firstNames()).toEqual(['Addie']));
+
+  const other = mappingFile('title');
+  expect(await mapping('apply', other, '--yes')).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('mapping.json, which replaces this mapping when its content changes.'),
+  });
+  await reload('the mapping file has not changed; the mapping that has replaced it stays in force');
+  expect(await inForce()).toEqual(JSON.parse(readFileSync(other, 'utf8')));
+  expect(await server?.stop()).toMatchObject({ code: 0 });
+  plain.remove();
+}, 180_000);
