@@ -70,7 +70,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'config/|server/(start|offline).ts$|replay/|translator/|schema/|http/authentication.ts$|store/|oauth/clients.ts$|provisioning/(identity|import|policies|store-ports|hold-ports|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'config/|server/(start|offline|check-connection).ts$|replay/|translator/|schema/|http/authentication.ts$|store/|oauth/clients.ts$|provisioning/(identity|import|policies|store-ports|hold-ports|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 

@@ -6,31 +6,39 @@ import {
   readSettings,
   type Settings,
 } from '../config/settings.ts';
-import { readConnectionMapping, readLookups } from '../server/offline.ts';
-import { displayLocation, hasDatabase } from '../store/open-database.ts';
-import { checkNames, type NameFault } from '../translator/check-names.ts';
-import { compileRules } from '../translator/rules.ts';
-import { noLookups } from '../translator/translation.ts';
+import {
+  type ConnectionCheck,
+  checkConnection,
+  checkMappingNames,
+  MAPPING_IN_FORCE,
+} from '../server/check-connection.ts';
+import { displayLocation } from '../store/open-database.ts';
 import { type Action, type Shell, travelFailureText } from './output.ts';
 
 /** Adds the command `check`. */
 export function addCheckCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('check')
-    .description('check the settings and the mapping files, and print every fault with its place')
-    .action(action(() => check(shell)));
+    .description(
+      'check the settings, the mapping files and the credentials, and print every fault with its place',
+    )
+    .option('--offline', 'leave out what needs the travel API')
+    .action(action((options: { offline?: true }) => check(shell, { isOffline: options.offline === true })));
 }
 
 /**
- * Checks the settings and their mapping files, and looks up each name of the mappings in the travel API. If the travel API cannot be
- * reached, the names are reported as not checked, which is no fault. Throws a SettingsFault with all faults.
+ * Checks the settings and their mapping files, tries the credentials, and looks up each name of the mappings in the travel API. What
+ * cannot be checked because the travel API cannot be reached is printed, and is no fault. Throws a SettingsFault with all faults.
  */
-export async function check({ environment, home, print }: Shell): Promise<0> {
+export async function check(
+  { environment, home, print }: Shell,
+  { isOffline = false }: { isOffline?: boolean } = {},
+): Promise<0> {
   const settings = readSettings(environment, home);
-  const checked: NameCheck[] = [];
+  const checked: { connection: ConnectionSettings; check: ConnectionCheck }[] = [];
   // Check one connection after the other: each check of an embedded travel service opens the database.
   for (const connection of settings.connections)
-    checked.push(await checkConnectionNames(settings, connection));
+    checked.push({ connection, check: await checkConnection(settings, connection, { isOffline }) });
   for (const { id, travelApi, policies, scimToken, mapping } of settings.connections) {
     print(
       [
@@ -49,47 +57,46 @@ export async function check({ environment, home, print }: Shell): Promise<0> {
       ...transportLines(settings),
     ].join('\n'),
   );
-  for (const { unchecked } of checked) if (unchecked !== undefined) print(unchecked);
-  const faults = checked.flatMap((check) => check.faults);
+  for (const { connection, check } of checked) {
+    for (const one of check.unchecked) print(uncheckedText(connection, one));
+    for (const { file, path, problem, remedy } of check.warnings)
+      print(`warning: ${file} ${path}: ${problem}. ${remedy}`);
+  }
+  const faults = checked.flatMap(({ check }) => check.faults);
   if (faults.length > 0) throw new SettingsFault(faults);
   print('The settings and mappings are in order.');
   return 0;
 }
 
-/** The result of a check of a connection's mapping. */
-export interface NameCheck {
-  faults: Fault[];
-  /** If the names could not be looked up: a message with the reason. */
-  unchecked?: string;
-}
-
-/** Checks the names in a connection's mapping. Calls the travel API only if the mapping names something in it. */
+/** Checks the names in a connection's mapping. `unchecked` says why names could not be looked up. */
 export async function checkConnectionNames(
   settings: Settings,
   connection: ConnectionSettings,
-): Promise<NameCheck> {
-  const { id, mappingFile = 'the mapping in force', travelApi } = connection;
-  const mapping = await readConnectionMapping(settings, connection);
-  const toFaults = (found: NameFault[]): Fault[] =>
-    found.map(({ path, problem, remedy, origin }) => {
-      const file = origin === 'file' ? mappingFile : `connection ${id}:`;
-      return { file, path, problem, remedy };
-    });
-  const withoutLookups = checkNames(compileRules(mapping, []), noLookups);
-  if (!withoutLookups.some(({ isUnknown }) => isUnknown)) return { faults: toFaults(withoutLookups) };
-  const knownFaults = toFaults(withoutLookups.filter(({ isUnknown }) => !isUnknown));
-  const unchecked = (reason: string): NameCheck => ({
-    faults: knownFaults,
-    unchecked: `The names in ${mappingFile} were not checked for connection ${id}: ${reason}.`,
-  });
-  if (travelApi.url === 'embedded' && !hasDatabase(settings))
-    return unchecked('the embedded travel service has never been started');
-  const lookups = await readLookups(settings, connection);
-  if (lookups.kind !== 'ok')
-    return unchecked(`the travel API cannot be asked, as ${travelFailureText(lookups)}`);
-  const rules = compileRules(mapping, lookups.value.scimUserMappings);
-  return { faults: toFaults(checkNames(rules, lookups.value)) };
+): Promise<{ faults: Fault[]; unchecked?: string }> {
+  const { faults, unchecked } = await checkMappingNames(settings, connection, { isOffline: false });
+  const [first] = unchecked;
+  return first ? { faults, unchecked: uncheckedText(connection, first) } : { faults };
 }
+
+function uncheckedText(
+  { id, mappingFile = MAPPING_IN_FORCE }: ConnectionSettings,
+  { subject, reason }: Unchecked,
+): string {
+  const text =
+    reason === 'offline' || reason === 'neverStarted'
+      ? reasons[reason]
+      : `the travel API cannot be asked, as ${travelFailureText(reason)}`;
+  if (subject === 'names')
+    return `The names in ${mappingFile} were not checked for connection ${id}: ${text}.`;
+  return `The credential of connection ${id} was not checked: ${text}.`;
+}
+
+type Unchecked = ConnectionCheck['unchecked'][number];
+
+const reasons = {
+  offline: 'the option --offline is given',
+  neverStarted: 'the embedded travel service has never been started',
+};
 
 function transportLines({ tls, requireHttps, trustedProxies }: Settings): string[] {
   const proxies = trustedProxies.length > 0 ? trustedProxies.join(', ') : 'nobody';

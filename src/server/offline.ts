@@ -18,6 +18,7 @@ import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Mapping } from '../translator/mapping-file.ts';
 import type { Rules } from '../translator/rules.ts';
 import type { Lookups, Reference } from '../translator/translation.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 import { openEmbeddedTravel } from './embedded.ts';
 import { listen, stopServer } from './http-server.ts';
 import { type EmbeddedAddress, type OpenConnection, openConnection } from './open-connection.ts';
@@ -30,7 +31,22 @@ export function readLookups(
   settings: Settings,
   connection: ConnectionSettings,
 ): Promise<TravelAnswer<Lookups>> {
-  const read = (connected: OpenConnection) => connected.connection.lookups.current();
+  return askTravel(settings, connection, ({ connection: { lookups } }) => lookups.current());
+}
+
+/** Reads the travel user to whom the credential of a connection belongs. */
+export function readOwnUser(
+  settings: Settings,
+  connection: ConnectionSettings,
+): Promise<TravelAnswer<TravelUser>> {
+  return askTravel(settings, connection, ({ connection: { lookups } }) => lookups.readOwnUser());
+}
+
+function askTravel<T>(
+  settings: Settings,
+  connection: ConnectionSettings,
+  read: (connected: OpenConnection) => Promise<TravelAnswer<T>>,
+): Promise<TravelAnswer<T>> {
   if (connection.travelApi.url !== 'embedded')
     return withConnection({ settings, connection }, noEmbeddedService, read);
   return withDatabase(settings, (database) =>

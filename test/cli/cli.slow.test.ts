@@ -141,7 +141,6 @@ describe('check', () => {
   });
 
   it('refuses a travel API by plain HTTP over a network unless TRAVEL_API_INSECURE allows it, and then mentions it', async () => {
-    // This mapping names nothing in the travel service, so check makes no call.
     const settings = writeSettingsFile(
       {},
       { default: { mapping: join(home, 'config/mappings/default.json') } },
@@ -151,9 +150,12 @@ describe('check', () => {
       TRAVEL_API_URL: 'http://travel.example.com',
       TRAVEL_API_KEY: 'key-of-the-travel-service',
     };
-    const refused = await runJetbridge(['check'], environment);
+    const refused = await runJetbridge(['check', '--offline'], environment);
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('set TRAVEL_API_INSECURE=true')]);
-    const allowed = await runJetbridge(['check'], { ...environment, TRAVEL_API_INSECURE: 'true' });
+    const allowed = await runJetbridge(['check', '--offline'], {
+      ...environment,
+      TRAVEL_API_INSECURE: 'true',
+    });
     settings.remove();
     expect([allowed.code, allowed.err]).toEqual([0, '']);
     expect(allowed.out).toContain('plain HTTP   to it, as TRAVEL_API_INSECURE allows');

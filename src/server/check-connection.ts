@@ -1,0 +1,87 @@
+import type { Fault } from '../config/faults.ts';
+import type { ConnectionSettings, Settings } from '../config/settings.ts';
+import type { TravelFailure } from '../provisioning/travel-ports.ts';
+import { hasDatabase } from '../store/open-database.ts';
+import { checkNames, type NameFault } from '../translator/check-names.ts';
+import { findUnknownExtensionNames } from '../translator/extension-names.ts';
+import { compileRules } from '../translator/rules.ts';
+import { noLookups } from '../translator/translation.ts';
+import { readConnectionMapping, readLookups, readOwnUser } from './offline.ts';
+
+/** How messages name the mapping of a connection whose settings name no file. */
+export const MAPPING_IN_FORCE = 'the mapping in force';
+
+/** What is wrong with a connection: its credential, and the names in its mapping. */
+export interface ConnectionCheck {
+  faults: Fault[];
+  /** Names that are allowed but probably misspelled. */
+  warnings: Fault[];
+  /** What could not be checked, and why. */
+  unchecked: { subject: 'credential' | 'names'; reason: UncheckedReason }[];
+}
+
+/** `offline`: no call was wanted; `neverStarted`: the embedded travel service has no database yet. */
+type UncheckedReason = 'offline' | 'neverStarted' | TravelFailure;
+
+/** Tries the credential of a connection, and looks up each name of its mapping in the travel API. */
+export async function checkConnection(
+  settings: Settings,
+  connection: ConnectionSettings,
+  { isOffline = false }: { isOffline?: boolean } = {},
+): Promise<ConnectionCheck> {
+  const { mappingFile = MAPPING_IN_FORCE } = connection;
+  const mapping = await readConnectionMapping(settings, connection);
+  const warnings = findUnknownExtensionNames(mapping).map((warning) => ({ file: mappingFile, ...warning }));
+  const credential = isOffline ? nothingFound : await checkCredential(settings, connection);
+  const names = await checkMappingNames(settings, connection, { isOffline });
+  return {
+    warnings,
+    faults: [...credential.faults, ...names.faults],
+    unchecked: [...credential.unchecked, ...names.unchecked],
+  };
+}
+
+type Found = Pick<ConnectionCheck, 'faults' | 'unchecked'>;
+
+const nothingFound: Found = { faults: [], unchecked: [] };
+
+/** The bridge makes its credential for the embedded service itself, so that one is not tried. */
+async function checkCredential(settings: Settings, connection: ConnectionSettings): Promise<Found> {
+  const { url, keyEnv } = connection.travelApi;
+  if (url === 'embedded') return nothingFound;
+  const answer = await readOwnUser(settings, connection);
+  if (answer.kind === 'ok') return nothingFound;
+  if (answer.kind !== 'unauthorized')
+    return { faults: [], unchecked: [{ subject: 'credential', reason: answer }] };
+  const problem = `is refused by the travel API of the connection ${connection.id} (401)`;
+  const remedy = 'Set it to a valid credential of the travel API.';
+  return { faults: [{ file: 'environment', path: keyEnv, problem, remedy }], unchecked: [] };
+}
+
+/** Looks up each name of the mapping. Calls the travel API only if the mapping names something in it. */
+export async function checkMappingNames(
+  settings: Settings,
+  connection: ConnectionSettings,
+  { isOffline }: { isOffline: boolean },
+): Promise<Found> {
+  const { id, mappingFile = MAPPING_IN_FORCE, travelApi } = connection;
+  const mapping = await readConnectionMapping(settings, connection);
+  const toFaults = (found: NameFault[]): Fault[] =>
+    found.map(({ path, problem, remedy, origin }) => {
+      const file = origin === 'file' ? mappingFile : `connection ${id}:`;
+      return { file, path, problem, remedy };
+    });
+  const withoutLookups = checkNames(compileRules(mapping, []), noLookups);
+  if (!withoutLookups.some(({ isUnknown }) => isUnknown))
+    return { faults: toFaults(withoutLookups), unchecked: [] };
+  const unchecked = (reason: UncheckedReason): Found => ({
+    faults: toFaults(withoutLookups.filter(({ isUnknown }) => !isUnknown)),
+    unchecked: [{ subject: 'names', reason }],
+  });
+  if (isOffline) return unchecked('offline');
+  if (travelApi.url === 'embedded' && !hasDatabase(settings)) return unchecked('neverStarted');
+  const lookups = await readLookups(settings, connection);
+  if (lookups.kind !== 'ok') return unchecked(lookups);
+  const rules = compileRules(mapping, lookups.value.scimUserMappings);
+  return { faults: toFaults(checkNames(rules, lookups.value)), unchecked: [] };
+}

@@ -1,0 +1,90 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { check } from '../../src/cli/check.ts';
+import { travelServer } from '../adapter/travel-server.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
+import { recordedShell } from '../fixtures/shell.ts';
+
+const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+
+let folder: ReturnType<typeof temporaryFolder>;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+/** A shell whose settings have one connection with this mapping. */
+function shellFor(mapping: object, environment: Record<string, string> = {}) {
+  writeFileSync(join(folder.path, 'mapping.json'), JSON.stringify(mapping));
+  const settings = join(folder.path, 'jetbridge.json');
+  writeFileSync(settings, JSON.stringify({ connections: { default: { mapping: 'mapping.json' } } }));
+  return recordedShell({
+    JETBRIDGE_CONFIG: settings,
+    JETBRIDGE_DATA: join(folder.path, 'data'),
+    ...environment,
+  });
+}
+
+const warningsOf = ({ out }: { out: string[] }) => out.filter((line) => line.startsWith('warning: '));
+
+test('warns of attributes that a known extension does not have, wherever a rule reads them', async () => {
+  const shell = await shellFor({
+    scimUserMapping: [
+      { scimAttribute: `${ENTERPRISE}:departement`, userAttribute: 'currency' },
+      { sources: ['title', `${ENTERPRISE}:organisation`], userAttribute: 'lang' },
+      { template: `{${ENTERPRISE}:divison}`, userAttribute: 'firstName' },
+      { scimAttribute: 'title', userAttribute: 'lastName', when: `${ENTERPRISE}:costcentre eq "1"` },
+      { scimAttribute: 'urn:acme:hr:2.0:User:departement', userAttribute: 'phoneNumber' },
+    ],
+  });
+  expect(await check(shell)).toBe(0);
+  expect(warningsOf(shell)).toEqual([
+    expect.stringMatching(
+      /mapping\.json scimUserMapping\[0\]\.scimAttribute: the extension .* has no attribute departement\. Did you mean department\?$/,
+    ),
+    expect.stringMatching(/scimUserMapping\[1\]\.sources\[1\]: .* Did you mean organization\?$/),
+    expect.stringMatching(/scimUserMapping\[2\]\.template: .* Did you mean division\?$/),
+    expect.stringMatching(/scimUserMapping\[3\]\.when: .* Did you mean costCenter\?$/),
+  ]);
+});
+
+test('warns of nothing if all names are known', async () => {
+  const shell = await shellFor({
+    scimUserMapping: [{ scimAttribute: `${ENTERPRISE}:Department`, userAttribute: 'currency' }],
+  });
+  expect(await check(shell)).toBe(0);
+  expect(warningsOf(shell)).toEqual([]);
+});
+
+describe('the credential', () => {
+  const key = { TRAVEL_API_KEY: 'the-key-of-the-travel-service' };
+
+  test('that the travel API refuses is a fault that names the variable', async () => {
+    const travel = await travelServer((_request, response) => response.writeHead(401).end());
+    const shell = await shellFor({}, { ...key, TRAVEL_API_URL: travel.url });
+    await expect(check(shell)).rejects.toThrow(
+      'environment TRAVEL_API_KEY: is refused by the travel API of the connection default (401). Set it to a valid credential of the travel API.',
+    );
+    await travel.close();
+  });
+
+  test('of a travel API that fails was not checked, which is no fault', async () => {
+    const travel = await travelServer((_request, response) => response.writeHead(500).end());
+    const shell = await shellFor({}, { ...key, TRAVEL_API_URL: travel.url });
+    expect(await check(shell)).toBe(0);
+    expect(shell.out.join('\n')).toMatch(/The credential of connection default was not checked: .*500/);
+    await travel.close();
+  });
+
+  test('is not tried with --offline, and no names are looked up', async () => {
+    const travel = await travelServer((_request, response) => response.writeHead(401).end());
+    const mapping = { defaults: { costCenter: { name: 'Research' } } };
+    const shell = await shellFor(mapping, { ...key, TRAVEL_API_URL: travel.url });
+    expect(await check(shell, { isOffline: true })).toBe(0);
+    expect(shell.out.join('\n')).toMatch(
+      /were not checked for connection default: the option --offline is given/,
+    );
+    expect(travel.requests).toEqual([]);
+    await travel.close();
+  });
+});
