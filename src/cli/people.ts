@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { IdentityState } from '../provisioning/identity.ts';
 import { type ListedPerson, listPeople, type PeopleFilter } from '../provisioning/people.ts';
 import type { Database } from '../store/database.ts';
-import { people as peopleStore } from '../store/people.ts';
+import { provisioningStore } from '../store/provisioning-store.ts';
 import { withDatabase } from './connections.ts';
 import { type Action, escapeLine, formatMinute, formatTable, jsonLine, type Shell } from './output.ts';
 
@@ -59,9 +59,10 @@ export function showPeople(shell: Shell, flags: PeopleFlags): Promise<0 | 1> {
     const connections = findConnections(shell, database, flags.connection);
     if (!connections) return 1;
     const { format = 'table', limit = format === 'table' ? TABLE_ROWS : undefined } = flags;
+    const store = provisioningStore(database);
     const printer = printers[format](shell);
     let count = 0;
-    for await (const page of listPeople(peopleStore(database), connections, flags)) {
+    for await (const page of listPeople(store.people, connections, flags)) {
       if (shell.isOutputClosed?.()) return 0;
       const shown = limit === undefined ? page : page.slice(0, limit - count);
       count += shown.length;

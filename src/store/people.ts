@@ -46,8 +46,8 @@ async function readPage(db: Kysely<Tables>, request: PageRequest): Promise<Peopl
   const { state, finding } = request.filter;
   const isIndexed = state !== undefined && state !== 'synced' && (await areFew(db, request.scope, state));
   const { rows } = await sql<PersonRow>`
-    select ${columns(request.filter)} from identity
-    where ${inScope(request.scope)} ${isIndexed ? sql`and state = ${sql.lit(state)}` : sql``} ${afterPlace(request.after)}
+    select ${columns(request.filter)} from ${isIndexed ? peopleIn(request.scope, state) : sql`identity`}
+    where ${inScope(request.scope)} ${afterPlace(request.after)}
     order by user_name_key, id limit ${sql.lit(STEP)}`.execute(db);
   const last = rows.at(-1);
   const matching = rows.flatMap((row) => toListedPerson(row) ?? []);
@@ -58,14 +58,19 @@ async function readPage(db: Kysely<Tables>, request: PageRequest): Promise<Peopl
   };
 }
 
-/** The literal lets both databases use the partial index of unsettled identities. */
 async function areFew(db: Kysely<Tables>, scope: Scope, state: IdentityState): Promise<boolean> {
   const { rows } = await sql<{ count: number }>`
-    select count(*) as count from
-      (select 1 from identity where ${inScope(scope)} and state = ${sql.lit(state)} limit ${sql.lit(FEW + 1)}) as some`.execute(
-    db,
-  );
+    select count(*) as count from ${peopleIn(scope, state)}`.execute(db);
   return Number(rows[0]?.count ?? 0) <= FEW;
+}
+
+/**
+ * The people in a state other than `synced`, if they are few. With the condition of the partial index of unsettled
+ * identities both databases use it; the limit keeps them from the index of userNames, whose order the outer query asks for.
+ */
+function peopleIn(scope: Scope, state: IdentityState): RawBuilder<unknown> {
+  return sql`(select * from identity where ${inScope(scope)} and state = ${sql.lit(state)} and state <> 'synced'
+    limit ${sql.lit(FEW + 1)}) as identity`;
 }
 
 function afterPlace(after: PersonPlace | undefined): RawBuilder<unknown> {

@@ -6,6 +6,7 @@ import { holds } from './holds.ts';
 import { identities } from './identities.ts';
 import { imports } from './imports.ts';
 import { leases } from './leases.ts';
+import { people } from './people.ts';
 import { reconcileQueue } from './reconcile-queue.ts';
 import { references } from './references.ts';
 import { rulesStore } from './rules-in-force.ts';
@@ -20,6 +21,7 @@ export function provisioningStore(database: Database) {
     imports: imports(database),
     groups: groups(database),
     holds: holds(database),
+    people: people(database),
     retention: retention(database),
     rules: rulesStore(database),
     tasks: backgroundTasks(database),

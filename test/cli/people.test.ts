@@ -83,6 +83,11 @@ test.each([
   expect(toCsvLine(cells)).toBe(record);
 });
 
+test('reading ends when the reader of the output has ended', async () => {
+  shell.isOutputClosed = () => true;
+  expect(await list({ format: 'json' })).toEqual(['']);
+});
+
 test('an unknown connection ends with 1', async () => {
   expect(await showPeople(shell, { connection: 'okta' })).toBe(1);
   expect(shell.err).toEqual(['There is no connection okta in the database; it has default.']);

@@ -110,6 +110,11 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     ({ holds }) => holds.countHolds(),
     /^(SCAN (identity USING INDEX identity_held|rules_change)|SEARCH rules_change)/,
   ],
+  [
+    'people in a state',
+    ({ people }) => people.findPage('okta', { state: 'pending' }, undefined),
+    /^SCAN identity$/,
+  ],
   ['deciding', ({ holds }) => holds.decide('okta', { cause: 'rules' }, 'approved', NOW), rulesChange],
   [
     'admitDeparture',

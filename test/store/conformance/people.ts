@@ -1,17 +1,14 @@
 import { findings } from '../../../src/provisioning/findings.ts';
 import type { Identity } from '../../../src/provisioning/identity.ts';
-import { listPeople, type PeopleFilter } from '../../../src/provisioning/people.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { people } from '../../../src/store/people.ts';
+import { listPeople, type People, type PeopleFilter } from '../../../src/provisioning/people.ts';
 import { fixture, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 
 const inactive = (id: string) => ({ desired: { ...person(id).desired, active: false } });
 
 /** Reads all pages, and returns the ids in their order. */
-async function idsOf(database: Database, filter: PeopleFilter, connections = ['okta']): Promise<string[]> {
+async function idsOf(people: People, filter: PeopleFilter, connections = ['okta']): Promise<string[]> {
   const ids: string[] = [];
-  for await (const page of listPeople(people(database), connections, filter))
-    ids.push(...page.map(({ id }) => id));
+  for await (const page of listPeople(people, connections, filter)) ids.push(...page.map(({ id }) => id));
   return ids;
 }
 
@@ -19,7 +16,7 @@ async function idsOf(database: Database, filter: PeopleFilter, connections = ['o
 export function describePeople(open: OpenDatabase): void {
   describe('people', () => {
     it('are listed by userName without case, connection by connection', async () => {
-      const { add, database } = await fixture(open);
+      const { add, people } = await fixture(open);
       await add(
         person('x', {
           desired: { userName: 'Bob', displayName: 'Bob B.' },
@@ -29,8 +26,8 @@ export function describePeople(open: OpenDatabase): void {
         person('y', { desired: { userName: 'ada', name: { givenName: 'Ada', familyName: 'King' } } }),
         person('z', { connection: 'entra', desired: { userName: 'aaa' } }),
       );
-      expect(await idsOf(database, {}, ['okta', 'entra'])).toEqual(['y', 'x', 'z']);
-      const { people: listed, next } = await people(database).findPage('okta', {}, undefined);
+      expect(await idsOf(people, {}, ['okta', 'entra'])).toEqual(['y', 'x', 'z']);
+      const { people: listed, next } = await people.findPage('okta', {}, undefined);
       expect(next).toBeUndefined();
       expect(listed).toEqual([
         expect.objectContaining({ userName: 'ada', name: 'Ada King', state: 'dirty', isActive: false }),
@@ -42,7 +39,7 @@ export function describePeople(open: OpenDatabase): void {
     });
 
     it('are listed by state, by the code of a finding, and by whether they have left', async () => {
-      const { add, database } = await fixture(open);
+      const { add, people } = await fixture(open);
       const noEmail: Partial<Identity> = { state: 'pending', findings: [findings.noEmail()] };
       const named: Identity['findings'] = [{ ...findings.privileged(), value: '"noEmail"' }];
       await add(
@@ -53,23 +50,23 @@ export function describePeople(open: OpenDatabase): void {
         person('e', { ...inactive('e'), state: 'dirty', nextAttemptAt: NOW, deletedAt: NOW }),
         person('f', { state: 'synced', findings: named }),
       );
-      expect(await idsOf(database, {})).toEqual(['a', 'b', 'c', 'e', 'f']);
-      expect(await idsOf(database, { archived: true })).toEqual(['c', 'd', 'e']);
-      expect(await idsOf(database, { state: 'synced' })).toEqual(['a', 'f']);
-      expect(await idsOf(database, { state: 'held' })).toEqual(['c']);
-      expect(await idsOf(database, { state: 'dirty', archived: true })).toEqual(['e']);
-      expect(await idsOf(database, { finding: 'noEmail' })).toEqual(['b']);
-      expect(await idsOf(database, { finding: 'noEmail', state: 'refused' })).toEqual([]);
-      expect(await idsOf(database, { finding: '%' })).toEqual([]);
+      expect(await idsOf(people, {})).toEqual(['a', 'b', 'c', 'e', 'f']);
+      expect(await idsOf(people, { archived: true })).toEqual(['c', 'd', 'e']);
+      expect(await idsOf(people, { state: 'synced' })).toEqual(['a', 'f']);
+      expect(await idsOf(people, { state: 'held' })).toEqual(['c']);
+      expect(await idsOf(people, { state: 'dirty', archived: true })).toEqual(['e']);
+      expect(await idsOf(people, { finding: 'noEmail' })).toEqual(['b']);
+      expect(await idsOf(people, { finding: 'noEmail', state: 'refused' })).toEqual([]);
+      expect(await idsOf(people, { finding: '%' })).toEqual([]);
     });
 
     it('are read in pages, each person once', async () => {
-      const { add, database } = await fixture(open);
+      const { add, people } = await fixture(open);
       const all = Array.from({ length: 1_100 }, (_, index) => `p${String(index).padStart(4, '0')}`);
       await add(...all.map((id, index) => person(id, index % 2 === 0 ? { state: 'refused' } : {})));
-      expect(await idsOf(database, {})).toEqual(all);
+      expect(await idsOf(people, {})).toEqual(all);
       const refused = all.filter((_, index) => index % 2 === 0);
-      expect(await idsOf(database, { state: 'refused' })).toEqual(refused);
+      expect(await idsOf(people, { state: 'refused' })).toEqual(refused);
     });
   });
 }
