@@ -149,6 +149,31 @@ describe('the mapping file of a replica', () => {
     }));
 });
 
+describe('a mapping file that is read again', () => {
+  test('comes into force if it has changed, also to an earlier content, and stays', () =>
+    withFixture(async (fixture) => {
+      await refresh(replicaOf(fixture, fileY));
+      const replica = replicaOf(fixture, fileX);
+      expect(await refresh(replica)).toBe('3 nickName');
+      const reread = (file: JsonObject) => replica.applyFile(replica.connection, mappingOf(file));
+      expect(await reread(fileX)).toEqual({ outcome: 'unchanged', generation: 3 });
+      expect(await reread(fileY)).toEqual({ outcome: 'applied', generation: 4 });
+      fixture.clock.advance(6 * MINUTE_MS);
+      expect(await refresh(replica)).toBe('4 title');
+    }));
+
+  test('does not replace the mapping of a command if it has not changed', () =>
+    withFixture(async (fixture) => {
+      const replica = replicaOf(fixture, fileX);
+      await refresh(replica);
+      await applyByCommand(fixture, fileY);
+      const reread = (file: JsonObject) => replica.applyFile(replica.connection, mappingOf(file));
+      expect(await reread(fileX)).toEqual({ outcome: 'replaced', generation: 3 });
+      expect(await refresh(replica)).toBe('3 title');
+      expect(await reread(fileZ)).toEqual({ outcome: 'applied', generation: 4 });
+    }));
+});
+
 describe('a replica without a mapping file', () => {
   test('starts with the default rules, and never replaces a mapping', () =>
     withFixture(async (fixture) => {
