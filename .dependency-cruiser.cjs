@@ -70,7 +70,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'config/|server/(start|offline|check-connection).ts$|replay/|translator/|schema/|http/authentication.ts$|store/|oauth/clients.ts$|provisioning/(identity|import|policies|store-ports|hold-ports|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'config/|server/(start|offline|check-connection|doctor).ts$|replay/|translator/|schema/|http/authentication.ts$|store/|oauth/clients.ts$|provisioning/(identity|import|policies|store-ports|hold-ports|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
@@ -99,7 +99,7 @@ module.exports = {
     builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util'),
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
-    builtin('server/', 'crypto|events|http|https|tls|net|path|timers/promises'),
+    builtin('server/', 'crypto|events|fs|http|https|tls|net|path|timers/promises'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
     builtin('main.ts', 'url|v8'),
   ],

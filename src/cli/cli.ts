@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { addCheckCommand } from './check.ts';
 import { addConnectionCommands, addImportCommand } from './connections.ts';
 import { addCredentialCommands } from './credentials.ts';
+import { addDoctorCommand } from './doctor.ts';
 import { addEraseCommand } from './erase.ts';
 import { addExplainCommand } from './explain.ts';
 import { addHoldCommands } from './holds.ts';
@@ -66,6 +67,7 @@ async function ask(question: string): Promise<string> {
 const additions: ((program: Command, shell: Shell, action: Action) => void)[] = [
   addServeCommand,
   addCheckCommand,
+  addDoctorCommand,
   addPreviewCommand,
   addMappingCommands,
   addPeopleCommand,

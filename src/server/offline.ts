@@ -16,7 +16,8 @@ import type { Database } from '../store/database.ts';
 import { hasDatabase, openDatabase } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Mapping } from '../translator/mapping-file.ts';
-import type { Rules } from '../translator/rules.ts';
+import { compileRules, type Rules } from '../translator/rules.ts';
+import { toTravel } from '../translator/to-travel.ts';
 import type { Lookups, Reference } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { openEmbeddedTravel } from './embedded.ts';
@@ -52,6 +53,62 @@ function askTravel<T>(
   return withDatabase(settings, (database) =>
     withEmbeddedConnection({ settings, database, connection }, read),
   );
+}
+
+/** The answer of a travel API to the question for the bridge's own user. */
+export interface TravelProbe {
+  answer: TravelAnswer<TravelUser>;
+  latencyMs: number;
+  /** The travel API's clock minus the clock of this machine; undefined if its response has no date. */
+  clockDifferenceMs: number | undefined;
+}
+
+/** Makes one call to the travel API of a connection and measures it. */
+export function probeTravel(settings: Settings, connection: ConnectionSettings): Promise<TravelProbe> {
+  return withConnection(
+    { settings, connection },
+    noEmbeddedService,
+    async ({ connection: { lookups }, serverTime }) => {
+      const begun = performance.now();
+      const answer = await lookups.readOwnUser();
+      const latencyMs = Math.round(performance.now() - begun);
+      const time = serverTime();
+      return { answer, latencyMs, clockDifferenceMs: time === undefined ? undefined : time - Date.now() };
+    },
+  );
+}
+
+/** The findings of translated people: how many people were translated, and the number of findings by code. */
+export interface SampleFindings {
+  people: number;
+  findings: Map<string, number>;
+}
+
+/** Translates up to `limit` people of a connection with its mapping. Returns undefined if the travel API cannot be read. */
+export async function translateSample(
+  settings: Settings,
+  connection: ConnectionSettings,
+  limit: number,
+): Promise<SampleFindings | undefined> {
+  const lookups = await readLookups(settings, connection);
+  if (lookups.kind !== 'ok') return undefined;
+  const mapping = await readConnectionMapping(settings, connection);
+  const rules = compileRules(mapping, lookups.value.scimUserMappings);
+  return withDatabase(settings, async (database) => {
+    if (!database.scopes.has(connection.id)) return { people: 0, findings: new Map() };
+    const { identities, references } = provisioningStore(database);
+    const readOnly = { identities, references: readOnlyReferences(references.findRows) };
+    const page = await identities.findPage(connection.id, 0, limit);
+    const people = page.identities.filter(({ claimed }) => claimed);
+    const found = new Map<string, number>();
+    for (const identity of people) {
+      const resolved = await resolveReferences(readOnly, { identity }, rules);
+      const snapshot = { lookups: lookups.value, references: resolved.references };
+      for (const { code } of toTravel(rules, identity.desired, snapshot).findings)
+        found.set(code, (found.get(code) ?? 0) + 1);
+    }
+    return { people: people.length, findings: found };
+  });
 }
 
 /** Resolves the managers that a user's attributes name, from the stored identities of the connection. */

@@ -11,6 +11,8 @@ export interface OpenConnection {
   connection: Connection;
   /** Returns the parts of the lookups that can no longer be read, so that older values are used. */
   staleLookups(): string[];
+  /** The travel API's clock in epoch milliseconds; undefined before its first response. */
+  serverTime(): number | undefined;
   close(): void;
 }
 
@@ -64,6 +66,7 @@ export function openConnection(
       ...(travelApi.feed ? { feed: { ...travelApi.feed, source: travelFeed(client, paths) } } : {}),
     },
     staleLookups: lookups.stale,
+    serverTime: client.serverTime,
     close: client.close,
   };
 }

@@ -49,6 +49,22 @@ export async function hasSecrets(db: Kysely<Tables>): Promise<boolean> {
   return (await db.selectFrom('travel_secret').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
+/** Counts the valid secrets that cannot be decrypted. The encryption is opened only if there are any secrets. */
+export async function countUnreadableSecrets(
+  db: Kysely<Tables>,
+  openEncryption: () => Encryption,
+  now: number,
+): Promise<number> {
+  const rows = await db
+    .selectFrom('travel_secret')
+    .selectAll()
+    .where((row) => row.or([row('until', 'is', null), row('until', '>', now)]))
+    .execute();
+  if (rows.length === 0) return 0;
+  const encryption = openEncryption();
+  return rows.filter((row) => encryption.decrypt(row.sealed, encryptionContext(row)) === undefined).length;
+}
+
 /**
  * Encrypts the secrets that only the previous key decrypts again, with the current key: all of them or none. Returns
  * how many were encrypted again, and how many valid secrets neither key decrypts. If there are any of the latter,

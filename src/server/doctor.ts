@@ -1,0 +1,269 @@
+import { statfsSync, statSync } from 'node:fs';
+import type { ConnectionSettings, Settings } from '../config/settings.ts';
+import { certificateWarning } from '../config/transport.ts';
+import { oauthClients, scimTokens } from '../store/credentials.ts';
+import type { Database } from '../store/database.ts';
+import { databaseFacts } from '../store/database-facts.ts';
+import { encryption } from '../store/encryption.ts';
+import { displayLocation, openExistingDatabase } from '../store/open-database.ts';
+import { provisioningStore } from '../store/provisioning-store.ts';
+import { countUnreadableSecrets } from '../store/travel-secrets.ts';
+import { checkConnection } from './check-connection.ts';
+import { currentEncryptionKey } from './encryption-keys.ts';
+import { probeTravel, translateSample } from './offline.ts';
+
+/** What one check of the doctor found. `remedy` says what to do about a warning or a fault. */
+export interface DoctorResult {
+  check: string;
+  state: 'ok' | 'warning' | 'fault';
+  text: string;
+  remedy?: string;
+}
+
+type Finding = Omit<DoctorResult, 'check'>;
+
+const DAY_MS = 24 * 60 * 60_000;
+/** What ends within this time is reported, in milliseconds. */
+const SOON_MS = 30 * DAY_MS;
+const MEGABYTE = 1024 * 1024;
+const LITTLE_SPACE = 1024 * MEGABYTE;
+const NO_SPACE = 100 * MEGABYTE;
+/** A larger difference between the clocks is reported, in milliseconds. The `Date` header has whole seconds. */
+const CLOCK_TOLERANCE_MS = 5_000;
+/** The number of people whose translation is tried. */
+const SAMPLE = 100;
+
+/** Runs all checks, beside a running server or without one. Changes no data, except for a probe write to the database. */
+export async function runDoctor(settings: Settings, now: number): Promise<DoctorResult[]> {
+  const { results, database } = await openForChecks(settings);
+  try {
+    results.push(...localResults(settings, now));
+    if (database)
+      for (const { check, run } of databaseChecks)
+        results.push(...toResults(check, await run({ settings, database, now })));
+    for (const connection of settings.connections)
+      results.push(...(await connectionResults(settings, connection, database)));
+    return results;
+  } finally {
+    await database?.close();
+  }
+}
+
+interface OpenForChecks {
+  results: DoctorResult[];
+  database: Database | undefined;
+}
+
+async function openForChecks(settings: Settings): Promise<OpenForChecks> {
+  const check = 'database';
+  try {
+    const database = await openExistingDatabase(settings);
+    try {
+      await database.probeWrite();
+      const { name, bytes } = await databaseFacts(database);
+      const text = `${name} in ${displayLocation(settings)} can be written, ${megabytes(bytes)}`;
+      return { results: [{ check, state: 'ok', text }], database };
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    const remedy = 'Make the database available, then run this again: checks that need it were left out.';
+    return { results: [{ check, state: 'fault', text, remedy }], database: undefined };
+  }
+}
+
+function localResults(settings: Settings, now: number): DoctorResult[] {
+  return [
+    ...toResults('data folder', checkFolder(settings)),
+    ...toResults('certificate', checkCertificate(settings, now)),
+  ];
+}
+
+/** On PostgreSQL, the data folder need not exist. */
+function checkFolder({ data }: Settings): Finding[] {
+  const folder = statSync(data, { throwIfNoEntry: false });
+  if (!folder) return [];
+  const { bavail, bsize } = statfsSync(data);
+  const free = bavail * bsize;
+  const isOpen = (folder.mode & 0o077) !== 0;
+  const space: Finding[] =
+    free >= LITTLE_SPACE
+      ? []
+      : [
+          {
+            state: free < NO_SPACE ? 'fault' : 'warning',
+            text: `only ${megabytes(free)} are free on the disk of ${data}`,
+            remedy: 'Make room on the disk.',
+          },
+        ];
+  const permissions: Finding[] = isOpen
+    ? [{ state: 'warning', text: `other users may enter ${data}`, remedy: `Run: chmod 700 ${data}` }]
+    : [];
+  const findings = [...space, ...permissions];
+  return findings.length > 0 ? findings : [ok(`${data} is private, ${megabytes(free)} are free`)];
+}
+
+function checkCertificate({ tls }: Settings, now: number): Finding[] {
+  if (!tls) return [];
+  const invalid = certificateWarning(tls.certificate, now);
+  const remedy = 'Renew it in the files of TLS_CERT and TLS_KEY, then send SIGHUP to the server.';
+  if (invalid !== undefined) return [{ state: 'fault', text: invalid, remedy }];
+  const text = `the certificate in TLS_CERT ends on ${new Date(tls.certificate.validTo).toISOString()}`;
+  return [tls.certificate.validTo - now < SOON_MS ? { state: 'warning', text, remedy } : ok(text)];
+}
+
+interface DatabaseCheckContext {
+  settings: Settings;
+  database: Database;
+  now: number;
+}
+
+const databaseChecks: { check: string; run(context: DatabaseCheckContext): Promise<Finding[]> }[] = [
+  { check: 'encryption key', run: checkKey },
+  { check: 'tokens', run: checkTokens },
+  { check: 'held changes', run: checkHolds },
+];
+
+async function checkKey({ settings, database, now }: DatabaseCheckContext): Promise<Finding[]> {
+  const count = await countUnreadableSecrets(
+    database.db,
+    () => encryption(currentEncryptionKey(settings)),
+    now,
+  );
+  if (count === 0) return [ok('decrypts all stored secrets')];
+  const text = `decrypts not all stored secrets of webhooks: ${count} were encrypted with another key`;
+  const remedy = 'Set JETBRIDGE_KEY_PREVIOUS to that key for one start, or give these webhooks new secrets.';
+  return [{ state: 'fault', text, remedy }];
+}
+
+async function checkTokens({ settings, database, now }: DatabaseCheckContext): Promise<Finding[]> {
+  const tokens = (await scimTokens(database).list()).filter(({ revokedAt }) => revokedAt === undefined);
+  const clients = (await oauthClients(database).list()).filter(({ revokedAt }) => revokedAt === undefined);
+  const findings = settings.connections.flatMap(({ id, scimToken }): Finding[] => {
+    const own = tokens.filter(({ connection }) => connection === id);
+    const active = own.filter(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt > now);
+    const hasClient = clients.some(({ grant }) => grant.kind === 'scim' && grant.connection === id);
+    const remedy = `Run: npx jetbridge tokens create --connection ${id}`;
+    if (scimToken === undefined && active.length === 0 && !hasClient)
+      return [{ state: 'fault', text: `no valid credential opens the connection ${id}`, remedy }];
+    return active
+      .filter(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt - now < SOON_MS)
+      .map(({ name, expiresAt = now }) => {
+        const text = `the token "${name}" of the connection ${id} ends on ${new Date(expiresAt).toISOString()}`;
+        return { state: 'warning', text, remedy };
+      });
+  });
+  return findings.length > 0 ? findings : [ok('no token ends within 30 days')];
+}
+
+async function checkHolds({ database }: DatabaseCheckContext): Promise<Finding[]> {
+  const counts = await provisioningStore(database).holds.countHolds();
+  if (counts.length === 0) return [ok('no change waits for an approval')];
+  return counts.map(({ connection, cause, count }) => {
+    const text = `changes of ${peopleText(count)} of the connection ${connection} wait for an approval (${cause})`;
+    return { state: 'warning', text, remedy: 'See them with: npx jetbridge holds list' };
+  });
+}
+
+async function connectionResults(
+  settings: Settings,
+  connection: ConnectionSettings,
+  database: Database | undefined,
+): Promise<DoctorResult[]> {
+  const isEmbedded = connection.travelApi.url === 'embedded';
+  if (isEmbedded && !database) return [];
+  const travel = isEmbedded
+    ? [ok('is the embedded service, which runs with the server')]
+    : await checkTravel(settings, connection);
+  // Without a travel API, each further call would end by its time limit only.
+  if (travel.some(({ state }) => state === 'fault'))
+    return toResults(`travel API of ${connection.id}`, travel);
+  return [
+    ...toResults(`travel API of ${connection.id}`, travel),
+    ...toResults(
+      `mapping of ${connection.id}`,
+      await checkMapping(settings, connection, database !== undefined),
+    ),
+  ];
+}
+
+async function checkTravel(settings: Settings, connection: ConnectionSettings): Promise<Finding[]> {
+  const { keyEnv } = connection.travelApi;
+  const { answer, latencyMs, clockDifferenceMs = 0 } = await probeTravel(settings, connection);
+  const clock: Finding[] =
+    Math.abs(clockDifferenceMs) <= CLOCK_TOLERANCE_MS
+      ? []
+      : [
+          {
+            state: 'warning',
+            text: `its clock differs by ${Math.round(clockDifferenceMs / 1_000)} s from the clock of this machine`,
+            remedy: 'Synchronize the clock of this machine (NTP).',
+          },
+        ];
+  if (answer.kind === 'ok') return [ok(`answers in ${latencyMs} ms and accepts ${keyEnv}`), ...clock];
+  if (answer.kind === 'unauthorized') {
+    const remedy = `Set ${keyEnv} to a valid credential and restart the server.`;
+    return [{ state: 'fault', text: `refuses the credential in ${keyEnv} (401)`, remedy }, ...clock];
+  }
+  const text =
+    answer.kind === 'unavailable'
+      ? answer.text
+      : `does not tell whose credential ${keyEnv} is (${answer.kind})`;
+  return [{ state: 'fault', text, remedy: travelRemedy(text) }, ...clock];
+}
+
+function travelRemedy(text: string): string {
+  if (/CERT|SIGNATURE|ALTNAME|SSL|TLS/.test(text))
+    return 'Name the certificate authority of the travel API in NODE_EXTRA_CA_CERTS, or renew its certificate.';
+  return 'Check TRAVEL_API_URL, travelApi.paths and the network, or try again later.';
+}
+
+async function checkMapping(
+  settings: Settings,
+  connection: ConnectionSettings,
+  hasData: boolean,
+): Promise<Finding[]> {
+  const { faults, warnings } = await checkConnection(settings, connection);
+  const toFinding =
+    (state: Finding['state']) =>
+    ({ file, path, problem, remedy }: (typeof faults)[number]): Finding => ({
+      state,
+      text: `${file} ${path}: ${problem}`,
+      remedy,
+    });
+  const ofNames = [
+    ...faults.filter(({ file }) => file !== 'environment').map(toFinding('fault')),
+    ...warnings.map(toFinding('warning')),
+  ];
+  const sample = hasData ? await translateSample(settings, connection, SAMPLE) : undefined;
+  if (!sample || sample.findings.size === 0) {
+    const text = sample
+      ? `translates ${peopleText(sample.people)} without findings`
+      : 'was not tried with people';
+    return ofNames.length > 0 ? ofNames : [ok(text)];
+  }
+  const kinds = [...sample.findings].map(([code, count]) => `${code} ${count}`).join(', ');
+  const remedy = 'See the people with: npx jetbridge preview --people';
+  return [
+    ...ofNames,
+    { state: 'warning', text: `findings about ${peopleText(sample.people)}: ${kinds}`, remedy },
+  ];
+}
+
+function peopleText(count: number): string {
+  return count === 1 ? '1 person' : `${count} people`;
+}
+
+function toResults(check: string, findings: Finding[]): DoctorResult[] {
+  return findings.map((finding) => ({ check, ...finding }));
+}
+
+function ok(text: string): Finding {
+  return { state: 'ok', text };
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / MEGABYTE)} MB`;
+}
