@@ -1,0 +1,47 @@
+import { conflictText, planText } from '../../src/cli/mapping-texts.ts';
+import type { MappingPreview } from '../../src/provisioning/preview-mapping.ts';
+import type { MappingVersion } from '../../src/provisioning/rules-ports.ts';
+
+const preview: MappingPreview = {
+  ...{ people: 150, changed: 100, created: 0, pending: 0 },
+  fields: [
+    { field: 'lang', set: 98, cleared: 0, again: 0, released: 0 },
+    { field: 'customFields.c1', set: 0, cleared: 2, again: 0, released: 0 },
+    { field: 'phoneNumber', set: 0, cleared: 1, again: 0, released: 0 },
+  ],
+  findings: [],
+  examples: [],
+  names: { 'customFields.c1': 'Department' },
+};
+const subject = { connection: 'okta', mapping: 'new.json' };
+
+test('a plan lists the removed values apart, and does not mention an approval up to 100 people', () => {
+  const text = planText(preview, subject);
+  expect(text).toMatch(/Values that would be removed:\n {2}Department: 2 people\n {2}phoneNumber: 1 person$/);
+});
+
+test('a plan says that a change of more than 100 people waits for approval, and how to approve it', () => {
+  const text = planText({ ...preview, changed: 101, fields: [] }, subject);
+  expect(text).toContain('so the change waits for approval once the mapping is in force');
+  expect(text).toMatch(/jetbridge holds approve --cause rules --connection okta$/);
+  expect(text).not.toContain('removed');
+});
+
+test('a conflict names the source if no command was run, and each member that differs', () => {
+  const version: MappingVersion = {
+    ...{ generation: 4, edition: 4, digest: 'd', mapping: {}, author: undefined },
+    source: 'file',
+    appliedAt: Date.UTC(2026, 0, 2, 3, 4),
+  };
+  const members = [{ name: 'phone', before: null, after: { defaultCountry: 'FR' } }];
+  expect(conflictText(version, { addedRules: [], removedRules: [], members })).toBe(
+    [
+      'Nothing was applied: the mapping was changed meanwhile, by a mapping file at 2026-01-02 03:04 (UTC), generation 4:',
+      '  phone: null → {"defaultCountry":"FR"}',
+      'Look at it with "npx jetbridge mapping show", add its changes to yours, and apply again.',
+    ].join('\n'),
+  );
+  expect(conflictText(version, { addedRules: [], removedRules: [], members: [] })).toContain(
+    'the order of the rules',
+  );
+});
