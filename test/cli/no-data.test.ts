@@ -4,6 +4,7 @@ import { listConnections } from '../../src/cli/connections.ts';
 import { createToken, listApiKeys, listClients, listTokens, revokeToken } from '../../src/cli/credentials.ts';
 import type { Shell } from '../../src/cli/output.ts';
 import { makeSampleCompany, showRequests } from '../../src/cli/travel-service.ts';
+import { readSettings } from '../../src/config/settings.ts';
 import { scimTokens } from '../../src/store/credentials.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
@@ -48,7 +49,7 @@ test('tokens list shows which tokens have expired', async () => {
   const shell = await recordedShell({ JETBRIDGE_DATA: data });
   await makeSampleCompany(shell, { users: 1, trips: 0, seed: 1 });
   expect(await createToken(shell, { connection: 'default', name: 'new', days: 1 })).toBe(0);
-  const database = await openDatabase({ data, postgres: undefined }, { exclusive: false });
+  const database = await openDatabase(readSettings(shell.environment, shell.home), { exclusive: false });
   const times = { createdAt: 0, expiresAt: Date.parse('2026-01-02T03:04:00Z') };
   await scimTokens(database).create({ id: 't1', name: 'old', connection: 'default', hash: 'h', ...times });
   await database.close();
