@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Router } from 'express';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
@@ -6,6 +7,7 @@ import {
   type FailedAuthenticationDeps,
   type FailureLimit,
   hashSecret,
+  newSecret,
 } from '../http/authentication.ts';
 import { tokenEndpoint } from '../oauth/token-endpoint.ts';
 import type { Access } from '../scim/app.ts';
@@ -106,4 +108,20 @@ export function oauthRoutes(
     log,
     limit,
   });
+}
+
+/** Creates the first token of the default connection, unless it has one or the environment gives one. */
+export async function createFirstToken({
+  settings,
+  tokens,
+}: Pick<AccessDeps, 'settings' | 'tokens'>): Promise<string | undefined> {
+  const needsToken = settings.connections.some(
+    ({ id, scimToken }) => id === 'default' && scimToken === undefined,
+  );
+  if (!needsToken) return undefined;
+  if ((await tokens.list()).some(({ connection }) => connection === 'default')) return undefined;
+  const token = newSecret('scim');
+  const row = { id: randomUUID(), name: 'first token', connection: 'default', createdAt: Date.now() };
+  await tokens.create({ ...row, expiresAt: undefined, hash: hashSecret(token) });
+  return token;
 }

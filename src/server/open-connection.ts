@@ -11,6 +11,8 @@ export interface OpenConnection {
   connection: Connection;
   /** Returns the parts of the lookups that can no longer be read, so that older values are used. */
   staleLookups(): string[];
+  /** The environment variable with the credential, if the travel API refuses it. */
+  findRefusedKey(): Promise<string | undefined>;
   /** The travel API's clock in epoch milliseconds; undefined before its first response. */
   serverTime(): number | undefined;
   close(): void;
@@ -66,9 +68,26 @@ export function openConnection(
       ...(travelApi.feed ? { feed: { ...travelApi.feed, source: travelFeed(client, paths) } } : {}),
     },
     staleLookups: lookups.stale,
+    findRefusedKey: async () => {
+      // The bridge makes its credential for the embedded service itself.
+      if (isEmbedded) return undefined;
+      const { kind } = await lookups.readOwnUser();
+      return kind === 'unauthorized' ? travelApi.keyEnv : undefined;
+    },
     serverTime: client.serverTime,
     close: client.close,
   };
+}
+
+/** Tries the credentials, and returns the connections whose travel API refuses theirs. */
+export async function findRefusedCredentials(
+  connections: OpenConnection[],
+): Promise<{ connection: string; keyEnv: string }[]> {
+  const tried = connections.map(async ({ connection: { id }, findRefusedKey }) => {
+    const keyEnv = await findRefusedKey();
+    return keyEnv === undefined ? [] : [{ connection: id, keyEnv }];
+  });
+  return (await Promise.all(tried)).flat();
 }
 
 /** Removes members that are undefined, because a spread of them would overwrite default values. */

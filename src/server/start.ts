@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { Express, Request } from 'express';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { type HttpDeps, httpApp } from '../http/app.ts';
-import { hashSecret, newSecret } from '../http/authentication.ts';
 import { createLog } from '../http/log.ts';
 import { healthRoutes, httpMetrics, measureProcess, metricsRoutes } from '../http/monitoring.ts';
 import {
@@ -41,7 +39,7 @@ import { requestLog } from '../store/request-log.ts';
 import { WriteHealth } from '../store/write-health.ts';
 import { createRequestLogWriter } from '../travel/request-log-writer.ts';
 import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
-import { oauthRoutes, refusalDeps, scimAuthenticator } from './access.ts';
+import { createFirstToken, oauthRoutes, refusalDeps, scimAuthenticator } from './access.ts';
 import { alertSender } from './alerts.ts';
 import { type EmbeddedTravel, openEmbeddedTravel } from './embedded.ts';
 import { reencryptSecrets } from './encryption-keys.ts';
@@ -66,7 +64,12 @@ import {
 } from './http-server.ts';
 import { joinReplicas, type LiveReplicas } from './live-replicas.ts';
 import { reloadMappingFiles } from './mapping-files.ts';
-import { type EmbeddedAddress, type OpenConnection, openConnection } from './open-connection.ts';
+import {
+  type EmbeddedAddress,
+  findRefusedCredentials,
+  type OpenConnection,
+  openConnection,
+} from './open-connection.ts';
 import { sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
 
 /** A running service. */
@@ -152,7 +155,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       scimToken: await createFirstToken(deps),
       travelApiKey: await deps.embedded?.createFirstKey(),
     }),
-    findRefusedCredentials: () => findRefusedCredentials(settings, connections),
+    findRefusedCredentials: () => findRefusedCredentials(connections),
     importTravelers: (id, onPage, options) =>
       provisioning.importer.run(connectionNamed(connections, id), onPage, options),
     identities: async (id) => {
@@ -370,36 +373,10 @@ function startBackground(
   };
 }
 
-async function findRefusedCredentials(
-  settings: Settings,
-  connections: OpenConnection[],
-): ReturnType<Service['findRefusedCredentials']> {
-  const tried = settings.connections.map(async ({ id, travelApi: { url, keyEnv } }) => {
-    // The bridge makes its credential for the embedded service itself.
-    if (url === 'embedded') return [];
-    const { kind } = await connectionNamed(connections, id).lookups.readOwnUser();
-    return kind === 'unauthorized' ? [{ connection: id, keyEnv }] : [];
-  });
-  return (await Promise.all(tried)).flat();
-}
-
 function connectionNamed(connections: OpenConnection[], id: string): OpenConnection['connection'] {
   const found = connections.find(({ connection }) => connection.id === id);
   if (!found) throw new Error(`there is no connection ${id}`);
   return found.connection;
-}
-
-/** Creates the first token of the default connection, unless it has one or the environment gives one. */
-async function createFirstToken({ settings, tokens }: ServerDeps): Promise<string | undefined> {
-  const needsToken = settings.connections.some(
-    ({ id, scimToken }) => id === 'default' && scimToken === undefined,
-  );
-  if (!needsToken) return undefined;
-  if ((await tokens.list()).some(({ connection }) => connection === 'default')) return undefined;
-  const token = newSecret('scim');
-  const row = { id: randomUUID(), name: 'first token', connection: 'default', createdAt: Date.now() };
-  await tokens.create({ ...row, expiresAt: undefined, hash: hashSecret(token) });
-  return token;
 }
 
 /** The time that running requests and travel calls get to finish when the service stops, in milliseconds. */
