@@ -132,9 +132,9 @@ test('the plan lists what is removed, what is kept and what remains to be done, 
   await waitUntilReconciled(running);
   const { end, out } = await fixture.erase('ZQMARK.home@home.example', {});
   expect(end).toBe('unconfirmed');
-  expect(
-    out.replace(/\d+ (entries of|events;)/g, 'N $1').replace(/deleted \d{4}-\d\d-\d\d/, 'deleted DAY'),
-  ).toBe(
+  // The running service writes its request log in batches, so that the number of entries is not determined.
+  const anyNumber = out.replace(/\d+ entr(y|ies) of/, 'N entries of').replace(/\d+ events;/, 'N events;');
+  expect(anyNumber.replace(/deleted \d{4}-\d\d-\d\d/, 'deleted DAY')).toBe(
     [
       'To be erased:',
       `  zqmark.user@corp.example, SCIM id ${id}, connection default, deleted DAY`,
