@@ -13,7 +13,7 @@ import {
   MAPPING_IN_FORCE,
 } from '../server/check-connection.ts';
 import { displayLocation } from '../store/open-database.ts';
-import { type Action, type Shell, travelFailureText } from './output.ts';
+import { type Action, countText, type Shell, travelFailureText } from './output.ts';
 
 /** Adds the command `check`. */
 export function addCheckCommand(program: Command, shell: Shell, action: Action): void {
@@ -46,7 +46,7 @@ export async function check(
         `  travel API   ${redactUrl(travelApi.url)}, credential ${travelApi.key === undefined ? 'made at the first start' : '********'}`,
         ...(isPlainTravelUrl(travelApi.url) ? ['  plain HTTP   to it, as TRAVEL_API_INSECURE allows'] : []),
         `  SCIM token   ${tokenText(id, scimToken)}`,
-        `  mapping      ${mapping ? `${ruleCount(mapping.scimUserMapping.length)} of its own` : 'the one in force; no file'}`,
+        `  mapping      ${mapping ? `${countText(mapping.scimUserMapping.length, 'rule')} of its own` : 'the one in force; no file'}`,
         `  policies     onExistingUser ${policies.onExistingUser}, deprovision ${policies.deprovision}`,
       ].join('\n'),
     );
@@ -111,10 +111,6 @@ function tokenText(connection: string, chosen: string | undefined): string {
   if (chosen !== undefined) return '********';
   if (connection === 'default') return 'made at the first start, and by "jetbridge tokens create"';
   return `made by "jetbridge tokens create --connection ${connection}"`;
-}
-
-function ruleCount(count: number): string {
-  return `${count} ${count === 1 ? 'rule' : 'rules'}`;
 }
 
 /** Hides a user name and password in a URL. */

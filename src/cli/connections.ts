@@ -11,6 +11,7 @@ import type { Database } from '../store/database.ts';
 import { openDatabase, openExistingDatabase } from '../store/open-database.ts';
 import {
   type Action,
+  countText,
   escapeLine,
   formatTable,
   type Shell,
@@ -175,9 +176,11 @@ async function importConnection(
     shell.printError(`${id}: the travelers could not be read: ${travelFailureText(imported)}.`);
     return 1;
   }
-  shell.print(`${id}: ${travelerCount(imported.read)} read`);
+  shell.print(`${id}: ${countText(imported.read, 'traveler')} read`);
   if (imported.unreadable !== undefined)
-    shell.printError(`${id}: ${travelerCount(imported.unreadable)} without a readable email passed over.`);
+    shell.printError(
+      `${id}: ${countText(imported.unreadable, 'traveler')} without a readable email passed over.`,
+    );
   const doubt = incompleteText(imported, flags);
   if (doubt === undefined) return 0;
   shell.printError(`${id}: ${doubt}`);
@@ -195,10 +198,6 @@ function incompleteText(
   }
   if (!acceptMissing || complete) return undefined;
   return 'the list of travelers changed while it was read, so nobody was taken for gone. Run the same again.';
-}
-
-function travelerCount(count: number): string {
-  return `${count} ${count === 1 ? 'traveler' : 'travelers'}`;
 }
 
 /**

@@ -5,7 +5,7 @@ import { countGroupsWithMember, countOtherPeople } from '../store/erasure/redact
 import { countLoggedRequests } from '../store/request-log.ts';
 import { countEvents, type ErasureDeps, planErasure, type TravelerErasurePlan } from '../travel/erasure.ts';
 import type { ErasedPerson } from './erased-person.ts';
-import { escapeLine } from './output.ts';
+import { countText, escapeLine } from './output.ts';
 
 /** The effects of an erasure, counted before it is confirmed. */
 export interface ErasurePlan {
@@ -169,10 +169,6 @@ function remainderLines({ foreign, leftTo }: ErasurePlan): string[] {
     ...leftTo.map((name) => `  ${escapeLine(name)} names the person`),
     '  backups, log files, and what webhooks and other programs have received',
   ];
-}
-
-function countText(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
 }
 
 function formatDay(time: number): string {

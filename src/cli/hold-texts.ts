@@ -2,6 +2,7 @@ import type { Settings } from '../config/settings.ts';
 import type { HeldPerson, HeldRules } from '../provisioning/hold-ports.ts';
 import type { Decision, HoldCause } from '../provisioning/identity.ts';
 import type { Policies } from '../provisioning/policies.ts';
+import { countText } from './output.ts';
 
 /** An admin's decision about a held change: approve or discard. */
 export type Answer = Decision['answer'];
@@ -111,5 +112,5 @@ function discardText(count: number): string {
 }
 
 function travelerCountText(count: number, what: string): string {
-  return count === 0 ? '' : `${count} ${count === 1 ? 'traveler' : 'travelers'} ${what}`;
+  return count === 0 ? '' : `${countText(count, 'traveler')} ${what}`;
 }

@@ -2,7 +2,7 @@ import { countRules, type MappingDifference } from '../provisioning/mapping-vers
 import type { MappingPreview } from '../provisioning/preview-mapping.ts';
 import { needsApproval } from '../provisioning/rules-change.ts';
 import type { MappingVersion } from '../provisioning/rules-ports.ts';
-import { escapeLine, formatMinute, formatTable } from './output.ts';
+import { countText, escapeLine, formatMinute, formatTable } from './output.ts';
 import { fieldName, previewReport } from './preview.ts';
 
 /** Formats the effect of a change of mapping: the report of the preview, the removed values, and whether it is held. */
@@ -20,12 +20,10 @@ export function planText(
 function removalLines({ fields, names }: MappingPreview): string[] {
   const removals = fields.filter(({ cleared }) => cleared > 0);
   if (removals.length === 0) return [];
-  const lines = removals.map(({ field, cleared }) => `  ${fieldName(field, names)}: ${peopleText(cleared)}`);
+  const lines = removals.map(
+    ({ field, cleared }) => `  ${fieldName(field, names)}: ${countText(cleared, 'person', 'people')}`,
+  );
   return [['Values that would be removed:', ...lines].join('\n')];
-}
-
-function peopleText(count: number): string {
-  return `${count} ${count === 1 ? 'person' : 'people'}`;
 }
 
 function approvalText(connection: string): string {

@@ -40,6 +40,11 @@ function columnWidths(rows: string[][], columns: number): number[] {
   return widths;
 }
 
+/** Formats a number with its noun, such as `1 rule`, `2 rules` or `0 people`. */
+export function countText(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 /** Formats a time in UTC to the minute, such as `2026-11-20 08:00`. */
 export function formatMinute(time: number): string {
   return new Date(time).toISOString().slice(0, 16).replace('T', ' ');

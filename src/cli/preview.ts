@@ -14,6 +14,7 @@ import { toTravel } from '../translator/to-travel.ts';
 import type { Finding } from '../translator/translation.ts';
 import {
   type Action,
+  countText,
   escapeLine,
   parseCount,
   type Shell,
@@ -189,7 +190,7 @@ function mappingFaultLines({ mappingFaults = [] }: MappingPreview): string[] {
 
 function summaryText({ people, changed, created, pending }: MappingPreview): string {
   return [
-    `${people} ${people === 1 ? 'person' : 'people'} looked at:`,
+    `${countText(people, 'person', 'people')} looked at:`,
     `${String(changed).padStart(8)}  would change in the travel service`,
     `${String(created).padStart(8)}  would get a traveler at last`,
     `${String(pending).padStart(8)}  would get no traveler any more`,

@@ -10,7 +10,15 @@ import type { ScenarioDefinition } from '../replay/scenario.ts';
 import type { Database } from '../store/database.ts';
 import { travelRoles } from '../translator/translation.ts';
 import { findConnection, withDatabase } from './connections.ts';
-import { type Action, escapeLine, formatTable, jsonLine, parseTime, type Shell } from './output.ts';
+import {
+  type Action,
+  countText,
+  escapeLine,
+  formatTable,
+  jsonLine,
+  parseTime,
+  type Shell,
+} from './output.ts';
 
 /** The flags of `record`. */
 export interface RecordFlags {
@@ -121,7 +129,7 @@ function printRecording(shell: Shell, { out, json, connection }: RecordFlags, re
   }
   for (const reason of new Set(leftOut.map((one) => one.reason))) {
     const count = leftOut.filter((one) => one.reason === reason).length;
-    shell.printError(`${count} ${count === 1 ? 'request was' : 'requests were'} left out: ${reason}.`);
+    shell.printError(`${countText(count, 'request was', 'requests were')} left out: ${reason}.`);
   }
 }
 
