@@ -1,0 +1,95 @@
+/** `scim`: a request of an IdP to the bridge. `travel`: a call of the bridge to the travel API. */
+export type ExchangeDirection = 'scim' | 'travel';
+
+/** One request and its response, without their bodies. */
+export interface Exchange {
+  direction: ExchangeDirection;
+  /** When the request began, in epoch milliseconds. */
+  at: number;
+  /** The duration in milliseconds. */
+  ms: number;
+  /** Undefined if the request had no valid token. */
+  connection: string | undefined;
+  /** The SCIM id of the user whom the exchange is about: the one in the path, a created one, or the one that is reconciled. */
+  person: string | undefined;
+  /** A SCIM request and the travel calls that it caused have the same one. Calls of background work have none. */
+  requestId: string | undefined;
+  method: string;
+  /** The path and query, percent-encoded as sent. Values that may be secrets are replaced by `*`. */
+  path: string;
+  /** 499: the client closed the connection. Undefined for a travel call without a response. */
+  status: number | undefined;
+  /** The `scimType` or the error code of the response, or why there is no response, e.g. `ECONNREFUSED`. */
+  error: string | undefined;
+  /** Only headers that influence the exchange, with names in lower case. Never credentials. */
+  requestHeaders: Record<string, string>;
+  responseHeaders: Record<string, string>;
+}
+
+/** A body as it is kept: secrets are replaced by `*`, and a long body is truncated. */
+export interface KeptBody {
+  text: string;
+  /** True if the text is only the beginning of the body. */
+  isCut: boolean;
+}
+
+/** An exchange of the log. */
+export interface LoggedExchange extends Exchange {
+  /** The position in the log, which is a whole number. An exchange that is logged later has a higher one. */
+  position: string;
+}
+
+/** An exchange with its bodies. Bodies of writes and of errors are kept, those of other reads only on request. */
+export interface ExchangeWithBodies extends LoggedExchange {
+  requestBody: KeptBody | undefined;
+  responseBody: KeptBody | undefined;
+}
+
+/** Conditions that must all hold. */
+export interface ExchangeQuery {
+  connection?: string | undefined;
+  /** A SCIM id. SCIM reads that succeeded are only found by it if `method` is given too. */
+  person?: string | undefined;
+  direction?: ExchangeDirection | undefined;
+  method?: string | undefined;
+  /** A range of statuses, both included. Calls without a response have none. */
+  status?: { from: number; to: number } | undefined;
+  /** The beginning of the path, without case, e.g. `/scim/v2/Groups`. */
+  pathPrefix?: string | undefined;
+  /** The exchanges of one SCIM request. */
+  requestId?: string | undefined;
+  /** Epoch milliseconds, included. */
+  since?: number | undefined;
+  /** Epoch milliseconds, excluded. */
+  until?: number | undefined;
+  /** Only exchanges before this position. */
+  before?: string | undefined;
+  limit: number;
+}
+
+/** The log of exchanges, as it is read by people. */
+export interface ExchangeLog {
+  /**
+   * Lists exchanges, the newest first. `next` is the `before` of the next page; undefined if there is none. A page may
+   * be short, or empty, although there is a next one: each page looks at a limited part of the log.
+   */
+  list(query: ExchangeQuery): Promise<{ exchanges: LoggedExchange[]; next: string | undefined }>;
+  /** Returns the exchange at a position with its bodies; undefined if it has been deleted. */
+  get(position: string): Promise<ExchangeWithBodies | undefined>;
+  /** Makes all replicas keep the bodies of reads of a connection until that time (epoch milliseconds), within some seconds. */
+  keepReadBodies(connection: string, until: number): Promise<void>;
+}
+
+/** An exchange that has just ended, with its bodies as they were sent. */
+export interface NewExchange extends Exchange {
+  requestBody?: string | Uint8Array | undefined;
+  responseBody?: string | undefined;
+}
+
+/** Adds exchanges to the log. */
+export interface ExchangeRecorder {
+  /** Queues an exchange. It is written some time later, or never if the database cannot keep up. Never throws. */
+  record(exchange: NewExchange): void;
+  /** True if the bodies of reads of this connection are kept at present. */
+  keepsReadBodies(connection: string): boolean;
+}
