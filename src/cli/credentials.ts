@@ -18,8 +18,9 @@ import { createApiKey as create, listApiKeys as list } from '../travel/api-keys.
 import { requireAdminByEmail } from '../travel/authentication.ts';
 import { ApiError } from '../travel/errors.ts';
 import { stringMember } from '../travel/json.ts';
+import { parseDays, parseKeysUrl } from './arguments.ts';
 import { findConnection, withDatabase } from './connections.ts';
-import { type Action, formatMinute, formatTable, parseDays, parseKeysUrl, type Shell } from './output.ts';
+import { type Action, formatMinute, formatTable, type Shell } from './output.ts';
 
 /** Adds the commands `tokens`, `oauth-clients` and `api-keys`. */
 export function addCredentialCommands(program: Command, shell: Shell, action: Action): void {

@@ -16,10 +16,11 @@ import { ensureConnection } from '../store/connections.ts';
 import { displayLocation, hasDatabase, openDatabase } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
+import { parseCount } from './arguments.ts';
 import { checkConnectionNames } from './check.ts';
 import { findConnection } from './connections.ts';
 import { conflictText, historyTable, planText } from './mapping-texts.ts';
-import { type Action, jsonLine, parseCount, type Shell } from './output.ts';
+import { type Action, jsonLine, type Shell } from './output.ts';
 import { runPreview } from './preview.ts';
 
 interface MappingFlags {

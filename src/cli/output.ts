@@ -1,14 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
-import { CommanderError, InvalidArgumentError } from 'commander';
-import { SettingsFault } from '../config/faults.ts';
-import { isSafeUrl } from '../config/schema.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
-import { UnknownSchema } from '../store/migrate.ts';
-import { NoDatabase } from '../store/open-database.ts';
-import { DatabaseFault } from '../store/postgres.ts';
-import { DatabaseInUse } from '../store/sqlite.ts';
-import { StoreUnavailable } from '../store/unavailable.ts';
 
 /**
  * Formats a table. Each cell takes one line: line breaks and control characters are escaped. With `columns`, the longest
@@ -96,66 +88,6 @@ function escapeCharacter(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 
-/** The exit code of a command that was used correctly: 0 done, 1 a fault was found. */
-export type ExitCode = 0 | 1;
-
-/** Wraps the work of a command, so that its exit code becomes that of the program. */
-export type Action = <A extends unknown[]>(
-  work: (...values: A) => Promise<ExitCode>,
-) => (...values: A) => Promise<void>;
-
-/**
- * Returns the exit code for an error of a command: 2 for wrong use, 1 for an error that the operator can fix, with a line on standard
- * error. Rethrows every other error, so that its stack is shown.
- */
-export function exitCodeFor(error: unknown, complain: (text: string) => void): 0 | 1 | 2 {
-  // Commander has printed the message already.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  const message = operatorMessage(error);
-  if (message === undefined) throw error;
-  complain(message);
-  return 1;
-}
-
-function operatorMessage(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  if (
-    [SettingsFault, DatabaseInUse, DatabaseFault, NoDatabase, UnknownSchema].some(
-      (known) => error instanceof known,
-    )
-  )
-    return error.message;
-  const { message } = error;
-  const inDatabase = databaseRemedies.find(([part]) => message.includes(part));
-  if (inDatabase) return `The database in JETBRIDGE_DATA cannot be used: ${message}. ${inDatabase[1]}`;
-  if (error instanceof StoreUnavailable)
-    return `The database cannot be used: ${error.reason}. Try again when it can.`;
-  if (!('syscall' in error) || !('code' in error)) return undefined;
-  const cure = systemRemedies[String(error.code)];
-  return cure === undefined ? `${message}.` : `${message}. ${cure}`;
-}
-
-const systemRemedies: Record<string, string> = {
-  EADDRINUSE: 'Another program serves there: stop it, or set PORT to another port.',
-  EADDRNOTAVAIL: 'This machine has no such address: correct HOST.',
-  ENOTFOUND: 'This machine has no such address: correct HOST.',
-  EACCES: 'Give Jetbridge the right to it, or set PORT above 1023, or JETBRIDGE_DATA to a folder of its own.',
-  ENOTDIR: 'JETBRIDGE_DATA must be a folder.',
-  EEXIST: 'JETBRIDGE_DATA must be a folder.',
-  EROFS: 'JETBRIDGE_DATA must be a folder that can be written.',
-  ENOSPC: 'Make room on the disk.',
-};
-
-/** Remedies for errors of the database, by a part of their message: some errors of SQLite have no code. */
-const databaseRemedies: [part: string, cure: string][] = [
-  ['file is not a database', 'Restore a backup, or point JETBRIDGE_DATA at another folder.'],
-  ['disk image is malformed', 'Restore a backup.'],
-  ['unable to open database file', 'Give Jetbridge the right to write in that folder.'],
-  ['attempt to write a readonly database', 'Give Jetbridge the right to write in that folder.'],
-  ['database or disk is full', 'Make room on the disk.'],
-  ['disk I/O error', 'Make room on the disk, and see whether it works.'],
-];
-
 /** The environment, terminal and output streams of a command. */
 export interface Shell {
   environment: Record<string, string | undefined>;
@@ -175,6 +107,14 @@ export interface Shell {
   printError(text: string): void;
 }
 
+/** The exit code of a command that was used correctly: 0 done, 1 a fault was found. */
+export type ExitCode = 0 | 1;
+
+/** Wraps the work of a command, so that its exit code becomes that of the program. */
+export type Action = <A extends unknown[]>(
+  work: (...values: A) => Promise<ExitCode>,
+) => (...values: A) => Promise<void>;
+
 /** Describes why the travel API could not be read, with a remedy. */
 export function travelFailureText(failure: TravelFailure): string {
   switch (failure.kind) {
@@ -190,57 +130,4 @@ export function travelFailureText(failure: TravelFailure): string {
     case 'invalid':
       return `it does not take the question (${failure.kind}); check TRAVEL_API_URL and travelApi.paths`;
   }
-}
-
-/** Parses a base URL and removes slashes at its end. */
-export function parseBaseUrl(text: string): string {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
-    throw new InvalidArgumentError('must be a URL, e.g. http://127.0.0.1:8080/scim/v2.');
-  return text.replace(/\/+$/, '');
-}
-
-/** Parses the URL of public keys: https, or http to this machine. */
-export function parseKeysUrl(text: string): string {
-  if (!isSafeUrl(text))
-    throw new InvalidArgumentError('must be an https URL, e.g. https://idp.example.com/keys.');
-  return text;
-}
-
-/** Parses a variable of the form `name=value` and adds it to the variables given before. */
-export function parseVariable(text: string, others: Record<string, string>): Record<string, string> {
-  const [, name, value = ''] = /^(\w+)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined) throw new InvalidArgumentError('must be of the form name=value.');
-  return { ...others, [name]: value };
-}
-
-/** Parses a number of days, 1 or more. */
-export function parseDays(text: string): number {
-  const days = Number(text);
-  if (!Number.isInteger(days) || days < 1)
-    throw new InvalidArgumentError('must be a whole number of days, 1 or more.');
-  return days;
-}
-
-const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Parses a time, given as an age (`15m`, `2h`, `7d`) or as a date-time, to epoch milliseconds. */
-export function parseTime(text: string): number {
-  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const time = count === undefined ? Date.parse(text) : Date.now() - Number(count) * (unitMs[unit] ?? 0);
-  if (Number.isNaN(time))
-    throw new InvalidArgumentError('must be e.g. 90s, 15m, 2h, 7d, or a time such as 2026-11-20T08:00:00Z.');
-  return time;
-}
-
-/** Parses an HTTP status (`404`) or a class of them (`4xx`) to a range. */
-export function parseStatusRange(text: string): { from: number; to: number } {
-  if (/^[1-5]xx$/i.test(text)) return { from: Number(text[0]) * 100, to: Number(text[0]) * 100 + 99 };
-  if (/^[1-5]\d\d$/.test(text)) return { from: Number(text), to: Number(text) };
-  throw new InvalidArgumentError('must be a status or a class of them, e.g. 404 or 4xx.');
-}
-
-/** Parses a whole number, 0 or more. */
-export function parseCount(text: string): number {
-  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number, 0 or more.');
-  return Number(text);
 }

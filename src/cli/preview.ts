@@ -12,11 +12,11 @@ import { previewText } from '../translator/preview.ts';
 import { compileRules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import type { Finding } from '../translator/translation.ts';
+import { parseCount } from './arguments.ts';
 import {
   type Action,
   countText,
   escapeLine,
-  parseCount,
   type Shell,
   startProgressBar,
   travelFailureText,

@@ -9,16 +9,9 @@ import { collectExchanges, type RecordingDeps } from '../replay/recording.ts';
 import type { ScenarioDefinition } from '../replay/scenario.ts';
 import type { Database } from '../store/database.ts';
 import { travelRoles } from '../translator/translation.ts';
+import { parseTime } from './arguments.ts';
 import { findConnection, withDatabase } from './connections.ts';
-import {
-  type Action,
-  countText,
-  escapeLine,
-  formatTable,
-  jsonLine,
-  parseTime,
-  type Shell,
-} from './output.ts';
+import { type Action, countText, escapeLine, formatTable, jsonLine, type Shell } from './output.ts';
 
 /** The flags of `record`. */
 export interface RecordFlags {

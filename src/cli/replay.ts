@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import { replay } from '../replay/report.ts';
 import { readScenarios, ScenarioFault } from '../replay/scenario.ts';
 import type { TravelApi } from '../replay/traveler-check.ts';
-import { type Action, escapeLine, parseBaseUrl, parseVariable, type Shell } from './output.ts';
+import { parseBaseUrl, parseVariable } from './arguments.ts';
+import { type Action, escapeLine, type Shell } from './output.ts';
 
 /** The flags of `replay`. */
 export interface ReplayFlags {

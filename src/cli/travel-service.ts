@@ -11,18 +11,9 @@ import { catalog } from '../travel/catalog.ts';
 import { ApiError } from '../travel/errors.ts';
 import { buildOpenApi } from '../travel/openapi/document.ts';
 import type { LoggedRequest, RequestLogQuery, TravelReader } from '../travel/ports.ts';
+import { parseCount, parseStatusRange, parseTime } from './arguments.ts';
 import { withDatabase } from './connections.ts';
-import {
-  type Action,
-  escapeLine,
-  formatTable,
-  jsonLine,
-  parseCount,
-  parseStatusRange,
-  parseTime,
-  type Shell,
-  startProgressBar,
-} from './output.ts';
+import { type Action, escapeLine, formatTable, jsonLine, type Shell, startProgressBar } from './output.ts';
 
 /** The maximum number of trips per person: more do not fit into the thirteen months. */
 const TRIPS_EACH = 100;

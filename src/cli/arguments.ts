@@ -1,0 +1,55 @@
+import { InvalidArgumentError } from 'commander';
+import { isSafeUrl } from '../config/schema.ts';
+
+/** Parses a base URL and removes slashes at its end. */
+export function parseBaseUrl(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
+    throw new InvalidArgumentError('must be a URL, e.g. http://127.0.0.1:8080/scim/v2.');
+  return text.replace(/\/+$/, '');
+}
+
+/** Parses the URL of public keys: https, or http to this machine. */
+export function parseKeysUrl(text: string): string {
+  if (!isSafeUrl(text))
+    throw new InvalidArgumentError('must be an https URL, e.g. https://idp.example.com/keys.');
+  return text;
+}
+
+/** Parses a variable of the form `name=value` and adds it to the variables given before. */
+export function parseVariable(text: string, others: Record<string, string>): Record<string, string> {
+  const [, name, value = ''] = /^(\w+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined) throw new InvalidArgumentError('must be of the form name=value.');
+  return { ...others, [name]: value };
+}
+
+/** Parses a number of days, 1 or more. */
+export function parseDays(text: string): number {
+  const days = Number(text);
+  if (!Number.isInteger(days) || days < 1)
+    throw new InvalidArgumentError('must be a whole number of days, 1 or more.');
+  return days;
+}
+
+const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Parses a time, given as an age (`15m`, `2h`, `7d`) or as a date-time, to epoch milliseconds. */
+export function parseTime(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const time = count === undefined ? Date.parse(text) : Date.now() - Number(count) * (unitMs[unit] ?? 0);
+  if (Number.isNaN(time))
+    throw new InvalidArgumentError('must be e.g. 90s, 15m, 2h, 7d, or a time such as 2026-11-20T08:00:00Z.');
+  return time;
+}
+
+/** Parses an HTTP status (`404`) or a class of them (`4xx`) to a range. */
+export function parseStatusRange(text: string): { from: number; to: number } {
+  if (/^[1-5]xx$/i.test(text)) return { from: Number(text[0]) * 100, to: Number(text[0]) * 100 + 99 };
+  if (/^[1-5]\d\d$/.test(text)) return { from: Number(text), to: Number(text) };
+  throw new InvalidArgumentError('must be a status or a class of them, e.g. 404 or 4xx.');
+}
+
+/** Parses a whole number, 0 or more. */
+export function parseCount(text: string): number {
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number, 0 or more.');
+  return Number(text);
+}

@@ -1,0 +1,59 @@
+import { CommanderError } from 'commander';
+import { SettingsFault } from '../config/faults.ts';
+import { UnknownSchema } from '../store/migrate.ts';
+import { NoDatabase } from '../store/open-database.ts';
+import { DatabaseFault } from '../store/postgres.ts';
+import { DatabaseInUse } from '../store/sqlite.ts';
+import { StoreUnavailable } from '../store/unavailable.ts';
+
+/**
+ * Returns the exit code for an error of a command: 2 for wrong use, 1 for an error that the operator can fix, with a line on standard
+ * error. Rethrows every other error, so that its stack is shown.
+ */
+export function exitCodeFor(error: unknown, complain: (text: string) => void): 0 | 1 | 2 {
+  // Commander has printed the message already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  const message = operatorMessage(error);
+  if (message === undefined) throw error;
+  complain(message);
+  return 1;
+}
+
+function operatorMessage(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (
+    [SettingsFault, DatabaseInUse, DatabaseFault, NoDatabase, UnknownSchema].some(
+      (known) => error instanceof known,
+    )
+  )
+    return error.message;
+  const { message } = error;
+  const inDatabase = databaseRemedies.find(([part]) => message.includes(part));
+  if (inDatabase) return `The database in JETBRIDGE_DATA cannot be used: ${message}. ${inDatabase[1]}`;
+  if (error instanceof StoreUnavailable)
+    return `The database cannot be used: ${error.reason}. Try again when it can.`;
+  if (!('syscall' in error) || !('code' in error)) return undefined;
+  const cure = systemRemedies[String(error.code)];
+  return cure === undefined ? `${message}.` : `${message}. ${cure}`;
+}
+
+const systemRemedies: Record<string, string> = {
+  EADDRINUSE: 'Another program serves there: stop it, or set PORT to another port.',
+  EADDRNOTAVAIL: 'This machine has no such address: correct HOST.',
+  ENOTFOUND: 'This machine has no such address: correct HOST.',
+  EACCES: 'Give Jetbridge the right to it, or set PORT above 1023, or JETBRIDGE_DATA to a folder of its own.',
+  ENOTDIR: 'JETBRIDGE_DATA must be a folder.',
+  EEXIST: 'JETBRIDGE_DATA must be a folder.',
+  EROFS: 'JETBRIDGE_DATA must be a folder that can be written.',
+  ENOSPC: 'Make room on the disk.',
+};
+
+/** Remedies for errors of the database, by a part of their message: some errors of SQLite have no code. */
+const databaseRemedies: [part: string, cure: string][] = [
+  ['file is not a database', 'Restore a backup, or point JETBRIDGE_DATA at another folder.'],
+  ['disk image is malformed', 'Restore a backup.'],
+  ['unable to open database file', 'Give Jetbridge the right to write in that folder.'],
+  ['attempt to write a readonly database', 'Give Jetbridge the right to write in that folder.'],
+  ['database or disk is full', 'Make room on the disk.'],
+  ['disk I/O error', 'Make room on the disk, and see whether it works.'],
+];
