@@ -109,8 +109,8 @@ function transportLines({ tls, requireHttps, trustedProxies }: Settings): string
 
 function tokenText(connection: string, chosen: string | undefined): string {
   if (chosen !== undefined) return '********';
-  if (connection === 'default') return 'made at the first start, and by "jetbridge tokens create"';
-  return `made by "jetbridge tokens create --connection ${connection}"`;
+  if (connection === 'default') return 'made at the first start, and by "npx jetbridge tokens create"';
+  return `made by "npx jetbridge tokens create --connection ${connection}"`;
 }
 
 /** Hides a user name and password in a URL. */

@@ -86,7 +86,7 @@ const additions: ((program: Command, shell: Shell, action: Action) => void)[] = 
 ];
 
 function createProgram(shell: Shell, onExit: (exit: ExitCode) => void): Command {
-  const program = new Command('jetbridge')
+  const program = new Command('npx jetbridge')
     .description('A SCIM 2.0 provisioning bridge for business travel.')
     .version(readVersion(shell.home))
     .exitOverride()

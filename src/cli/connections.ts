@@ -194,7 +194,7 @@ function incompleteText(
 ): string | undefined {
   if (incomplete) {
     const { seen, known } = incomplete;
-    return `only ${seen} of ${known} known travelers were seen, so nobody was taken for gone. Check the address and the key of the travel API. If the others are gone indeed, run: jetbridge import --accept-missing`;
+    return `only ${seen} of ${known} known travelers were seen, so nobody was taken for gone. Check the address and the key of the travel API. If the others are gone indeed, run: npx jetbridge import --accept-missing`;
   }
   if (!acceptMissing || complete) return undefined;
   return 'the list of travelers changed while it was read, so nobody was taken for gone. Run the same again.';

@@ -161,7 +161,9 @@ export function revokeToken(shell: Shell, id: string): Promise<0 | 1> {
       shell.print('revoked');
       return 0;
     }
-    shell.printError('There is no such token, or it was revoked before. "jetbridge tokens list" shows them.');
+    shell.printError(
+      'There is no such token, or it was revoked before. "npx jetbridge tokens list" shows them.',
+    );
     return 1;
   });
 }
@@ -213,7 +215,9 @@ export function revokeApiKey(shell: Shell, id: string): Promise<0 | 1> {
       shell.print('revoked');
       return 0;
     }
-    shell.printError('There is no such key, or it was revoked before. "jetbridge api-keys list" shows them.');
+    shell.printError(
+      'There is no such key, or it was revoked before. "npx jetbridge api-keys list" shows them.',
+    );
     return 1;
   });
 }
@@ -267,7 +271,7 @@ export function revokeClient(shell: Shell, id: string): Promise<0 | 1> {
       return 0;
     }
     shell.printError(
-      'There is no such client, or it was revoked before. "jetbridge oauth-clients list" shows them.',
+      'There is no such client, or it was revoked before. "npx jetbridge oauth-clients list" shows them.',
     );
     return 1;
   });

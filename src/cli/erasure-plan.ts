@@ -95,7 +95,7 @@ export function erasureRefusal({ person, foreign, travelers }: ErasurePlan): str
   const open = identities.find(({ state }) => state === 'dirty' || state === 'held');
   if (foreign.length > 0 && open)
     return open.state === 'held'
-      ? `The traveler is not taken out of use yet, as an admin must decide (jetbridge holds show ${open.id}). Decide it; then erase them.`
+      ? `The traveler is not taken out of use yet, as an admin must decide (npx jetbridge holds show ${open.id}). Decide it; then erase them.`
       : 'The traveler is not taken out of use in the travel service yet. Let the server run until it is; then erase them.';
   if ([...travelers.values()].some(({ isAdmin }) => isAdmin))
     return 'This person is an active admin of the travel service. Archive the user there, or take the role "admin" away; then erase them.';

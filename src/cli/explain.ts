@@ -28,7 +28,7 @@ export function addExplainCommand(program: Command, shell: Shell, action: Action
     .argument('<person>', 'the userName, email address, SCIM id or travel user id')
     .option('--connection <id>', 'the connection of the person, if several people have that name')
     .option('--json', 'everything as one JSON object')
-    .addHelpText('after', '\nExample:\n  jetbridge explain ada@corp.example')
+    .addHelpText('after', '\nExample:\n  npx jetbridge explain ada@corp.example')
     .action(action((person: string, flags: ExplainFlags) => explainPersonTo(shell, { person, ...flags })));
 }
 
@@ -58,7 +58,7 @@ export function explainPersonTo(
 
 function unknownText(person: string, connections: string[]): string {
   const places = connections.length === 0 ? 'there is no connection yet' : connections.join(', ');
-  return `Nobody has the userName, email address, SCIM id or travel user id ${escapeLine(person)}. Searched, deleted people included: ${places}. "jetbridge people" lists everybody.`;
+  return `Nobody has the userName, email address, SCIM id or travel user id ${escapeLine(person)}. Searched, deleted people included: ${places}. "npx jetbridge people" lists everybody.`;
 }
 
 function ambiguousText(person: string, found: Identity[]): string {

@@ -135,9 +135,9 @@ async function printTable(shell: Shell, database: Database, counts: HoldCount[])
     rows.push([connection, cause, peopleCountText(cause, count), formatMinute(since), names || '-']);
   }
   shell.print(formatTable(['connection', 'cause', 'people', 'since (UTC)', 'e.g.'], rows));
-  shell.printError('"jetbridge holds show PERSON" tells why and what then happens.');
+  shell.printError('"npx jetbridge holds show PERSON" tells why and what then happens.');
   if (counts.some(({ cause }) => cause === 'rules'))
-    shell.printError('"jetbridge preview --people" shows what the rules and lookups would change.');
+    shell.printError('"npx jetbridge preview --people" shows what the rules and lookups would change.');
 }
 
 /**
@@ -200,8 +200,8 @@ function holdText(settings: Settings, identity: Identity): string {
     `  held         since ${formatMinute(since)} (UTC), cause ${cause}`,
     `  why          ${causeTexts[cause].why(policies)}`,
     ...(answered ? [`  answered     ${answered}`] : []),
-    `  approve      ${approvalText(person, policies)}: jetbridge holds approve ${id}`,
-    `  discard      ${causeTexts[cause].discarded}: jetbridge holds discard ${id}`,
+    `  approve      ${approvalText(person, policies)}: npx jetbridge holds approve ${id}`,
+    `  discard      ${causeTexts[cause].discarded}: npx jetbridge holds discard ${id}`,
   ].join('\n');
 }
 

@@ -45,8 +45,8 @@ export function addPeopleCommand(program: Command, shell: Shell, action: Action)
 
 const examplesText = `
 Examples:
-  jetbridge people --state pending
-  jetbridge people --finding emailTaken --format csv > people.csv`;
+  npx jetbridge people --state pending
+  npx jetbridge people --finding emailTaken --format csv > people.csv`;
 
 function parseLimit(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a whole number, 1 or more.');
@@ -110,7 +110,7 @@ const printers: Record<Format, (shell: Shell) => Printer> = {
       add: (people) => rows.push(...people.map(toTableRow)),
       end: (count) => {
         if (count > 0) shell.print(formatTable(tableHead, rows, shell.columns));
-        if (count > 0) shell.printError('"jetbridge explain PERSON" tells why.');
+        if (count > 0) shell.printError('"npx jetbridge explain PERSON" tells why.');
       },
     };
   },

@@ -155,7 +155,7 @@ function summaryText({ company, domain, counts, ...examples }: SampleCompany, se
   return [
     `${company} is there, its addresses end with @${domain}.`,
     formatTable(['what', 'made'], rows),
-    '\nWhat to try next, with an API key of the travel service ("jetbridge api-keys create" makes one):',
+    '\nWhat to try next, with an API key of the travel service ("npx jetbridge api-keys create" makes one):',
     ...calls,
   ].join('\n');
 }

@@ -58,7 +58,7 @@ function tokenFaults({ id, scimToken, tokenEnv, place }: ConnectionCredentials):
   if (scimToken !== undefined) return secretFaults(tokenEnv, scimToken);
   // The first start creates a token for the default connection.
   if (tokenEnv === 'SCIM_TOKEN' && id === 'default') return [];
-  const remedy = `Set it, or remove scimTokenEnv and use "jetbridge tokens create --connection ${id}".`;
+  const remedy = `Set it, or remove scimTokenEnv and use "npx jetbridge tokens create --connection ${id}".`;
   return [unsetVariableFault(place, 'scimTokenEnv', tokenEnv, remedy)];
 }
 

@@ -148,7 +148,7 @@ export const connectionSchema = z.strictObject({
     .string()
     .optional()
     .describe(
-      'A mapping file, relative to this file. Without one, "jetbridge mapping apply" changes the mapping.',
+      'A mapping file, relative to this file. Without one, "npx jetbridge mapping apply" changes the mapping.',
     ),
   scimTokenEnv: variableName
     .optional()

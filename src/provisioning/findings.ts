@@ -30,7 +30,7 @@ export const findings = {
     reason:
       'The existing traveler administers the travel service, and is linked only after an admin has approved it.',
     remedy:
-      'Approve it (jetbridge holds approve), take the role away in the travel service, or leave this person to be managed there.',
+      'Approve it (npx jetbridge holds approve), take the role away in the travel service, or leave this person to be managed there.',
   }),
   ownCredential: (): Finding => ({
     field: '*',
@@ -61,7 +61,7 @@ export const findings = {
     reason:
       'This traveler administers the travel service by a role that the mapping did not give, and is not archived without an admin.',
     remedy:
-      'Approve it (jetbridge holds approve), or take the role away in the travel service and deactivate the user again.',
+      'Approve it (npx jetbridge holds approve), or take the role away in the travel service and deactivate the user again.',
   }),
   heldBySafetyValve: (): Finding => ({
     field: 'archived',
@@ -69,7 +69,7 @@ export const findings = {
     value: true,
     reason: 'More people would leave at once than the safety valve of the connection lets pass.',
     remedy:
-      'Approve or discard it (jetbridge holds); reactivating the user in the identity provider ends the wait, too.',
+      'Approve or discard it (npx jetbridge holds); reactivating the user in the identity provider ends the wait, too.',
   }),
   heldReturn: (): Finding => ({
     field: '*',
@@ -77,14 +77,14 @@ export const findings = {
     reason:
       'This person takes the place of a leaver who had another externalId, and is given that traveler only after an admin has approved it.',
     remedy:
-      'Approve it (jetbridge holds approve) to hand the traveler over with every field reset, or discard it to leave the traveler archived.',
+      'Approve it (npx jetbridge holds approve) to hand the traveler over with every field reset, or discard it to leave the traveler archived.',
   }),
   heldRules: (): Finding => ({
     field: '*',
     code: 'rulesHeld',
     reason: 'A change of rules or lookups would change more than 100 people, and waits for an admin.',
     remedy:
-      'See what it would change (jetbridge preview --people), and approve or discard it (jetbridge holds approve --cause rules).',
+      'See what it would change (npx jetbridge preview --people), and approve or discard it (npx jetbridge holds approve --cause rules).',
   }),
   movedFrom: (connection: string): Finding => ({
     field: '*',
@@ -113,7 +113,7 @@ export const findings = {
     code: 'erasedTraveler',
     value: email,
     reason:
-      'The traveler of a person who was erased (jetbridge erase) still has this email address in the travel service, and is given to nobody.',
+      'The traveler of a person who was erased (npx jetbridge erase) still has this email address in the travel service, and is given to nobody.',
     remedy:
       'Delete that traveler in the travel service, or take the address away from it; this one follows by itself once the address is free.',
   }),

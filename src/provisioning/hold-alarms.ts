@@ -122,8 +122,8 @@ async function reportChanges(
 }
 
 const messages = {
-  'hold.opened': 'changes are held until an admin decides: see "jetbridge holds list"',
-  'hold.grew': 'more changes are held until an admin decides: see "jetbridge holds list"',
+  'hold.opened': 'changes are held until an admin decides: see "npx jetbridge holds list"',
+  'hold.grew': 'more changes are held until an admin decides: see "npx jetbridge holds list"',
   'hold.cleared': 'no changes are held for this cause any more',
 } satisfies Record<HoldAlert['type'], string>;
 

@@ -222,6 +222,6 @@ function warnOfUnreadable(
 function logIncomplete({ runtime }: ImportDeps, { id }: Connection, share: SeenShare): void {
   runtime.log.error(
     { connection: id, ...share },
-    'the import listed too few of the known travelers; treating none as deleted: check the travel API, or run jetbridge import --accept-missing',
+    'the import listed too few of the known travelers; treating none as deleted: check the travel API, or run npx jetbridge import --accept-missing',
   );
 }

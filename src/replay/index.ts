@@ -61,7 +61,7 @@ export interface ReplayReport {
   /** Every difference between an answer or a traveler and its expectation: `expect(report.mismatches).toEqual([])`. */
   mismatches: PlayedMismatch[];
   outcomes: Outcome[];
-  /** The report as `jetbridge replay` prints it. */
+  /** The report as `npx jetbridge replay` prints it. */
   text: string;
 }
 

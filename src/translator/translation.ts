@@ -155,7 +155,7 @@ export type TraceRecord = ShortTraceRecord | TraceEntry;
 
 /**
  * A field that was set or, without `before`, has no value. `after` is left out if it equals `before`, and `transformed`
- * if it equals one of them. A record with the field alone once named a person who was erased (`jetbridge erase`).
+ * if it equals one of them. A record with the field alone once named a person who was erased (`npx jetbridge erase`).
  */
 export type ShortTraceRecord = [
   field: FieldKey,

@@ -47,7 +47,7 @@ const nobody = { TRAVEL_API_URL: 'http://127.0.0.1:1', TRAVEL_API_KEY: 'nobody-w
 
 describe('wrong use exits with 2 and a message', () => {
   it.each<[string[], string]>([
-    [[], 'Usage: jetbridge'],
+    [[], 'Usage: npx jetbridge'],
     [['fly'], "unknown command 'fly'"],
     [['check', '--loud'], "unknown option '--loud'"],
     [['preview'], 'give either --input <file> or --people'],
@@ -61,15 +61,15 @@ describe('wrong use exits with 2 and a message', () => {
       ['replay', 'x', '--token', 't', '--url', 'http://h', '--variable', 'seed'],
       'must be of the form name=value',
     ],
-    [['tokens'], 'Usage: jetbridge tokens'],
+    [['tokens'], 'Usage: npx jetbridge tokens'],
     [['tokens', 'create', '--days', 'soon'], 'must be a whole number of days'],
     [['tokens', 'revoke'], "missing required argument 'id'"],
-    [['connections'], 'Usage: jetbridge connections'],
+    [['connections'], 'Usage: npx jetbridge connections'],
     [['connections', 'forget'], "missing required argument 'name'"],
-    [['api-keys'], 'Usage: jetbridge api-keys'],
+    [['api-keys'], 'Usage: npx jetbridge api-keys'],
     [['api-keys', 'create'], "required option '--user <email>'"],
     [['api-keys', 'revoke'], "missing required argument 'id'"],
-    [['oauth-clients'], 'Usage: jetbridge oauth-clients'],
+    [['oauth-clients'], 'Usage: npx jetbridge oauth-clients'],
     [['oauth-clients', 'create'], 'give either --connection <id> or --travel-admin <email>'],
     [['oauth-clients', 'create', '--connection', 'a', '--travel-admin', 'b'], 'give either --connection'],
     [

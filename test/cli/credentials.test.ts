@@ -30,7 +30,7 @@ const lookedInto = (text: string) =>
   );
 const scim = { name: 'Entra', opens: { connection: 'default' }, keys: undefined } as const;
 
-describe('jetbridge api-keys', () => {
+describe('npx jetbridge api-keys', () => {
   /** Creates a data folder in which the travel service has its first admin. */
   const withAdmin = () => startService({ JETBRIDGE_DATA: join(folder.path, 'data') }, { background: false });
 
@@ -57,7 +57,7 @@ describe('jetbridge api-keys', () => {
     const again = await shell();
     expect(await revokeApiKey(again, id)).toBe(1);
     expect(again.err).toEqual([
-      'There is no such key, or it was revoked before. "jetbridge api-keys list" shows them.',
+      'There is no such key, or it was revoked before. "npx jetbridge api-keys list" shows them.',
     ]);
     const after = await shell();
     await listApiKeys(after);
@@ -96,7 +96,7 @@ describe('jetbridge api-keys', () => {
   });
 });
 
-describe('jetbridge oauth-clients', () => {
+describe('npx jetbridge oauth-clients', () => {
   it('creates a client whose secret is shown once and stored as a hash', async () => {
     const made = await shell({ PUBLIC_URL: 'https://bridge.example.com/' });
     expect(await createClient(made, scim)).toBe(0);
@@ -116,7 +116,7 @@ describe('jetbridge oauth-clients', () => {
     const again = await shell();
     expect(await revokeClient(again, idIn(listed))).toBe(1);
     expect(again.err).toEqual([
-      'There is no such client, or it was revoked before. "jetbridge oauth-clients list" shows them.',
+      'There is no such client, or it was revoked before. "npx jetbridge oauth-clients list" shows them.',
     ]);
   });
 

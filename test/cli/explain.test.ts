@@ -105,7 +105,7 @@ test('several people with one address are listed, with how to choose', async () 
 test('an unknown person or connection ends with 1, and says what was searched', async () => {
   expect(await explainPersonTo(shell, { person: 'nobody' })).toBe(1);
   expect(shell.err.pop()).toBe(
-    'Nobody has the userName, email address, SCIM id or travel user id nobody. Searched, deleted people included: default. "jetbridge people" lists everybody.',
+    'Nobody has the userName, email address, SCIM id or travel user id nobody. Searched, deleted people included: default. "npx jetbridge people" lists everybody.',
   );
   expect(await explainPersonTo(shell, { person: 'ada', connection: 'okta' })).toBe(1);
   expect(shell.err.pop()).toBe('There is no connection okta in the database; it has default.');

@@ -111,12 +111,14 @@ test('a person is shown by id or userName, with the reason and the effects and c
       'bob@corp.example (bob), connection okta',
       '  held         since 2025-06-15 15:06 (UTC), cause safetyValve',
       '  why          more people left within 60 minutes than 20 or 5 % of the active ones',
-      '  approve      the traveler will be archived: jetbridge holds approve bob',
-      '  discard      the traveler stays active until the IdP changes the person again: jetbridge holds discard bob',
+      '  approve      the traveler will be archived: npx jetbridge holds approve bob',
+      '  discard      the traveler stays active until the IdP changes the person again: npx jetbridge holds discard bob',
     ].join('\n'),
   ]);
   await showHold(shell, { person: 'cyd' });
-  expect(shell.out[1]).toContain('approve      the traveler will be deleted: jetbridge holds approve cyd');
+  expect(shell.out[1]).toContain(
+    'approve      the traveler will be deleted: npx jetbridge holds approve cyd',
+  );
   await showHold(shell, { person: 'dan' });
   expect(shell.out[2]).toContain('why          the traveler administers the travel service');
   await showHold(shell, { person: 'free' });

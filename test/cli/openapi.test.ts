@@ -4,7 +4,7 @@ import { runJetbridge } from '../fixtures/jetbridge.ts';
 
 const agreed = JSON.parse(readFileSync(join(__dirname, '..', 'travel/golden/openapi.json'), 'utf8'));
 
-test('jetbridge openapi prints the OpenAPI document', async () => {
+test('npx jetbridge openapi prints the OpenAPI document', async () => {
   const ran = await runJetbridge(['openapi']);
   expect(ran).toMatchObject({ code: 0, err: '' });
   expect(JSON.parse(ran.out)).toEqual(agreed);

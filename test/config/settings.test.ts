@@ -512,7 +512,7 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     [
       'the name of a variable that is not set',
       { files: one({ scimTokenEnv: 'ACME_TOKEN' }) },
-      'settings.json connections.default.scimTokenEnv: names ACME_TOKEN, which is not set. Set it, or remove scimTokenEnv and use "jetbridge tokens create --connection default".',
+      'settings.json connections.default.scimTokenEnv: names ACME_TOKEN, which is not set. Set it, or remove scimTokenEnv and use "npx jetbridge tokens create --connection default".',
     ],
     [
       'two connections with one token',

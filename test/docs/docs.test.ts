@@ -200,6 +200,20 @@ it('documents name only files that exist', () => {
   expect(named.filter((text) => !existsSync(join(home, text.split(': ')[1] ?? '')))).toEqual([]);
 });
 
+it('texts and documents write a command as it is typed: npx jetbridge …', async () => {
+  const { out } = await runJetbridge(['--help']);
+  const commands = [...out.matchAll(/^ {2}([a-z-]+) /gm)].map(([, name]) => name);
+  expect(commands).toContain('tokens');
+  const bare = new RegExp(`(?<!npx )(?<![\\w./-])jetbridge (?:${commands.join('|')})\\b.*`, 'g');
+  // It names the program that wrote a recording.
+  const sources = filesBelow('src').filter((file) => file !== 'src/replay/recorded-session.ts');
+  const texts = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...documentsBelow('docs'), ...sources];
+  const found = texts.flatMap((file) =>
+    [...readDocument(file).matchAll(bare)].map(([text]) => `${file}: ${text}`),
+  );
+  expect(found).toEqual([]);
+});
+
 describe('docs/architecture.md', () => {
   const [, orders = ''] = architecture.split('\n## Orders of events\n');
   const shown = [...orders.matchAll(/^\| (?!order of events|-)(.*) \|$/gm)].map(([, row = '']) => row);

@@ -56,7 +56,7 @@ test('an import that lists too few travelers exits with 1 until an admin accepts
   const incompleteImport = await runJetbridge(['import'], environment);
   expect(incompleteImport).toMatchObject({ code: 1, out: 'default: 4 travelers read\n' });
   expect(incompleteImport.err).toContain('only 3 of 120 known travelers were seen');
-  expect(incompleteImport.err).toContain('jetbridge import --accept-missing');
+  expect(incompleteImport.err).toContain('npx jetbridge import --accept-missing');
 
   const server = await serveJetbridge(environment);
   const metrics = async () => (await fetch(`${server.url}/metrics`)).text();

@@ -78,7 +78,7 @@ test('the first hold of each cause and connection is logged and alerted within a
   ]);
   expect(logged[0]).toEqual({
     fields: { connection: 'default', cause: 'safetyValve', count: 3, since: '1970-01-01T00:00:00.005Z' },
-    message: 'changes are held until an admin decides: see "jetbridge holds list"',
+    message: 'changes are held until an admin decides: see "npx jetbridge holds list"',
   });
   expect(logged).toHaveLength(3);
 });
