@@ -69,14 +69,17 @@ function compileCustomFields({ rules, faults }: Rules, lookups: Lookups): Compil
       known.set(key, { field, rules: [...others, rule] });
     }
   }
-  const unknownRules = [...unknown.values()].flatMap((field) => field.rules);
-  const isUnknownBefore = (rule: Rule) => {
+  const undecided = [...unknown.values()].flatMap((field) => toRuleChain(field.rules).conditional);
+  const findUndecidedBefore = (rule: Rule) => {
     const earlier = rules.slice(0, rules.indexOf(rule));
-    return unknownRules.filter((other) => earlier.includes(other));
+    return undecided.filter((other) => earlier.includes(other));
   };
+  const hasUnknown = [...unknown.values()].some((field) =>
+    field.rules.some(({ origin }) => origin === 'file'),
+  );
   const steps = [
     ...[...unknown.values()].map(unknownFieldStep),
-    ...[...known.values()].map((field) => knownFieldStep(field, unknownRules, isUnknownBefore)),
+    ...[...known.values()].map((field) => knownFieldStep(field, hasUnknown, findUndecidedBefore)),
   ];
   const isFaulty = unknown.size > 0 || faults.some((fault) => fault.field.startsWith(keyOf('')));
   return { lookups, steps, owners: new Set(known.keys()), isFaulty };
@@ -184,17 +187,16 @@ interface KnownField {
  */
 function knownFieldStep(
   { field, rules }: KnownField,
-  unknown: readonly Rule[],
-  findUnknownBefore: (rule: Rule) => Rule[],
+  hasUnknown: boolean,
+  findUndecidedBefore: (rule: Rule) => ConditionalRule[],
 ): Step {
   const key = keyOf(field.id);
-  const hasUnknown = unknown.some(({ origin }) => origin === 'file');
   return chainStep(key, rules, {
     use: (rule) => {
       if (rule.origin === 'collection' && hasUnknown) return customFieldStep(rule, field, true);
       const step = customFieldStep(rule, field, false);
-      const { conditional } = toRuleChain(findUnknownBefore(rule));
-      return conditional.length === 0 ? step : undecidedStep(step, { rule, key, unknown: conditional });
+      const undecided = findUndecidedBefore(rule);
+      return undecided.length === 0 ? step : undecidedStep(step, { rule, key, undecided });
     },
     none: ({ fields }) => {
       fields[key] = { kind: hasUnknown ? 'kept' : 'absent' };
@@ -209,9 +211,9 @@ function knownFieldStep(
  */
 function undecidedStep(
   step: Step,
-  { rule, key, unknown }: { rule: Rule; key: FieldKey; unknown: ConditionalRule[] },
+  { rule, key, undecided }: { rule: Rule; key: FieldKey; undecided: ConditionalRule[] },
 ): Step {
-  const tests = unknown.map((other) => toConditional(other, key, other));
+  const tests = undecided.map((other) => toConditional(other, key, other));
   const entry: TraceEntry = {
     field: key,
     origin: rule.origin,

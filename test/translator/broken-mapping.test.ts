@@ -132,6 +132,20 @@ it('a name in the mapping that becomes unknown adds no removal to any plan', () 
   expect(compared).toBeGreaterThan(40);
 });
 
+it('an unknown name keeps a custom field, even if another unknown name with a rule for all users comes first', () => {
+  const rules = (id: string): JsonObject => ({
+    scimUserMapping: [
+      { scimAttribute: 'nickName', customField: 'Nowhere' },
+      { template: '{userName}', customFieldId: id, when: 'not (title eq "Sales")' },
+      { scimAttribute: 'title', customFieldId: 'cf-title' },
+    ],
+  });
+  const user = { userName: 'ada@corp.example' };
+  const applied = appliedFrom(translate(user, { mapping: rules('cf-title') }));
+  expect(applied).toHaveProperty(['customFields.cf-title', 'source'], 'ada@corp.example');
+  expect(removals(user, { mapping: rules('Nobody knows this name'), collection: [], applied })).toEqual([]);
+});
+
 const references = { 'm-1': { travelId: 't-1' } };
 
 interface Case {
