@@ -2,9 +2,10 @@
 export interface WordSource {
   /**
    * Returns a word with letters where the given one has letters and digits where it has digits, in lower case. It is
-   * never returned again, and is not one of the words to avoid.
+   * never returned again, and is not one of the words to avoid. `starts` has what may stand directly before it: together
+   * with that, it does not contain a word to avoid either.
    */
-  inventWord(word: string): string;
+  inventWord(word: string, starts?: Iterable<string>): string;
   /** Returns hexadecimal digits that were never returned before. */
   inventHex(length: number): string;
 }
@@ -14,7 +15,7 @@ const ATTEMPTS = 2_000;
 /** Words longer than this are compared whole with the words to avoid, and not by their parts. */
 const LONG_WORD = 40;
 /** A part of this length shows the word that it comes from. */
-const TELLING_LENGTH = 4;
+export const TELLING_LENGTH = 4;
 
 /** Names to invent with, so that a reader can tell people apart: a word of the same length takes one of them. */
 const names = [
@@ -33,22 +34,24 @@ const names = [
 export function wordSource(random: () => number, avoid: Set<string>): WordSource {
   const used = new Set<string>();
   const isTelling = (word: string) => word.length >= TELLING_LENGTH && avoid.has(word);
-  const isAvoided = (word: string) =>
-    word.length > LONG_WORD ? avoid.has(word) : partsOf(word).some(isTelling);
+  const isAvoided = (word: string, start = '') =>
+    word.length > LONG_WORD ? avoid.has(word) : partsOf(start + word, start.length).some(isTelling);
   const freeNames = names.toSorted(() => random() - 0.5).filter((name) => !isAvoided(name));
   const take = (word: string) => {
     used.add(word);
     return word;
   };
   return {
-    inventWord: (original) => {
+    inventWord: (original, starts = []) => {
+      const before = ['', ...starts];
       const sameLength = (name: string) =>
         name.length === original.length && name !== original && !used.has(name);
       const name = /^[a-z]+$/.test(original) ? freeNames.find(sameLength) : undefined;
       if (name !== undefined) return take(name);
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
         const word = randomWord(original, random);
-        if (!used.has(word) && word !== original && !isAvoided(word)) return take(word);
+        const isFree = !used.has(word) && word !== original;
+        if (isFree && !before.some((start) => isAvoided(word, start))) return take(word);
       }
       return take(anyFreeWord(original, random, used));
     },
@@ -61,11 +64,12 @@ export function wordSource(random: () => number, avoid: Set<string>): WordSource
   };
 }
 
-/** Returns every part of at least the telling length. */
-function partsOf(word: string): string[] {
+/** Returns every part of at least the telling length that ends after a position. */
+function partsOf(word: string, position: number): string[] {
   const parts: string[] = [];
   for (let start = 0; start + TELLING_LENGTH <= word.length; start += 1)
-    for (let end = start + TELLING_LENGTH; end <= word.length; end += 1) parts.push(word.slice(start, end));
+    for (let end = Math.max(start + TELLING_LENGTH, position + 1); end <= word.length; end += 1)
+      parts.push(word.slice(start, end));
   return parts;
 }
 
@@ -92,14 +96,16 @@ function randomWord(original: string, random: () => number): string {
         isVowelNext = !isVowelNext;
         return letter ?? pick(isVowelNext ? consonants : vowels, random);
       }
-      if (/\p{Nd}/u.test(character)) return randomDigit(character, index === 0, random);
+      const isFirst = index === 0 && original.length > 1;
+      if (/\p{Nd}/u.test(character)) return randomDigit(character, isFirst, random);
       return /\p{M}/u.test(character) ? character : randomLetter(character, random);
     })
     .join('');
 }
 
 /**
- * A first digit of 0 or 1 stays, and another does not become one: numbers keep their length, and telephone numbers remain possible.
+ * A first digit of 0 or 1 stays, and another does not become one: numbers keep their length, and telephone numbers
+ * remain possible.
  */
 function randomDigit(original: string, isFirst: boolean, random: () => number): string {
   const code = original.codePointAt(0) ?? 0;

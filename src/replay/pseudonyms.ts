@@ -1,4 +1,4 @@
-import { type WordSource, wordSource } from './invented-words.ts';
+import { TELLING_LENGTH, type WordSource, wordSource } from './invented-words.ts';
 import { type PersonalKind, parseDate, type Token, tokenize } from './personal-tokens.ts';
 
 /** A personal text of the recording. */
@@ -10,33 +10,74 @@ export interface PersonalText {
 /** Replaces personal data in a text. */
 export type Pseudonymize = (text: string, kind?: PersonalKind) => string;
 
-/** How often the replacements are chosen anew if one of them happens to be a text of the recording. */
+/** How often the replacements are chosen anew if a text of the recording happens to be in one of them. */
 const MAX_CHOICES = 50;
 
 /**
  * Creates the replacements for a recording. Each word gets an invented one of the same length and case, wherever it
- * stands: in a name, in the address made from it, or in a display name such as "Last, First". No text of four or more
- * characters from the recording is ever a replacement. Nothing of the original can be computed from a replacement.
+ * stands: in a name, in the address made from it, or in a display name such as "Last, First". No replacement contains a
+ * text of four or more characters from the recording, and no telephone number contains another, however its digits are
+ * grouped. Nothing of the original can be computed from a replacement.
  */
 export function createPseudonyms(originals: PersonalText[]): Pseudonymize {
-  const avoid = wordsToAvoid(originals);
-  const texts = new Set(originals.map(({ text }) => foldText(text)).filter((text) => text.length >= 4));
+  const all = originals.map(({ text, kind }) => tokenize(text, kind));
+  const numbers = all.flatMap(numbersIn);
+  const avoid = wordsToAvoid(all.flat(), numbers);
+  const isSurvivor = survivorTest(originals);
   for (let choice = 1; ; choice += 1) {
     const random = randomNumbers(choice);
-    const replace = pseudonyms(wordSource(random, avoid), random, avoid);
-    const isTaken = ({ text, kind }: PersonalText) => texts.has(foldText(replace(text, kind)));
-    if (choice === MAX_CHOICES || !originals.filter(hasWord).some(isTaken)) return replace;
+    const replaceToken = tokenReplacer(wordSource(random, avoid), random, { avoid, numbers });
+    if (choice === MAX_CHOICES || !all.some((tokens) => isSurvivor(tokens, replaceToken)))
+      return (text, kind) => tokenize(text, kind).map(replaceToken).join('');
   }
 }
 
-/** A text without letters and digits has no personal data, and stays. */
-function hasWord({ text }: PersonalText): boolean {
-  return /[\p{L}\p{Nd}]/u.test(text);
+/** A telephone number: the digits that stay, and the key of those that are replaced. */
+interface PhoneNumber {
+  start: string;
+  key: string;
 }
 
-function wordsToAvoid(originals: PersonalText[]): Set<string> {
-  const tokens = originals.flatMap(({ text, kind }) => tokenize(text, kind));
-  return new Set(tokens.filter(({ type }) => type !== 'kept').map(tokenKey));
+function numbersIn(tokens: Token[]): PhoneNumber[] {
+  return tokens.flatMap((token, index) => {
+    const before = tokens[index - 1];
+    const start = before?.type === 'kept' ? before.text.replace(/\D/g, '') : '';
+    return token.type === 'digits' ? [{ start, key: tokenKey(token) }] : [];
+  });
+}
+
+function wordsToAvoid(tokens: Token[], numbers: PhoneNumber[]): Set<string> {
+  const words = tokens.filter(({ type }) => type !== 'kept').map(tokenKey);
+  return new Set([...words, ...numbers.map(({ start, key }) => start + key)]);
+}
+
+/**
+ * Returns a function that tells whether the replacement of some tokens contains a text of the recording. Texts in the
+ * parts that stay as they are do not count: they would be in every replacement.
+ */
+function survivorTest(originals: PersonalText[]): (tokens: Token[], replaceToken: ReplaceToken) => boolean {
+  const texts = new Set(originals.map(({ text }) => foldText(text)));
+  const byStart = new Map<string, string[]>();
+  for (const text of texts) {
+    const start = text.slice(0, TELLING_LENGTH);
+    if (start.length === TELLING_LENGTH) byStart.set(start, [...(byStart.get(start) ?? []), text]);
+  }
+  return (tokens, replaceToken) => {
+    const parts = tokens.map((token) => foldText(replaceToken(token)));
+    const replacement = parts.join('');
+    // One character for each of the replacement: a space where it stays as it was.
+    const changes = parts.map((part, index) =>
+      (tokens[index]?.type === 'kept' ? ' ' : 'x').repeat(part.length),
+    );
+    const changed = changes.join('');
+    const isAt = (text: string, start: number) =>
+      replacement.startsWith(text, start) && changed.slice(start, start + text.length).includes('x');
+    for (let start = 0; start + TELLING_LENGTH <= replacement.length; start += 1) {
+      const candidates = byStart.get(replacement.slice(start, start + TELLING_LENGTH)) ?? [];
+      if (candidates.some((text) => isAt(text, start))) return true;
+    }
+    return false;
+  };
 }
 
 function tokenKey({ type, text }: Token): string {
@@ -45,7 +86,15 @@ function tokenKey({ type, text }: Token): string {
   return type === 'date' ? (parseDate(text)?.iso ?? text) : foldText(text);
 }
 
-function pseudonyms(words: WordSource, random: () => number, avoid: Set<string>): Pseudonymize {
+type ReplaceToken = (token: Token) => string;
+
+function tokenReplacer(
+  words: WordSource,
+  random: () => number,
+  { avoid, numbers }: { avoid: Set<string>; numbers: PhoneNumber[] },
+): ReplaceToken {
+  const startsOf = new Map<string, Set<string>>();
+  for (const { start, key } of numbers) startsOf.set(key, (startsOf.get(key) ?? new Set()).add(start));
   const replacements = new Map<string, string>();
   const topLevels = new Map<string, string>();
   const remember = (key: string, invent: () => string) => {
@@ -54,7 +103,8 @@ function pseudonyms(words: WordSource, random: () => number, avoid: Set<string>)
     return known;
   };
   const inventDate = dateSource(random, avoid);
-  const replaceToken = (token: Token): string => {
+  const inventWord = (key: string) => words.inventWord(key, startsOf.get(key));
+  return (token) => {
     const key = tokenKey(token);
     switch (token.type) {
       case 'kept':
@@ -68,7 +118,7 @@ function pseudonyms(words: WordSource, random: () => number, avoid: Set<string>)
         return copyDateForm(remember(`date ${key}`, inventDate), token.text);
       case 'digits':
         return copyDigits(
-          remember(key, () => words.inventWord(key)),
+          remember(key, () => inventWord(key)),
           token.text,
         );
       case 'word': {
@@ -77,13 +127,12 @@ function pseudonyms(words: WordSource, random: () => number, avoid: Set<string>)
         if (!topLevels.has(key) && token.topLevel !== undefined) topLevels.set(key, topLevel);
         const own = topLevels.get(key) === topLevel || topLevel === '' ? key : `${key} ${topLevel}`;
         return copyCase(
-          remember(own, () => words.inventWord(key)),
+          remember(own, () => inventWord(key)),
           token.text,
         );
       }
     }
   };
-  return (text, kind) => tokenize(text, kind).map(replaceToken).join('');
 }
 
 /** Converts a text to NFC and lower case, code point by code point: letters whose lower case is longer stay. */

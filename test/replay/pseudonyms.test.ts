@@ -95,6 +95,13 @@ describe('pseudonyms of a recording', () => {
     expect(international).not.toContain('34 56 78');
   });
 
+  test('a replaced number does not contain another number of the recording, however its digits are grouped', () => {
+    const originals = phones('+33 610000', '+1 (415) 1000000', '+1 (415) 10016', '1415-100', '0033.610.0');
+    const digitsOf = (number: string) => number.replace(/\D/g, '');
+    for (const replaced of replaceAll(originals).map(digitsOf))
+      for (const { text: original } of originals) expect(replaced).not.toContain(digitsOf(original));
+  });
+
   test('what is no number in a field for numbers is replaced like any text', () => {
     const [prose, mixed] = replaceAll(phones('call the desk', 'home 415.555.2672'));
     expect(prose).toMatch(/^[a-z]{4} [a-z]{3} [a-z]{4}$/);
