@@ -2,39 +2,64 @@ import {
   type CompiledQuery,
   type DatabaseConnection,
   type DatabaseIntrospector,
-  type Dialect,
+  DefaultConnectionProvider,
+  DefaultQueryExecutor,
   type Driver,
-  type Kysely,
+  Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
   type QueryResult,
   sql,
 } from 'kysely';
-import type { Pool, PoolClient, QueryConfig, QueryResult as QueryResultOfPg } from 'pg';
+import type { Pool, PoolClient } from 'pg';
+import { type ParserOf, type Statement, StatementBatch, type StatementResult } from './postgres-batch.ts';
 import type { StatementNames } from './statement-names.ts';
+import type { Tables } from './tables.ts';
 import { StoreUnavailable } from './unavailable.ts';
 
 interface DriverOptions {
   pool: Pool;
-  /** The statements that begin a transaction. */
-  begin: string;
   /** Returns the error to throw in place of an error of PostgreSQL. */
   translate(error: unknown): unknown;
   names: StatementNames;
+  parserOf: ParserOf;
+  /** False: a commit does not wait for the disk. */
+  durable: boolean;
 }
 
-/**
- * Kysely's dialect for PostgreSQL, with connections that pipeline: a statement is sent without waiting for the answer to the one
- * before. The beginning of a transaction therefore costs no round trip.
- */
-export function postgresDialect(options: DriverOptions): Dialect {
-  return {
-    createDriver: () => new PostgresDriver(options),
+/** Creates a Kysely whose transactions begin in the message of their first statement. */
+export function createKysely(options: DriverOptions): Kysely<Tables> {
+  const driver = new PostgresDriver(options);
+  const dialect = {
+    createDriver: () => driver,
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createAdapter: () => new RowLockAdapter(),
     createIntrospector: (db: Kysely<unknown>): DatabaseIntrospector => new PostgresIntrospector(db),
   };
+  return new Kysely<Tables>({ config: { dialect }, dialect, driver, executor: new DirectExecutor(driver) });
+}
+
+/**
+ * Executes a query outside of a transaction without the promises of Kysely's own executor, which Kysely uses inside of transactions and
+ * with plugins.
+ */
+class DirectExecutor extends DefaultQueryExecutor {
+  readonly #driver: PostgresDriver;
+
+  constructor(driver: PostgresDriver) {
+    super(new PostgresQueryCompiler(), new RowLockAdapter(), new DefaultConnectionProvider(driver));
+    this.#driver = driver;
+  }
+
+  override async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    const connection = await this.#driver.acquireConnection();
+    try {
+      return await connection.executeQuery<Row>(query);
+    } finally {
+      connection.release();
+    }
+  }
 }
 
 /** Migrations of processes that start together wait on a row, because a transaction pooler does not support advisory locks. */
@@ -90,9 +115,7 @@ class PostgresDriver implements Driver {
 class PostgresConnection implements DatabaseConnection {
   readonly #client: PoolClient;
   readonly #options: DriverOptions;
-  #isInTransaction = false;
-  /** True after an error, until the end of the transaction. */
-  #hasFailed = false;
+  #transaction: 'none' | 'unsent' | 'open' | 'failed' = 'none';
   #isBroken = false;
 
   constructor(client: PoolClient, options: DriverOptions) {
@@ -100,31 +123,32 @@ class PostgresConnection implements DatabaseConnection {
     this.#options = options;
   }
 
-  /** Does not wait for the answer: if the statement fails, the connection is broken, and the next statement fails as well. */
+  /** The statements that begin a transaction are sent with its first statement. */
   begin(): void {
-    this.#isInTransaction = true;
-    this.#send({ text: this.#options.begin }).catch(() => {});
+    this.#transaction = 'unsent';
   }
 
   async commit(): Promise<void> {
-    const { command } = await this.#send({ text: 'commit' });
+    if (this.#transaction === 'unsent') return;
+    const { command } = await this.#execute(this.#statement('commit'));
     // PostgreSQL answers a commit without an error if a statement of the transaction has failed before.
     if (command !== 'COMMIT')
       throw new Error('The transaction was rolled back, because one of its statements had failed.');
   }
 
   async rollBack(): Promise<void> {
+    if (this.#transaction === 'unsent') return;
     // The caller gets the error that led to the rollback. A connection that cannot roll back is not used again.
-    await this.#send({ text: 'rollback' }).catch(() => {
+    await this.#execute(this.#statement('rollback')).catch(() => {
       this.#isBroken = true;
     });
   }
 
   async executeQuery<Row>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const name = this.#options.names.nameOf(text);
-    const query = { text, values: parameters.map(toParameter), ...(name ? { name } : {}) };
-    const { command, rowCount, rows } = await this.#send(query);
-    return changing.has(command) ? { rows, numAffectedRows: BigInt(rowCount ?? 0) } : { rows };
+    const { command, count, rows } = await this.#execute(this.#statement(text, parameters));
+    // The type of the rows follows from the query.
+    const result = { rows: rows as Row[] };
+    return changing.has(command) ? { ...result, numAffectedRows: BigInt(count) } : result;
   }
 
   // biome-ignore lint/correctness/useYield: Kysely requires the method, and no query is streamed.
@@ -136,30 +160,53 @@ class PostgresConnection implements DatabaseConnection {
     this.#client.release(this.#isBroken);
   }
 
-  async #send(query: QueryConfig): Promise<QueryResultOfPg> {
+  #statement(text: string, parameters: readonly unknown[] = []): Statement {
+    return { text, name: this.#options.names.nameOf(text) ?? '', values: parameters.map(toParameter) };
+  }
+
+  /** Returns the statements that begin the transaction, unless they have been sent. */
+  #beginning(): Statement[] {
+    if (this.#transaction !== 'unsent') return [];
+    this.#transaction = 'open';
+    const begin = this.#statement('begin');
+    return this.#options.durable ? [begin] : [begin, this.#statement('set local synchronous_commit = off')];
+  }
+
+  async #execute(statement: Statement): Promise<StatementResult> {
+    const before = this.#beginning();
     try {
-      return await this.#client.query(query);
+      const results = await this.#send([...before, statement]);
+      return results[before.length] ?? { command: '', count: 0, rows: [] };
     } catch (cause) {
-      const isFirst = !this.#hasFailed;
-      this.#hasFailed = true;
-      if (query.name !== undefined && isFirst && this.#options.names.isNameFault(cause)) {
+      if (this.#transaction !== 'failed' && this.#options.names.isNameFault(cause)) {
         // The statement has not run. Its name stays taken on this connection, so the connection is given up.
         this.#isBroken = true;
-        if (!this.#isInTransaction) return this.#send({ text: query.text, values: query.values ?? [] });
+        if (this.#transaction === 'none') return this.#execute({ ...statement, name: '' });
       }
+      if (this.#transaction !== 'none') this.#transaction = 'failed';
       const error = this.#options.translate(cause);
       if (error instanceof StoreUnavailable) this.#isBroken = true;
       throw error;
     }
   }
+
+  #send(statements: Statement[]): Promise<StatementResult[]> {
+    return new Promise((resolve, reject) => {
+      const settle = (error: unknown, results: StatementResult[]) =>
+        error ? reject(error) : resolve(results);
+      this.#client.query(new StatementBatch(statements, this.#options.parserOf, settle));
+    });
+  }
 }
 
 /**
- * PostgreSQL refuses NUL characters in text. They are refused in what is stored, so a search for them needs to find nothing: they
- * are replaced like unpaired surrogates.
+ * Converts a parameter to text. PostgreSQL refuses NUL characters in text. They are refused in what is stored, so a search for them
+ * needs to find nothing: they are replaced like unpaired surrogates.
  */
-function toParameter(value: unknown): unknown {
-  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
+function toParameter(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value !== 'string') return String(value);
+  return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
 }
 
 const changing = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);

@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { types } from 'node:util';
-import { Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import pg from 'pg';
 import { readScopes } from './connection-scopes.ts';
 import type { Database, TransactionOptions } from './database.ts';
 import { type DatabaseClock, type Dialect, postgres } from './dialect.ts';
 import { migrate, UnknownSchema } from './migrate.ts';
-import { postgresDialect } from './postgres-driver.ts';
+import { createKysely } from './postgres-driver.ts';
 import { StatementNames } from './statement-names.ts';
 import type { Tables } from './tables.ts';
 import { StoreUnavailable } from './unavailable.ts';
@@ -34,10 +34,8 @@ export async function openPostgres(
     return unavailable ?? error;
   };
   const names = new StatementNames();
-  const kysely = (begin: string) =>
-    new Kysely<Tables>({ dialect: postgresDialect({ pool, begin, translate, names }) });
-  const db = kysely('begin');
-  const relaxed = kysely('begin; set local synchronous_commit = off');
+  const db = createKysely({ pool, translate, names, parserOf, durable: true });
+  const relaxed = createKysely({ pool, translate, names, parserOf, durable: false });
   try {
     await migrateOnce(db, url, dialect);
     const scopes = await readScopes(db);
@@ -91,10 +89,9 @@ const LIFETIME_S = 1_800;
 
 function openPool(connectionString: string, max: number): pg.Pool {
   const pool = new pg.Pool({
-    ...{ connectionString, max, application_name: 'jetbridge', pipeline: true },
+    ...{ connectionString, max, application_name: 'jetbridge' },
     ...{ connectionTimeoutMillis: CONNECT_MS, query_timeout: STATEMENT_MS },
     ...{ idleTimeoutMillis: IDLE_MS, maxLifetimeSeconds: LIFETIME_S, keepAlive: true },
-    types: { getTypeParser },
   });
   // A lost connection that is idle leaves the pool by itself; one that is in use fails its statement.
   pool.on('error', () => {});
@@ -105,8 +102,9 @@ function openPool(connectionString: string, max: number): pg.Pool {
 /** Counts, sums and times are below 2^53. */
 const asNumber = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
 
-const getTypeParser: typeof pg.types.getTypeParser = (type: number, format?: 'text' | 'binary') =>
-  asNumber.has(type) ? Number : pg.types.getTypeParser(type, format);
+function parserOf(type: number): (text: string) => unknown {
+  return asNumber.has(type) ? Number : pg.types.getTypeParser(type);
+}
 
 /** How often a transaction is run before it is given up because of concurrent ones. */
 const ATTEMPTS = 10;
