@@ -9,7 +9,9 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const compiler = createRequire(import.meta.url).resolve('typescript/package.json');
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 compile('tsconfig.build.json');
-// What jetbridge/replay exports, once more as CommonJS: jest loads it without any setting.
+// The types of jetbridge/replay, the only part that other programs import.
+compile('tsconfig.declarations.json');
+// The same part once more as CommonJS with its types: jest loads it without any setting.
 compile('tsconfig.commonjs.json');
 writeFileSync(join(root, 'dist/commonjs/package.json'), '{ "type": "commonjs" }\n');
 chmodSync(join(root, 'dist/main.js'), 0o755);

@@ -12,6 +12,7 @@ const newest = (folder) =>
 const built = join(root, 'dist/main.js');
 const sources = join(root, 'src');
 if (!existsSync(built) || (existsSync(sources) && newest(sources) > statSync(built).mtimeMs)) {
+  process.stderr.write('Building Jetbridge, which takes a few seconds …\n');
   await import('./build.mjs');
 }
 

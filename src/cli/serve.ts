@@ -15,6 +15,7 @@ import { replay } from '../replay/report.ts';
 import { readScenarios, type Step } from '../replay/scenario.ts';
 import { type Service, start } from '../server/start.ts';
 import type { TravelUser } from '../translator/traveler.ts';
+import { bannerText } from './banner.ts';
 import { type Action, escapeLine, type Shell } from './output.ts';
 
 /** Adds the command `serve`. */
@@ -36,7 +37,7 @@ export async function serve({ environment, home, printError: complain }: Shell):
       void service.reloadMappingFiles();
     });
     // Print the secrets to standard error instead of the log, because the log is stored.
-    complain(startupText(service.url, await service.makeSecrets()));
+    complain(bannerText(settings, service.url, await service.makeSecrets()));
     void warnOfRefusedCredentials(service, complain);
     await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
   } finally {
@@ -51,19 +52,6 @@ async function warnOfRefusedCredentials(service: Service, complain: Shell['print
     complain(
       `ERROR: the travel API of the connection ${connection} refuses the credential in ${keyEnv} (401). Set ${keyEnv} to a valid one and start again.`,
     );
-}
-
-function startupText(url: string, made: Awaited<ReturnType<Service['makeSecrets']>>): string {
-  const lines = [
-    `Jetbridge serves on ${url}`,
-    `  SCIM 2.0        ${url}/scim/v2`,
-    `  travel service  ${url}/api`,
-  ];
-  if (made.scimToken) lines.push(`  SCIM token      ${made.scimToken}`);
-  if (made.travelApiKey) lines.push(`  travel API key  ${made.travelApiKey}`);
-  if (made.scimToken || made.travelApiKey)
-    lines.push('Keep these: they were made at this first start and are shown only now.');
-  return lines.join('\n');
 }
 
 /** Adds the command `demo`. */

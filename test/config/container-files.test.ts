@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
+import { readSettings } from '../../src/config/settings.ts';
 
-const text = (name: string) => readFileSync(join(__dirname, '..', '..', name), 'utf8');
+const home = join(__dirname, '..', '..');
+const text = (name: string) => readFileSync(join(home, name), 'utf8');
 const linesOf = (name: string) =>
   text(name)
     .split('\n')
@@ -17,9 +20,25 @@ describe('compose.yaml', () => {
   });
 
   it('makes only the data folder and a temporary folder writable', () => {
-    expect(lines).toContain('volumes: ["data:/data"]');
+    const { services } = parse(text('compose.yaml'));
+    expect(services.jetbridge.volumes).toEqual(['data:/data', './config:/config:ro']);
     expect(lines).toContain('tmpfs: [/tmp]');
     expect(text('Dockerfile')).toMatch(/^ENV .*JETBRIDGE_DATA=\/data$/m);
+  });
+
+  it('reads the settings of the mounted folder, which has a settings file without a fault', () => {
+    const { environment } = parse(text('compose.yaml')).services.jetbridge;
+    expect(environment.JETBRIDGE_CONFIG).toBe('/config/jetbridge.json');
+    const file = join(home, environment.JETBRIDGE_CONFIG);
+    expect(readSettings({ JETBRIDGE_CONFIG: file }, home).connections.map(({ id }) => id)).toEqual([
+      'default',
+    ]);
+  });
+
+  it('starts again after a crash and after a restart of the machine', () => {
+    expect(parse(text('compose.yaml')).services.jetbridge.restart).toBe('unless-stopped');
+    const { jetbridge, postgres } = parse(text('deploy/compose.replicas.yaml')).services;
+    expect([jetbridge.restart, postgres.restart]).toEqual(['unless-stopped', 'unless-stopped']);
   });
 
   it('passes on the variables for a change of the key and for a travel API by plain HTTP', () => {
@@ -43,5 +62,16 @@ describe('Dockerfile', () => {
 
   it('runs as a user who is not root', () => {
     expect(linesOf('Dockerfile')).toContain('USER node');
+  });
+
+  it('runs the program of the packed npm package', () => {
+    const { bin } = JSON.parse(text('package.json'));
+    expect(text('Dockerfile')).toContain('npm pack');
+    expect(text('Dockerfile')).toContain(`ln -s /app/${bin.jetbridge} /usr/local/bin/jetbridge`);
+    expect(text('Dockerfile')).toMatch(/^CMD \["jetbridge", "serve"\]\n$/m);
+    // What the build copies is not kept from it.
+    const ignored = linesOf('.dockerignore').filter((line) => line !== '');
+    for (const path of ['src', 'scripts', 'config', 'demo', 'docs', 'CHANGELOG.md', 'LICENSE'])
+      expect(ignored).not.toContain(path);
   });
 });

@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
+
+const home = join(__dirname, '..', '..');
+const run = promisify(execFile);
+const place = temporaryFolder();
+const clone = join(place.path, 'clone');
+const project = join(place.path, 'project');
+afterAll(() => place.remove());
+
+let packed: string[];
+
+// The repository as a fresh clone after `npm ci`, without dist; then a project that has installed the package.
+beforeAll(async () => {
+  const left = new Set(['.git', 'node_modules', 'dist', 'data']);
+  cpSync(home, clone, {
+    recursive: true,
+    filter: (file) => dirname(file) !== home || !left.has(basename(file)),
+  });
+  symlinkSync(join(home, 'node_modules'), join(clone, 'node_modules'));
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', place.path], { cwd: clone });
+  const [tarball] = JSON.parse(stdout);
+  packed = tarball.files.map(({ path }: { path: string }) => path);
+  mkdirSync(project);
+  await run(
+    'npm',
+    ['install', '--prefer-offline', '--no-audit', '--no-fund', join(place.path, tarball.filename)],
+    {
+      cwd: project,
+    },
+  );
+}, 240_000);
+
+describe('the packed package', () => {
+  it('has the program, its settings, demo and documents, and the types of jetbridge/replay', () => {
+    for (const file of [
+      'package.json',
+      'README.md',
+      'CHANGELOG.md',
+      'LICENSE',
+      'dist/main.js',
+      'dist/replay/index.js',
+      'dist/replay/index.d.ts',
+      'dist/commonjs/replay/index.js',
+      'dist/commonjs/replay/index.d.ts',
+      ...filesOf('config'),
+      ...filesOf('demo'),
+      'docs/README.md',
+      'docs/operations.md',
+    ])
+      expect(packed).toContain(file);
+  });
+
+  it('has no sources, tests or files of the development', () => {
+    const known =
+      /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|(config|demo)\/.+\.json|docs\/[\w-]+\.md|dist\/.+\.js)$/;
+    const others = packed.filter((file) => !known.test(file) && file !== 'dist/commonjs/package.json');
+    expect(others.filter((file) => !/^dist\/.+\.d\.ts$/.test(file))).toEqual([]);
+    // Types of nothing but jetbridge/replay and what it names.
+    expect(others.length).toBeLessThan(40);
+    expect(packed.filter((file) => /test|bench|decisions|performance/.test(file))).toEqual([]);
+  });
+
+  it('runs by npx', async () => {
+    const version = await run('npx', ['jetbridge', '--version'], { cwd: project });
+    expect(version.stdout).toBe('0.1.0\n');
+    const help = await run('npx', ['jetbridge', '--help'], { cwd: project });
+    expect(help.stdout).toContain('Usage: npx jetbridge');
+    expect(help.stdout).toContain('serve everything on one port');
+  }, 120_000);
+
+  it('serves with the settings that it brings, keeps its data in the current folder, and provisions a person', async () => {
+    const main = join(project, 'node_modules/.bin/jetbridge');
+    const server = await serveJetbridge({}, { main, folder: project });
+    const [, token] = / SCIM token +(\S+)\n/.exec(server.welcome) ?? [];
+    const [, key] = / travel API key +(\S+)\n/.exec(server.welcome) ?? [];
+    const created = await fetch(`${server.url}/scim/v2/Users`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/scim+json' },
+      body: JSON.stringify({
+        schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+        userName: 'ada@corp.example',
+        name: { givenName: 'Ada', familyName: 'King' },
+      }),
+    });
+    expect(created.status).toBe(201);
+    const found = await fetch(`${server.url}/api/users?emails=ada@corp.example`, {
+      headers: { Authorization: `Bearer ${key}` },
+    });
+    expect(await found.json()).toMatchObject({ data: [{ firstName: 'Ada', lastName: 'King' }] });
+    expect(await server.stop()).toMatchObject({ code: 0 });
+    expect(existsSync(join(project, 'data/jetbridge.db'))).toBe(true);
+    expect(existsSync(join(project, 'node_modules/jetbridge/data'))).toBe(false);
+  });
+
+  it.each([
+    ['an ES module', 'play.mjs', "import { scenario } from 'jetbridge/replay';"],
+    ['a CommonJS module', 'play.cjs', "const { scenario } = require('jetbridge/replay');"],
+  ])('%s imports jetbridge/replay', async (_, file, line) => {
+    const day = 'node_modules/jetbridge/demo/okta-day.json';
+    writeFileSync(join(project, file), `${line}\nconsole.log(scenario('${day}').name);\n`);
+    const { stdout } = await run(process.execPath, [file], { cwd: project });
+    expect(stdout).toBe('okta-day\n');
+  });
+
+  it.each([
+    ['an ES module', 'module'],
+    ['a CommonJS module', 'commonjs'],
+  ])(
+    'TypeScript compiles %s that imports jetbridge/replay, with its types',
+    async (_, type) => {
+      const folder = join(project, type);
+      mkdirSync(folder);
+      writeFileSync(join(folder, 'package.json'), JSON.stringify({ type }));
+      const code = `
+      import { type ReplayReport, replay, scenario } from 'jetbridge/replay';
+      export const play = (): Promise<ReplayReport> => replay(scenario('x.json'), { url: 'http://h', token: 't' });
+      // @ts-expect-error The token is required.
+      export const wrong = () => replay([], { url: 'http://h' });
+      console.log(typeof replay);`;
+      writeFileSync(join(folder, 'play.ts'), code);
+      const compilerOptions = { strict: true, module: 'NodeNext', target: 'ES2022', types: [] };
+      // console is declared by the DOM library, so that the project needs no types of Node.js.
+      const config = { compilerOptions: { ...compilerOptions, lib: ['ES2022', 'DOM'] }, files: ['play.ts'] };
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+      const compiler = join(dirname(createRequire(__filename).resolve('typescript/package.json')), 'bin/tsc');
+      await run(process.execPath, [compiler, '-p', folder]);
+      const { stdout } = await run(process.execPath, ['play.js'], { cwd: folder });
+      expect(stdout).toBe('function\n');
+    },
+    60_000,
+  );
+});
+
+it('a first start from the sources says that it builds, and a second one does not build', async () => {
+  const other = join(place.path, 'other');
+  cpSync(clone, other, { recursive: true, filter: (file) => !file.startsWith(join(clone, 'dist')) });
+  const start = () => run(process.execPath, ['scripts/jetbridge.mjs', '--version'], { cwd: other });
+  expect(await start()).toEqual({
+    stdout: '0.1.0\n',
+    stderr: 'Building Jetbridge, which takes a few seconds …\n',
+  });
+  expect(await start()).toEqual({ stdout: '0.1.0\n', stderr: '' });
+}, 60_000);
+
+/** The paths of all files below a folder of the repository. */
+function filesOf(folder: string): string[] {
+  return readdirSync(join(home, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => `${folder}/${file}`);
+}
