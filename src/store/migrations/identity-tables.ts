@@ -80,9 +80,10 @@ const identityIndexes: Index[] = [
     unique: true,
     where: 'deleted_at is null',
   },
+  // `travel_id` and `travel_email` have the connection last, because some searches are for all connections of the account.
   {
     name: 'travel_id',
-    columns: 'account, connection_id, travel_id',
+    columns: 'account, travel_id, connection_id',
     unique: true,
     where: 'travel_id is not null',
   },
@@ -100,14 +101,8 @@ const identityIndexes: Index[] = [
   { name: 'external_id', columns: 'account, connection_id, external_id, id, active, deleted_at' },
   {
     name: 'travel_email',
-    columns: 'account, connection_id, travel_email_key',
+    columns: 'account, travel_email_key, connection_id',
     where: 'travel_email_key is not null',
-  },
-  { name: 'unclaimed', columns: 'account, travel_id', where: 'claimed = 0' },
-  {
-    name: 'link_email',
-    columns: 'account, travel_email_key',
-    where: 'claimed = 1 and travel_email_key is not null',
   },
   { name: 'waiting', columns: 'account, waiting_for', where: 'waiting_for is not null' },
 
