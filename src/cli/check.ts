@@ -73,7 +73,7 @@ export async function checkConnectionNames(
   settings: Settings,
   connection: ConnectionSettings,
 ): Promise<{ faults: Fault[]; unchecked?: string }> {
-  const { faults, unchecked } = await checkMappingNames(settings, connection, { isOffline: false });
+  const { faults, unchecked } = await checkMappingNames(settings, connection);
   const [first] = unchecked;
   return first ? { faults, unchecked: uncheckedText(connection, first) } : { faults };
 }

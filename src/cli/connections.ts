@@ -8,7 +8,7 @@ import {
   type StoredConnection,
 } from '../store/connections.ts';
 import type { Database } from '../store/database.ts';
-import { openDatabase, openExistingDatabase } from '../store/open-database.ts';
+import { withDatabaseAt } from '../store/open-database.ts';
 import {
   type Action,
   countText,
@@ -207,17 +207,10 @@ function incompleteText(
 export async function withDatabase<E extends 0 | 1 | 'unconfirmed'>(
   shell: Shell,
   work: (database: Database, settings: Settings) => Promise<E>,
-  { mayCreate = false }: { mayCreate?: boolean } = {},
+  options: { mayCreate?: boolean } = {},
 ): Promise<E> {
   const settings = readSettings(shell.environment, shell.home);
-  const database = mayCreate
-    ? await openDatabase(settings, { exclusive: false })
-    : await openExistingDatabase(settings);
-  try {
-    return await work(database, settings);
-  } finally {
-    await database.close();
-  }
+  return withDatabaseAt(settings, (database) => work(database, settings), options);
 }
 
 /**

@@ -8,12 +8,12 @@ import { fieldName, previewReport } from './preview.ts';
 /** Formats the effect of a change of mapping: the report of the preview, the removed values, and whether it is held. */
 export function planText(
   preview: MappingPreview,
-  { connection, mapping }: { connection: string; mapping: string },
+  subject: { connection: string; mapping: string; isChange?: true },
 ): string {
   return [
-    previewReport(preview, { connection, mapping }),
+    previewReport(preview, subject),
     ...removalLines(preview),
-    ...(needsApproval(preview) ? [approvalText(connection)] : []),
+    ...(needsApproval(preview) ? [approvalText(subject.connection)] : []),
   ].join('\n\n');
 }
 

@@ -13,7 +13,7 @@ import type { MappingPreview } from '../provisioning/preview-mapping.ts';
 import { needsApproval } from '../provisioning/rules-change.ts';
 import type { MappingVersion, RulesStore } from '../provisioning/rules-ports.ts';
 import { ensureConnection } from '../store/connections.ts';
-import { displayLocation, hasDatabase, openDatabase } from '../store/open-database.ts';
+import { withDatabaseAt } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
 import { parseCount } from './arguments.ts';
@@ -105,29 +105,15 @@ function chooseConnection(shell: Shell, { connection: id }: MappingFlags): Mappi
   return connection && { settings, connection };
 }
 
-/** Like `chooseConnection`, for commands that need a database: none is created. */
-function chooseStored(shell: Shell, flags: MappingFlags): MappingSubject | undefined {
-  const subject = chooseConnection(shell, flags);
-  if (!subject || hasDatabase(subject.settings)) return subject;
-  const place = displayLocation(subject.settings);
-  shell.printError(
-    `There is no database in ${place}. Start the server once, or run this with its JETBRIDGE_DATA.`,
-  );
-  return undefined;
-}
-
 /** Opens the rules in force of the connection. A server may be running. */
-async function withRules<R>(
+function withRules<R>(
   { settings, connection }: MappingSubject,
   work: (rules: RulesStore) => Promise<R>,
 ): Promise<R> {
-  const database = await openDatabase(settings, { exclusive: false });
-  try {
+  return withDatabaseAt(settings, async (database) => {
     if (!database.scopes.has(connection.id)) await ensureConnection(database, connection);
-    return await work(provisioningStore(database).rules);
-  } finally {
-    await database.close();
-  }
+    return work(provisioningStore(database).rules);
+  });
 }
 
 /** Prints the mapping in force, or one of the history, in the form of a mapping file. */
@@ -135,7 +121,7 @@ export async function showMapping(
   shell: Shell,
   { generation, ...flags }: MappingFlags & { generation?: number },
 ): Promise<0 | 1> {
-  const subject = chooseStored(shell, flags);
+  const subject = chooseConnection(shell, flags);
   if (!subject) return 1;
   const version = await withRules(subject, (rules) => findVersion(rules, subject.connection.id, generation));
   if (!version) return printUnknownVersion(shell, subject, generation);
@@ -163,7 +149,7 @@ function versionLine({ connection }: MappingSubject, { appliedAt, ...version }: 
 
 /** Lists the history: a table, or one JSON object for each mapping. */
 export async function listHistory(shell: Shell, flags: MappingFlags): Promise<0 | 1> {
-  const subject = chooseStored(shell, flags);
+  const subject = chooseConnection(shell, flags);
   if (!subject) return 1;
   const versions = await withRules(subject, (rules) => listVersions(rules, subject.connection.id));
   if (versions.length === 0) return printUnknownVersion(shell, subject, undefined);
@@ -176,21 +162,16 @@ export async function listHistory(shell: Shell, flags: MappingFlags): Promise<0 
 export async function checkMapping(shell: Shell, file: string, flags: MappingFlags): Promise<0 | 1> {
   const subject = chooseConnection(shell, flags);
   if (!subject) return 1;
-  const { faults, unchecked } = await findFaults(subject, file);
+  const { settings, connection } = subject;
+  const read = readCandidate(file);
+  const { faults, unchecked }: Awaited<ReturnType<typeof checkConnectionNames>> =
+    'faults' in read
+      ? read
+      : await checkConnectionNames(settings, { ...connection, ...read, mappingFile: file });
   if (flags.json) shell.print(jsonLine({ file, faults, unchecked }));
   else if (faults.length > 0) throw new SettingsFault(faults);
   else shell.print(unchecked ?? `${file} is in order.`);
   return faults.length > 0 ? 1 : 0;
-}
-
-async function findFaults(
-  { settings, connection }: MappingSubject,
-  file: string,
-): Promise<Awaited<ReturnType<typeof checkConnectionNames>>> {
-  const faults: Fault[] = [];
-  const mapping = readMapping(resolve(file), faults);
-  if (!mapping) return { faults };
-  return checkConnectionNames(settings, { ...connection, mapping, mappingFile: file });
 }
 
 /** Prints what a mapping file would change for all people, compared with the mapping in force. */
@@ -199,9 +180,9 @@ export async function previewFile(
   file: string,
   { limit, ...flags }: MappingFlags & { limit?: number },
 ): Promise<0 | 1> {
-  const subject = chooseStored(shell, flags);
+  const subject = chooseConnection(shell, flags);
   if (!subject) return 1;
-  const preview = await previewChange(shell, subject, { mapping: readCandidate(file), limit });
+  const preview = await previewChange(shell, subject, { mapping: requireCandidate(file), limit });
   if (!preview) return 1;
   const { id } = subject.connection;
   if (flags.json)
@@ -210,11 +191,16 @@ export async function previewFile(
   return 0;
 }
 
-function readCandidate(file: string): Mapping {
+function readCandidate(file: string): { mapping: Mapping } | { faults: Fault[] } {
   const faults: Fault[] = [];
   const mapping = readMapping(resolve(file), faults);
-  if (!mapping) throw new SettingsFault(faults);
-  return mapping;
+  return mapping ? { mapping } : { faults };
+}
+
+function requireCandidate(file: string): Mapping {
+  const read = readCandidate(file);
+  if ('faults' in read) throw new SettingsFault(read.faults);
+  return read.mapping;
 }
 
 const EXAMPLES = 10;
@@ -235,9 +221,9 @@ export async function applyFile(
   file: string,
   flags: ChangeFlags,
 ): Promise<0 | 1 | 'unconfirmed'> {
-  const subject = chooseStored(shell, flags);
+  const subject = chooseConnection(shell, flags);
   if (!subject) return 1;
-  return changeMapping(shell, subject, { ...flags, mapping: readCandidate(file), name: file });
+  return changeMapping(shell, subject, { ...flags, mapping: requireCandidate(file), name: file });
 }
 
 /** Puts a mapping of the history in force again. Returns `unconfirmed` if only the plan was printed. */
@@ -246,7 +232,7 @@ export async function restoreMapping(
   generation: number,
   flags: ChangeFlags,
 ): Promise<0 | 1 | 'unconfirmed'> {
-  const subject = chooseStored(shell, flags);
+  const subject = chooseConnection(shell, flags);
   if (!subject) return 1;
   const version = await withRules(subject, (rules) => findVersion(rules, subject.connection.id, generation));
   if (!version) return printUnknownVersion(shell, subject, generation);
@@ -279,7 +265,7 @@ async function changeMapping(
     shell.print(
       jsonLine({ connection: connection.id, needsApproval: needsApproval(preview), plan: preview }),
     );
-  else shell.print(planText(preview, { connection: connection.id, mapping: name }));
+  else shell.print(planText(preview, { connection: connection.id, mapping: name, isChange: true }));
   if (!yes) {
     if (!shell.ask) return 'unconfirmed';
     const answer = await shell.ask(`Put ${name} in force for connection ${connection.id}? [y/N] `);

@@ -159,10 +159,15 @@ interface PreviewSubject {
   connection: string;
   /** The file of the new mapping; undefined if the current mapping was compared with the values sent last. */
   mapping: string | undefined;
+  /** True if the mapping is put in force afterwards, or may be. */
+  isChange?: true;
 }
 
 /** Formats a preview: totals, numbers by field and by finding, then examples. */
-export function previewReport(preview: MappingPreview, { connection, mapping }: PreviewSubject): string {
+export function previewReport(
+  preview: MappingPreview,
+  { connection, mapping, isChange }: PreviewSubject,
+): string {
   const { examples, names } = preview;
   const touched = preview.changed + preview.created + preview.pending;
   const compared =
@@ -170,7 +175,7 @@ export function previewReport(preview: MappingPreview, { connection, mapping }: 
       ? 'the present mapping, beside what was sent'
       : `${mapping}, beside the present mapping`;
   return [
-    `Connection ${connection}: ${compared}. Nothing was written or sent.`,
+    `Connection ${connection}: ${compared}.${isChange ? '' : ' Nothing was written or sent.'}`,
     ...mappingFaultLines(preview),
     summaryText(preview),
     ...(preview.fields.length > 0 ? [fieldsTable(preview)] : []),

@@ -1,12 +1,13 @@
 import type { Fault } from '../config/faults.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
+import type { Database } from '../store/database.ts';
 import { hasDatabase } from '../store/open-database.ts';
 import { checkNames, type NameFault } from '../translator/check-names.ts';
 import { findUnknownExtensionNames } from '../translator/extension-names.ts';
 import { compileRules } from '../translator/rules.ts';
 import { noLookups } from '../translator/translation.ts';
-import { readConnectionMapping, readLookups, readOwnUser } from './offline.ts';
+import { probeTravel, readConnectionMapping, readLookups } from './offline.ts';
 
 /** How messages name the mapping of a connection whose settings name no file. */
 export const MAPPING_IN_FORCE = 'the mapping in force';
@@ -23,17 +24,24 @@ export interface ConnectionCheck {
 /** `offline`: no call was wanted; `neverStarted`: the embedded travel service has no database yet. */
 type UncheckedReason = 'offline' | 'neverStarted' | TravelFailure;
 
+interface CheckOptions {
+  /** True if no call may be made. */
+  isOffline?: boolean;
+  /** The database of the settings, if the caller has opened it. */
+  database?: Database | undefined;
+}
+
 /** Tries the credential of a connection, and looks up each name of its mapping in the travel API. */
 export async function checkConnection(
   settings: Settings,
   connection: ConnectionSettings,
-  { isOffline = false }: { isOffline?: boolean } = {},
+  options: CheckOptions = {},
 ): Promise<ConnectionCheck> {
   const { mappingFile = MAPPING_IN_FORCE } = connection;
-  const mapping = await readConnectionMapping(settings, connection);
+  const mapping = await readConnectionMapping(settings, connection, options.database);
   const warnings = findUnknownExtensionNames(mapping).map((warning) => ({ file: mappingFile, ...warning }));
-  const credential = isOffline ? nothingFound : await checkCredential(settings, connection);
-  const names = await checkMappingNames(settings, connection, { isOffline });
+  const credential = options.isOffline ? nothingFound : await checkCredential(settings, connection);
+  const names = await checkMappingNames(settings, connection, options);
   return {
     warnings,
     faults: [...credential.faults, ...names.faults],
@@ -49,7 +57,7 @@ const nothingFound: Found = { faults: [], unchecked: [] };
 async function checkCredential(settings: Settings, connection: ConnectionSettings): Promise<Found> {
   const { url, keyEnv } = connection.travelApi;
   if (url === 'embedded') return nothingFound;
-  const answer = await readOwnUser(settings, connection);
+  const { answer } = await probeTravel(settings, connection);
   if (answer.kind === 'ok') return nothingFound;
   if (answer.kind !== 'unauthorized')
     return { faults: [], unchecked: [{ subject: 'credential', reason: answer }] };
@@ -62,10 +70,10 @@ async function checkCredential(settings: Settings, connection: ConnectionSetting
 export async function checkMappingNames(
   settings: Settings,
   connection: ConnectionSettings,
-  { isOffline }: { isOffline: boolean },
+  { isOffline = false, database }: CheckOptions = {},
 ): Promise<Found> {
   const { id, mappingFile = MAPPING_IN_FORCE, travelApi } = connection;
-  const mapping = await readConnectionMapping(settings, connection);
+  const mapping = await readConnectionMapping(settings, connection, database);
   const toFaults = (found: NameFault[]): Fault[] =>
     found.map(({ path, problem, remedy, origin }) => {
       const file = origin === 'file' ? mappingFile : `connection ${id}:`;
@@ -80,7 +88,7 @@ export async function checkMappingNames(
   });
   if (isOffline) return unchecked('offline');
   if (travelApi.url === 'embedded' && !hasDatabase(settings)) return unchecked('neverStarted');
-  const lookups = await readLookups(settings, connection);
+  const lookups = await readLookups(settings, connection, database);
   if (lookups.kind !== 'ok') return unchecked(lookups);
   const rules = compileRules(mapping, lookups.value.scimUserMappings);
   return { faults: toFaults(checkNames(rules, lookups.value)), unchecked: [] };

@@ -33,11 +33,21 @@ const CLOCK_TOLERANCE_MS = 5_000;
 /** The number of people whose translation is tried. */
 const SAMPLE = 100;
 
+/** Returns the free space of the disk that contains a folder, in bytes. */
+type MeasureFreeSpace = (folder: string) => number;
+
 /** Runs all checks, beside a running server or without one. Changes no data, except for a probe write to the database. */
-export async function runDoctor(settings: Settings, now: number): Promise<DoctorResult[]> {
+export async function runDoctor(
+  settings: Settings,
+  now: number,
+  measureFreeSpace: MeasureFreeSpace = freeSpace,
+): Promise<DoctorResult[]> {
   const { results, database } = await openForChecks(settings);
   try {
-    results.push(...localResults(settings, now));
+    results.push(
+      ...toResults('data folder', checkFolder(settings, measureFreeSpace)),
+      ...toResults('certificate', checkCertificate(settings, now)),
+    );
     if (database)
       for (const { check, run } of databaseChecks)
         results.push(...toResults(check, await run({ settings, database, now })));
@@ -74,19 +84,16 @@ async function openForChecks(settings: Settings): Promise<OpenForChecks> {
   }
 }
 
-function localResults(settings: Settings, now: number): DoctorResult[] {
-  return [
-    ...toResults('data folder', checkFolder(settings)),
-    ...toResults('certificate', checkCertificate(settings, now)),
-  ];
+function freeSpace(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
 }
 
 /** On PostgreSQL, the data folder need not exist. */
-function checkFolder({ data }: Settings): Finding[] {
+function checkFolder({ data }: Settings, measureFreeSpace: MeasureFreeSpace): Finding[] {
   const folder = statSync(data, { throwIfNoEntry: false });
   if (!folder) return [];
-  const { bavail, bsize } = statfsSync(data);
-  const free = bavail * bsize;
+  const free = measureFreeSpace(data);
   const isOpen = (folder.mode & 0o077) !== 0;
   const space: Finding[] =
     free >= LITTLE_SPACE
@@ -182,10 +189,7 @@ async function connectionResults(
     return toResults(`travel API of ${connection.id}`, travel);
   return [
     ...toResults(`travel API of ${connection.id}`, travel),
-    ...toResults(
-      `mapping of ${connection.id}`,
-      await checkMapping(settings, connection, database !== undefined),
-    ),
+    ...toResults(`mapping of ${connection.id}`, await checkMapping(settings, connection, database)),
   ];
 }
 
@@ -223,9 +227,11 @@ function travelRemedy(text: string): string {
 async function checkMapping(
   settings: Settings,
   connection: ConnectionSettings,
-  hasData: boolean,
+  database: Database | undefined,
 ): Promise<Finding[]> {
-  const { faults, warnings } = await checkConnection(settings, connection);
+  // Without the database, the mapping in force is unknown.
+  if (!database && !connection.mapping) return [];
+  const { faults, warnings } = await checkConnection(settings, connection, { database });
   const toFinding =
     (state: Finding['state']) =>
     ({ file, path, problem, remedy }: (typeof faults)[number]): Finding => ({
@@ -237,7 +243,7 @@ async function checkMapping(
     ...faults.filter(({ file }) => file !== 'environment').map(toFinding('fault')),
     ...warnings.map(toFinding('warning')),
   ];
-  const sample = hasData ? await translateSample(settings, connection, SAMPLE) : undefined;
+  const sample = database && (await translateSample({ settings, database, connection }, SAMPLE));
   if (!sample || sample.findings.size === 0) {
     const text = sample
       ? `translates ${peopleText(sample.people)} without findings`

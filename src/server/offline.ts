@@ -13,7 +13,7 @@ import type { TravelAnswer, TravelFailure } from '../provisioning/travel-ports.t
 import type { ScimResource } from '../schema/resource.ts';
 import { ensureConnection } from '../store/connections.ts';
 import type { Database } from '../store/database.ts';
-import { hasDatabase, openDatabase } from '../store/open-database.ts';
+import { hasDatabase, withDatabaseAt } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Mapping } from '../translator/mapping-file.ts';
 import { compileRules, type Rules } from '../translator/rules.ts';
@@ -27,32 +27,20 @@ import { systemRuntime } from './runtime.ts';
 
 // Functions for commands that run beside a server. They change no stored data and serve no other client.
 
-/** Reads the lookups (names and ids that mappings use) of a connection from its travel API. */
+/**
+ * Reads the lookups (names and ids that mappings use) of a connection from its travel API. `database` is the database of
+ * the settings, if the caller has opened it: the embedded travel service needs it.
+ */
 export function readLookups(
   settings: Settings,
   connection: ConnectionSettings,
+  database?: Database,
 ): Promise<TravelAnswer<Lookups>> {
-  return askTravel(settings, connection, ({ connection: { lookups } }) => lookups.current());
-}
-
-/** Reads the travel user to whom the credential of a connection belongs. */
-export function readOwnUser(
-  settings: Settings,
-  connection: ConnectionSettings,
-): Promise<TravelAnswer<TravelUser>> {
-  return askTravel(settings, connection, ({ connection: { lookups } }) => lookups.readOwnUser());
-}
-
-function askTravel<T>(
-  settings: Settings,
-  connection: ConnectionSettings,
-  read: (connected: OpenConnection) => Promise<TravelAnswer<T>>,
-): Promise<TravelAnswer<T>> {
+  const read = ({ connection: { lookups } }: OpenConnection) => lookups.current();
   if (connection.travelApi.url !== 'embedded')
     return withConnection({ settings, connection }, noEmbeddedService, read);
-  return withDatabase(settings, (database) =>
-    withEmbeddedConnection({ settings, database, connection }, read),
-  );
+  const ask = (open: Database) => withEmbeddedConnection({ settings, database: open, connection }, read);
+  return database ? ask(database) : withDatabaseAt(settings, ask, { mayCreate: true });
 }
 
 /** The answer of a travel API to the question for the bridge's own user. */
@@ -86,29 +74,26 @@ export interface SampleFindings {
 
 /** Translates up to `limit` people of a connection with its mapping. Returns undefined if the travel API cannot be read. */
 export async function translateSample(
-  settings: Settings,
-  connection: ConnectionSettings,
+  { settings, database, connection }: OfflineDeps,
   limit: number,
 ): Promise<SampleFindings | undefined> {
-  const lookups = await readLookups(settings, connection);
+  const lookups = await readLookups(settings, connection, database);
   if (lookups.kind !== 'ok') return undefined;
-  const mapping = await readConnectionMapping(settings, connection);
+  const mapping = await readConnectionMapping(settings, connection, database);
   const rules = compileRules(mapping, lookups.value.scimUserMappings);
-  return withDatabase(settings, async (database) => {
-    if (!database.scopes.has(connection.id)) return { people: 0, findings: new Map() };
-    const { identities, references } = provisioningStore(database);
-    const readOnly = { identities, references: readOnlyReferences(references.findRows) };
-    const page = await identities.findPage(connection.id, 0, limit);
-    const people = page.identities.filter(({ claimed }) => claimed);
-    const found = new Map<string, number>();
-    for (const identity of people) {
-      const resolved = await resolveReferences(readOnly, { identity }, rules);
-      const snapshot = { lookups: lookups.value, references: resolved.references };
-      for (const { code } of toTravel(rules, identity.desired, snapshot).findings)
-        found.set(code, (found.get(code) ?? 0) + 1);
-    }
-    return { people: people.length, findings: found };
-  });
+  if (!database.scopes.has(connection.id)) return { people: 0, findings: new Map() };
+  const { identities, references } = provisioningStore(database);
+  const readOnly = { identities, references: readOnlyReferences(references.findRows) };
+  const page = await identities.findPage(connection.id, 0, limit);
+  const people = page.identities.filter(({ claimed }) => claimed);
+  const found = new Map<string, number>();
+  for (const identity of people) {
+    const resolved = await resolveReferences(readOnly, { identity }, rules);
+    const snapshot = { lookups: lookups.value, references: resolved.references };
+    for (const { code } of toTravel(rules, identity.desired, snapshot).findings)
+      found.set(code, (found.get(code) ?? 0) + 1);
+  }
+  return { people: people.length, findings: found };
 }
 
 /** Resolves the managers that a user's attributes name, from the stored identities of the connection. */
@@ -118,7 +103,7 @@ export async function readManagers(
   { rules, user }: { rules: Rules; user: ScimResource },
 ): Promise<ReadonlyMap<string, Reference>> {
   if (!hasDatabase(settings)) return new Map();
-  return withDatabase(settings, async (database) => {
+  return withDatabaseAt(settings, async (database) => {
     // The server has not been started with this connection.
     if (!database.scopes.has(connection.id)) return new Map();
     const { identities, references } = provisioningStore(database);
@@ -139,14 +124,16 @@ export async function readManagers(
 export async function readConnectionMapping(
   settings: Settings,
   connection: ConnectionSettings,
+  database?: Database,
 ): Promise<Mapping> {
   if (connection.mapping) return connection.mapping;
-  if (!hasDatabase(settings)) return defaultMapping;
-  return withDatabase(settings, async (database) => {
-    if (!database.scopes.has(connection.id)) return defaultMapping;
-    const inForce = await provisioningStore(database).rules.find(connection.id);
+  const find = async (open: Database) => {
+    if (!open.scopes.has(connection.id)) return defaultMapping;
+    const inForce = await provisioningStore(open).rules.find(connection.id);
     return (inForce && mappingOf(inForce)) ?? defaultMapping;
-  });
+  };
+  if (database) return find(database);
+  return hasDatabase(settings) ? withDatabaseAt(settings, find) : defaultMapping;
 }
 
 /**
@@ -158,7 +145,7 @@ export function previewMapping(
   connection: ConnectionSettings,
   options: PreviewOptions,
 ): Promise<MappingPreview | TravelFailure> {
-  return withDatabase(settings, async (database) => {
+  return withDatabaseAt(settings, async (database) => {
     // A connection that exists stays in its account, which a running server uses.
     if (!database.scopes.has(connection.id)) await ensureConnection(database, connection);
     const inForce = await provisioningStore(database).rules.find(connection.id);
@@ -201,16 +188,8 @@ function silentRuntime() {
   return systemRuntime(createLog('silent'));
 }
 
-async function withDatabase<T>(settings: Settings, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openDatabase(settings, { exclusive: false });
-  try {
-    return await work(database);
-  } finally {
-    await database.close();
-  }
-}
-
-interface OfflineDeps {
+/** The database, and a connection in it that the settings have. */
+export interface OfflineDeps {
   settings: Settings;
   database: Database;
   connection: ConnectionSettings;

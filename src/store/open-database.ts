@@ -28,6 +28,24 @@ export async function openExistingDatabase(location: DatabaseLocation): Promise<
   return openDatabase(location, { exclusive: false });
 }
 
+/**
+ * Opens the database for `work`, beside a server or not, and closes it. Without `mayCreate`, throws NoDatabase if there is none.
+ */
+export async function withDatabaseAt<T>(
+  location: DatabaseLocation,
+  work: (database: Database) => Promise<T>,
+  { mayCreate = false }: { mayCreate?: boolean } = {},
+): Promise<T> {
+  const database = mayCreate
+    ? await openDatabase(location, { exclusive: false })
+    : await openExistingDatabase(location);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
 /** Thrown if the data folder contains no database. */
 export class NoDatabase extends Error {
   constructor(directory: string) {

@@ -352,6 +352,9 @@ reception gets a traveler
   });
 
   it('reports that there are no people, and a connection that the settings do not have', async () => {
+    const noData = await runJetbridge(['preview', '--people'], data);
+    expect(noData).toMatchObject({ code: 1, err: expect.stringMatching(/^There is no data in /) });
+    await runJetbridge(['sample-data', '--users', '1', '--trips', '0'], data);
     const nobodyThere = await runJetbridge(['preview', '--people'], data);
     expect(nobodyThere).toMatchObject({ code: 0, err: '' });
     expect(nobodyThere.out).toContain('0 people looked at:');
@@ -367,6 +370,7 @@ reception gets a traveler
     const faulty = file('mapping.json', { colour: 'blue' });
     const mapping = await runJetbridge(['preview', '--people', '--mapping', faulty], data);
     expect(mapping).toMatchObject({ code: 1, out: '', err: expect.stringContaining('colour: unknown key') });
+    await runJetbridge(['sample-data', '--users', '1', '--trips', '0'], data);
     const silent = await runJetbridge(['preview', '--people'], { ...data, ...nobody });
     expect(silent).toMatchObject({ code: 1, out: '', err: expect.stringContaining('check TRAVEL_API_URL') });
   });

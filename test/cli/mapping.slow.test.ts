@@ -86,6 +86,9 @@ test('a mapping is put in force while the server runs, listed, shown and taken b
   const file = mappingFile('nickName');
   const preview = await mapping('preview', file);
   expect(preview).toMatchObject({ code: 0 });
+  expect(preview.out).toMatch(
+    /^Connection default: .*beside the present mapping\. Nothing was written or sent\.\n/,
+  );
   expect(preview.out).toMatch(/ 1 {2}would change/);
   expect(preview.out).toContain('firstName: "Ada" → "Addie"');
   expect(await mapping('check', file)).toMatchObject({ code: 0, out: `${file} is in order.\n` });
@@ -98,6 +101,7 @@ test('a mapping is put in force while the server runs, listed, shown and taken b
   expect(JSON.parse((await mapping('show')).out)).toEqual({ scimUserMapping: [] });
   const applied = await mapping('apply', file, '--yes');
   expect(applied).toMatchObject({ code: 0 });
+  expect(applied.out).not.toContain('Nothing was written');
   expect(applied.out).toMatch(/In force for connection default, generation \d+\.\n$/);
   await changeTitle();
   await eventually(async () => expect(await firstNames()).toEqual(['Addie']));
@@ -182,7 +186,7 @@ test('of two admins who apply at once, the second learns what the first has chan
 test('no database is created, and one of several connections must be named', async () => {
   expect(await mapping('show')).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/^There is no database in .*Start the server once/),
+    err: expect.stringMatching(/^There is no data in .*start the server once/),
   });
   settings.remove();
   useSettings({ okta: {}, entra: {} });
