@@ -99,7 +99,7 @@ export interface FeedDeps extends RecordDeps {
 
 /**
  * Applies events, given newest first. Only the newest event of each traveler counts. Most events report writes of the
- * bridge itself: they equal the observed value and change nothing. Returns false if something could not be read; the
+ * bridge itself: they equal the observed value and change nothing. Returns false if the rules could not be read; the
  * events must then be applied again.
  */
 export async function applyFeedEvents(
@@ -117,7 +117,7 @@ export async function applyFeedEvents(
   }
   const isDeletion = ({ kind }: { kind: string }) => kind === 'user.deleted';
   const people = [...newest.values()];
-  const areAllRead = await recordChanged(
+  const areApplied = await recordChanged(
     deps,
     connection,
     people.filter((event) => !isDeletion(event)).map(({ traveler }) => traveler),
@@ -128,7 +128,7 @@ export async function applyFeedEvents(
     people.filter(isDeletion).map(({ traveler }) => traveler),
   );
   await notifyEmailWaiters(deps, connection, freedAddresses(events, newest));
-  return areAllRead;
+  return areApplied;
 }
 
 async function recordChanged(
@@ -145,7 +145,8 @@ async function recordChanged(
   const since = deps.runtime.now();
   // A traveler cannot be translated to a SCIM user without the rules.
   if ('kind' in snapshot) return false;
-  return (await recordTravelers(deps, { connection, rulesSnapshot: snapshot, since }, changed)).areAllRead;
+  await recordTravelers(deps, { connection, rulesSnapshot: snapshot, since }, changed);
+  return true;
 }
 
 /** Deletes unclaimed identities; claimed ones are marked, and their next reconciliation finds the traveler missing. */

@@ -179,6 +179,11 @@ export interface Identity {
    * traveler for deleted. It is never read back; without it, `lastModified` is used.
    */
   writtenAt?: number;
+  /**
+   * The time at which an attempt linked the traveler, by `Runtime.now`: an import that began earlier does not take the
+   * traveler for deleted. It is never read back.
+   */
+  linkedAt?: number;
 }
 
 /** The outcome of one reconciliation. Saving it replaces these members of the identity. */
@@ -198,6 +203,7 @@ export type Outcome = Pick<
   | 'state'
   | 'attempts'
   | 'nextAttemptAt'
+  | 'linkedAt'
 >;
 
 /** True for a user that the IdP has deactivated or deleted. */

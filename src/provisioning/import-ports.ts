@@ -39,8 +39,8 @@ export interface Imports {
    */
   saveUnclaimed(identities: Identity[], seenAt: number): Promise<void>;
   /**
-   * Saves the observed travelers of claimed identities. If an identity has a lease, or its observed value differs from
-   * `before`, the observed value is cleared instead, so that the next reconciliation reads the traveler.
+   * Saves the observed travelers of claimed identities and makes these dirty. If an identity has a lease, or its observed
+   * value differs from `before`, the observed value is cleared instead, so that the next reconciliation reads the traveler.
    */
   saveObserved(connection: string, seen: SeenTraveler[], seenAt: number): Promise<void>;
   /**

@@ -86,11 +86,11 @@ export function importer(deps: ImportDeps): Importer {
       const context = { connection, rulesSnapshot: snapshot, since: deps.runtime.now() };
       const result = await readAllPages(deps, context, onPage);
       if ('kind' in result) return result;
-      const { known: seen, unreadable, ...counted } = result;
+      const { known: seen, listed, unreadable, ...counted } = result;
       warnOfUnreadable(deps, connection, unreadable);
       const passedOver = unreadable.length > 0 ? { unreadable: unreadable.length } : {};
       const imported: ImportResult = { ...counted, ...passedOver };
-      const missing = await deps.imports.findMissing(connection.id, context.since);
+      const missing = await findMissing(deps, context, listed);
       const share = { known: seen + missing.length, seen };
       const isIncomplete = !acceptMissing && isTooSmall(share, connection.minimumShare);
       if (isIncomplete) logIncomplete(deps, connection, share);
@@ -107,11 +107,29 @@ function isTooSmall({ known, seen }: SeenShare, minimumShare: number): boolean {
   return known >= MIN_KNOWN && seen < minimumShare * known;
 }
 
+/**
+ * Returns the identities whose traveler is missing from the list. A traveler that was listed just before an attempt has
+ * linked it is not missing, and counts as seen.
+ */
+async function findMissing(
+  { imports }: ImportDeps,
+  { connection, since }: ObservationContext,
+  listed: ReadonlySet<string>,
+): Promise<MissingTraveler[]> {
+  const unseen = await imports.findMissing(connection.id, since);
+  const isListed = ({ travelId }: MissingTraveler) => listed.has(travelId);
+  const linked = unseen.filter(isListed).map(({ id }) => id);
+  await imports.markSeen(connection.id, linked, since);
+  return unseen.filter((identity) => !isListed(identity));
+}
+
 interface ReadResult {
   read: number;
   complete: boolean;
   /** The number of listed travelers that had a live identity before. */
   known: number;
+  /** The ids of all listed travelers. */
+  listed: ReadonlySet<string>;
   /** The ids of the travelers that cannot be parsed; undefined for one without an id. */
   unreadable: (string | undefined)[];
 }
@@ -123,7 +141,7 @@ async function readAllPages(
 ): Promise<ReadResult | TravelFailure> {
   const seen = new Set<string>();
   const totals = new Set<number | undefined>();
-  const result: ReadResult = { read: 0, complete: false, known: 0, unreadable: [] };
+  const result: ReadResult = { read: 0, complete: false, known: 0, listed: seen, unreadable: [] };
   let listed = 0;
   for await (const batch of readTravelerPages(context.connection.travel)) {
     if ('kind' in batch) return batch;
@@ -158,7 +176,7 @@ async function recordPages(
 ): Promise<string[]> {
   // If the list has changed between two pages, a traveler may be on both.
   const travelers = new Map(pages.flatMap(({ users }) => users).map((user) => [user.id, user]));
-  const { known } = await recordTravelers(deps, context, [...travelers.values()]);
+  const known = await recordTravelers(deps, context, [...travelers.values()]);
   const ids = pages.flatMap(({ unreadable }) => unreadable).filter((id) => id !== undefined);
   return ids.length === 0 ? known : [...known, ...(await recordPresent(deps, context, ids))];
 }

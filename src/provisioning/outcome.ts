@@ -21,7 +21,8 @@ export function toOutcome(
   },
 ): Outcome {
   const trace = 'kind' in translated ? identity.trace : translated.translation.trace;
-  const common = { ...draft, trace, rulesGeneration };
+  const isLinked = draft.travelId !== undefined && draft.travelId !== identity.travelId;
+  const common = { ...draft, trace, rulesGeneration, ...(isLinked ? { linkedAt: now() } : {}) };
   if (end.kind === 'state') {
     const progress = withSettledVersion(identity, withNextLateCheck(draft.progress, now()));
     return { ...common, progress, state: end.state, attempts: 0, nextAttemptAt: undefined };

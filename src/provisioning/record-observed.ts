@@ -6,7 +6,6 @@ import { newIdentity } from './create-user.ts';
 import { addressKey, isParkingAddress } from './email-conflicts.ts';
 import type { Identity } from './identity.ts';
 import type { Imports, KnownTraveler } from './import-ports.ts';
-import { markDirty } from './notify-dependents.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { ReconcileQueue } from './store-ports.ts';
@@ -26,24 +25,16 @@ export interface ObservationContext {
   since: number;
 }
 
-/** The result of `recordTravelers`. */
-export interface RecordedTravelers {
-  /** False if a traveler should have been read again and that failed. The stored identity is then unchanged. */
-  areAllRead: boolean;
-  /** The ids of the travelers that had a live identity in the connection before. */
-  known: string[];
-}
-
 /**
  * Saves travelers that were read from the travel API. A claimed identity gets a new observed state; for every other
  * traveler an unclaimed identity is inserted or updated. Can run concurrently with every other operation, and
- * repeatedly.
+ * repeatedly. Returns the ids of the travelers that had a live identity in the connection before.
  */
 export async function recordTravelers(
   deps: RecordDeps,
   { connection, rulesSnapshot, since }: ObservationContext,
   travelers: TravelUser[],
-): Promise<RecordedTravelers> {
+): Promise<string[]> {
   const ids = travelers.map(({ id }) => id);
   const identities = await deps.imports.findKnown(connection.id, ids);
   const known = new Map(identities.map((identity) => [identity.travelId, identity]));
@@ -73,12 +64,12 @@ export async function recordTravelers(
   for (const traveler of others)
     await notifyIfAddressFreed(deps, connection, { before: known.get(traveler.id), traveler });
   const claimed = travelers.filter(isClaimed);
-  const areAllRead = await recordClaimed(
+  await recordClaimed(
     deps,
     { connection, rulesSnapshot, since },
     claimed.map((traveler) => ({ traveler, identity: known.get(traveler.id) })),
   );
-  return { areAllRead, known: travelIdsOfLive(identities) };
+  return travelIdsOfLive(identities);
 }
 
 /**
@@ -107,14 +98,13 @@ function travelIdsOfLive(identities: KnownTraveler[]): string[] {
 
 /**
  * Saves the observed state of claimed identities. If a traveler differs from the stored state, it is read again,
- * because the page may be older than the last PATCH of the bridge. Returns false if one could not be read.
+ * because the page may be older than the last PATCH of the bridge. If that fails, the next reconciliation reads it.
  */
 async function recordClaimed(
   deps: RecordDeps,
   { connection, since }: ObservationContext,
   pairs: { traveler: TravelUser; identity: KnownTraveler | undefined }[],
-): Promise<boolean> {
-  let areAllRead = true;
+): Promise<void> {
   const seen: string[] = [];
   for (const { traveler, identity } of pairs) {
     if (!identity) continue;
@@ -131,7 +121,7 @@ async function recordClaimed(
     }
     const answer = await connection.travel.read(traveler.id);
     if (answer.kind !== 'ok' && answer.kind !== 'notFound') {
-      areAllRead = false;
+      await markStale(deps, connection, [identity.id]);
       continue;
     }
     const observed = answer.kind === 'ok' ? answer.value : undefined;
@@ -141,12 +131,10 @@ async function recordClaimed(
     }
     const { id, observed: known } = identity;
     await deps.imports.saveObserved(connection.id, [{ id, observed, before: known }], since);
-    await deps.reconcileQueue.markDirty(connection.id, [identity.id], deps.runtime.now());
     if (observed) await notifyIfAddressFreed(deps, connection, { before: identity, traveler: observed });
     deps.wake();
   }
   await deps.imports.markSeen(connection.id, seen, since);
-  return areAllRead;
 }
 
 /** Makes the identities dirty that wait for an address which a traveler lost by a change in the travel service. */
@@ -161,15 +149,12 @@ async function notifyIfAddressFreed(
   deps.wake();
 }
 
-/** Removes the observed state of linked identities, so that the next reconciliation reads their travelers. */
+/** Removes the observed state of linked identities and makes them dirty: their reconciliation reads the travelers. */
 export async function markStale(deps: RecordDeps, connection: Connection, ids: string[]): Promise<void> {
-  const now = deps.runtime.now();
-  await deps.imports.saveObserved(
-    connection.id,
-    ids.map((id) => ({ id, observed: undefined })),
-    now,
-  );
-  await markDirty(deps, connection.id, ids);
+  if (ids.length === 0) return;
+  const stale = ids.map((id) => ({ id, observed: undefined }));
+  await deps.imports.saveObserved(connection.id, stale, deps.runtime.now());
+  deps.wake();
 }
 
 /** The identity of a traveler that no IdP has written yet: its desired state is the traveler, translated to SCIM. */

@@ -157,13 +157,18 @@ function hasSameKeys(identity: Identity, before: Identity): boolean {
 function raisedColumns(row: ExpressionBuilder<Tables, 'identity'>, writtenAt: number) {
   return {
     revision: row('revision', '+', 1),
-    seen_at: row
-      .case()
-      .when('seen_at', '>', writtenAt)
-      .then(row.ref('seen_at'))
-      .else(row.cast<number>(row.val(writtenAt), 'bigint'))
-      .end(),
+    seen_at: laterSeenAt(row, writtenAt),
   };
+}
+
+/** The later one of the stored `seen_at` and this time. */
+export function laterSeenAt(row: ExpressionBuilder<Tables, 'identity'>, at: number) {
+  return row
+    .case()
+    .when('seen_at', '>', at)
+    .then(row.ref('seen_at'))
+    .else(row.cast<number>(row.val(at), 'bigint'))
+    .end();
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Dialect } from './dialect.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import { observedColumns } from './identity-row.ts';
 import { batches, parseJson } from './queries.ts';
+import { dirtyColumns } from './reconcile-queue.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 import { saveUnclaimed } from './unclaimed-identities.ts';
 
@@ -119,9 +120,10 @@ interface Observation {
 }
 
 /**
- * Saves observed travelers and records that the import has seen them. If an identity has a lease, or its stored
- * observation differs from `before`, the new observation may be outdated: the stored one is cleared, so that the next
- * reconciliation reads the traveler.
+ * Saves observed travelers, makes their identities dirty and records that the import has seen them. If an identity has a
+ * lease, or its stored observation differs from `before`, the new observation may be outdated: the stored one is cleared,
+ * so that the next reconciliation reads the traveler. All of it is one transaction: if a reconciliation or the process
+ * ended in between, the identity would be clean, and no later import would see a change.
  */
 export async function saveObserved(
   { transaction, dialect }: Database,
@@ -155,16 +157,15 @@ async function saveObservedBatch(
     const isOutdated = observation.before !== undefined && !isStoredAs(row.observed, observation.before);
     await tx
       .updateTable('identity')
-      .set((identity) => ({
-        ...observedColumns(isHeld || isOutdated ? undefined : observation.observed),
-        // A write that is just being planned with the earlier observation is planned again.
-        ...(isHeld ? {} : { revision: identity('revision', '+', 1) }),
-      }))
+      .set(observedColumns(isHeld || isOutdated ? undefined : observation.observed))
       .where(inScope(scope))
       .where('id', '=', observation.id)
       .execute();
   }
-  const mark = tx.updateTable('identity').set({ seen_at: seenAt });
+  // The higher revision makes writes and attempts that began with the earlier observation begin again.
+  const mark = tx
+    .updateTable('identity')
+    .set((identity) => ({ ...dirtyColumns(identity, seenAt), seen_at: seenAt }));
   await mark.where(inScope(scope)).where('id', 'in', ids).execute();
 }
 

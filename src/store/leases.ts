@@ -1,11 +1,11 @@
-import { type Kysely, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { Outcome } from '../provisioning/identity.ts';
 import type { Announcement, LeasedOutcome, Leases } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { deleteUnclaimedOf } from './delete-identities.ts';
 import { type Dialect, timeAfter } from './dialect.ts';
-import { releaseTraveler } from './identity-changes.ts';
+import { laterSeenAt, releaseTraveler } from './identity-changes.ts';
 import {
   creatingColumns,
   observedColumns,
@@ -16,7 +16,7 @@ import {
   toAppliedJson,
   toIdentity,
 } from './identity-row.ts';
-import { compiledQuery, pick } from './queries.ts';
+import { compiledQuery, compiledQueryVariants, pick } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
@@ -164,7 +164,9 @@ async function updateWithOutcome(
     const [kept] = (await updateOutcomeOnly(tx, { ...holder, ...columns, travel_id, travel_email_key })).rows;
     if (kept) return kept;
   }
-  const [row] = (await updateOutcome(tx, { ...holder, ...columns })).rows;
+  const { linkedAt } = outcome;
+  const update = updateOutcome({ isLinked: linkedAt !== undefined });
+  const [row] = (await update(tx, { ...holder, ...columns, linkedAt: linkedAt ?? 0 })).rows;
   return row;
 }
 
@@ -212,50 +214,56 @@ const updateOutcomeOnly = compiledQuery(
 
 type Columns = ReturnType<typeof outcomeColumns>;
 
-const updateOutcome = compiledQuery((db, placeholders: LeaseHolder & Columns & { known: number }) => {
-  const { id, token, known, state, next_attempt_at, observed, travel_email_key } = placeholders;
-  return db
-    .updateTable('identity')
-    .set((row) => {
-      const isCurrent = row('revision', '=', known);
-      // If the observed traveler was cleared during the attempt, it stays cleared, so that the next attempt reads the
-      // traveler.
-      const ifMarkedForReading = row
-        .case()
-        .when(
-          row.and([
-            row('revision', '<>', known),
-            row('travel_id', 'is not', null),
-            row('observed', 'is', null),
-          ]),
-        );
-      return {
-        ...pick(placeholders, outcomeColumnNames),
-        observed: ifMarkedForReading
-          .then(null)
-          .else(row.cast<string | null>(row.val(observed), 'text'))
-          .end(),
-        travel_email_key: ifMarkedForReading
-          .then(null)
-          .else(row.cast<string | null>(row.val(travel_email_key), 'text'))
-          .end(),
-        state: row.case().when(isCurrent).then(state).else('dirty').end(),
-        next_attempt_at: row
-          .case()
-          .when(isCurrent)
-          .then(row.cast<number>(row.val(next_attempt_at), 'bigint'))
-          .else(row.cast<number>(row.val(0), 'bigint'))
-          .end(),
-        revision: row('revision', '+', 1),
-        lease_token: null,
-        lease_until: null,
-      };
-    })
-    .where(inScope(placeholders))
-    .where('id', '=', id)
-    .where('lease_token', '=', token)
-    .returning('revision');
-});
+type OutcomeValues = LeaseHolder & Columns & { known: number; linkedAt: number };
+
+/** `isLinked`: the attempt has linked the traveler, which counts as seen by an import that has begun before. */
+const updateOutcome = compiledQueryVariants(
+  ({ isLinked }: { isLinked: boolean }) =>
+    (db, placeholders: OutcomeValues) =>
+      db
+        .updateTable('identity')
+        .set((row) => ({
+          ...valuesOfOutcome(row, placeholders),
+          ...(isLinked ? { seen_at: laterSeenAt(row, placeholders.linkedAt) } : {}),
+        }))
+        .where(inScope(placeholders))
+        .where('id', '=', placeholders.id)
+        .where('lease_token', '=', placeholders.token)
+        .returning('revision'),
+);
+
+function valuesOfOutcome(row: ExpressionBuilder<Tables, 'identity'>, placeholders: OutcomeValues) {
+  const { known, state, next_attempt_at, observed, travel_email_key } = placeholders;
+  const isCurrent = row('revision', '=', known);
+  // If the observed traveler was cleared during the attempt, it stays cleared, so that the next attempt reads the
+  // traveler.
+  const ifMarkedForReading = row
+    .case()
+    .when(
+      row.and([row('revision', '<>', known), row('travel_id', 'is not', null), row('observed', 'is', null)]),
+    );
+  return {
+    ...pick(placeholders, outcomeColumnNames),
+    observed: ifMarkedForReading
+      .then(null)
+      .else(row.cast<string | null>(row.val(observed), 'text'))
+      .end(),
+    travel_email_key: ifMarkedForReading
+      .then(null)
+      .else(row.cast<string | null>(row.val(travel_email_key), 'text'))
+      .end(),
+    state: row.case().when(isCurrent).then(state).else('dirty').end(),
+    next_attempt_at: row
+      .case()
+      .when(isCurrent)
+      .then(row.cast<number>(row.val(next_attempt_at), 'bigint'))
+      .else(row.cast<number>(row.val(0), 'bigint'))
+      .end(),
+    revision: row('revision', '+', 1),
+    lease_token: null,
+    lease_until: null,
+  };
+}
 
 /**
  * Saves a call to the travel API before it is sent. If two identities reserve the same address or traveler, a unique

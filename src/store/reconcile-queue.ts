@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { ReconcileQueue } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
@@ -129,10 +129,14 @@ function selectUnleased(db: Kysely<Tables>, now: number) {
     .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', now)]));
 }
 
-/** Makes identities due now. An identity that is already due keeps its place in the queue. */
 function updateToDirty(db: Kysely<Tables>, now: number) {
-  return db.updateTable('identity').set((row) => ({
-    state: 'dirty',
+  return db.updateTable('identity').set((row) => dirtyColumns(row, now));
+}
+
+/** The columns that make an identity due now. One that is already due keeps its place in the queue. */
+export function dirtyColumns(row: ExpressionBuilder<Tables, 'identity'>, now: number) {
+  return {
+    state: sql.lit('dirty'),
     revision: row('revision', '+', 1),
     next_attempt_at: row
       .case()
@@ -140,7 +144,7 @@ function updateToDirty(db: Kysely<Tables>, now: number) {
       .then(row.ref('next_attempt_at'))
       .else(now)
       .end(),
-  }));
+  };
 }
 
 interface StaleQuery {

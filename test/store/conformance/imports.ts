@@ -124,26 +124,28 @@ export function describeImports(open: OpenDatabase): void {
   });
 
   describe('saving observed travelers', () => {
-    it('saves the observation, raises the revision and leaves the version alone', async () => {
+    it('saves the observation, makes the identity dirty, raises the revision and leaves the version alone', async () => {
       const { add, identities, imports, read } = await fixture(open);
-      await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
+      const linked = person('a', { state: 'synced', travelId: 't1', observed: traveler('t1', 'a@x') });
+      await add(linked);
       const observed = traveler('t1', 'B@x');
       await imports.saveObserved('okta', [{ id: 'a', observed }], at);
-      expect(await read('a')).toEqual(person('a', { travelId: 't1', observed, revision: 2 }));
+      const dirty = { ...linked, observed, state: 'dirty', revision: 2, nextAttemptAt: at };
+      expect(await read('a')).toEqual(dirty);
       expect((await identities.findHolder('acme', { travelEmail: 'b@X' }))?.id).toBe('a');
       await imports.saveObserved('okta', [{ id: 'a', observed: undefined }], at);
       expect((await read('a')).observed).toBeUndefined();
     });
 
-    it('clears the observation of a leased identity, also after an attempt that was marked dirty', async () => {
-      const { add, reconcileQueue, imports, leases, read } = await fixture(open);
+    it('clears the observation of a leased identity, which stays dirty after its attempt', async () => {
+      const { add, imports, leases, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
       await leases.acquire('okta', 'a', { token: 'k', ms: at + 1 - NOW, now: NOW });
       await imports.saveObserved('okta', [{ id: 'a', observed: traveler('t1', 'b@x') }], at);
       expect((await read('a')).observed).toBeUndefined();
-      await reconcileQueue.markDirty('okta', ['a'], NOW);
-      await leases.finish('okta', 'a', 'k', { revision: 1 }, linkedOutcome('t1', 'a@x'));
-      expect((await read('a')).observed).toBeUndefined();
+      const outcome = linkedOutcome('t1', 'a@x');
+      expect(await leases.finish('okta', 'a', 'k', { revision: 1 }, outcome)).toBe('moved');
+      expect(await read('a')).toMatchObject({ observed: undefined, state: 'dirty' });
     });
 
     it('clears the observation of an identity that changed since the import read it', async () => {
@@ -205,6 +207,21 @@ export function describeImports(open: OpenDatabase): void {
         await leases.finish('okta', id, 'k', { revision: 1 }, linkedOutcome(travelId, `${id}@x`));
       }
       expect(await imports.deleteStale('okta', at)).toEqual([]);
+    });
+
+    it('skips identities that were linked since the import began', async () => {
+      const { add, imports, leases } = await fixture(open);
+      await add(person('before'), person('since'));
+      for (const [id, linkedAt] of [
+        ['before', at - 1],
+        ['since', at],
+      ] as const) {
+        await leases.acquire('okta', id, { token: 'k', ms: 1_000, now: NOW });
+        const outcome = { ...linkedOutcome(`t-${id}`, `${id}@x`), linkedAt };
+        await leases.finish('okta', id, 'k', { revision: 1 }, outcome);
+      }
+      expect((await imports.findMissing('okta', at)).map(({ id }) => id)).toEqual(['before']);
+      expect(await imports.deleteStale('okta', at)).toEqual(['before']);
     });
 
     it('uses the clock of the process, not the wall clock', async () => {
