@@ -13,6 +13,7 @@ import {
   MAPPING_IN_FORCE,
 } from '../server/check-connection.ts';
 import { displayLocation } from '../store/open-database.ts';
+import { examples } from './help.ts';
 import { type Action, countText, type Shell, travelFailureText } from './output.ts';
 
 /** Adds the command `check`. */
@@ -23,6 +24,7 @@ export function addCheckCommand(program: Command, shell: Shell, action: Action):
       'check the settings, the mapping files and the credentials, and print every fault with its place',
     )
     .option('--offline', 'leave out what needs the travel API')
+    .addHelpText('after', examples('check', 'check --offline'))
     .action(action((options: { offline?: true }) => check(shell, { isOffline: options.offline === true })));
 }
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { addCheckCommand } from './check.ts';
 import { addConnectionCommands, addImportCommand } from './connections.ts';
@@ -9,58 +8,39 @@ import { addDoctorCommand } from './doctor.ts';
 import { addEraseCommand } from './erase.ts';
 import { exitCodeFor } from './exit-code.ts';
 import { addExplainCommand } from './explain.ts';
+import { pointToHelp } from './help.ts';
 import { addHoldCommands } from './holds.ts';
 import { addMappingCommands } from './mapping.ts';
-import { type Action, type ExitCode, escapeControls, type Shell } from './output.ts';
+import { addClientCommands } from './oauth-clients.ts';
+import type { Action, ExitCode, Shell } from './output.ts';
 import { addPeopleCommand } from './people.ts';
 import { addPreviewCommand } from './preview.ts';
 import { addReplayCommand } from './replay.ts';
 import { addDemoCommand, addServeCommand } from './serve.ts';
+import { processShell } from './terminal.ts';
 import { addOpenapiCommand, addRequestsCommand, addSampleDataCommand } from './travel-service.ts';
 
-/** Runs one command line and returns the exit code: 0 done, 1 a fault was found, 2 wrong use. `home` is the program's folder. */
-export async function run(argv: string[], home: string): Promise<number> {
-  let isOutputClosed = false;
-  process.stderr.on('error', ignoreClosedPipe);
-  process.stdout.on('error', (error) => {
-    ignoreClosedPipe(error);
-    isOutputClosed = true;
-  });
-  const shell: Shell = {
-    environment: process.env,
-    home,
-    isTerminal: process.stderr.isTTY === true,
-    ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
-    ...(process.stdout.isTTY ? { columns: process.stdout.columns } : {}),
-    isOutputClosed: () => isOutputClosed,
-    print: (text) => process.stdout.write(escapeControls(`${text}\n`)),
-    printError: (text) => process.stderr.write(`${escapeControls(text)}\n`),
-  };
+/**
+ * Runs one command line and returns the exit code: 0 done, 1 failed or a fault was found, 2 wrong use or a missing confirmation,
+ * 130 Ctrl-C. `home` is the program's folder.
+ */
+export function run(argv: string[], home: string): Promise<number> {
+  return runCommand(argv, processShell(home));
+}
+
+/** Like `run`, on the streams and the environment of a shell. */
+export async function runCommand(argv: string[], shell: Shell): Promise<number> {
   let exit: ExitCode = 0;
-  const program = createProgram(shell, (code) => {
-    exit = code;
-  });
+  const action: Action =
+    (work) =>
+    async (...values) => {
+      exit = await work(...values);
+    };
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await createProgram(shell, action).parseAsync(argv, { from: 'user' });
     return exit;
   } catch (error) {
     return exitCodeFor(error, shell.printError);
-  }
-}
-
-/** A reader such as `head` may end before the command does. The command's further output is discarded. */
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-}
-
-async function ask(question: string): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    // If the input ends, the answer is empty.
-    const end = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
-    return await Promise.race([terminal.question(escapeControls(question)), end]);
-  } finally {
-    terminal.close();
   }
 }
 
@@ -76,6 +56,7 @@ const additions: ((program: Command, shell: Shell, action: Action) => void)[] = 
   addReplayCommand,
   addImportCommand,
   addCredentialCommands,
+  addClientCommands,
   addHoldCommands,
   addConnectionCommands,
   addEraseCommand,
@@ -85,7 +66,8 @@ const additions: ((program: Command, shell: Shell, action: Action) => void)[] = 
   addDemoCommand,
 ];
 
-function createProgram(shell: Shell, onExit: (exit: ExitCode) => void): Command {
+/** Returns the program with all commands. `action` runs the work of the command that was called. */
+export function createProgram(shell: Shell, action: Action): Command {
   const program = new Command('npx jetbridge')
     .description('A SCIM 2.0 provisioning bridge for business travel.')
     .version(readVersion(shell.home))
@@ -93,12 +75,13 @@ function createProgram(shell: Shell, onExit: (exit: ExitCode) => void): Command 
     .configureOutput({
       writeOut: (text) => shell.print(text.trimEnd()),
       writeErr: (text) => shell.printError(text.trimEnd()),
-    });
-  const action =
-    <A extends unknown[]>(work: (...values: A) => Promise<ExitCode>) =>
-    async (...values: A) =>
-      onExit(await work(...values));
+    })
+    .addHelpText(
+      'after',
+      '\nEvery command has examples: npx jetbridge <command> --help\nExit codes: 0 done, 1 failed or a fault was found, 2 wrong use or a missing confirmation, 130 Ctrl-C',
+    );
   for (const add of additions) add(program, shell, action);
+  pointToHelp(program);
   return program;
 }
 

@@ -9,13 +9,15 @@ import {
 } from '../store/connections.ts';
 import type { Database } from '../store/database.ts';
 import { withDatabaseAt } from '../store/open-database.ts';
+import { examples } from './help.ts';
 import {
   type Action,
   countText,
   escapeLine,
-  formatTable,
+  printJson,
+  printTable,
   type Shell,
-  startProgressBar,
+  startProgress,
   travelFailureText,
 } from './output.ts';
 
@@ -27,34 +29,49 @@ export function addConnectionCommands(program: Command, shell: Shell, action: Ac
   connections
     .command('list')
     .description('list them, with the number of people and travelers of each')
-    .action(action(() => listConnections(shell)));
+    .option('--json', 'one JSON object for each connection')
+    .addHelpText('after', examples('connections list'))
+    .action(action((flags: { json?: true }) => listConnections(shell, flags)));
   connections
     .command('forget')
     .description(
       'remove a connection that the settings no longer have; its travelers can then be linked by others',
     )
     .argument('<name>', 'its name, as listed')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
+    .option('--json', 'one JSON object')
+    .addHelpText('after', examples('connections forget subsidiary', 'connections forget subsidiary --yes'))
     .action(
-      action(async (name: string, { yes = false }: { yes?: boolean }, command: Command) => {
-        const end = await forgetConnection(shell, { name, yes });
+      action(async (name: string, flags: ForgetFlags, command: Command) => {
+        const end = await forgetConnection(shell, { name, ...flags });
         return end === 'unconfirmed' ? command.error('error: give --yes where nobody can be asked') : end;
       }),
     );
 }
 
 /** Lists every connection in the database, including those that the settings no longer have. Works while a server runs. */
-export function listConnections(shell: Shell): Promise<0> {
+export function listConnections(shell: Shell, { json }: { json?: true } = {}): Promise<0> {
   return withDatabase(shell, async (database, settings) => {
-    const rows = (await readStoredConnections(database, Date.now())).map((kept) => [
+    const stored = await readStoredConnections(database, Date.now());
+    if (json) {
+      const isConfigured = (id: string) => isInSettings(settings, id);
+      printJson(shell, ...stored.map((kept) => ({ ...kept, isInSettings: isConfigured(kept.id) })));
+      return 0;
+    }
+    const rows = stored.map((kept) => [
       kept.id,
       isInSettings(settings, kept.id) ? 'yes' : 'no',
       ...[kept.people, kept.tombstones, kept.groups, kept.linked].map(String),
     ]);
     const head = ['connection', 'in the settings', 'people', 'tombstones', 'groups', 'travelers linked'];
-    shell.print(formatTable(head, rows));
+    printTable(shell, head, rows);
     return 0;
   });
+}
+
+interface ForgetFlags {
+  yes?: boolean;
+  json?: true;
 }
 
 /**
@@ -63,7 +80,7 @@ export function listConnections(shell: Shell): Promise<0> {
  */
 export function forgetConnection(
   shell: Shell,
-  { name, yes }: { name: string; yes: boolean },
+  { name, yes, json }: ForgetFlags & { name: string },
 ): Promise<0 | 1 | 'unconfirmed'> {
   return withDatabase(shell, async (database, settings) => {
     const all = await readStoredConnections(database, Date.now());
@@ -82,14 +99,15 @@ export function forgetConnection(
         return 1;
       }
     }
-    const bar = shell.isTerminal ? startProgressBar(name, 'people') : undefined;
-    bar?.setTotal(kept.people + kept.tombstones);
-    const end = await forget(database, name, (gone) => bar?.update(gone)).finally(() => bar?.stop());
+    const progress = startProgress(shell, name, 'people');
+    const total = kept.people + kept.tombstones;
+    const end = await forget(database, name, (gone) => progress.update(gone, total)).finally(progress.stop);
     if (end === 'inUse') {
       shell.printError(inUseText(name));
       return 1;
     }
-    shell.print('forgotten');
+    if (json) printJson(shell, { connection: name, forgotten: true });
+    else shell.print('forgotten');
     return 0;
   });
 }
@@ -115,13 +133,9 @@ function inUseText(id: string): string {
 
 function consequencesText({ id, account, people, tombstones, groups, linked }: StoredConnection): string {
   return [
-    `The connection ${id} (travel account ${escapeLine(account)}) has ${counted(people, 'person', 'people')}, ${counted(tombstones, 'tombstone', 'tombstones')} and ${counted(groups, 'group', 'groups')}.`,
-    `They go, with its tokens and OAuth clients. ${counted(linked, 'traveler becomes', 'travelers become')} free for the other connections of the account; no traveler is changed.`,
+    `The connection ${id} (travel account ${escapeLine(account)}) has ${countText(people, 'person', 'people')}, ${countText(tombstones, 'tombstone', 'tombstones')} and ${countText(groups, 'group', 'groups')}.`,
+    `They go, with its tokens and OAuth clients. ${countText(linked, 'traveler becomes', 'travelers become')} free for the other connections of the account; no traveler is changed.`,
   ].join('\n');
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
 }
 
 /** Adds the command `import`. */
@@ -132,6 +146,8 @@ export function addImportCommand(program: Command, shell: Shell, action: Action)
       'read all travelers now, for every connection; the server must not be running on the same data',
     )
     .option('--accept-missing', 'treat missing travelers as deleted, however many they are')
+    .option('--json', 'one JSON object for each connection that could be read')
+    .addHelpText('after', examples('import', 'import --accept-missing'))
     .action(action((options: ImportFlags) => importTravelers(shell, options)));
 }
 
@@ -139,6 +155,7 @@ export function addImportCommand(program: Command, shell: Shell, action: Action)
 export interface ImportFlags {
   /** If set, missing travelers are treated as deleted even if there are very many. */
   acceptMissing?: boolean;
+  json?: true;
 }
 
 /**
@@ -165,18 +182,14 @@ async function importConnection(
   shell: Shell,
   { service, id, flags }: { service: Service; id: string; flags: ImportFlags },
 ): Promise<0 | 1> {
-  const bar = shell.isTerminal ? startProgressBar(id, 'travelers') : undefined;
-  const onPage = (read: number, total: number) => {
-    bar?.setTotal(total);
-    bar?.update(read);
-  };
-  const imported = await service.importTravelers(id, onPage, flags);
-  bar?.stop();
+  const progress = startProgress(shell, id, 'travelers');
+  const imported = await service.importTravelers(id, progress.update, flags).finally(progress.stop);
   if ('kind' in imported) {
     shell.printError(`${id}: the travelers could not be read: ${travelFailureText(imported)}.`);
     return 1;
   }
-  shell.print(`${id}: ${countText(imported.read, 'traveler')} read`);
+  if (flags.json) printJson(shell, { connection: id, ...imported });
+  else shell.print(`${id}: ${countText(imported.read, 'traveler')} read`);
   if (imported.unreadable !== undefined)
     shell.printError(
       `${id}: ${countText(imported.unreadable, 'traveler')} without a readable email passed over.`,

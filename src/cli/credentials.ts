@@ -1,31 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { readJsonFile } from '../config/faults.ts';
-import type { Settings } from '../config/settings.ts';
 import { hashSecret, newSecret } from '../http/authentication.ts';
-import {
-  type ClientRegistration,
-  type Grant,
-  type OAuthClient,
-  parseJwks,
-  registerClient,
-} from '../oauth/clients.ts';
 import { ensureConnection } from '../store/connections.ts';
-import { apiKeys, oauthClients, scimTokens } from '../store/credentials.ts';
-import type { Database } from '../store/database.ts';
+import { apiKeys, scimTokens } from '../store/credentials.ts';
 import { travelStore } from '../store/travel-writes.ts';
 import { createApiKey as create, listApiKeys as list } from '../travel/api-keys.ts';
-import { requireAdminByEmail } from '../travel/authentication.ts';
 import { ApiError } from '../travel/errors.ts';
-import { stringMember } from '../travel/json.ts';
-import { parseDays, parseKeysUrl } from './arguments.ts';
+import { parseDays } from './arguments.ts';
 import { findConnection, withDatabase } from './connections.ts';
-import { type Action, formatMinute, formatTable, type Shell } from './output.ts';
+import { examples } from './help.ts';
+import { type Action, formatMinute, printJson, printTable, type Shell, toIsoTime } from './output.ts';
 
-/** Adds the commands `tokens`, `oauth-clients` and `api-keys`. */
+/** Adds the commands `tokens` and `api-keys`. */
 export function addCredentialCommands(program: Command, shell: Shell, action: Action): void {
   addTokenCommands(program, shell, action);
-  addClientCommands(program, shell, action);
   addApiKeyCommands(program, shell, action);
 }
 
@@ -37,61 +25,30 @@ function addTokenCommands(program: Command, shell: Shell, action: Action): void 
     .option('--connection <id>', 'the connection it opens', 'default')
     .option('--name <name>', 'a name for your own use', 'unnamed')
     .option('--days <days>', 'days until it expires; default: never', parseDays)
-    .action(
-      action((options: { connection: string; name: string; days?: number }) => createToken(shell, options)),
-    );
+    .option('--json', 'one JSON object')
+    .addHelpText(
+      'after',
+      examples('tokens create --name okta', 'tokens create --connection default --name entra --days 365'),
+    )
+    .action(action((options: TokenRequest) => createToken(shell, options)));
   tokens
     .command('list')
     .description('list the tokens')
-    .action(action(() => listTokens(shell)));
+    .option('--json', 'one JSON object for each token')
+    .addHelpText('after', examples('tokens list'))
+    .action(action((flags: JsonFlag) => listTokens(shell, flags)));
   tokens
     .command('revoke')
     .description('revoke a token at once')
     .argument('<id>', 'its id, as listed')
-    .action(action((id: string) => revokeToken(shell, id)));
+    .option('--json', 'one JSON object')
+    .addHelpText('after', examples('tokens revoke 0198f3c2-5a77-7c31-9d0e-3f1b6a2c4d5e'))
+    .action(action((id: string, flags: JsonFlag) => revokeToken(shell, id, flags)));
 }
 
-interface ClientFlags {
-  name: string;
-  connection?: string;
-  travelAdmin?: string;
-  jwksUri?: string;
-  jwksFile?: string;
-}
-
-function addClientCommands(program: Command, shell: Shell, action: Action): void {
-  const clients = program.command('oauth-clients').description('the clients that get tokens at /oauth/token');
-  clients
-    .command('create')
-    .description('register a client and print its id and secret; the secret cannot be shown again')
-    .option('--name <name>', 'a name for your own use', 'unnamed')
-    .option('--connection <id>', 'give it access to SCIM of this connection')
-    .option('--travel-admin <email>', 'give it access to the embedded travel service on behalf of this admin')
-    .option('--jwks-uri <url>', 'instead of a secret: the URL of its public keys', parseKeysUrl)
-    .option('--jwks-file <file>', 'instead of a secret: a file with its public keys')
-    .action(
-      action(async (options: ClientFlags, command: Command) => {
-        const { name, connection, travelAdmin, jwksUri, jwksFile } = options;
-        if (jwksUri !== undefined && jwksFile !== undefined)
-          return command.error('error: give one of --jwks-uri and --jwks-file');
-        const fromFile = jwksFile === undefined ? undefined : { file: jwksFile };
-        const keys = jwksUri === undefined ? fromFile : { uri: jwksUri };
-        if (connection !== undefined && travelAdmin === undefined)
-          return createClient(shell, { name, opens: { connection }, keys });
-        if (connection === undefined && travelAdmin !== undefined)
-          return createClient(shell, { name, opens: { travelAdmin }, keys });
-        return command.error('error: give either --connection <id> or --travel-admin <email>');
-      }),
-    );
-  clients
-    .command('list')
-    .description('list the clients')
-    .action(action(() => listClients(shell)));
-  clients
-    .command('revoke')
-    .description('revoke a client and all its tokens at once')
-    .argument('<id>', 'its client id')
-    .action(action((id: string) => revokeClient(shell, id)));
+/** The flag of commands that print text or JSON. */
+export interface JsonFlag {
+  json?: true;
 }
 
 function addApiKeyCommands(program: Command, shell: Shell, action: Action): void {
@@ -101,25 +58,36 @@ function addApiKeyCommands(program: Command, shell: Shell, action: Action): void
     .description('create a key that acts on behalf of an admin, and print it; it cannot be shown again')
     .requiredOption('--user <email>', 'the admin')
     .option('--name <name>', 'a name for your own use', 'unnamed')
-    .action(action((options: { user: string; name: string }) => createApiKey(shell, options)));
+    .option('--json', 'one JSON object')
+    .addHelpText('after', examples('api-keys create --user admin@jetbridge.local --name reports'))
+    .action(action((options: KeyRequest) => createApiKey(shell, options)));
   keys
     .command('list')
     .description('list the keys')
-    .action(action(() => listApiKeys(shell)));
+    .option('--json', 'one JSON object for each key')
+    .addHelpText('after', examples('api-keys list'))
+    .action(action((flags: JsonFlag) => listApiKeys(shell, flags)));
   keys
     .command('revoke')
     .description('revoke a key at once')
     .argument('<id>', 'its id, as listed')
-    .action(action((id: string) => revokeApiKey(shell, id)));
+    .option('--json', 'one JSON object')
+    .addHelpText('after', examples('api-keys revoke 0198f3c2-5a77-7c31-9d0e-3f1b6a2c4d5e'))
+    .action(action((id: string, flags: JsonFlag) => revokeApiKey(shell, id, flags)));
 }
 
 const DAY_MS = 24 * 60 * 60_000;
 
+/** The flags of `tokens create`. */
+export interface TokenRequest {
+  connection: string;
+  name: string;
+  days?: number;
+  json?: true;
+}
+
 /** Creates a bearer token for a connection and prints it. Only its hash is stored. Works while a server runs. */
-export function createToken(
-  shell: Shell,
-  { connection, name, days }: { connection: string; name: string; days?: number },
-): Promise<0 | 1> {
+export function createToken(shell: Shell, { connection, name, days, json }: TokenRequest): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
     const named = findConnection(shell, settings, connection);
     if (!named) return 1;
@@ -129,22 +97,48 @@ export function createToken(
     const expiresAt = days === undefined ? undefined : createdAt + days * DAY_MS;
     const made = { id: randomUUID(), hash: hashSecret(token), name, connection, createdAt, expiresAt };
     await scimTokens(database).create(made);
-    shell.print(token);
+    if (json) printJson(shell, { ...credentialJson(made), token });
+    else shell.print(token);
     shell.printError('Keep it: it is shown only now.');
     return 0;
   });
 }
 
+/** The members of a credential that `--json` prints. Its secret and the hash of it are not among them. */
+export function credentialJson({ id, name, ...others }: StoredCredential): object {
+  const { connection, createdAt, expiresAt, lastUsedAt, revokedAt } = others;
+  return {
+    ...{ id, name, connection },
+    createdAt: toIsoTime(createdAt),
+    expiresAt: toIsoTime(expiresAt),
+    lastUsedAt: toIsoTime(lastUsedAt),
+    revokedAt: toIsoTime(revokedAt),
+  };
+}
+
+interface StoredCredential {
+  id: string;
+  name: string;
+  connection?: string;
+  createdAt: number;
+  expiresAt?: number | undefined;
+  lastUsedAt?: number | undefined;
+  revokedAt?: number | undefined;
+}
+
 /** Lists the stored tokens by id and name; their text is not stored. */
-export function listTokens(shell: Shell): Promise<0> {
+export function listTokens(shell: Shell, { json }: JsonFlag = {}): Promise<0> {
   return withDatabase(shell, async (database) => {
-    const rows = (await scimTokens(database).list()).map(
-      ({ id, name, connection, createdAt, expiresAt, revokedAt }) => {
-        const ends = revokedAt === undefined ? expiryText(expiresAt) : `revoked ${formatMinute(revokedAt)}`;
-        return [id, name, connection, formatMinute(createdAt), ends];
-      },
-    );
-    shell.print(formatTable(['id', 'name', 'connection', 'made', 'ends'], rows));
+    const tokens = await scimTokens(database).list();
+    if (json) {
+      printJson(shell, ...tokens.map(credentialJson));
+      return 0;
+    }
+    const rows = tokens.map(({ id, name, connection, createdAt, expiresAt, revokedAt }) => {
+      const ends = revokedAt === undefined ? expiryText(expiresAt) : `revoked ${formatMinute(revokedAt)}`;
+      return [id, name, connection, formatMinute(createdAt), ends];
+    });
+    printTable(shell, ['id', 'name', 'connection', 'made', 'ends'], rows);
     return 0;
   });
 }
@@ -155,21 +149,41 @@ function expiryText(expiresAt: number | undefined): string {
 }
 
 /** Revokes a token; a running server refuses it from the next request on. */
-export function revokeToken(shell: Shell, id: string): Promise<0 | 1> {
+export function revokeToken(shell: Shell, id: string, flags: JsonFlag = {}): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
-    if (await scimTokens(database).revoke(id, Date.now())) {
-      shell.print('revoked');
-      return 0;
-    }
-    shell.printError(
-      'There is no such token, or it was revoked before. "npx jetbridge tokens list" shows them.',
-    );
-    return 1;
+    const isRevoked = await scimTokens(database).revoke(id, Date.now());
+    return printRevocation(shell, { ...flags, id, isRevoked, noun: 'token', list: 'tokens list' });
   });
 }
 
+interface Revocation extends JsonFlag {
+  id: string;
+  isRevoked: boolean;
+  noun: string;
+  /** The command that lists the credentials. */
+  list: string;
+}
+
+export function printRevocation(shell: Shell, { id, isRevoked, noun, list, json }: Revocation): 0 | 1 {
+  if (!isRevoked) {
+    shell.printError(
+      `There is no such ${noun}, or it was revoked before. "npx jetbridge ${list}" shows them.`,
+    );
+    return 1;
+  }
+  if (json) printJson(shell, { id, revoked: true });
+  else shell.print('revoked');
+  return 0;
+}
+
+/** The flags of `api-keys create`. */
+interface KeyRequest extends JsonFlag {
+  user: string;
+  name: string;
+}
+
 /** Creates an API key of the embedded travel service for an admin and prints it. Only its hash is stored. */
-export function createApiKey(shell: Shell, { user, name }: { user: string; name: string }): Promise<0 | 1> {
+export function createApiKey(shell: Shell, { user, name, json }: KeyRequest): Promise<0 | 1> {
   return withDatabase(shell, async (database, { connections }) => {
     if (!connections.some(({ travelApi }) => travelApi.url === 'embedded')) {
       shell.printError('No connection uses the embedded travel service; the real one makes its keys itself.');
@@ -182,8 +196,9 @@ export function createApiKey(shell: Shell, { user, name }: { user: string; name:
       newId: randomUUID,
     };
     try {
-      const { key } = await create(deps, { email: user, name });
-      shell.print(key);
+      const { id, key } = await create(deps, { email: user, name });
+      if (json) printJson(shell, { id, name, user, key });
+      else shell.print(key);
       shell.printError('Keep it: it is shown only now.');
       return 0;
     } catch (error) {
@@ -195,135 +210,27 @@ export function createApiKey(shell: Shell, { user, name }: { user: string; name:
 }
 
 /** Lists the API keys by id and name; their text is not stored. */
-export function listApiKeys(shell: Shell): Promise<0> {
+export function listApiKeys(shell: Shell, { json }: JsonFlag = {}): Promise<0> {
   return withDatabase(shell, async (database) => {
     const all = await list({ keys: apiKeys(database), reader: travelStore(database) });
+    if (json) {
+      printJson(shell, ...all.map((key) => ({ ...credentialJson(key), user: key.email })));
+      return 0;
+    }
     const rows = all.map(({ id, name, email, createdAt, lastUsedAt, revokedAt }) => {
       const used = lastUsedAt === undefined ? 'never' : formatMinute(lastUsedAt);
       const ends = revokedAt === undefined ? 'never' : `revoked ${formatMinute(revokedAt)}`;
       return [id, name, email, formatMinute(createdAt), used, ends];
     });
-    shell.print(formatTable(['id', 'name', 'user', 'made', 'last used', 'ends'], rows));
+    printTable(shell, ['id', 'name', 'user', 'made', 'last used', 'ends'], rows);
     return 0;
   });
 }
 
 /** Revokes an API key; a running server refuses it from the next request on. */
-export function revokeApiKey(shell: Shell, id: string): Promise<0 | 1> {
+export function revokeApiKey(shell: Shell, id: string, flags: JsonFlag = {}): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
-    if (await apiKeys(database).revoke(id, Date.now())) {
-      shell.print('revoked');
-      return 0;
-    }
-    shell.printError(
-      'There is no such key, or it was revoked before. "npx jetbridge api-keys list" shows them.',
-    );
-    return 1;
+    const isRevoked = await apiKeys(database).revoke(id, Date.now());
+    return printRevocation(shell, { ...flags, id, isRevoked, noun: 'key', list: 'api-keys list' });
   });
-}
-
-/** The requested registration of an OAuth client: its access, and where its public keys are, if it has any. */
-export interface ClientRequest {
-  name: string;
-  opens: { connection: string } | { travelAdmin: string };
-  keys: { uri: string } | { file: string } | undefined;
-}
-
-/** Registers an OAuth client and prints its id and secret. Only a hash of the secret is stored. */
-export function createClient(shell: Shell, { name, opens, keys }: ClientRequest): Promise<0 | 1> {
-  return withDatabase(shell, async (database, settings) => {
-    const grant = await resolveGrant(shell, { database, settings }, opens);
-    const proof = readKeys(shell, keys);
-    if (!grant || proof === 'unreadable') return 1;
-    const deps = { clients: oauthClients(database), now: Date.now, newId: randomUUID };
-    const { id, secret } = await registerClient(deps, { name, grant, keys: proof });
-    shell.print(`client_id=${id}`);
-    if (secret !== undefined) shell.print(`client_secret=${secret}`);
-    const endpoint = `${(settings.publicUrl ?? '').replace(/\/+$/, '')}/oauth/token`;
-    shell.printError(secret === undefined ? assertionAdvice(settings, endpoint) : secretAdvice(endpoint));
-    return 0;
-  });
-}
-
-/** Lists the OAuth clients; their secrets are not stored. */
-export function listClients(shell: Shell): Promise<0> {
-  return withDatabase(shell, async (database) => {
-    const clients = await oauthClients(database).list();
-    const emails = await adminEmails(database, clients);
-    const rows = clients.map(({ id, name, grant, proof, createdAt, revokedAt }) => {
-      const opens =
-        grant.kind === 'scim'
-          ? `SCIM of ${grant.connection}`
-          : `travel API as ${emails.get(grant.userId) ?? grant.userId}`;
-      const ends = revokedAt === undefined ? 'never' : `revoked ${formatMinute(revokedAt)}`;
-      return [id, name, opens, proof === 'secret' ? 'secret' : 'keys', formatMinute(createdAt), ends];
-    });
-    shell.print(formatTable(['id', 'name', 'opens', 'by', 'made', 'ends'], rows));
-    return 0;
-  });
-}
-
-/** Revokes an OAuth client and all its access tokens; a running server refuses them from the next request on. */
-export function revokeClient(shell: Shell, id: string): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
-    if (await oauthClients(database).revoke(id, Date.now())) {
-      shell.print('revoked');
-      return 0;
-    }
-    shell.printError(
-      'There is no such client, or it was revoked before. "npx jetbridge oauth-clients list" shows them.',
-    );
-    return 1;
-  });
-}
-
-/**
- * Finds the connection or admin to which the client is to get access. If it does not exist, prints the reason and
- * returns undefined.
- */
-async function resolveGrant(
-  shell: Shell,
-  { database, settings }: { database: Database; settings: Settings },
-  opens: ClientRequest['opens'],
-): Promise<Grant | undefined> {
-  if ('connection' in opens) {
-    const named = findConnection(shell, settings, opens.connection);
-    if (!named) return undefined;
-    await ensureConnection(database, { id: named.id, account: named.account });
-    return { kind: 'scim', connection: named.id };
-  }
-  try {
-    const admin = await requireAdminByEmail(travelStore(database), opens.travelAdmin);
-    return { kind: 'travel', userId: admin.id };
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    shell.printError(`${error.message} A client acts for an active user with the role admin.`);
-    return undefined;
-  }
-}
-
-function readKeys(shell: Shell, keys: ClientRequest['keys']): ClientRegistration['keys'] | 'unreadable' {
-  if (!keys) return undefined;
-  if ('uri' in keys) return { kind: 'jwksUri', uri: keys.uri };
-  const read = readJsonFile(keys.file);
-  const parsed = 'json' in read ? parseJwks(read.json) : read;
-  if ('jwks' in parsed) return { kind: 'jwks', jwks: parsed.jwks };
-  shell.printError(`${keys.file}: ${parsed.problem}.`);
-  return 'unreadable';
-}
-
-function secretAdvice(endpoint: string): string {
-  return `Keep the secret: it is shown only now. Tokens are asked for at ${endpoint}.`;
-}
-
-function assertionAdvice({ publicUrl }: Settings, endpoint: string): string {
-  if (publicUrl === undefined)
-    return 'Set PUBLIC_URL for the server: assertions must name <PUBLIC_URL>/oauth/token as their audience.';
-  return `Its assertions must have the client_id as iss and sub, and ${endpoint} as aud.`;
-}
-
-async function adminEmails(database: Database, clients: OAuthClient[]): Promise<Map<string, string>> {
-  const ids = clients.flatMap(({ grant }) => (grant.kind === 'travel' ? [grant.userId] : []));
-  const users = await travelStore(database).read([...new Set(ids)].map((id) => ({ type: 'user', id })));
-  return new Map(users.map(({ id, doc }) => [id, stringMember(doc, 'email') ?? '']));
 }

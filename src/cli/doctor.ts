@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { readSettings } from '../config/settings.ts';
 import { type DoctorResult, runDoctor } from '../server/doctor.ts';
-import { type Action, escapeLine, jsonLine, type Shell } from './output.ts';
+import { examples } from './help.ts';
+import { type Action, type Color, escapeLine, printJson, type Shell } from './output.ts';
 
 /** Adds the command `doctor`. */
 export function addDoctorCommand(program: Command, shell: Shell, action: Action): void {
@@ -9,15 +10,22 @@ export function addDoctorCommand(program: Command, shell: Shell, action: Action)
     .command('doctor')
     .description('try the database, the travel APIs, the credentials and the mappings, and say what to do')
     .option('--json', 'one JSON object for each check')
+    .addHelpText('after', examples('doctor', 'doctor --json'))
     .action(action((options: { json?: true }) => doctor(shell, options)));
 }
 
 /** Prints one line for each check. Returns 1 if there is a fault. Works while a server runs. */
 export async function doctor(shell: Shell, { json }: { json?: true } = {}): Promise<0 | 1> {
   const results = await runDoctor(readSettings(shell.environment, shell.home), Date.now());
-  for (const result of results) shell.print(json ? jsonLine(result) : resultLine(result));
+  if (json) printJson(shell, ...results);
+  else for (const result of results) shell.print(resultLine(result), stateColors[result.state]);
   return results.some(({ state }) => state === 'fault') ? 1 : 0;
 }
+
+const stateColors = { ok: 'green', warning: 'yellow', fault: 'red' } satisfies Record<
+  DoctorResult['state'],
+  Color
+>;
 
 function resultLine({ check, state, text, remedy }: DoctorResult): string {
   const advice = remedy === undefined ? '' : `. ${remedy}`;

@@ -26,6 +26,7 @@ import {
   type ErasurePlan,
   erasureRefusal,
   isEmbeddedAccount,
+  planJson,
   planPersonErasure,
   planText,
   remainderText,
@@ -33,7 +34,8 @@ import {
   toReferenceSearch,
   toRequestLogSearch,
 } from './erasure-plan.ts';
-import type { Action, Shell } from './output.ts';
+import { examples } from './help.ts';
+import { type Action, printJson, type Shell } from './output.ts';
 
 /** The person to erase, as the command line gives it. */
 export interface EraseOptions {
@@ -41,6 +43,7 @@ export interface EraseOptions {
   user: string;
   connection?: string;
   yes?: true;
+  json?: true;
 }
 
 /** Adds the command `erase`. */
@@ -51,8 +54,10 @@ export function addEraseCommand(program: Command, shell: Shell, action: Action):
     .argument('<user>', 'the userName, email address, SCIM id or travel id')
     .option('--connection <id>', 'the connection of the person, if several people have that name')
     .option('--yes', 'erase; it cannot be undone')
+    .option('--json', 'one JSON object: the plan, and whether the person is erased')
+    .addHelpText('after', examples('erase ada@corp.example', 'erase ada@corp.example --yes'))
     .action(
-      action(async (user: string, options: { connection?: string; yes?: true }, command: Command) => {
+      action(async (user: string, options: Omit<EraseOptions, 'user'>, command: Command) => {
         const end = await eraseUser(shell, { user, ...options });
         return end === 'unconfirmed' ? command.error('error: nothing was changed: give --yes to erase') : end;
       }),
@@ -83,11 +88,14 @@ export function eraseUser(shell: Shell, options: EraseOptions): Promise<0 | 1 | 
     if (typeof plan === 'string') return printRefusal(shell, plan);
     const refusal = erasureRefusal(plan);
     if (refusal !== undefined) return printRefusal(shell, refusal);
-    shell.print(planText(plan));
-    if (!options.yes) return 'unconfirmed';
+    const { yes, json } = options;
+    if (!json) shell.print(planText(plan));
+    else if (!yes) printJson(shell, { erased: false, ...planJson(plan) });
+    if (!yes) return 'unconfirmed';
     const failure = await eraseUnderLeases({ database, settings, options }, plan);
     if (failure !== undefined) return printRefusal(shell, failure);
-    shell.print(`\n${remainderText(plan)}`);
+    if (json) printJson(shell, { erased: true, ...planJson(plan) });
+    else shell.print(`\n${remainderText(plan)}`);
     return 0;
   });
 }

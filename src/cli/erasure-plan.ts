@@ -5,7 +5,7 @@ import { countGroupsWithMember, countOtherPeople } from '../store/erasure/redact
 import { countLoggedRequests } from '../store/request-log.ts';
 import { countEvents, type ErasureDeps, planErasure, type TravelerErasurePlan } from '../travel/erasure.ts';
 import type { ErasedPerson } from './erased-person.ts';
-import { countText, escapeLine } from './output.ts';
+import { countText, escapeLine, toIsoTime } from './output.ts';
 
 /** The effects of an erasure, counted before it is confirmed. */
 export interface ErasurePlan {
@@ -100,6 +100,19 @@ export function erasureRefusal({ person, foreign, travelers }: ErasurePlan): str
   if ([...travelers.values()].some(({ isAdmin }) => isAdmin))
     return 'This person is an active admin of the travel service. Archive the user there, or take the role "admin" away; then erase them.';
   return undefined;
+}
+
+/** Returns the plan as `--json` prints it. */
+export function planJson(plan: ErasurePlan): object {
+  const { person, travelers, groups, otherPeople, requests, formerEvents, foreign, leftTo } = plan;
+  return {
+    identities: person.identities.map(({ connection, id, desired, deletedAt }) => ({
+      ...{ connection, id, userName: desired.userName, deletedAt: toIsoTime(deletedAt) },
+    })),
+    travelUserIds: person.travelIds,
+    travelers: [...travelers].map(([id, traveler]) => ({ id, ...traveler })),
+    ...{ groups, otherPeople, requests, formerEvents, foreign, leftTo },
+  };
 }
 
 /** Returns the text that the admin reads before confirming an erasure. */

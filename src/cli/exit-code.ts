@@ -6,13 +6,19 @@ import { DatabaseFault } from '../store/postgres.ts';
 import { DatabaseInUse } from '../store/sqlite.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
 
+/** Thrown if Ctrl-C is pressed at a question. */
+export class Interrupted extends Error {
+  override name = 'Interrupted';
+}
+
 /**
- * Returns the exit code for an error of a command: 2 for wrong use, 1 for an error that the operator can fix, with a line on standard
+ * Returns the exit code for an error of a command: 2 for wrong use, 130 for Ctrl-C (as shells do), 1 for an error that the operator can fix, with a line on standard
  * error. Rethrows every other error, so that its stack is shown.
  */
-export function exitCodeFor(error: unknown, complain: (text: string) => void): 0 | 1 | 2 {
+export function exitCodeFor(error: unknown, complain: (text: string) => void): 0 | 1 | 2 | 130 {
   // Commander has printed the message already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof Interrupted) return 130;
   const message = operatorMessage(error);
   if (message === undefined) throw error;
   complain(message);

@@ -12,7 +12,8 @@ import type { Json } from '../schema/resource.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Finding, TraceEntry } from '../translator/translation.ts';
 import { withDatabase } from './connections.ts';
-import { type Action, escapeLine, formatMinute, jsonLine, type Shell } from './output.ts';
+import { examples } from './help.ts';
+import { type Action, escapeLine, formatMinute, printJson, type Shell, toIsoTime } from './output.ts';
 import { findConnections } from './people.ts';
 
 interface ExplainFlags {
@@ -27,8 +28,11 @@ export function addExplainCommand(program: Command, shell: Shell, action: Action
     .description('explain a person: the state and why, findings, and each field from the IdP to the traveler')
     .argument('<person>', 'the userName, email address, SCIM id or travel user id')
     .option('--connection <id>', 'the connection of the person, if several people have that name')
-    .option('--json', 'everything as one JSON object')
-    .addHelpText('after', '\nExample:\n  npx jetbridge explain ada@corp.example')
+    .option('--json', 'one JSON object')
+    .addHelpText(
+      'after',
+      examples('explain ada@corp.example', 'explain ada@corp.example --connection default --json'),
+    )
     .action(action((person: string, flags: ExplainFlags) => explainPersonTo(shell, { person, ...flags })));
 }
 
@@ -49,11 +53,26 @@ export function explainPersonTo(
       return 1;
     }
     const explanation = await readExplanation(store, chosen, Date.now());
-    shell.print(json ? jsonLine(explanation) : explanationText(explanation));
+    if (json) printJson(shell, explanationJson(explanation));
+    else shell.print(explanationText(explanation));
     const others = found.filter((one) => one !== chosen);
     if (others.length > 0) shell.printError(`Deleted before: ${others.map(placeText).join(', ')}.`);
     return 0;
   });
+}
+
+/** An explanation with its times as texts. */
+function explanationJson({ verdict, ...explanation }: Explanation): object {
+  const { createdAt, lastModified, deletedAt, nextAttemptAt, checkAt } = explanation;
+  return {
+    ...explanation,
+    verdict: { ...verdict, since: toIsoTime(verdict.since), until: toIsoTime(verdict.until) },
+    createdAt: toIsoTime(createdAt),
+    lastModified: toIsoTime(lastModified),
+    deletedAt: toIsoTime(deletedAt),
+    nextAttemptAt: toIsoTime(nextAttemptAt),
+    checkAt: toIsoTime(checkAt),
+  };
 }
 
 function unknownText(person: string, connections: string[]): string {

@@ -2,9 +2,11 @@ import { type Command, Option } from 'commander';
 import type { Settings } from '../config/settings.ts';
 import type { HeldPerson, HeldRules, HoldCount } from '../provisioning/hold-ports.ts';
 import type { HoldCause, Identity } from '../provisioning/identity.ts';
+import type { Policies } from '../provisioning/policies.ts';
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { findConnection, withDatabase } from './connections.ts';
+import { examples } from './help.ts';
 import {
   type Answer,
   approvalText,
@@ -13,7 +15,16 @@ import {
   type HeldItems,
   requestedChange,
 } from './hold-texts.ts';
-import { type Action, escapeLine, formatMinute, formatTable, jsonLine, type Shell } from './output.ts';
+import {
+  type Action,
+  escapeLine,
+  formatMinute,
+  jsonLine,
+  printJson,
+  printTable,
+  type Shell,
+  toIsoTime,
+} from './output.ts';
 
 const causes = ['safetyValve', 'guarded', 'return', 'rules'] satisfies HoldCause[];
 
@@ -26,6 +37,7 @@ export function addHoldCommands(program: Command, shell: Shell, action: Action):
     .addOption(causeOption())
     .option('--connection <id>', 'only this connection')
     .option('--json', 'one JSON object for each person')
+    .addHelpText('after', examples('holds list', 'holds list --cause safetyValve --json'))
     .action(
       action((options: { cause?: HoldCause; connection?: string; json?: true }) => listHolds(shell, options)),
     );
@@ -34,8 +46,12 @@ export function addHoldCommands(program: Command, shell: Shell, action: Action):
     .description('show why a person waits, and what each decision would do')
     .argument('<person>', 'the SCIM id or userName')
     .option('--connection <id>', 'only this connection')
+    .option('--json', 'one JSON object for each person of that name')
+    .addHelpText('after', examples('holds show ada@corp.example'))
     .action(
-      action((person: string, options: { connection?: string }) => showHold(shell, { person, ...options })),
+      action((person: string, options: { connection?: string; json?: true }) =>
+        showHold(shell, { person, ...options }),
+      ),
     );
   addDecisionCommand(holds, shell, {
     action,
@@ -60,6 +76,7 @@ interface DecisionOptions {
   connection?: string;
   all?: true;
   yes?: true;
+  json?: true;
 }
 
 interface DecisionCommand {
@@ -82,6 +99,15 @@ function addDecisionCommand(
     .option('--connection <id>', 'only this connection')
     .option('--all', 'everything that is held')
     .option('--yes', 'do not ask for confirmation')
+    .option('--json', 'one JSON object')
+    .addHelpText(
+      'after',
+      examples(
+        `holds ${name} ada@corp.example`,
+        `holds ${name} --cause safetyValve --connection default`,
+        `holds ${name} --all --yes`,
+      ),
+    )
     .action(
       action(async (people: string[], options: DecisionOptions, command: Command) => {
         const { all, ...chosen } = options;
@@ -112,8 +138,8 @@ export function listHolds(shell: Shell, { json, ...chosen }: HoldFilter & { json
     if (!isConnectionKnown(shell, settings, chosen)) return 1;
     const counts = (await holds.countHolds()).filter((count) => isCountSelected(chosen, count));
     if (counts.length === 0) shell.printError('Nothing is held.');
-    else if (json) await printJson(shell, database, counts);
-    else await printTable(shell, database, counts);
+    else if (json) await printHeldPeople(shell, database, counts);
+    else await printCounts(shell, database, counts);
     return 0;
   });
 }
@@ -126,7 +152,7 @@ function isCountSelected({ connection, cause }: HoldFilter, count: HoldCount): b
   return (connection ?? count.connection) === count.connection && (cause ?? count.cause) === count.cause;
 }
 
-async function printTable(shell: Shell, database: Database, counts: HoldCount[]): Promise<void> {
+async function printCounts(shell: Shell, database: Database, counts: HoldCount[]): Promise<void> {
   const { holds } = provisioningStore(database);
   const rows: string[][] = [];
   for (const { connection, cause, count, since } of counts) {
@@ -134,7 +160,7 @@ async function printTable(shell: Shell, database: Database, counts: HoldCount[])
     const names = examples.map(({ userName }) => escapeLine(userName)).join(', ');
     rows.push([connection, cause, peopleCountText(cause, count), formatMinute(since), names || '-']);
   }
-  shell.print(formatTable(['connection', 'cause', 'people', 'since (UTC)', 'e.g.'], rows));
+  printTable(shell, ['connection', 'cause', 'people', 'since (UTC)', 'e.g.'], rows);
   shell.printError('"npx jetbridge holds show PERSON" tells why and what then happens.');
   if (counts.some(({ cause }) => cause === 'rules'))
     shell.printError('"npx jetbridge preview --people" shows what the rules and lookups would change.');
@@ -148,7 +174,7 @@ function peopleCountText(cause: HoldCause, count: number): string {
   return cause === 'rules' && count > 100 ? 'more than 100' : String(count);
 }
 
-async function printJson(shell: Shell, database: Database, counts: HoldCount[]): Promise<void> {
+async function printHeldPeople(shell: Shell, database: Database, counts: HoldCount[]): Promise<void> {
   const { holds } = provisioningStore(database);
   for (const { connection, cause } of counts) {
     if (cause === 'rules') {
@@ -169,32 +195,56 @@ function heldRulesLine({ connection, people, since, generation }: HeldRules): st
   return jsonLine({ connection, cause: 'rules', since: toIsoTime(since), people, generation });
 }
 
-function toIsoTime(time: number): string {
-  return new Date(time).toISOString();
-}
-
 /** Prints why a person's change is held, since when, and both decisions with their effects and commands. */
 export function showHold(
   shell: Shell,
-  { person, connection }: { person: string; connection?: string },
+  { person, connection, json }: { person: string; connection?: string; json?: true },
 ): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
     if (!isConnectionKnown(shell, settings, connection === undefined ? {} : { connection })) return 1;
     const found = await findIdentities(database, selectedConnections(database, settings, connection), person);
     if (found.length === 0) return printUnknownPerson(shell, person);
-    for (const identity of found) shell.print(holdText(settings, identity));
+    if (json) printJson(shell, ...found.map((identity) => holdJson(settings, identity)));
+    else for (const identity of found) shell.print(holdText(settings, identity));
     return 0;
   });
 }
 
+function holdJson(settings: Settings, identity: Identity): object {
+  const { connection, id, state, desired, version } = identity;
+  const person = toHeldPerson(identity);
+  const who = { connection, id, userName: desired.userName, version, state };
+  if (!person) return who;
+  const { cause, since } = person.hold;
+  const policies = policiesOf(settings, connection);
+  return {
+    ...who,
+    ...{ cause, since: toIsoTime(since), wants: requestedChange(person) },
+    why: causeTexts[cause].why(policies),
+    answer: answerTo(identity),
+    ifApproved: approvalText(person, policies),
+    ifDiscarded: causeTexts[cause].discarded,
+  };
+}
+
+function policiesOf({ connections }: Settings, connection: string): Policies | undefined {
+  return connections.find(({ id }) => id === connection)?.policies;
+}
+
+/** The decision about the present version of a held person; undefined if there is none. */
+function answerTo({ hold, decision, version }: Identity): Answer | undefined {
+  const isCurrent = decision?.cause === hold?.cause && decision?.version === version;
+  return isCurrent ? decision?.answer : undefined;
+}
+
 function holdText(settings: Settings, identity: Identity): string {
-  const { connection, id, state, decision, version } = identity;
+  const { connection, id, state } = identity;
   const person = toHeldPerson(identity);
   const who = `${escapeLine(String(identity.desired.userName))} (${id}), connection ${connection}`;
   if (!person) return `${who}\n  waits for no admin; the state is ${state}.`;
   const { cause, since } = person.hold;
-  const policies = settings.connections.find((one) => one.id === connection)?.policies;
-  const answered = decision?.cause === cause && decision.version === version ? decision.answer : undefined;
+  const policies = policiesOf(settings, connection);
+  const answered = answerTo(identity);
   return [
     who,
     `  held         since ${formatMinute(since)} (UTC), cause ${cause}`,
@@ -257,6 +307,7 @@ export interface DecisionRequest extends HoldFilter {
   people: readonly string[];
   /** Decide without asking for confirmation. */
   yes?: true;
+  json?: true;
 }
 
 /** Approves or discards held changes, after the admin has seen and confirmed how many people they concern. */
@@ -279,7 +330,11 @@ export function decideHolds(shell: Shell, decided: DecisionRequest): Promise<0 |
       return 1;
     }
     await saveDecisions(database, about, decided.answer);
-    shell.print(`${decided.answer}: ${text}`);
+    const { answer, json } = decided;
+    const rules = about.rules.map(({ connection }) => ({ connection }));
+    const people = about.people.map(({ connection, id, userName }) => ({ connection, id, userName }));
+    if (json) printJson(shell, { answer, people, rules });
+    else shell.print(`${answer}: ${text}`);
     return 0;
   });
 }

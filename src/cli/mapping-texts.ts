@@ -3,12 +3,12 @@ import type { MappingPreview } from '../provisioning/preview-mapping.ts';
 import { needsApproval } from '../provisioning/rules-change.ts';
 import type { MappingVersion } from '../provisioning/rules-ports.ts';
 import { countText, escapeLine, formatMinute, formatTable } from './output.ts';
-import { fieldName, previewReport } from './preview.ts';
+import { fieldName, type PreviewSubject, previewReport } from './preview.ts';
 
 /** Formats the effect of a change of mapping: the report of the preview, the removed values, and whether it is held. */
 export function planText(
   preview: MappingPreview,
-  subject: { connection: string; mapping: string; isChange?: true },
+  subject: Omit<PreviewSubject, 'mapping'> & { mapping: string },
 ): string {
   return [
     previewReport(preview, subject),
@@ -34,7 +34,7 @@ function approvalText(connection: string): string {
 }
 
 /** Formats the history of a mapping as a table, the newest first. */
-export function historyTable(versions: MappingVersion[]): string {
+export function historyTable(versions: MappingVersion[], columns?: number): string {
   const head = ['generation', 'since (UTC)', 'source', 'by', 'digest', 'rules'];
   const rows = versions.map((version) => [
     String(version.generation),
@@ -44,7 +44,7 @@ export function historyTable(versions: MappingVersion[]): string {
     version.digest,
     String(countRules(version)),
   ]);
-  return formatTable(head, rows);
+  return formatTable(head, rows, columns);
 }
 
 /** Explains that another change of the mapping came first: by whom, when, and what it changed. */

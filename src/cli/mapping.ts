@@ -19,6 +19,7 @@ import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
 import { parseCount } from './arguments.ts';
 import { checkConnectionNames } from './check.ts';
 import { findConnection } from './connections.ts';
+import { examples } from './help.ts';
 import { conflictText, historyTable, planText } from './mapping-texts.ts';
 import { type Action, jsonLine, type Shell } from './output.ts';
 import { runPreview } from './preview.ts';
@@ -38,25 +39,35 @@ export function addMappingCommands(program: Command, shell: Shell, action: Actio
   withCommonOptions(mapping.command('show'))
     .description('print the mapping in force as JSON')
     .option('--generation <number>', 'a mapping of the history', parseCount)
+    .addHelpText('after', examples('mapping show > my-mapping.json', 'mapping show --generation 2'))
     .action(action((flags: MappingFlags & { generation?: number }) => showMapping(shell, flags)));
   withCommonOptions(mapping.command('check'))
     .description('print every fault of a mapping file, and every name that the travel service does not have')
     .argument('<file>', 'a mapping file')
+    .addHelpText('after', examples('mapping check my-mapping.json'))
     .action(action((file: string, flags: MappingFlags) => checkMapping(shell, file, flags)));
   withCommonOptions(mapping.command('preview'))
     .description('show what a mapping file would change for all people; nothing is written or sent')
     .argument('<file>', 'a mapping file')
     .option('--limit <number>', 'the number of people to show as examples; default: 10', parseCount)
+    .addHelpText('after', examples('mapping preview my-mapping.json --limit 3'))
     .action(
       action((file: string, flags: MappingFlags & { limit?: number }) => previewFile(shell, file, flags)),
     );
   withCommonOptions(mapping.command('history'))
     .description('list the mappings that are and were in force, the newest first')
+    .addHelpText('after', examples('mapping history'))
     .action(action((flags: MappingFlags) => listHistory(shell, flags)));
+  addChangeCommands(mapping, shell, action);
+}
+
+/** Adds the commands that change the mapping in force. */
+function addChangeCommands(mapping: Command, shell: Shell, action: Action): void {
   withCommonOptions(mapping.command('apply'))
     .description('put a mapping file in force, after showing what it would change')
     .argument('<file>', 'a mapping file')
     .option('--yes', 'do not ask for confirmation')
+    .addHelpText('after', examples('mapping apply my-mapping.json', 'mapping apply my-mapping.json --yes'))
     .action(
       action(async (file: string, flags: ChangeFlags, command: Command) =>
         orUsageError(command, await applyFile(shell, file, flags)),
@@ -66,6 +77,7 @@ export function addMappingCommands(program: Command, shell: Shell, action: Actio
     .description('put a mapping of the history in force again, after showing what it would change')
     .argument('<generation>', 'its number in the history', parseCount)
     .option('--yes', 'do not ask for confirmation')
+    .addHelpText('after', examples('mapping restore 1'))
     .action(
       action(async (generation: number, flags: ChangeFlags, command: Command) =>
         orUsageError(command, await restoreMapping(shell, generation, flags)),
@@ -154,7 +166,7 @@ export async function listHistory(shell: Shell, flags: MappingFlags): Promise<0 
   const versions = await withRules(subject, (rules) => listVersions(rules, subject.connection.id));
   if (versions.length === 0) return printUnknownVersion(shell, subject, undefined);
   if (flags.json) for (const version of versions) shell.print(versionLine(subject, version));
-  else shell.print(historyTable(versions));
+  else shell.print(historyTable(versions, shell.columns));
   return 0;
 }
 
@@ -187,7 +199,7 @@ export async function previewFile(
   const { id } = subject.connection;
   if (flags.json)
     shell.print(jsonLine({ connection: id, needsApproval: needsApproval(preview), ...preview }));
-  else shell.print(planText(preview, { connection: id, mapping: file }));
+  else shell.print(planText(preview, { connection: id, mapping: file, columns: shell.columns }));
   return 0;
 }
 
@@ -265,7 +277,10 @@ async function changeMapping(
     shell.print(
       jsonLine({ connection: connection.id, needsApproval: needsApproval(preview), plan: preview }),
     );
-  else shell.print(planText(preview, { connection: connection.id, mapping: name, isChange: true }));
+  else {
+    const subject = { connection: connection.id, mapping: name, columns: shell.columns };
+    shell.print(planText(preview, { ...subject, isChange: true }));
+  }
   if (!yes) {
     if (!shell.ask) return 'unconfirmed';
     const answer = await shell.ask(`Put ${name} in force for connection ${connection.id}? [y/N] `);

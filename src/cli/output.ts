@@ -1,6 +1,11 @@
-import { Presets, SingleBar } from 'cli-progress';
+import { SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
+
+/** Prints a table. On a terminal its longest cells are cut so that it fits; elsewhere it is whole. */
+export function printTable(shell: Shell, head: string[], rows: string[][]): void {
+  shell.print(formatTable(head, rows, shell.columns));
+}
 
 /**
  * Formats a table. Each cell takes one line: line breaks and control characters are escaped. With `columns`, the longest
@@ -8,20 +13,33 @@ import type { TravelFailure } from '../provisioning/travel-ports.ts';
  */
 export function formatTable(head: string[], rows: string[][], columns?: number): string {
   const cells = rows.map((row) => row.map(escapeLine));
-  const colWidths = columns === undefined ? [] : columnWidths([head, ...cells], columns);
+  const colWidths = columns === undefined ? [] : shrinkWidths(naturalWidths([head, ...cells]), columns);
   const table = new Table({ head, colWidths, style: { head: [], border: [] } });
   table.push(...cells);
   return table.toString();
 }
 
+/** The longest cell of each column, with a space on each side. */
+function naturalWidths(rows: string[][]): number[] {
+  return (rows[0] ?? []).map((_, column) =>
+    rows.reduce((width, row) => Math.max(width, displayWidth(row[column] ?? '') + 2), 0),
+  );
+}
+
+/** Characters that take two columns of a terminal (Unicode Standard Annex 11), and emoji. */
+const wide =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+
+function displayWidth(text: string): number {
+  return Array.from(text).reduce((width, character) => width + (wide.test(character) ? 2 : 1), 0);
+}
+
 /** The shortest width of a column that is cut, with a space on each side. */
 const MIN_COLUMN = 8;
 
-/** Returns the width of each column, so that all fit into the terminal if that is possible. */
-function columnWidths(rows: string[][], columns: number): number[] {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    rows.reduce((width, row) => Math.max(width, (row[column] ?? '').length + 2), 0),
-  );
+/** Reduces the widths of the widest columns until all fit into the terminal, if that is possible. */
+export function shrinkWidths(natural: number[], columns: number): number[] {
+  const widths = [...natural];
   const borders = widths.length + 1;
   for (let excess = widths.reduce((sum, width) => sum + width, borders) - columns; excess > 0; excess--) {
     const widest = widths.indexOf(Math.max(...widths));
@@ -42,14 +60,48 @@ export function formatMinute(time: number): string {
   return new Date(time).toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** Starts a progress bar on standard error, with the connection's name and the unit of what is counted. */
-export function startProgressBar(connection: string, noun: string): SingleBar {
-  const bar = new SingleBar(
-    { format: `${connection} {bar} {value}/{total} ${noun}` },
-    Presets.shades_classic,
-  );
-  bar.start(0, 0);
-  return bar;
+/** Shows on standard error how far a command is. */
+export interface Progress {
+  /** `total` is undefined as long as it is not known. */
+  update(done: number, total?: number): void;
+  stop(): void;
+}
+
+/** Starts to show progress: nothing unless standard error is a terminal. `label` says what is done, `noun` what is counted. */
+export function startProgress({ isTerminal }: Shell, label: string, noun: string): Progress {
+  if (!isTerminal) return { update: () => {}, stop: () => {} };
+  let isTotalKnown = false;
+  const bar = new SingleBar({
+    format: `${label} {bar}{count} ${noun}`,
+    formatBar: (share) => (isTotalKnown ? `${barText(share)} ` : ''),
+  });
+  bar.start(0, 0, { count: 0 });
+  return {
+    update: (done, total) => {
+      isTotalKnown = total !== undefined;
+      bar.setTotal(total ?? 0);
+      bar.update(done, { count: total === undefined ? done : `${done}/${total}` });
+    },
+    stop: () => bar.stop(),
+  };
+}
+
+const BAR_WIDTH = 40;
+
+function barText(share: number): string {
+  const filled = Math.round(share * BAR_WIDTH);
+  return '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
+}
+
+/** Prints values as JSON Lines: one JSON object in each line. */
+export function printJson(shell: Shell, ...values: object[]): void {
+  for (const value of values) shell.print(jsonLine(value));
+}
+
+/** Formats a time for JSON (ISO 8601 in UTC); undefined stays undefined, so that the member is left out. */
+export function toIsoTime<T extends number | undefined>(time: T): T extends number ? string : undefined;
+export function toIsoTime(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString();
 }
 
 /** Characters that control a terminal (C0, DEL, C1), or that reorder or break a text (bidi controls, separators). */
@@ -88,12 +140,15 @@ function escapeCharacter(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 
+/** A color of text that says how something ended: well, with a warning, badly. */
+export type Color = 'green' | 'yellow' | 'red';
+
 /** The environment, terminal and output streams of a command. */
 export interface Shell {
   environment: Record<string, string | undefined>;
   /** The program's folder, which contains `config` and `demo`. */
   home: string;
-  /** True if standard error is a terminal. */
+  /** True if standard error is a terminal that can show progress. */
   isTerminal: boolean;
   /** The width of the terminal that standard output goes to; undefined if it goes elsewhere. */
   columns?: number;
@@ -101,8 +156,8 @@ export interface Shell {
   isOutputClosed?(): boolean;
   /** Asks a question and returns the typed answer; undefined if there is no terminal. */
   ask?(question: string): Promise<string>;
-  /** Prints to standard output. */
-  print(text: string): void;
+  /** Prints to standard output. On a terminal the first word gets the color. */
+  print(text: string, color?: Color): void;
   /** Prints to standard error: messages, hints and progress. */
   printError(text: string): void;
 }

@@ -4,7 +4,16 @@ import { type ListedPerson, listPeople, type PeopleFilter } from '../provisionin
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { withDatabase } from './connections.ts';
-import { type Action, escapeLine, formatMinute, formatTable, jsonLine, type Shell } from './output.ts';
+import { examples } from './help.ts';
+import {
+  type Action,
+  escapeLine,
+  formatMinute,
+  jsonLine,
+  printTable,
+  type Shell,
+  toIsoTime,
+} from './output.ts';
 
 const states = ['synced', 'dirty', 'pending', 'refused', 'held'] satisfies IdentityState[];
 const formats = ['table', 'csv', 'json'] as const;
@@ -34,19 +43,26 @@ export function addPeopleCommand(program: Command, shell: Shell, action: Action)
         .choices(formats)
         .default('table'),
     )
+    .option('--json', 'like --format json')
     .option(
       '--limit <number>',
       `the number of people; default: ${TABLE_ROWS} in a table, else all`,
       parseLimit,
     )
-    .addHelpText('after', examplesText)
-    .action(action((flags: PeopleFlags) => showPeople(shell, flags)));
+    .addHelpText(
+      'after',
+      examples(
+        'people --state pending',
+        'people --finding emailTaken --format csv > people.csv',
+        'people --json',
+      ),
+    )
+    .action(
+      action(({ json, ...flags }: PeopleFlags & { json?: true }) =>
+        showPeople(shell, json ? { ...flags, format: 'json' } : flags),
+      ),
+    );
 }
-
-const examplesText = `
-Examples:
-  npx jetbridge people --state pending
-  npx jetbridge people --finding emailTaken --format csv > people.csv`;
 
 function parseLimit(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a whole number, 1 or more.');
@@ -109,7 +125,7 @@ const printers: Record<Format, (shell: Shell) => Printer> = {
     return {
       add: (people) => rows.push(...people.map(toTableRow)),
       end: (count) => {
-        if (count > 0) shell.print(formatTable(tableHead, rows, shell.columns));
+        if (count > 0) printTable(shell, tableHead, rows);
         if (count > 0) shell.printError('"npx jetbridge explain PERSON" tells why.');
       },
     };
@@ -194,8 +210,4 @@ function toCsvCell(text: string): string {
 function toJsonObject({ lastModified, nextAttemptAt, ...person }: ListedPerson): object {
   const next = nextAttemptAt === undefined ? {} : { nextAttemptAt: toIsoTime(nextAttemptAt) };
   return { ...person, lastModified: toIsoTime(lastModified), ...next };
-}
-
-function toIsoTime(time: number): string {
-  return new Date(time).toISOString();
 }

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import Table from 'cli-table3';
 import type { Command } from 'commander';
 import { type Fault, readJsonFile, SettingsFault } from '../config/faults.ts';
 import { type ConnectionSettings, readMapping, readSettings, type Settings } from '../config/settings.ts';
 import type { MappingPreview, PreviewExample, PreviewOptions } from '../provisioning/preview-mapping.ts';
+import { needsApproval } from '../provisioning/rules-change.ts';
 import { normalize } from '../schema/normalize.ts';
 import { type Json, type JsonObject, SchemaFault } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
@@ -11,14 +11,18 @@ import { previewMapping, readConnectionMapping, readLookups, readManagers } from
 import { previewText } from '../translator/preview.ts';
 import { compileRules } from '../translator/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
+import { expandTrace } from '../translator/trace.ts';
 import type { Finding } from '../translator/translation.ts';
 import { parseCount } from './arguments.ts';
+import { examples } from './help.ts';
 import {
   type Action,
   countText,
   escapeLine,
+  formatTable,
+  printJson,
   type Shell,
-  startProgressBar,
+  startProgress,
   travelFailureText,
 } from './output.ts';
 
@@ -28,6 +32,7 @@ interface PreviewFlags {
   mapping?: string;
   connection?: string;
   limit?: number;
+  json?: true;
 }
 
 /** Adds the command `preview`. */
@@ -42,22 +47,37 @@ export function addPreviewCommand(program: Command, shell: Shell, action: Action
     .option('--mapping <file>', "a mapping file; default: the connection's own")
     .option('--connection <id>', 'the connection of the people; default: default')
     .option('--limit <number>', 'the number of people to show as examples; default: 10', parseCount)
+    .option('--json', 'one JSON object')
+    .addHelpText(
+      'after',
+      examples(
+        'preview --input user.json',
+        'preview --input user.json --mapping my-mapping.json',
+        'preview --people --mapping my-mapping.json --limit 3',
+      ),
+    )
     .action(
       action(async (options: PreviewFlags, command: Command) => {
-        const { input, people, mapping, connection, limit } = options;
-        if (people && input === undefined)
-          return previewPeople(shell, { connection: connection ?? 'default', mapping, limit: limit ?? 10 });
+        const { input, people, mapping, connection = 'default', limit = 10, json } = options;
+        if (people && input === undefined) return previewPeople(shell, { connection, mapping, limit, json });
         if (people || input === undefined)
           return command.error('error: give either --input <file> or --people');
-        if (connection !== undefined || limit !== undefined)
+        if (options.connection !== undefined || options.limit !== undefined)
           return command.error('error: --connection and --limit go with --people');
-        return preview(shell, mapping === undefined ? { input } : { input, mapping });
+        return preview(shell, { input, mapping, json });
       }),
     );
 }
 
+interface UserPreviewRequest {
+  /** The file of the user. */
+  input: string;
+  mapping: string | undefined;
+  json: true | undefined;
+}
+
 /** Prints how a SCIM user is mapped to a traveler, rule by rule, with the current lookups of the travel API. */
-export async function preview(shell: Shell, options: { input: string; mapping?: string }): Promise<0 | 1> {
+export async function preview(shell: Shell, { json, ...options }: UserPreviewRequest): Promise<0 | 1> {
   const settings = readSettings(shell.environment, shell.home);
   const connection = settings.connections.find(({ id }) => id === 'default') ?? settings.connections[0];
   const faults: Fault[] = [];
@@ -79,7 +99,9 @@ export async function preview(shell: Shell, options: { input: string; mapping?: 
   }
   const rules = compileRules(mapping, lookups.value.scimUserMappings);
   const references = await readManagers(settings, connection, { rules, user: user.resource });
-  shell.print(previewText(toTravel(rules, user.resource, { lookups: lookups.value, references })));
+  const translation = toTravel(rules, user.resource, { lookups: lookups.value, references });
+  if (json) printJson(shell, { ...translation, trace: expandTrace(translation.trace) });
+  else shell.print(previewText(translation));
   return 0;
 }
 
@@ -103,6 +125,7 @@ interface PeoplePreviewRequest {
   mapping?: string | undefined;
   /** The largest number of examples. */
   limit: number;
+  json?: true | undefined;
 }
 
 /**
@@ -112,7 +135,7 @@ interface PeoplePreviewRequest {
  */
 export async function previewPeople(
   shell: Shell,
-  { connection: id, mapping: file, limit }: PeoplePreviewRequest,
+  { connection: id, mapping: file, limit, json }: PeoplePreviewRequest,
 ): Promise<0 | 1> {
   const settings = readSettings(shell.environment, shell.home);
   const connection = settings.connections.find((one) => one.id === id);
@@ -126,7 +149,8 @@ export async function previewPeople(
   if (faults.length > 0) throw new SettingsFault(faults);
   const preview = await runPreview(shell, settings, connection, { mapping, examples: limit });
   if (!preview) return 1;
-  shell.print(previewReport(preview, { connection: id, mapping: file }));
+  if (json) printJson(shell, { connection: id, needsApproval: needsApproval(preview), ...preview });
+  else shell.print(previewReport(preview, { connection: id, mapping: file, columns: shell.columns }));
   return 0;
 }
 
@@ -137,14 +161,11 @@ export async function runPreview(
   connection: ConnectionSettings,
   options: PreviewOptions,
 ): Promise<MappingPreview | undefined> {
-  const bar = shell.isTerminal ? startProgressBar(connection.id, 'people') : undefined;
-  const onBatch = (done: number, total: number) => {
-    bar?.setTotal(total);
-    bar?.update(done);
-  };
-  const preview = await previewMapping(settings, connection, { ...options, onBatch }).finally(() =>
-    bar?.stop(),
-  );
+  const progress = startProgress(shell, connection.id, 'people');
+  const preview = await previewMapping(settings, connection, {
+    ...options,
+    onBatch: progress.update,
+  }).finally(progress.stop);
   if (!('kind' in preview)) return preview;
   shell.printError(
     `No names or custom fields can be looked up in the travel API: ${travelFailureText(preview)}.`,
@@ -155,18 +176,20 @@ export async function runPreview(
 type Names = MappingPreview['names'];
 
 /** The connection and mapping that a preview compares. */
-interface PreviewSubject {
+export interface PreviewSubject {
   connection: string;
   /** The file of the new mapping; undefined if the current mapping was compared with the values sent last. */
   mapping: string | undefined;
   /** True if the mapping is put in force afterwards, or may be. */
   isChange?: true;
+  /** The width of the terminal; undefined if there is none. */
+  columns?: number | undefined;
 }
 
 /** Formats a preview: totals, numbers by field and by finding, then examples. */
 export function previewReport(
   preview: MappingPreview,
-  { connection, mapping, isChange }: PreviewSubject,
+  { connection, mapping, isChange, columns }: PreviewSubject,
 ): string {
   const { examples, names } = preview;
   const touched = preview.changed + preview.created + preview.pending;
@@ -178,8 +201,8 @@ export function previewReport(
     `Connection ${connection}: ${compared}.${isChange ? '' : ' Nothing was written or sent.'}`,
     ...mappingFaultLines(preview),
     summaryText(preview),
-    ...(preview.fields.length > 0 ? [fieldsTable(preview)] : []),
-    ...(preview.findings.length > 0 ? [findingsTable(preview)] : []),
+    ...(preview.fields.length > 0 ? [fieldsTable(preview, columns)] : []),
+    ...(preview.findings.length > 0 ? [findingsTable(preview, columns)] : []),
     ...(examples.length > 0 ? [`Examples (${examples.length} of ${touched}):`] : []),
     ...examples.map((example) => exampleText(example, names)),
   ].join('\n\n');
@@ -202,21 +225,22 @@ function summaryText({ people, changed, created, pending }: MappingPreview): str
   ].join('\n');
 }
 
-const plainStyle = { style: { head: [], border: [] } };
-
-function fieldsTable({ fields, names }: MappingPreview): string {
+function fieldsTable({ fields, names }: MappingPreview, columns: number | undefined): string {
   const head = ['field', 'another value', 'no value', 'sent again', 'given up'];
-  const table = new Table({ ...plainStyle, head });
-  for (const { field, set, cleared, again, released } of fields)
-    table.push([fieldName(field, names), set, cleared, again, released]);
-  return table.toString();
+  const rows = fields.map(({ field, set, cleared, again, released }) => [
+    fieldName(field, names),
+    ...[set, cleared, again, released].map(String),
+  ]);
+  return formatTable(head, rows, columns);
 }
 
-function findingsTable({ findings, names }: MappingPreview): string {
-  const table = new Table({ ...plainStyle, head: ['finding', 'field', 'new', 'gone'] });
-  for (const { code, field, comes, goes } of findings)
-    table.push([code, fieldName(field, names), comes, goes]);
-  return table.toString();
+function findingsTable({ findings, names }: MappingPreview, columns: number | undefined): string {
+  const rows = findings.map(({ code, field, comes, goes }) => [
+    code,
+    fieldName(field, names),
+    ...[comes, goes].map(String),
+  ]);
+  return formatTable(['finding', 'field', 'new', 'gone'], rows, columns);
 }
 
 const outcomes = {

@@ -11,7 +11,16 @@ import type { Database } from '../store/database.ts';
 import { travelRoles } from '../translator/translation.ts';
 import { parseTime } from './arguments.ts';
 import { findConnection, withDatabase } from './connections.ts';
-import { type Action, countText, escapeLine, formatTable, jsonLine, type Shell } from './output.ts';
+import { examples } from './help.ts';
+import {
+  type Action,
+  countText,
+  escapeLine,
+  printJson,
+  printTable,
+  type Shell,
+  startProgress,
+} from './output.ts';
 
 /** The flags of `record`. */
 export interface RecordFlags {
@@ -37,6 +46,13 @@ export function recordCommand(
       .option('--since <time>', 'record the past from the log, e.g. 1h, 2d, 2026-11-20T08:00:00Z', parseTime)
       .option('--for <duration>', 'how long to record, e.g. 10m; default: until Ctrl-C', parseDuration)
       .option('--json', 'one JSON object for each file')
+      .addHelpText(
+        'after',
+        examples(
+          'record --out scenarios --since 1d',
+          'record --connection default --out scenarios --for 10m',
+        ),
+      )
       .action(
         action((flags: RecordFlags) =>
           withDatabase(shell, async (database, settings) => {
@@ -85,13 +101,11 @@ export async function record(
   const until = duration === undefined ? (since === undefined ? undefined : start) : start + duration;
   if (until === undefined)
     shell.printError(`Recording the requests of ${escapeLine(connection)}. Ctrl-C ends it.`);
-  const progress = (count: number) => {
-    if (shell.isTerminal) shell.printError(`${count} requests so far`);
-  };
+  const progress = startProgress(shell, 'record', 'requests');
   const exchanges = await collectExchanges(
     { connection, since: since ?? start, until },
-    { source, progress, ...clock },
-  );
+    { source, progress: progress.update, ...clock },
+  ).finally(progress.stop);
   const recording = recordScenarios(exchanges, { vocabulary: travelRoles });
   printRecording(shell, flags, recording);
   return 0;
@@ -108,13 +122,12 @@ function printRecording(shell: Shell, { out, json, connection }: RecordFlags, re
     file: writeScenario(out, scenario),
     steps: scenario.steps.length,
   }));
-  if (json) for (const file of files) shell.print(jsonLine(file));
+  if (json) printJson(shell, ...files);
   else {
-    shell.print(
-      formatTable(
-        ['file', 'steps'],
-        files.map(({ file, steps }) => [file, String(steps)]),
-      ),
+    printTable(
+      shell,
+      ['file', 'steps'],
+      files.map(({ file, steps }) => [file, String(steps)]),
     );
     shell.print(
       `Play them with: npx jetbridge replay ${escapeLine(out)} --url <SCIM base URL> --token <token>`,

@@ -1,11 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { replay } from '../replay/report.ts';
+import { type Outcome, replay } from '../replay/report.ts';
 import { readScenarios, ScenarioFault } from '../replay/scenario.ts';
 import type { TravelApi } from '../replay/traveler-check.ts';
 import { parseBaseUrl, parseVariable } from './arguments.ts';
-import { type Action, escapeLine, type Shell } from './output.ts';
+import { examples } from './help.ts';
+import {
+  type Action,
+  type Color,
+  escapeLine,
+  type Progress,
+  printJson,
+  type Shell,
+  startProgress,
+} from './output.ts';
 
 /** The flags of `replay`. */
 export interface ReplayFlags {
@@ -14,6 +23,7 @@ export interface ReplayFlags {
   variable: Record<string, string>;
   travelUrl?: string;
   travelKey?: string;
+  json?: true;
 }
 
 /** Adds the command `replay`. */
@@ -31,19 +41,38 @@ export function addReplayCommand(program: Command, shell: Shell, action: Action)
       parseBaseUrl,
     )
     .option('--travel-key <key>', 'a key of the travel API; default: TRAVEL_API_KEY')
+    .option('--json', 'one JSON object for each scenario')
+    .addHelpText(
+      'after',
+      examples(
+        'replay scenarios --url http://127.0.0.1:8080/scim/v2 --token "$SCIM_TOKEN"',
+        'replay joiner.json --url https://bridge.example.com/scim/v2 --token "$SCIM_TOKEN" --variable who=ada',
+      ),
+    )
     .action(action((path: string, flags: ReplayFlags) => replayRecorded(shell, path, flags)));
 }
 
 /** Plays recorded exchanges against a running service. Returns 1 if an answer or a traveler differs from the expected one. */
 export async function replayRecorded(shell: Shell, path: string, flags: ReplayFlags): Promise<0 | 1> {
+  const progress = startReplayProgress(shell);
   try {
+    const scenarios = readScenarios(path);
+    const total = scenarios.length;
+    let done = 0;
     const { failed, unchecked } = await replay({
-      scenarios: readScenarios(path),
+      scenarios,
       url: flags.url,
       token: flags.token,
       variables: flags.variable,
       travel: travelApiOf(flags, shell.environment.TRAVEL_API_KEY),
-      print: (line) => shell.print(escapeLine(line)),
+      print: (line) => {
+        if (!flags.json) shell.print(escapeLine(line), outcomeColors[/^\w+/.exec(line)?.[0] ?? '']);
+      },
+      afterScenario: (outcome) => {
+        if (flags.json) printJson(shell, outcomeJson(outcome));
+        done += 1;
+        progress.update(done, total);
+      },
       now: Date.now,
       newRun: () => randomBytes(4).toString('hex'),
     });
@@ -53,7 +82,29 @@ export async function replayRecorded(shell: Shell, path: string, flags: ReplayFl
     if (!(error instanceof ScenarioFault)) throw error;
     shell.printError(error.message);
     return 1;
+  } finally {
+    progress.stop();
   }
+}
+
+/** On a terminal the printed outcomes show how far the replay is. */
+function startReplayProgress(shell: Shell): Progress {
+  const isTerminal = shell.isTerminal && shell.columns === undefined;
+  return startProgress({ ...shell, isTerminal }, 'replay', 'scenarios');
+}
+
+/** The colors of the lines that begin with the outcome of a scenario. */
+const outcomeColors: Record<string, Color> = { passed: 'green', skipped: 'yellow', FAILED: 'red' };
+
+function outcomeJson(outcome: Outcome): object {
+  const { name, severity } = outcome.scenario;
+  if (outcome.kind === 'skipped')
+    return { scenario: name, severity, outcome: 'skipped', missing: outcome.missing };
+  const { kind, played } = outcome;
+  const mismatches = played.flatMap(({ index, method, target, mismatches }) =>
+    mismatches.map((mismatch) => ({ step: index + 1, request: `${method} ${target}`, ...mismatch })),
+  );
+  return { scenario: name, severity, outcome: kind, steps: played.length, mismatches };
 }
 
 /** The embedded travel service is at `/api` where SCIM is at `/scim/v2`. */

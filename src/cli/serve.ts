@@ -16,13 +16,15 @@ import { readScenarios, type Step } from '../replay/scenario.ts';
 import { type Service, start } from '../server/start.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { bannerText } from './banner.ts';
-import { type Action, escapeLine, type Shell } from './output.ts';
+import { examples } from './help.ts';
+import { type Action, escapeLine, type Shell, shrinkWidths } from './output.ts';
 
 /** Adds the command `serve`. */
 export function addServeCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('serve')
     .description('serve everything on one port')
+    .addHelpText('after', examples('serve'))
     .action(action(() => serve(shell)));
 }
 
@@ -59,6 +61,7 @@ export function addDemoCommand(program: Command, shell: Shell, action: Action): 
   program
     .command('demo')
     .description('play a recorded day of Okta and of Entra ID on a throw-away database')
+    .addHelpText('after', examples('demo'))
     .action(action(() => demo(shell)));
 }
 
@@ -107,7 +110,7 @@ async function playDays(shell: Shell, service: Service, { scimToken, travelKey }
   const { data: travelers } = (await answer.json()) as {
     data: Parameters<typeof peopleTable>[0]['travelers'];
   };
-  shell.print(`\n${peopleTable({ people, travelers, notes })}`);
+  shell.print(`\n${peopleTable({ people, travelers, notes, columns: shell.columns })}`);
   return failed > 0 ? 1 : 0;
 }
 
@@ -164,13 +167,17 @@ interface People {
   travelers: TravelUser[];
   /** The notes of the recorded exchanges, in order. The first word of each is the given name of the person. */
   notes: string[];
+  /** The width of the terminal; undefined if there is none. */
+  columns: number | undefined;
 }
 
+const peopleWidths = [16, 36, 42, 42];
+
 /** Formats a table of the provisioned people: the requests of the IdP, the traveler, and the findings. */
-export function peopleTable({ people, travelers, notes }: People): string {
+export function peopleTable({ people, travelers, notes, columns }: People): string {
   const table = new Table({
     head: ['person', 'what the IdP said', 'what the travel service holds', 'left out, and why'],
-    colWidths: [16, 36, 42, 42],
+    colWidths: columns === undefined ? peopleWidths : shrinkWidths(peopleWidths, columns),
     wordWrap: true,
     style: { head: [], border: [] },
   });

@@ -13,7 +13,17 @@ import { buildOpenApi } from '../travel/openapi/document.ts';
 import type { LoggedRequest, RequestLogQuery, TravelReader } from '../travel/ports.ts';
 import { parseCount, parseStatusRange, parseTime } from './arguments.ts';
 import { withDatabase } from './connections.ts';
-import { type Action, escapeLine, formatTable, jsonLine, type Shell, startProgressBar } from './output.ts';
+import { examples } from './help.ts';
+import {
+  type Action,
+  escapeLine,
+  formatTable,
+  jsonLine,
+  printJson,
+  printTable,
+  type Shell,
+  startProgress,
+} from './output.ts';
 
 /** The maximum number of trips per person: more do not fit into the thirteen months. */
 const TRIPS_EACH = 100;
@@ -27,6 +37,8 @@ export function addSampleDataCommand(program: Command, shell: Shell, action: Act
     .option('--trips <number>', 'the number of trips in thirteen months', wholeNumberBetween(0, 100_000), 500)
     .option('--seed <number>', 'the same seed creates the same company', wholeNumberBetween(0, 2 ** 31), 1)
     .option('--now <day>', 'the last day of the simulated time, YYYY-MM-DD; default: today', parseDay)
+    .option('--json', 'one JSON object')
+    .addHelpText('after', examples('sample-data', 'sample-data --users 1000 --trips 3000 --seed 7'))
     .action(
       action(async (options: SampleDataOptions, command: Command) => {
         const { users, trips } = options;
@@ -67,6 +79,7 @@ export interface SampleDataOptions {
   seed: number;
   /** The day, YYYY-MM-DD in UTC, at whose beginning the simulated time ends; default: today. */
   now?: string;
+  json?: true;
 }
 
 const DAY = 24 * 60 * 60_000;
@@ -80,20 +93,24 @@ export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Pro
     }
     const { users, trips, seed, now } = options;
     const end = now === undefined ? Math.floor(Date.now() / DAY) * DAY : Date.parse(`${now}T00:00:00Z`);
-    const bar = shell.isTerminal ? startProgressBar('sample data', 'people and trips') : undefined;
-    bar?.setTotal(users + trips);
+    const progress = startProgress(shell, 'sample data', 'people and trips');
+    let made = 0;
     const deps = {
       store: travelStore(database),
       pause: pauseBetweenTransactions(settings),
-      progress: () => bar?.increment(),
+      progress: () => {
+        made += 1;
+        progress.update(made, users + trips);
+      },
     };
     try {
       const company = await createSampleData(deps, { users, trips, seed, now: end });
-      bar?.stop();
-      shell.print(summaryText(company, settings));
+      progress.stop();
+      if (options.json) printJson(shell, { ...company, counts: Object.fromEntries(company.counts) });
+      else shell.print(summaryText(company, { settings, columns: shell.columns }));
       return 0;
     } catch (error) {
-      bar?.stop();
+      progress.stop();
       if (!(error instanceof SampleDataRefused || error instanceof ApiError)) throw error;
       shell.printError(error.message);
       return 1;
@@ -140,9 +157,12 @@ const titles: Record<string, string> = {
   event: 'events',
 };
 
-function summaryText({ company, domain, counts, ...examples }: SampleCompany, settings: Settings): string {
+function summaryText(
+  { company, domain, counts, ...made }: SampleCompany,
+  { settings, columns }: { settings: Settings; columns: number | undefined },
+): string {
   const rows = Object.entries(titles).map(([type, title]) => [title, String(counts.get(type) ?? 0)]);
-  const { tripProjectId, invoiceId } = examples;
+  const { tripProjectId, invoiceId } = made;
   const scheme = settings.tls ? 'https' : 'http';
   const url = (settings.publicUrl ?? `${scheme}://${settings.host}:${settings.port}`).replace(/\/+$/, '');
   const paths = [
@@ -154,7 +174,7 @@ function summaryText({ company, domain, counts, ...examples }: SampleCompany, se
   const calls = paths.map((path) => `curl -H "Authorization: Bearer $TRAVEL_API_KEY" "${url}/api/${path}"`);
   return [
     `${company} is there, its addresses end with @${domain}.`,
-    formatTable(['what', 'made'], rows),
+    formatTable(['what', 'made'], rows, columns),
     '\nWhat to try next, with an API key of the travel service ("npx jetbridge api-keys create" makes one):',
     ...calls,
   ].join('\n');
@@ -184,6 +204,10 @@ export function addRequestsCommand(program: Command, shell: Shell, action: Actio
     .option('--user <email>', 'the user on whose behalf; an email address or an id')
     .option('--limit <number>', 'the number of requests', parseCount, 50)
     .option('--json', 'one JSON object for each request, bodies included')
+    .addHelpText(
+      'after',
+      examples('requests --since 1h --status 5xx', 'requests --user ada@corp.example --json'),
+    )
     .action(action((options: RequestFlags) => showRequests(shell, options)));
 }
 
@@ -202,7 +226,7 @@ export function showRequests(shell: Shell, flags: RequestFlags): Promise<0 | 1> 
     const query = { since, path, statuses, userId };
     const { requests, isAll } = await newestRequests(database, { query, limit });
     if (flags.json) for (const request of requests) shell.print(requestLine(request));
-    else if (requests.length > 0) shell.print(await requestTable(reading, requests));
+    else if (requests.length > 0) await printRequests(shell, reading, requests);
     if (requests.length === 0) shell.printError('There are no such requests.');
     if (!isAll) shell.printError(`These are the newest ${limit}; --limit shows more.`);
     return 0;
@@ -237,7 +261,7 @@ function requestLine({ time, ...request }: LoggedRequest): string {
   return jsonLine({ time: new Date(time).toISOString(), ...request });
 }
 
-async function requestTable(reading: TravelReader, requests: LoggedRequest[]): Promise<string> {
+async function printRequests(shell: Shell, reading: TravelReader, requests: LoggedRequest[]): Promise<void> {
   const ids = [...new Set(requests.flatMap(({ userId }) => userId ?? []))];
   const users = await reading.read(ids.map((id) => ({ type: 'user', id })));
   const names = new Map(users.map(({ id, doc }) => [id, String(doc['email'])]));
@@ -250,7 +274,7 @@ async function requestTable(reading: TravelReader, requests: LoggedRequest[]): P
     userId === undefined ? '-' : (names.get(userId) ?? userId),
     requestId,
   ]);
-  return formatTable(['time (UTC)', 'status', 'ms', 'method', 'path', 'user', 'request id'], rows);
+  printTable(shell, ['time (UTC)', 'status', 'ms', 'method', 'path', 'user', 'request id'], rows);
 }
 
 /** Adds the command `openapi`. */
@@ -258,6 +282,7 @@ export function addOpenapiCommand(program: Command, shell: Shell, action: Action
   program
     .command('openapi')
     .description('print the contract of the embedded travel service as OpenAPI 3.1')
+    .addHelpText('after', examples('openapi > travel-openapi.json'))
     .action(action(() => printOpenapi(shell)));
 }
 

@@ -71,6 +71,7 @@ export interface ReplayOptions {
   now(): number;
   /** Returns a random word for each scenario, so that it can be played again on the same service. */
   newRun(): string;
+  afterScenario?: (outcome: Outcome) => void;
   /** Called after each step. An error that it throws ends the replay. */
   afterStep?: (scenario: Scenario, step: Step, index: number, variables: Variables) => Promise<void>;
 }
@@ -110,6 +111,7 @@ export async function replay(options: ReplayOptions): Promise<ReplayResult> {
     for (const scenario of options.scenarios) {
       const outcome = await playScenario(scenario, options, client);
       outcomes.push(outcome);
+      options.afterScenario?.(outcome);
       for (const text of outcomeLines(outcome)) options.print(text);
     }
   } finally {

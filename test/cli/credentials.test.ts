@@ -1,14 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair } from 'jose';
-import {
-  createApiKey,
-  createClient,
-  listApiKeys,
-  listClients,
-  revokeApiKey,
-  revokeClient,
-} from '../../src/cli/credentials.ts';
+import { createApiKey, listApiKeys, revokeApiKey } from '../../src/cli/credentials.ts';
+import { createClient, listClients, revokeClient } from '../../src/cli/oauth-clients.ts';
 import { createDatabaseIn } from '../fixtures/data-folder.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { startService } from '../fixtures/service.ts';

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { listConnections } from '../../src/cli/connections.ts';
-import { createToken, listApiKeys, listClients, listTokens, revokeToken } from '../../src/cli/credentials.ts';
+import { createToken, listApiKeys, listTokens, revokeToken } from '../../src/cli/credentials.ts';
+import { listClients } from '../../src/cli/oauth-clients.ts';
 import type { Shell } from '../../src/cli/output.ts';
 import { makeSampleCompany, showRequests } from '../../src/cli/travel-service.ts';
 import { readSettings } from '../../src/config/settings.ts';

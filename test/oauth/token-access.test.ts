@@ -1,4 +1,4 @@
-import { listClients, revokeClient } from '../../src/cli/credentials.ts';
+import { listClients, revokeClient } from '../../src/cli/oauth-clients.ts';
 import { requestLog } from '../../src/store/request-log.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';

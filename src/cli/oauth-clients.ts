@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import { readJsonFile } from '../config/faults.ts';
+import type { Settings } from '../config/settings.ts';
+import {
+  type ClientRegistration,
+  type Grant,
+  type OAuthClient,
+  parseJwks,
+  registerClient,
+} from '../oauth/clients.ts';
+import { ensureConnection } from '../store/connections.ts';
+import { oauthClients } from '../store/credentials.ts';
+import type { Database } from '../store/database.ts';
+import { travelStore } from '../store/travel-writes.ts';
+import { requireAdminByEmail } from '../travel/authentication.ts';
+import { ApiError } from '../travel/errors.ts';
+import { stringMember } from '../travel/json.ts';
+import { parseKeysUrl } from './arguments.ts';
+import { findConnection, withDatabase } from './connections.ts';
+import { credentialJson, type JsonFlag, printRevocation } from './credentials.ts';
+import { examples } from './help.ts';
+import { type Action, formatMinute, printJson, printTable, type Shell } from './output.ts';
+
+interface ClientFlags {
+  name: string;
+  connection?: string;
+  travelAdmin?: string;
+  jwksUri?: string;
+  jwksFile?: string;
+  json?: true;
+}
+
+/** Adds the commands `oauth-clients create`, `oauth-clients list` and `oauth-clients revoke`. */
+export function addClientCommands(program: Command, shell: Shell, action: Action): void {
+  const clients = program.command('oauth-clients').description('the clients that get tokens at /oauth/token');
+  addCreateCommand(clients, shell, action);
+  clients
+    .command('list')
+    .description('list the clients')
+    .option('--json', 'one JSON object for each client')
+    .addHelpText('after', examples('oauth-clients list'))
+    .action(action((flags: JsonFlag) => listClients(shell, flags)));
+  clients
+    .command('revoke')
+    .description('revoke a client and all its tokens at once')
+    .argument('<id>', 'its client id')
+    .option('--json', 'one JSON object')
+    .addHelpText('after', examples('oauth-clients revoke 0198f3c2-5a77-7c31-9d0e-3f1b6a2c4d5e'))
+    .action(action((id: string, flags: JsonFlag) => revokeClient(shell, id, flags)));
+}
+
+function addCreateCommand(clients: Command, shell: Shell, action: Action): void {
+  clients
+    .command('create')
+    .description('register a client and print its id and secret; the secret cannot be shown again')
+    .option('--name <name>', 'a name for your own use', 'unnamed')
+    .option('--connection <id>', 'give it access to SCIM of this connection')
+    .option('--travel-admin <email>', 'give it access to the embedded travel service on behalf of this admin')
+    .option('--jwks-uri <url>', 'instead of a secret: the URL of its public keys', parseKeysUrl)
+    .option('--jwks-file <file>', 'instead of a secret: a file with its public keys')
+    .option('--json', 'one JSON object')
+    .addHelpText(
+      'after',
+      examples(
+        'oauth-clients create --connection default --name entra',
+        'oauth-clients create --connection default --name okta --jwks-uri https://idp.example.com/keys',
+        'oauth-clients create --travel-admin admin@jetbridge.local --name reports',
+      ),
+    )
+    .action(
+      action(async (options: ClientFlags, command: Command) => {
+        const { name, connection, travelAdmin, jwksUri, jwksFile, json } = options;
+        if (jwksUri !== undefined && jwksFile !== undefined)
+          return command.error('error: give one of --jwks-uri and --jwks-file');
+        const fromFile = jwksFile === undefined ? undefined : { file: jwksFile };
+        const keys = jwksUri === undefined ? fromFile : { uri: jwksUri };
+        if (connection !== undefined && travelAdmin === undefined)
+          return createClient(shell, { name, opens: { connection }, keys, json });
+        if (connection === undefined && travelAdmin !== undefined)
+          return createClient(shell, { name, opens: { travelAdmin }, keys, json });
+        return command.error('error: give either --connection <id> or --travel-admin <email>');
+      }),
+    );
+}
+
+/** The requested registration of an OAuth client: its access, and where its public keys are, if it has any. */
+export interface ClientRequest {
+  name: string;
+  opens: { connection: string } | { travelAdmin: string };
+  keys: { uri: string } | { file: string } | undefined;
+  json?: true | undefined;
+}
+
+/** Registers an OAuth client and prints its id and secret. Only a hash of the secret is stored. */
+export function createClient(shell: Shell, { name, opens, keys, json }: ClientRequest): Promise<0 | 1> {
+  return withDatabase(shell, async (database, settings) => {
+    const grant = await resolveGrant(shell, { database, settings }, opens);
+    const proof = readKeys(shell, keys);
+    if (!grant || proof === 'unreadable') return 1;
+    const deps = { clients: oauthClients(database), now: Date.now, newId: randomUUID };
+    const { id, secret } = await registerClient(deps, { name, grant, keys: proof });
+    if (json) printJson(shell, { clientId: id, clientSecret: secret, name, ...opens });
+    else {
+      shell.print(`client_id=${id}`);
+      if (secret !== undefined) shell.print(`client_secret=${secret}`);
+    }
+    const endpoint = `${(settings.publicUrl ?? '').replace(/\/+$/, '')}/oauth/token`;
+    shell.printError(secret === undefined ? assertionAdvice(settings, endpoint) : secretAdvice(endpoint));
+    return 0;
+  });
+}
+
+/** Lists the OAuth clients; their secrets are not stored. */
+export function listClients(shell: Shell, { json }: JsonFlag = {}): Promise<0> {
+  return withDatabase(shell, async (database) => {
+    const clients = await oauthClients(database).list();
+    const emails = await adminEmails(database, clients);
+    const adminOf = (userId: string) => emails.get(userId) ?? userId;
+    if (json) {
+      const opensOf = ({ grant }: OAuthClient) =>
+        grant.kind === 'scim'
+          ? { connection: grant.connection }
+          : { travelAdmin: adminOf(grant.userId), travelUserId: grant.userId };
+      const toJson = (client: OAuthClient) => ({
+        ...{ ...credentialJson(client), ...opensOf(client) },
+        authentication: client.proof === 'secret' ? 'secret' : 'keys',
+      });
+      printJson(shell, ...clients.map(toJson));
+      return 0;
+    }
+    const rows = clients.map(({ id, name, grant, proof, createdAt, revokedAt }) => {
+      const opens =
+        grant.kind === 'scim' ? `SCIM of ${grant.connection}` : `travel API as ${adminOf(grant.userId)}`;
+      const ends = revokedAt === undefined ? 'never' : `revoked ${formatMinute(revokedAt)}`;
+      return [id, name, opens, proof === 'secret' ? 'secret' : 'keys', formatMinute(createdAt), ends];
+    });
+    printTable(shell, ['id', 'name', 'opens', 'by', 'made', 'ends'], rows);
+    return 0;
+  });
+}
+
+/** Revokes an OAuth client and all its access tokens; a running server refuses them from the next request on. */
+export function revokeClient(shell: Shell, id: string, flags: JsonFlag = {}): Promise<0 | 1> {
+  return withDatabase(shell, async (database) => {
+    const isRevoked = await oauthClients(database).revoke(id, Date.now());
+    return printRevocation(shell, { ...flags, id, isRevoked, noun: 'client', list: 'oauth-clients list' });
+  });
+}
+
+/**
+ * Finds the connection or admin to which the client is to get access. If it does not exist, prints the reason and
+ * returns undefined.
+ */
+async function resolveGrant(
+  shell: Shell,
+  { database, settings }: { database: Database; settings: Settings },
+  opens: ClientRequest['opens'],
+): Promise<Grant | undefined> {
+  if ('connection' in opens) {
+    const named = findConnection(shell, settings, opens.connection);
+    if (!named) return undefined;
+    await ensureConnection(database, { id: named.id, account: named.account });
+    return { kind: 'scim', connection: named.id };
+  }
+  try {
+    const admin = await requireAdminByEmail(travelStore(database), opens.travelAdmin);
+    return { kind: 'travel', userId: admin.id };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    shell.printError(`${error.message} A client acts for an active user with the role admin.`);
+    return undefined;
+  }
+}
+
+function readKeys(shell: Shell, keys: ClientRequest['keys']): ClientRegistration['keys'] | 'unreadable' {
+  if (!keys) return undefined;
+  if ('uri' in keys) return { kind: 'jwksUri', uri: keys.uri };
+  const read = readJsonFile(keys.file);
+  const parsed = 'json' in read ? parseJwks(read.json) : read;
+  if ('jwks' in parsed) return { kind: 'jwks', jwks: parsed.jwks };
+  shell.printError(`${keys.file}: ${parsed.problem}.`);
+  return 'unreadable';
+}
+
+function secretAdvice(endpoint: string): string {
+  return `Keep the secret: it is shown only now. Tokens are asked for at ${endpoint}.`;
+}
+
+function assertionAdvice({ publicUrl }: Settings, endpoint: string): string {
+  if (publicUrl === undefined)
+    return 'Set PUBLIC_URL for the server: assertions must name <PUBLIC_URL>/oauth/token as their audience.';
+  return `Its assertions must have the client_id as iss and sub, and ${endpoint} as aud.`;
+}
+
+async function adminEmails(database: Database, clients: OAuthClient[]): Promise<Map<string, string>> {
+  const ids = clients.flatMap(({ grant }) => (grant.kind === 'travel' ? [grant.userId] : []));
+  const users = await travelStore(database).read([...new Set(ids)].map((id) => ({ type: 'user', id })));
+  return new Map(users.map(({ id, doc }) => [id, stringMember(doc, 'email') ?? '']));
+}
