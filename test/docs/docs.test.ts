@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { mergePatch } from '../../src/translator/plan.ts';
 import { runJetbridge, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { blockBelow, fencedBlocks, readDocument, tableRowsUnder } from '../fixtures/markdown.ts';
-import { openTestDatabase } from '../fixtures/test-database.ts';
+import { openTestDatabase, withTestDatabase } from '../fixtures/test-database.ts';
 import { fieldKeys, translate } from '../fixtures/translator.ts';
 
 const home = join(__dirname, '..', '..');
@@ -24,36 +24,53 @@ const operations = readDocument('docs/operations.md');
 const architecture = readDocument('docs/architecture.md');
 
 describe('README', () => {
-  it('its session with curl works as it stands', async () => {
+  it('its commands lead from the first start to a mapped traveler who moves and leaves', async () => {
     const place = temporaryFolder();
-    const chosen = Object.fromEntries(
-      [...blockBelow(readme, 'environment').matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [
-        name,
-        value,
-      ]),
+    const data = { JETBRIDGE_DATA: join(place.path, 'data') };
+    const server = await serveJetbridge(data);
+    const printed: Record<string, string | undefined> = {
+      JETBRIDGE: server.url,
+      SCIM_TOKEN: / SCIM token +(\S+)\n/.exec(server.welcome)?.[1],
+      TRAVEL_API_KEY: / travel API key +(\S+)\n/.exec(server.welcome)?.[1],
+    };
+    const environment = blockBelow(readme, 'environment').replace(
+      /^export (\w+)=.+$/gm,
+      (_, name: string) => `export ${name}=${printed[name]}`,
     );
-    const server = await serveJetbridge({ JETBRIDGE_DATA: join(place.path, 'data'), ...chosen });
-    const env = { PATH: process.env['PATH'] ?? '', ...chosen, JETBRIDGE: server.url };
-    const session = await promisify(execFile)(
+    const [mapping] = fencedBlocks(readme).filter(({ text }) => text.includes('scimUserMapping'));
+    const [, file = ''] = /\*\*2\. Save this file\*\* as `([^`]+)`/.exec(readme) ?? [];
+    writeFileSync(join(place.path, file), mapping?.text ?? '');
+    const blocks = ['joiner', 'custom field', 'apply', 'mover', 'leaver'].map((name) =>
+      blockBelow(readme, name),
+    );
+    // No terminal is there to confirm the change of the mapping.
+    const commands = blocks.join('').replace(/(mapping apply .+)/, '$1 --yes');
+    const npx = `npx() { shift; '${process.execPath}' '${join(home, 'dist/main.js')}' "$@" >&2; }`;
+    const { stdout } = await promisify(execFile)(
       'bash',
-      ['-euo', 'pipefail', '-c', blockBelow(readme, 'session')],
+      ['-euo', 'pipefail', '-c', [npx, environment, commands].join('\n')],
       {
-        env,
+        cwd: place.path,
+        env: { PATH: process.env['PATH'] ?? '', ...(await withTestDatabase(data)) },
       },
     );
     await server.stop();
     place.remove();
-    const answers = session.stdout
+    const answers = stdout
       .replaceAll('}{', '}\n{')
       .split('\n')
       .map((text) => JSON.parse(text));
-    const [joined, traveler, left, archived] = answers;
-    expect(answers).toHaveLength(4);
+    const [joined, traveler, field, moved, mapped, left, archived] = answers;
+    expect(answers).toHaveLength(7);
     expect(joined).toMatchObject({ userName: 'ada.king@corp.example', active: true });
-    expect(shapeOf(traveler)).toEqual(shapeOf(JSON.parse(blockBelow(readme, 'answer'))));
+    expect(traveler.data).toMatchObject([{ firstName: 'Ada', phoneNumber: '+33 612345678' }]);
+    expect(traveler.data[0]).not.toHaveProperty('customFields');
+    expect(moved.id).toBe(joined.id);
+    expect(shapeOf(mapped)).toEqual(shapeOf(JSON.parse(blockBelow(readme, 'answer'))));
+    expect(mapped.data[0].customFields[0].customFieldId).toBe(field.data.id);
     expect(left).toMatchObject({ id: joined.id, active: false });
     expect(archived.data).toMatchObject([{ id: traveler.data[0].id, archived: true }]);
-  });
+  }, 60_000);
 
   it('names every variable, every key of the settings, and every command', async () => {
     const named = firstCells(readme).flatMap(codesIn);
@@ -311,7 +328,7 @@ function examplesIn(text: string): Example[] {
 
 /** The same for the same answer of another day: ids and times by their kind. */
 function shapeOf(answer: unknown): unknown {
-  const text = JSON.stringify(answer).replace(/"[0-9a-f]{8}-[0-9a-f-]{27}"/g, '"<id>"');
+  const text = JSON.stringify(answer).replace(/"([0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{24})"/g, '"<id>"');
   return JSON.parse(text.replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"<time>"'));
 }
 
