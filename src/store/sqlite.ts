@@ -2,9 +2,11 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   CompiledQuery,
+  type ConnectionProvider,
   type DatabaseConnection,
   DefaultConnectionProvider,
   DefaultQueryExecutor,
+  type DialectAdapter,
   Kysely,
   type QueryCompiler,
   type QueryResult,
@@ -178,18 +180,50 @@ async function createKysely(file: SqliteFile): Promise<Kysely<Tables>> {
 
 /**
  * Executes a query without acquiring the connection if no transaction holds it: a call of SQLite is synchronous. Acquiring it
- * takes several promises, a third of the time of a short query. Kysely uses its own executor inside of transactions and with plugins.
+ * takes several promises, a third of the time of a short query. Kysely uses its own executor with plugins.
  */
 class DirectExecutor extends DefaultQueryExecutor {
   readonly #driver: ImmediateSqliteDriver;
+  readonly #compiler: QueryCompiler;
 
   constructor(driver: ImmediateSqliteDriver, compiler: QueryCompiler) {
     super(compiler, new TransactionalSqliteAdapter(), new DefaultConnectionProvider(driver));
     this.#driver = driver;
+    this.#compiler = compiler;
   }
 
   override async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     return this.#driver.executeIfFree<Row>(query) ?? super.executeQuery<Row>(query);
+  }
+
+  /** Kysely calls this for a transaction, whose connection it holds already. */
+  override withConnectionProvider(provider: ConnectionProvider): DefaultQueryExecutor {
+    const held = { driver: this.#driver, adapter: this.adapter, compiler: this.#compiler };
+    return new HeldConnectionExecutor(held, provider);
+  }
+}
+
+interface HeldConnection {
+  driver: ImmediateSqliteDriver;
+  adapter: DialectAdapter;
+  compiler: QueryCompiler;
+}
+
+/** Executes the queries of a transaction, each at once: there is only one connection, and the transaction holds it. */
+class HeldConnectionExecutor extends DefaultQueryExecutor {
+  readonly #held: HeldConnection;
+
+  constructor(held: HeldConnection, provider: ConnectionProvider) {
+    super(held.compiler, held.adapter, provider);
+    this.#held = held;
+  }
+
+  override async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    return this.#held.driver.executeHeld<Row>(query);
+  }
+
+  override withConnectionProvider(provider: ConnectionProvider): DefaultQueryExecutor {
+    return new HeldConnectionExecutor(this.#held, provider);
   }
 }
 
@@ -227,6 +261,12 @@ class ImmediateSqliteDriver extends SqliteDriver {
   /** Returns undefined if the connection is not free; the query must then wait for it. */
   executeIfFree<Row>(query: CompiledQuery): Promise<QueryResult<Row>> | undefined {
     return this.#free?.executeQuery<Row>(query);
+  }
+
+  /** For the holder of the connection. */
+  executeHeld<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    if (!this.#held) throw new Error('The connection has not been acquired.');
+    return this.#held.executeQuery<Row>(query);
   }
 
   /**
