@@ -10,6 +10,7 @@ import {
   desiredColumns,
   identityColumnNames,
   observedColumns,
+  outcomeColumns,
   progressColumns,
   toAppliedJson,
   toRow,
@@ -30,8 +31,11 @@ export async function insertIdentity(
   const { id, claimed, travelId } = identity;
   if (claimed && travelId !== undefined) await deleteUnclaimedOf(tx, { ...scope, travelId, keep: id });
   const row = toRow(identity, scope.account, writeTime(identity));
-  if (leased) await leasedWrites(leased.dialect).insert(tx, { ...row, ...leased.lease });
-  else await insertIdentityRow(tx, row);
+  const outcome = outcomeColumns(identity);
+  if (leased) {
+    const { token, ms, now } = leased.lease;
+    await leasedWrites(leased.dialect).insert(tx, outcome, { ...row, token, ms, now });
+  } else await insertIdentityRow(tx, outcome, row);
   await countIdentities(tx, scope, [{ now: row }]);
   await insertEmailKeys(tx, scope, [identity]);
 }
@@ -53,13 +57,8 @@ export async function updateIdentity(
   if (becomesClaimed && before.travel_id !== null)
     await deleteUnclaimedOf(tx, { ...scope, travelId: before.travel_id, keep: id });
   const now = writtenColumns(identity);
-  const written = await updateAtVersion(tx, {
-    ...now,
-    ...scope,
-    id,
-    expected,
-    writtenAt: writeTime(identity),
-  });
+  const writtenAt = writeTime(identity);
+  const written = await updateAtVersion(tx, now, { ...scope, id, expected, writtenAt });
   if (written.numAffectedRows !== 1n) return false;
   if (becomesClaimed) await saveApplied(tx, scope, identity);
   await replaceEmailKeys(tx, scope, identity);
@@ -128,14 +127,13 @@ export async function updateAndLease(
   { identity, lease }: { identity: Identity; lease: LeaseRequest & { before: Identity; progress: Progress } },
 ): Promise<boolean> {
   const { id } = identity;
-  const { token, ms, now, before, progress } = lease;
+  const { token, ms, now, before } = lease;
   const columns = writtenColumns(identity);
+  const { progress, check_at } = progressColumns(lease.progress);
   const { update, updateState } = leasedWrites(dialect);
   const write = hasSameKeys(identity, before) ? updateState : update;
-  const written = await write(tx, {
-    ...{ ...columns, ...progressColumns(progress), token, ms, now },
-    ...{ ...scope, id, known: before.revision, writtenAt: writeTime(identity) },
-  });
+  const values = { ...scope, id, known: before.revision, progress, check_at, token, ms, now };
+  const written = await write(tx, columns, { ...values, writtenAt: writeTime(identity) });
   if (written.numAffectedRows !== 1n) return false;
   if (!isDeepStrictEqual(emailKeys(identity.desired), emailKeys(before.desired)))
     await replaceEmailKeys(tx, scope, identity);

@@ -109,15 +109,17 @@ function fromStored([sent, source = sent, answered = sent, unsure]: StoredApplie
   return unsure ? { sent, answered, source, unsure } : { sent, answered, source };
 }
 
-/** Converts a new identity to a database row without a lease. Assigns its position in lists. */
-export function toRow(identity: Identity, account: string, seenAt: number): IdentityTable {
+/**
+ * Returns the columns of a new identity without a lease, apart from those that `outcomeColumns` returns. Assigns its
+ * position in lists.
+ */
+export function toRow(identity: Identity, account: string, seenAt: number) {
   const incomplete = isIncomplete(identity.desired) ? 1 : 0;
   return {
+    ...desiredColumns(identity.desired),
     connection_id: identity.connection,
     id: identity.id,
     account,
-    ...desiredColumns(identity.desired),
-    ...outcomeColumns(identity),
     incomplete,
     position: nextPosition({ incomplete }),
     claimed: identity.claimed ? 1 : 0,
@@ -131,7 +133,7 @@ export function toRow(identity: Identity, account: string, seenAt: number): Iden
     seen_at: seenAt,
     origin: toJson(identity.origin),
     decision: identity.decision ? toJson(identity.decision) : '',
-  };
+  } satisfies Partial<IdentityTable>;
 }
 
 /** The columns of an identity that no IdP has written yet. The others have their defaults. */
@@ -178,15 +180,21 @@ export function desiredColumns(
 
 /** Returns the columns that an outcome changes. */
 export function outcomeColumns(outcome: Outcome) {
+  const { observed, travel_email_key } = observedColumns(outcome.observed);
+  const { creating, creating_key } = creatingColumns(outcome.creating);
+  const { progress, check_at } = progressColumns(outcome.progress);
   return {
-    ...observedColumns(outcome.observed),
-    ...creatingColumns(outcome.creating),
+    observed,
+    travel_email_key,
+    creating,
+    creating_key,
     travel_id: outcome.travelId ?? null,
     applied: toAppliedJson(outcome.applied),
     refused: toJson(outcome.refused),
     // `waitingFor` is already a search key. Do not fold it again, because that could change it.
     waiting_for: outcome.waitingFor ?? null,
-    ...progressColumns(outcome.progress),
+    progress,
+    check_at,
     hold_cause: outcome.hold?.cause ?? null,
     hold_since: outcome.hold?.since ?? null,
     findings: toJson(outcome.findings),

@@ -157,16 +157,17 @@ async function updateWithOutcome(
   holder: LeaseHolder,
   { before, outcome }: Pick<LeasedOutcome, 'before' | 'outcome'>,
 ): Promise<{ revision: number } | undefined> {
-  const columns = { ...outcomeColumns(outcome), known: before.revision };
+  const columns = outcomeColumns(outcome);
+  const key = { ...holder, known: before.revision };
   const { travel_id, travel_email_key } = columns;
   const isLinked = travel_id !== null && travel_id === before.travelId && travel_email_key !== null;
   if (isLinked && columns.check_at === 0 && hasNoKeys(columns)) {
-    const [kept] = (await updateOutcomeOnly(tx, { ...holder, ...columns, travel_id, travel_email_key })).rows;
+    const [kept] = (await updateOutcomeOnly(tx, columns, key)).rows;
     if (kept) return kept;
   }
   const { linkedAt } = outcome;
   const update = updateOutcome({ isLinked: linkedAt !== undefined });
-  const [row] = (await update(tx, { ...holder, ...columns, linkedAt: linkedAt ?? 0 })).rows;
+  const [row] = (await update(tx, columns, { ...key, linkedAt: linkedAt ?? 0 })).rows;
   return row;
 }
 
@@ -180,36 +181,32 @@ function hasNoKeys({ creating_key, waiting_for, hold_cause }: Columns): boolean 
  * was leased. A database writes each index of a column that a statement names, also if the value is the same, and most of
  * the cost of an outcome would be these pages.
  */
-const updateOutcomeOnly = compiledQuery(
-  (
-    db,
-    placeholders: LeaseHolder & Columns & { known: number; travel_id: string; travel_email_key: string },
-  ) =>
-    db
-      .updateTable('identity')
-      .set((row) => ({
-        ...pick(placeholders, ['observed', 'applied', 'refused', 'progress', 'findings', 'trace']),
-        ...pick(placeholders, ['state', 'attempts', 'next_attempt_at']),
-        revision: row('revision', '+', 1),
-        lease_token: null,
-        lease_until: null,
-      }))
-      .where(inScope(placeholders))
-      .where('id', '=', placeholders.id)
-      .where('lease_token', '=', placeholders.token)
-      .where('revision', '=', placeholders.known)
-      .where('travel_id', '=', placeholders.travel_id)
-      .where('travel_email_key', '=', placeholders.travel_email_key)
-      .where('rules_generation', '=', placeholders.rules_generation)
-      .where('check_at', '=', sql.lit(0))
-      .where((row) =>
-        row.and([
-          row('creating_key', 'is', null),
-          row('waiting_for', 'is', null),
-          row('hold_cause', 'is', null),
-        ]),
-      )
-      .returning('revision'),
+const updateOutcomeOnly = compiledQuery((db, placeholders: LeaseHolder & Columns & { known: number }) =>
+  db
+    .updateTable('identity')
+    .set((row) => ({
+      ...pick(placeholders, ['observed', 'applied', 'refused', 'progress', 'findings', 'trace']),
+      ...pick(placeholders, ['state', 'attempts', 'next_attempt_at']),
+      revision: row('revision', '+', 1),
+      lease_token: null,
+      lease_until: null,
+    }))
+    .where(inScope(placeholders))
+    .where('id', '=', placeholders.id)
+    .where('lease_token', '=', placeholders.token)
+    .where('revision', '=', placeholders.known)
+    .where('travel_id', '=', placeholders.travel_id)
+    .where('travel_email_key', '=', placeholders.travel_email_key)
+    .where('rules_generation', '=', placeholders.rules_generation)
+    .where('check_at', '=', sql.lit(0))
+    .where((row) =>
+      row.and([
+        row('creating_key', 'is', null),
+        row('waiting_for', 'is', null),
+        row('hold_cause', 'is', null),
+      ]),
+    )
+    .returning('revision'),
 );
 
 type Columns = ReturnType<typeof outcomeColumns>;

@@ -60,7 +60,7 @@ async function addToCounter(
 ): Promise<void> {
   if (change.count === 0 && change.active === 0) return;
   lastSlot = (lastSlot + 1) % SLOTS;
-  await upsertCounter(tx, { ...change, ...scopeColumns(scope), slot: lastSlot });
+  await upsertCounter(tx, change, { ...scopeColumns(scope), slot: lastSlot });
 }
 
 const upsertCounter = compiledQuery((db, placeholders: CounterRow) =>

@@ -30,7 +30,7 @@ export function references(database: Database): References {
       // A raw value that is the id of the target refers to the target.
       const keySet = new Set([target, ...values].map(caseFoldedKey));
       for (const keys of batches([...keySet], keyNames.length)) {
-        const { rows } = await selectReferrers(db, { ...scopeOf(connection), target, ...padKeys(keys) });
+        const { rows } = await selectReferrers(db, padKeys(keys), { ...scopeOf(connection), target });
         for (const { identity_id } of rows) found.add(identity_id);
       }
       return [...found];
@@ -125,8 +125,10 @@ type Keys = Record<(typeof keyNames)[number], string>;
 
 /** Repeats the last key, so that one statement serves any number of keys. */
 function padKeys(keys: string[]): Keys {
-  const padded = keyNames.map((name, index) => [name, keys[index] ?? keys.at(-1) ?? '']);
-  return Object.fromEntries(padded) as Keys; // Each name has a key.
+  const last = keys.at(-1) ?? '';
+  const [key1 = last, key2 = last, key3 = last, key4 = last] = keys;
+  const [, , , , key5 = last, key6 = last, key7 = last, key8 = last] = keys;
+  return { key1, key2, key3, key4, key5, key6, key7, key8 };
 }
 
 const selectReferrers = compiledQuery((db, placeholders: Keys & Scope & { target: string }) => {
