@@ -40,7 +40,7 @@ export function readLookups(
   if (connection.travelApi.url !== 'embedded')
     return withConnection({ settings, connection }, noEmbeddedService, read);
   const ask = (open: Database) => withEmbeddedConnection({ settings, database: open, connection }, read);
-  return database ? ask(database) : withDatabaseAt(settings, ask, { mayCreate: true });
+  return database ? ask(database) : withDatabaseAt(settings, ask);
 }
 
 /** The answer of a travel API to the question for the bridge's own user. */

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { openSqlite } from '../../src/store/sqlite-file.ts';
 import { certificateFiles } from '../fixtures/certificate.ts';
+import { createDatabaseIn } from '../fixtures/data-folder.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import {
   type JetbridgeServer,
@@ -175,6 +176,8 @@ describe('check', () => {
 });
 
 describe('preview', () => {
+  beforeEach(() => createDatabaseIn(data.JETBRIDGE_DATA));
+
   const ada = { userName: 'ada@corp.example', name: { givenName: 'Ada', familyName: 'King' }, title: ' Dr ' };
 
   it('shows the mapping of a user rule by rule, with the lookups of the embedded travel service', async () => {
@@ -235,6 +238,8 @@ describe('preview', () => {
 });
 
 describe('preview --people', () => {
+  beforeEach(() => createDatabaseIn(data.JETBRIDGE_DATA));
+
   const title = { scimAttribute: 'title', customField: 'Job title' };
   const secrets = {
     SCIM_TOKEN: 'a-token-that-the-operator-chose',
@@ -566,6 +571,8 @@ describe('replay', () => {
 });
 
 describe('import', () => {
+  beforeEach(() => createDatabaseIn(data.JETBRIDGE_DATA));
+
   it('reads the travelers of every connection', async () => {
     expect(await runJetbridge(['import'], data)).toEqual({
       code: 0,

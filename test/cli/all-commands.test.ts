@@ -1,0 +1,199 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createProgram, runCommand } from '../../src/cli/cli.ts';
+import {
+  type CommandPath,
+  exampleArguments,
+  examplesIn,
+  leafCommands,
+  parentCommands,
+} from '../fixtures/all-commands.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
+import { recordedShell } from '../fixtures/shell.ts';
+import { describeOnSqlite } from '../fixtures/test-database.ts';
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+/** Runs a command line in this process. */
+async function run(args: string[], environment: Record<string, string> = {}) {
+  const shell = await recordedShell({ JETBRIDGE_DATA: join(folder.path, 'none'), ...environment });
+  const code = await runCommand(args, shell);
+  return { code, out: shell.out.join('\n'), err: shell.err.join('\n') };
+}
+
+describe.each(leafCommands())('npx jetbridge $path', ({ path, command }: CommandPath) => {
+  const words = path.split(' ');
+
+  test('has a description, and one of each option, without a full stop', () => {
+    const texts = [command.description(), ...command.options.map(({ description }) => description)];
+    texts.push(...command.registeredArguments.map(({ description }) => description));
+    for (const text of texts) expect(text).toMatch(/^(--)?[a-z].*[^.]$/i);
+    expect(command.description()).toMatch(/^[a-z]/);
+  });
+
+  test('has help with examples that it accepts', async () => {
+    const { code, out, err } = await run([...words, '--help']);
+    expect([code, err]).toEqual([0, '']);
+    const examples = examplesIn(out);
+    expect(examples.length).toBeGreaterThanOrEqual(1);
+    expect(examples.length).toBeLessThanOrEqual(3);
+    const shell = await recordedShell({});
+    for (const example of examples) {
+      expect(example.startsWith(path)).toBe(true);
+      let calls = 0;
+      const program = createProgram(shell, () => async () => {
+        calls += 1;
+      });
+      await program.parseAsync(exampleArguments(example), { from: 'user' });
+      expect([example, calls, shell.err]).toEqual([example, 1, []]);
+    }
+  });
+
+  test('answers a misspelled option with the nearest one, its help, and 2', async () => {
+    const option = command.options.at(-1)?.long ?? '--help';
+    const misspelled = `${option.slice(0, -1)}x${option.slice(-1)}`;
+    const [example = ''] = examplesIn(helpOf(command));
+    const { code, out, err } = await run([...exampleArguments(example), misspelled]);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain(`unknown option '${misspelled}'`);
+    expect(err).toContain(`Did you mean ${option}?`);
+    expect(err).toContain(`See: npx jetbridge ${path} --help`);
+  });
+});
+
+test.each(parentCommands())(
+  'npx jetbridge $path answers a misspelled command with the nearest one and 2',
+  async ({ path, command }) => {
+    const name = command.commands[0]?.name() ?? '';
+    const { code, err } = await run([...path.split(' ').filter(Boolean), `${name}x`]);
+    expect(code).toBe(2);
+    expect(err).toContain(`unknown command '${name}x'`);
+    expect(err).toContain(`Did you mean ${name}?`);
+  },
+);
+
+describeOnSqlite('in a folder without data', () => {
+  /** Commands that create the data folder. */
+  const creating = ['serve', 'sample-data'];
+  /** Commands that need no data, or that tell of its absence among other things. */
+  const independent = ['check', 'doctor', 'mapping check', 'replay', 'openapi'];
+  /** It has a data folder of its own, and is tested in test/cli/cli.slow.test.ts. */
+  const temporary = ['demo'];
+  const others = leafCommands().filter(({ path }) => ![...creating, ...temporary].includes(path));
+
+  beforeAll(() => {
+    writeFileSync(join(folder.path, 'user.json'), JSON.stringify({ userName: 'ada@corp.example' }));
+    writeFileSync(join(folder.path, 'my-mapping.json'), JSON.stringify({ scimUserMapping: [] }));
+  });
+
+  test.each(others)('npx jetbridge $path creates nothing, and says what to do', async ({ path, command }) => {
+    const data = join(folder.path, 'wrong');
+    const [example = ''] = examplesIn(helpOf(command));
+    const args = exampleArguments(example).map((word) =>
+      word.endsWith('.json') ? join(folder.path, word) : word,
+    );
+    const { code, out, err } = await run([...args, ...confirmationOf(path)], { JETBRIDGE_DATA: data });
+    expect(existsSync(data)).toBe(false);
+    if (independent.includes(path)) return;
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(/There is no (data|database) in .*wrong\. .*JETBRIDGE_DATA/);
+  });
+});
+
+/** Decisions ask at the terminal before they look for data. */
+function confirmationOf(path: string): string[] {
+  return /^holds (approve|discard)$/.test(path) ? ['--yes'] : [];
+}
+
+/** Returns the help with the examples, which `helpInformation` leaves out. */
+function helpOf(command: CommandPath['command']): string {
+  const texts: string[] = [];
+  command.configureOutput({ writeOut: (text) => texts.push(text) });
+  command.outputHelp();
+  return texts.join('');
+}
+
+describe('--json', () => {
+  /** Commands whose output is a log, a document or a story. */
+  const without = ['serve', 'check', 'openapi', 'demo'];
+  let service: RunningService;
+  let environment: Record<string, string>;
+  beforeAll(async () => {
+    service = await startService();
+    environment = { JETBRIDGE_DATA: service.data };
+    const idp = scimClient(service.url, service.scimToken);
+    const users = [{ userName: 'ada@corp.example', active: true }, { userName: 'bob' }];
+    for (const user of users) expect((await idp.send('POST', '/Users', user)).status).toBe(201);
+  });
+  afterAll(() => service.close());
+
+  test('every command with an output has it', () => {
+    const missing = leafCommands().filter(({ command }) => !command.options.some((o) => o.long === '--json'));
+    expect(missing.map(({ path }) => path)).toEqual(without);
+  });
+
+  const mapping = () => join(folder.path, 'my-mapping.json');
+  const user = () => join(folder.path, 'user.json');
+  /** A command line of each command, its exit code, and a member of its first object; none if it prints nothing. */
+  const table: Record<string, { args?: () => string[]; code?: number; member?: string }> = {
+    doctor: { member: 'check' },
+    preview: { args: () => ['--input', user()], member: 'fields' },
+    'mapping show': { member: 'generation' },
+    'mapping check': { args: () => [mapping()], member: 'faults' },
+    'mapping preview': { args: () => [mapping()], member: 'changed' },
+    'mapping history': { member: 'appliedAt' },
+    'mapping apply': { args: () => [mapping(), '--yes'], member: 'plan' },
+    'mapping restore': { args: () => ['1', '--yes'], member: 'plan' },
+    people: { member: 'userName' },
+    explain: { args: () => ['ada@corp.example'], member: 'verdict' },
+    replay: {
+      args: () => [
+        join(__dirname, '../idp/scenarios/entra-test-connection.json'),
+        ...['--url', `${service.url}/scim/v2`, '--token', service.scimToken],
+      ],
+      member: 'outcome',
+    },
+    'tokens create': { member: 'token' },
+    'tokens list': { member: 'id' },
+    'tokens revoke': { args: () => ['unknown'], code: 1 },
+    'oauth-clients create': { args: () => ['--connection', 'default'], member: 'clientSecret' },
+    'oauth-clients list': { member: 'authentication' },
+    'oauth-clients revoke': { args: () => ['unknown'], code: 1 },
+    'api-keys create': { args: () => ['--user', 'admin@jetbridge.local'], member: 'key' },
+    'api-keys list': { member: 'createdAt' },
+    'api-keys revoke': { args: () => ['unknown'], code: 1 },
+    'holds list': {},
+    'holds show': { args: () => ['ada@corp.example'], member: 'state' },
+    'holds approve': { args: () => ['--all', '--yes'], code: 1 },
+    'holds discard': { args: () => ['--all', '--yes'], code: 1 },
+    'connections list': { member: 'people' },
+    'connections forget': { args: () => ['default', '--yes'], code: 1 },
+    erase: { args: () => ['bob'], code: 1 },
+    requests: { member: 'time' },
+    'sample-data': { args: () => ['--users', '2', '--trips', '1'], member: 'counts' },
+  };
+
+  test.each(leafCommands().filter(({ path }) => ![...without, 'import'].includes(path)))(
+    'npx jetbridge $path prints one JSON object in each line',
+    async ({ path }) => {
+      expect(Object.keys(table)).toContain(path);
+      const { args = () => [], code = 0, member } = table[path] ?? {};
+      const ran = await run([...path.split(' '), ...args(), '--json'], environment);
+      const objects = ran.out === '' ? [] : ran.out.split('\n').map((line) => JSON.parse(line));
+      expect([ran.err, ran.code]).toEqual([expect.anything(), code]);
+      if (member === undefined) expect(objects).toEqual([]);
+      else expect(objects[0]).toHaveProperty(member);
+      for (const object of objects) expect(object === null || typeof object !== 'object').toBe(false);
+    },
+  );
+});
+
+test('npx jetbridge import --json prints one JSON object for each connection', async () => {
+  const data = { JETBRIDGE_DATA: join(folder.path, 'imported') };
+  expect(await run(['sample-data', '--users', '2', '--trips', '0'], data)).toMatchObject({ code: 0 });
+  const { code, out } = await run(['import', '--json'], data);
+  expect([code, JSON.parse(out)]).toEqual([0, { connection: 'default', read: 3, complete: true }]);
+});
