@@ -2,10 +2,11 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Fault, readJsonFile, SettingsFault } from '../config/faults.ts';
 import { type ConnectionSettings, readMapping, readSettings, type Settings } from '../config/settings.ts';
+import { namesById } from '../provisioning/explain-fields.ts';
 import type { MappingPreview, PreviewExample, PreviewOptions } from '../provisioning/preview-mapping.ts';
 import { needsApproval } from '../provisioning/rules-change.ts';
 import { normalize } from '../schema/normalize.ts';
-import { type Json, type JsonObject, SchemaFault } from '../schema/resource.ts';
+import { isObject, type Json, type JsonObject, SchemaFault } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
 import { previewMapping, readConnectionMapping, readLookups, readManagers } from '../server/offline.ts';
 import { previewText } from '../translator/preview.ts';
@@ -14,6 +15,7 @@ import { toTravel } from '../translator/to-travel.ts';
 import { expandTrace } from '../translator/trace.ts';
 import type { Finding } from '../translator/translation.ts';
 import { parseCount } from './arguments.ts';
+import { findConnection } from './connections.ts';
 import { examples } from './help.ts';
 import {
   type Action,
@@ -42,10 +44,10 @@ export function addPreviewCommand(program: Command, shell: Shell, action: Action
     .description(
       'show how a SCIM user is mapped, rule by rule, or what a mapping would change for all people',
     )
-    .option('--input <file>', 'a SCIM user as JSON')
+    .option('--input <file>', 'a SCIM user as JSON, or a ListResponse with users')
     .option('--people', 'preview the stored people')
     .option('--mapping <file>', "a mapping file; default: the connection's own")
-    .option('--connection <id>', 'the connection of the people; default: default')
+    .option('--connection <id>', 'the connection of the people or of the user; default: default')
     .option('--limit <number>', 'the number of people to show as examples; default: 10', parseCount)
     .option('--json', 'one JSON object')
     .addHelpText(
@@ -62,32 +64,36 @@ export function addPreviewCommand(program: Command, shell: Shell, action: Action
         if (people && input === undefined) return previewPeople(shell, { connection, mapping, limit, json });
         if (people || input === undefined)
           return command.error('error: give either --input <file> or --people');
-        if (options.connection !== undefined || options.limit !== undefined)
-          return command.error('error: --connection and --limit go with --people');
-        return preview(shell, { input, mapping, json });
+        if (options.limit !== undefined) return command.error('error: --limit goes with --people');
+        return preview(shell, { input, mapping, connection: options.connection, json });
       }),
     );
 }
 
 interface UserPreviewRequest {
-  /** The file of the user. */
+  /** The file of the user or the users. */
   input: string;
   mapping: string | undefined;
+  /** By default `default`, or the first connection of the settings if none has that name. */
+  connection: string | undefined;
   json: true | undefined;
 }
 
-/** Prints how a SCIM user is mapped to a traveler, rule by rule, with the current lookups of the travel API. */
+/** Prints how SCIM users are mapped to travelers, rule by rule, with the current lookups of the travel API. */
 export async function preview(shell: Shell, { json, ...options }: UserPreviewRequest): Promise<0 | 1> {
   const settings = readSettings(shell.environment, shell.home);
-  const connection = settings.connections.find(({ id }) => id === 'default') ?? settings.connections[0];
+  const hasDefault = settings.connections.some(({ id }) => id === 'default');
+  const chosen = options.connection ?? (hasDefault ? 'default' : (settings.connections[0]?.id ?? ''));
+  const connection = findConnection(shell, settings, chosen);
+  if (!connection) return 1;
   const faults: Fault[] = [];
   const mapping = options.mapping
     ? readMapping(resolve(options.mapping), faults)
-    : connection && (await readConnectionMapping(settings, connection));
-  if (!connection || !mapping) throw new SettingsFault(faults);
-  const user = readUser(options.input);
-  if ('fault' in user) {
-    shell.printError(`${options.input}: ${user.fault}`);
+    : await readConnectionMapping(settings, connection);
+  if (!mapping) throw new SettingsFault(faults);
+  const read = readUsers(options.input);
+  if ('fault' in read) {
+    shell.printError(`${options.input}: ${read.fault}`);
     return 1;
   }
   const lookups = await readLookups(settings, connection);
@@ -98,21 +104,41 @@ export async function preview(shell: Shell, { json, ...options }: UserPreviewReq
     return 1;
   }
   const rules = compileRules(mapping, lookups.value.scimUserMappings);
-  const references = await readManagers(settings, connection, { rules, user: user.resource });
-  const translation = toTravel(rules, user.resource, { lookups: lookups.value, references });
-  if (json) printJson(shell, { ...translation, trace: expandTrace(translation.trace) });
-  else shell.print(previewText(translation));
+  for (const user of read.users) {
+    const references = await readManagers(settings, connection, { rules, user });
+    const translation = toTravel(rules, user, { lookups: lookups.value, references });
+    const userName = String(user['userName']);
+    if (json) printJson(shell, { userName, ...translation, trace: expandTrace(translation.trace) });
+    else {
+      if (read.users.length > 1) shell.print(`${escapeLine(userName)}\n`);
+      shell.print(previewText(translation, namesById(lookups.value)));
+    }
+  }
   return 0;
 }
 
-function readUser(file: string): { resource: JsonObject } | { fault: string } {
+/** Reads a user, or the users of a ListResponse, as IdPs send and SCIM services answer them. */
+function readUsers(file: string): { users: JsonObject[] } | { fault: string } {
   const read = readJsonFile(file);
   if (!('json' in read)) return { fault: `${read.problem}. ${read.remedy}` };
-  const { json } = read;
-  if (typeof json !== 'object' || json === null || Array.isArray(json))
-    return { fault: 'must hold one JSON object, the SCIM user.' };
+  // A parsed JSON file is JSON.
+  const json = read.json as Json;
+  const listed = isObject(json) ? json['Resources'] : undefined;
+  if (!Array.isArray(listed)) return readUser(json, 'must hold one JSON object, the SCIM user');
+  const users: JsonObject[] = [];
+  for (const [index, value] of listed.entries()) {
+    const place = `Resources[${index}]`;
+    const user = readUser(value, 'must be a JSON object, a SCIM user');
+    if ('fault' in user) return { fault: `${place}: ${user.fault}` };
+    users.push(...user.users);
+  }
+  return users.length > 0 ? { users } : { fault: 'its Resources are empty: there is no user to preview.' };
+}
+
+function readUser(json: Json, otherwise: string): { users: JsonObject[] } | { fault: string } {
+  if (!isObject(json)) return { fault: `${otherwise}.` };
   try {
-    return { resource: normalize(userType, json as JsonObject).resource };
+    return { users: [normalize(userType, json).resource] };
   } catch (error) {
     if (!(error instanceof SchemaFault)) throw error;
     return { fault: error.message };
@@ -138,12 +164,8 @@ export async function previewPeople(
   { connection: id, mapping: file, limit, json }: PeoplePreviewRequest,
 ): Promise<0 | 1> {
   const settings = readSettings(shell.environment, shell.home);
-  const connection = settings.connections.find((one) => one.id === id);
-  if (!connection) {
-    const known = settings.connections.map((one) => one.id).join(', ');
-    shell.printError(`There is no connection ${escapeLine(id)}; the settings have ${known}.`);
-    return 1;
-  }
+  const connection = findConnection(shell, settings, id);
+  if (!connection) return 1;
   const faults: Fault[] = [];
   const mapping = file === undefined ? undefined : readMapping(resolve(file), faults);
   if (faults.length > 0) throw new SettingsFault(faults);
@@ -200,12 +222,43 @@ export function previewReport(
   return [
     `Connection ${connection}: ${compared}.${isChange ? '' : ' Nothing was written or sent.'}`,
     ...mappingFaultLines(preview),
-    summaryText(preview),
+    ...(isWithoutEffect(preview) ? unchangedTexts(preview, { mapping, columns }) : [summaryText(preview)]),
     ...(preview.fields.length > 0 ? [fieldsTable(preview, columns)] : []),
     ...(preview.findings.length > 0 ? [findingsTable(preview, columns)] : []),
     ...(examples.length > 0 ? [`Examples (${examples.length} of ${touched}):`] : []),
     ...examples.map((example) => exampleText(example, names)),
   ].join('\n\n');
+}
+
+function isWithoutEffect({ people, fields, findings, examples }: MappingPreview): boolean {
+  return people > 0 && fields.length + findings.length + examples.length === 0;
+}
+
+/** What the mapping leaves out at present, because nothing would change. */
+function unchangedTexts(
+  { people, names, presentFindings }: MappingPreview,
+  { mapping, columns }: Pick<PreviewSubject, 'mapping' | 'columns'>,
+): string[] {
+  const all = people === 1 ? 'The traveler of the one person' : `The travelers of all ${people} people`;
+  const verb = people === 1 ? 'is' : 'are';
+  const result =
+    mapping === undefined
+      ? `${all} ${verb} as the mapping in force wants; nothing has to be sent.`
+      : `${mapping} has the same effect as the mapping in force: nothing would change for ${countText(people, 'person', 'people')}.`;
+  const hint =
+    '"npx jetbridge explain PERSON" shows every field of a person, "npx jetbridge mapping preview FILE" what another mapping would change.';
+  if (presentFindings.length === 0) return [result, 'Nothing is left out: there are no findings.', hint];
+  const rows = presentFindings.map(({ code, field, people: concerned }) => [
+    code,
+    fieldName(field, names),
+    String(concerned),
+  ]);
+  return [
+    result,
+    'Left out at present ("npx jetbridge people --finding FINDING" lists the people):',
+    formatTable(['finding', 'field', 'people'], rows, columns),
+    hint,
+  ];
 }
 
 function mappingFaultLines({ mappingFaults = [] }: MappingPreview): string[] {
@@ -276,12 +329,13 @@ export function fieldName(field: string, names: Names): string {
 /** Formats a value in one line. Options of a custom field are shown by their texts. */
 function valueText(value: Json, names: Names): string {
   if (value === null) return 'nothing';
+  if (typeof value === 'string') return escapeLine(JSON.stringify(names[value] ?? value));
   if (!Array.isArray(value)) return escapeLine(JSON.stringify(value));
   return value.map((one) => valueText(customFieldData(one, names), names)).join(', ');
 }
 
 function customFieldData(value: Json, names: Names): Json {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  if (!isObject(value)) return value;
   const { data, customFieldOptionId: option } = value;
   return data ?? (typeof option === 'string' ? (names[option] ?? option) : JSON.stringify(value));
 }

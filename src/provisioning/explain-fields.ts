@@ -129,3 +129,9 @@ export function namesById(lookups: Lookups): Map<string, string> {
   const options = customFields.flatMap((field) => field.options.map(({ id, data }) => [id, data] as const));
   return new Map([...named.map(({ id, name }) => [id, name] as const), ...options]);
 }
+
+/** Only the names of the ids that `shown` contains, because a travel service may have many thousands. */
+export function usedNames(shown: object, lookups: Lookups): Record<string, string> {
+  const text = JSON.stringify(shown);
+  return Object.fromEntries([...namesById(lookups)].filter(([id]) => text.includes(id)));
+}

@@ -1,5 +1,5 @@
 import type { Finding, Lookups } from '../translator/translation.ts';
-import { type ExplainedField, explainFields, namesById } from './explain-fields.ts';
+import { type ExplainedField, explainFields, usedNames } from './explain-fields.ts';
 import { type HoldCause, type Identity, type IdentityState, isInactive } from './identity.ts';
 import type { RulesStore } from './rules-ports.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
@@ -60,7 +60,7 @@ export interface Explanation {
   nextAttemptAt?: number;
   /** When the traveler is read again, because a call may arrive late. */
   checkAt?: number;
-  /** The names of the resources, custom fields and options that `fields` has as ids. */
+  /** The names of the resources, custom fields, options and managers that `fields` has as ids. */
   names: Record<string, string>;
 }
 
@@ -92,7 +92,7 @@ export function explainPerson(identity: Identity, context: ExplanationContext): 
     findings: identity.findings,
     references: context.references,
     rulesInForce: context.rulesInForce,
-    names: usedNames(fields, context.lookups),
+    names: namesIn(fields, context),
   };
 }
 
@@ -100,11 +100,15 @@ function userNameOf({ desired }: Identity): string {
   return typeof desired.userName === 'string' ? desired.userName : '';
 }
 
-/** Only the names that the explanation needs, because a travel service may have many thousands. */
-function usedNames(fields: ExplainedField[], lookups: Lookups | undefined): Record<string, string> {
-  if (!lookups) return {};
-  const text = JSON.stringify(fields);
-  return Object.fromEntries([...namesById(lookups)].filter(([id]) => text.includes(id)));
+/** The names of lookups, and of managers by the ids of their travelers. */
+function namesIn(
+  fields: ExplainedField[],
+  { lookups, references }: Pick<ExplanationContext, 'lookups' | 'references'>,
+): Record<string, string> {
+  const managers = references.flatMap(({ travelId, userName }) =>
+    travelId === undefined || userName === undefined ? [] : [[travelId, userName] as const],
+  );
+  return { ...(lookups ? usedNames(fields, lookups) : {}), ...Object.fromEntries(managers) };
 }
 
 /** Says in which state the person is, and why. */

@@ -1,7 +1,8 @@
 import { checkNames, type NameFault } from '../translator/check-names.ts';
 import type { Mapping } from '../translator/mapping-file.ts';
-import type { CustomField, FieldKey, Finding } from '../translator/translation.ts';
+import type { FieldKey, Finding, Lookups } from '../translator/translation.ts';
 import type { Connection } from './connection.ts';
+import { usedNames } from './explain-fields.ts';
 import type { Identity } from './identity.ts';
 import {
   comparePreviews,
@@ -71,7 +72,7 @@ async function previewMapping(
   change: RulesChange,
   { examples, onBatch }: PreviewOptions,
 ): Promise<MappingPreview> {
-  const counter = previewCounter(examples, change.to.lookups.customFields);
+  const counter = previewCounter(examples, change.to.lookups);
   const yieldIfDue = yieldBetweenBatches(deps.runtime.now);
   for (let offset = 0; ; offset += BATCH) {
     const { identities, total } = await deps.identities.findPage(change.connection.id, offset, BATCH);
@@ -133,6 +134,13 @@ export interface FindingCounts {
   goes: number;
 }
 
+/** The number of people who have a finding at present. */
+export interface PresentFinding {
+  field: FieldKey;
+  code: string;
+  people: number;
+}
+
 /** One of the people whom a change of rules would affect. */
 export interface PreviewExample {
   id: string;
@@ -156,10 +164,12 @@ export interface MappingPreview {
   /** The fields that would change, those that concern the most people first. */
   fields: FieldCounts[];
   findings: FindingCounts[];
+  /** The findings that people have at present, the most frequent first. */
+  presentFindings: PresentFinding[];
   /** The first affected people. */
   examples: PreviewExample[];
-  /** The names of custom fields and of their options, by key. */
-  names: Record<FieldKey, string>;
+  /** The names of custom fields by key; those of the options, cost centers and so on of the examples by id. */
+  names: Record<string, string>;
   /** The faulty places of the mapping; absent if there are none. */
   mappingFaults?: NameFault[];
 }
@@ -171,14 +181,16 @@ export interface PreviewCounter {
 }
 
 /** Creates a counter at zero that keeps at most `mostExamples` examples. */
-export function previewCounter(mostExamples: number, customFields: CustomField[]): PreviewCounter {
+export function previewCounter(mostExamples: number, lookups: Lookups): PreviewCounter {
   const counts = { people: 0, changed: 0, created: 0, pending: 0 };
   const fields = new Map<string, FieldCounts>();
   const findings = new Map<string, FindingCounts>();
+  const present = new Map<string, PresentFinding>();
   const examples: PreviewExample[] = [];
   return {
     add: (identity, { outcome, changes, released, comes, goes }) => {
       counts.people += 1;
+      for (const { field, code } of identity.findings) presentFinding(present, field, code).people += 1;
       for (const field of released) fieldCounts(fields, field).released += 1;
       for (const { field, code } of comes) findingCounts(findings, field, code).comes += 1;
       for (const { field, code } of goes) findingCounts(findings, field, code).goes += 1;
@@ -198,17 +210,15 @@ export function previewCounter(mostExamples: number, customFields: CustomField[]
       findings: [...findings.values()].toSorted(
         (one, other) => other.comes + other.goes - one.comes - one.goes,
       ),
+      presentFindings: [...present.values()].toSorted((one, other) => other.people - one.people),
       examples,
-      names: Object.fromEntries(customFields.flatMap(namesOf)),
+      names: { ...fieldNames(lookups), ...usedNames(examples, lookups) },
     }),
   };
 }
 
-function namesOf({ id, name, options }: CustomField): [string, string][] {
-  return [
-    [`customFields.${id}`, name],
-    ...options.map((option): [string, string] => [option.id, option.data]),
-  ];
+function fieldNames({ customFields }: Lookups): Record<FieldKey, string> {
+  return Object.fromEntries(customFields.map(({ id, name }) => [`customFields.${id}`, name]));
 }
 
 function changeKind({ after, isAgain }: FieldChange): 'set' | 'cleared' | 'again' {
@@ -229,6 +239,13 @@ function fieldCounts(all: Map<string, FieldCounts>, field: FieldKey): FieldCount
 function findingCounts(all: Map<string, FindingCounts>, field: FieldKey, code: string): FindingCounts {
   const mark = `${field} ${code}`;
   const one = all.get(mark) ?? { field, code, comes: 0, goes: 0 };
+  all.set(mark, one);
+  return one;
+}
+
+function presentFinding(all: Map<string, PresentFinding>, field: FieldKey, code: string): PresentFinding {
+  const mark = `${field} ${code}`;
+  const one = all.get(mark) ?? { field, code, people: 0 };
   all.set(mark, one);
   return one;
 }

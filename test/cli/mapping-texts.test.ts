@@ -10,6 +10,7 @@ const preview: MappingPreview = {
     { field: 'phoneNumber', set: 0, cleared: 1, again: 0, released: 0 },
   ],
   findings: [],
+  presentFindings: [],
   examples: [],
   names: { 'customFields.c1': 'Department' },
 };

@@ -1,5 +1,6 @@
+import { namesById } from '../../src/provisioning/explain-fields.ts';
 import { previewText } from '../../src/translator/preview.ts';
-import { translate } from '../fixtures/translator.ts';
+import { lookups, translate } from '../fixtures/translator.ts';
 
 it('the preview has each field with the part of every rule, then the findings', () => {
   const mapping = {
@@ -33,6 +34,22 @@ Findings:
   managerId "m-1": No user of this connection matches this manager. [managerUnknown]
     Provision the manager too, or correct the value; the manager is set by itself once that user is there.
 `);
+});
+
+it('the preview shows the names of custom fields, and of ids behind them', () => {
+  const mapping = {
+    scimUserMapping: [
+      { scimAttribute: 'title', customField: 'Job title' },
+      { scimAttribute: 'nickName', customField: 'Employee number' },
+    ],
+    defaults: { costCenter: { name: 'Marketing' } },
+  };
+  const translation = translate({ userName: 'ada@x.example', title: 'Buyer' }, { mapping });
+  const text = previewText(translation, namesById(lookups));
+  expect(text).toContain('\nJob title     = [{"data":"Buyer"}]\n');
+  expect(text).toMatch(/\ncostCenterId {2}= "cc-\w+" \(Marketing\)\n/);
+  expect(text).not.toContain('customFields.');
+  expect(text).toMatch(/Nothing for: .*, Employee number, roles\./);
 });
 
 it('the preview of a translation without findings says so', () => {
