@@ -1,8 +1,10 @@
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { deliveryQueue } from '../../../src/store/delivery-queue.ts';
 import { withRecorder } from '../../../src/travel/changes.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { costCenter } from '../../../src/travel/resources/lookups.ts';
+import { isOnPostgres } from '../../fixtures/test-database.ts';
 import { NOON, openFixture } from '../../fixtures/travel.ts';
 import { DAY, HOUR, MINUTE, SECOND } from './fixture.ts';
 import { openReceiver, type Receiver, type ReceiverBehaviour } from './receiver.ts';
@@ -131,6 +133,8 @@ async function changeLine(
 /** The counters equal the rows, and every queue with waiting deliveries is found as due. */
 async function checkQueues({ database, runtime }: Fixture): Promise<void> {
   await database.transaction(async (tx) => {
+    // By default each statement of PostgreSQL sees what deliveries have committed since the one before it.
+    if (isOnPostgres()) await sql`set transaction isolation level repeatable read`.execute(tx);
     const rows = await tx.selectFrom('travel_delivery').select(['webhook_id', 'status']).execute();
     const queues = await tx.selectFrom('travel_delivery_queue').selectAll().execute();
     const count = (id: string, status: string) =>
