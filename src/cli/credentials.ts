@@ -134,13 +134,18 @@ export function listTokens(shell: Shell, { json }: JsonFlag = {}): Promise<0> {
       printJson(shell, ...tokens.map(credentialJson));
       return 0;
     }
-    const rows = tokens.map(({ id, name, connection, createdAt, expiresAt, revokedAt }) => {
+    const rows = tokens.map(({ id, name, connection, createdAt, expiresAt, lastUsedAt, revokedAt }) => {
       const ends = revokedAt === undefined ? expiryText(expiresAt) : `revoked ${formatMinute(revokedAt)}`;
-      return [id, name, connection, formatMinute(createdAt), ends];
+      return [id, name, connection, formatMinute(createdAt), lastUseText(lastUsedAt), ends];
     });
-    printTable(shell, ['id', 'name', 'connection', 'made', 'ends'], rows);
+    printTable(shell, ['id', 'name', 'connection', 'made', 'last used', 'ends'], rows);
     return 0;
   });
+}
+
+/** Formats the time of the last use of a credential. */
+export function lastUseText(lastUsedAt: number | undefined): string {
+  return lastUsedAt === undefined ? 'never' : formatMinute(lastUsedAt);
 }
 
 function expiryText(expiresAt: number | undefined): string {
@@ -218,9 +223,8 @@ export function listApiKeys(shell: Shell, { json }: JsonFlag = {}): Promise<0> {
       return 0;
     }
     const rows = all.map(({ id, name, email, createdAt, lastUsedAt, revokedAt }) => {
-      const used = lastUsedAt === undefined ? 'never' : formatMinute(lastUsedAt);
       const ends = revokedAt === undefined ? 'never' : `revoked ${formatMinute(revokedAt)}`;
-      return [id, name, email, formatMinute(createdAt), used, ends];
+      return [id, name, email, formatMinute(createdAt), lastUseText(lastUsedAt), ends];
     });
     printTable(shell, ['id', 'name', 'user', 'made', 'last used', 'ends'], rows);
     return 0;

@@ -18,7 +18,7 @@ import { ApiError } from '../travel/errors.ts';
 import { stringMember } from '../travel/json.ts';
 import { parseKeysUrl } from './arguments.ts';
 import { findConnection, withDatabase } from './connections.ts';
-import { credentialJson, type JsonFlag, printRevocation } from './credentials.ts';
+import { credentialJson, type JsonFlag, lastUseText, printRevocation } from './credentials.ts';
 import { examples } from './help.ts';
 import { type Action, formatMinute, printJson, printTable, type Shell } from './output.ts';
 
@@ -129,13 +129,14 @@ export function listClients(shell: Shell, { json }: JsonFlag = {}): Promise<0> {
       printJson(shell, ...clients.map(toJson));
       return 0;
     }
-    const rows = clients.map(({ id, name, grant, proof, createdAt, revokedAt }) => {
+    const rows = clients.map(({ id, name, grant, proof, createdAt, lastUsedAt, revokedAt }) => {
       const opens =
         grant.kind === 'scim' ? `SCIM of ${grant.connection}` : `travel API as ${adminOf(grant.userId)}`;
       const ends = revokedAt === undefined ? 'never' : `revoked ${formatMinute(revokedAt)}`;
-      return [id, name, opens, proof === 'secret' ? 'secret' : 'keys', formatMinute(createdAt), ends];
+      const by = proof === 'secret' ? 'secret' : 'keys';
+      return [id, name, opens, by, formatMinute(createdAt), lastUseText(lastUsedAt), ends];
     });
-    printTable(shell, ['id', 'name', 'opens', 'by', 'made', 'ends'], rows);
+    printTable(shell, ['id', 'name', 'opens', 'by', 'made', 'last used', 'ends'], rows);
     return 0;
   });
 }

@@ -17,12 +17,14 @@ export interface OAuthClient {
   grant: Grant;
   proof: Proof['kind'];
   createdAt: number;
+  /** When it last got a token; undefined if it never did. */
+  lastUsedAt: number | undefined;
   revokedAt: number | undefined;
 }
 
 /** The store of registered clients. */
 export interface OAuthClients {
-  add(client: Omit<OAuthClient, 'proof' | 'revokedAt'> & { proof: Proof }): Promise<void>;
+  add(client: Omit<OAuthClient, 'proof' | 'lastUsedAt' | 'revokedAt'> & { proof: Proof }): Promise<void>;
   /** All clients, including revoked ones, oldest first. Clients of an admin are deleted with the admin. */
   list(): Promise<OAuthClient[]>;
   /** The client with its grant and proof; undefined if it does not exist or was revoked. */
@@ -33,7 +35,7 @@ export interface OAuthClients {
 
 /** The store of access tokens. It contains only their hashes. */
 export interface AccessTokens {
-  /** Stores a token, and deletes expired ones. */
+  /** Stores a token as the last use of its client, and deletes expired ones. */
   save(token: { hash: string; clientId: string; expiresAt: number }, now: number): Promise<void>;
   /**
    * The grant of the token with this hash; undefined if the token is unknown or expired, or if its client was

@@ -20,11 +20,13 @@ import {
 } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import type { EmbeddedTravel } from './embedded.ts';
+import type { TokenUses } from './token-uses.ts';
 
 interface AccessDeps {
   settings: Settings;
   database: Database;
   tokens: ScimTokens;
+  tokenUses: Pick<TokenUses, 'note'>;
   embedded: EmbeddedTravel | undefined;
   log: Logger;
   limit: FailureLimit;
@@ -62,7 +64,10 @@ export function scimAuthenticator({
   settings,
   database,
   tokens,
-}: Pick<AccessDeps, 'settings' | 'database' | 'tokens'>): (token: string) => Promise<Access | undefined> {
+  tokenUses,
+}: Pick<AccessDeps, 'settings' | 'database' | 'tokens' | 'tokenUses'>): (
+  token: string,
+) => Promise<Access | undefined> {
   const fromEnvironment = new Map(
     settings.connections.flatMap(({ id, scimToken }) =>
       scimToken ? [[hashSecret(scimToken), { connection: id, credential: `token:environment:${id}` }]] : [],
@@ -76,8 +81,11 @@ export function scimAuthenticator({
     return { connection: found.grant.connection, credential: `oauth:${found.clientId}` };
   };
   const findStoredToken = async (hash: string) => {
-    const token = await tokens.findActive(hash, Date.now());
-    return token && { connection: token.connection, credential: `token:${token.id}` };
+    const now = Date.now();
+    const token = await tokens.findActive(hash, now);
+    if (!token) return undefined;
+    tokenUses.note(token.id, now);
+    return { connection: token.connection, credential: `token:${token.id}` };
   };
   return async (token) => {
     const hash = hashSecret(token);

@@ -71,6 +71,7 @@ import {
   openConnection,
 } from './open-connection.ts';
 import { sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
+import { type TokenUses, writeTokenUses } from './token-uses.ts';
 
 /** A running service. */
 export interface Service {
@@ -119,6 +120,7 @@ interface ServerDeps {
   /** This process among those that use the database. */
   live: LiveReplicas;
   tokens: ScimTokens;
+  tokenUses: TokenUses;
   embedded: EmbeddedTravel | undefined;
   refusals: ReturnType<typeof refusalDeps>;
   http: HttpDeps;
@@ -126,7 +128,7 @@ interface ServerDeps {
    * The listener is called with the type of each resource that changes in the embedded travel service. `start` sets it.
    */
   embeddedChanges: { listener(type: string): void };
-  /** Writes the pending entries of the request log and closes the database. */
+  /** Writes the pending entries of the request log and uses of tokens, and closes the database. */
   close(): Promise<void>;
 }
 
@@ -220,12 +222,14 @@ async function openStores(
     refusals: refusals.travel,
     onChange: (type) => embeddedChanges.listener(type),
   });
+  const tokens = scimTokens(database);
+  const tokenUses = writeTokenUses({ tokens, wait: runtime.wait, log });
   return {
     ...{ settings, log, runtime, database, writes, store, embedded, refusals, embeddedChanges },
-    tokens: scimTokens(database),
+    ...{ tokens, tokenUses },
     http: createHttpDeps(settings, { log, runtime, store, writes }),
     close: async () => {
-      await Promise.all([requestLogWriter.close(), writes.stop()]);
+      await Promise.all([requestLogWriter.close(), tokenUses.close(), writes.stop()]);
       await database.close();
     },
   };

@@ -22,6 +22,8 @@ export interface ScimToken {
   createdAt: number;
   /** Undefined for a token that does not expire. */
   expiresAt: number | undefined;
+  /** The last recorded use; undefined if there is none. */
+  lastUsedAt: number | undefined;
   revokedAt: number | undefined;
 }
 
@@ -31,23 +33,28 @@ export interface ScimToken {
  */
 export interface ScimTokens {
   /** Does nothing if the hash is stored already, even if that token is revoked or expired: a token is never revived. */
-  create(token: Omit<ScimToken, 'revokedAt'> & { hash: string }): Promise<void>;
+  create(token: Omit<ScimToken, 'lastUsedAt' | 'revokedAt'> & { hash: string }): Promise<void>;
   /** All tokens, including revoked and expired ones, oldest first. */
   list(): Promise<ScimToken[]>;
   /** False if the token does not exist or was revoked before. */
   revoke(id: string, now: number): Promise<boolean>;
   /** The token with this hash and its connection; undefined if the token is unknown, expired or revoked. */
   findActive(hash: string, now: number): Promise<Pick<ScimToken, 'id' | 'connection'> | undefined>;
+  /** Records when tokens were used last, by their ids. A later use, which another replica recorded, stays. */
+  recordUses(uses: ReadonlyMap<string, number>): Promise<void>;
 }
 
 /** Returns the SCIM token store of a database. */
-export function scimTokens({ db, scopeOf }: Database): ScimTokens {
+export function scimTokens({ db, scopeOf, transaction }: Database): ScimTokens {
   return {
     create: async ({ id, hash, name, connection, createdAt, expiresAt }) => {
-      const times = { created_at: createdAt, expires_at: expiresAt ?? null, revoked_at: null };
+      const times = { created_at: createdAt, expires_at: expiresAt ?? null };
       await db
         .insertInto('token')
-        .values({ id, hash, name, ...scopeColumns(scopeOf(connection)), ...times })
+        .values({
+          ...{ id, hash, name, ...scopeColumns(scopeOf(connection)), ...times },
+          ...{ last_used_at: null, revoked_at: null },
+        })
         .onConflict((conflict) => conflict.column('hash').doNothing())
         .execute();
     },
@@ -68,6 +75,22 @@ export function scimTokens({ db, scopeOf }: Database): ScimTokens {
       const [row] = (await tokenByHash(db, { hash, now })).rows;
       return row && { id: row.id, connection: row.connection_id };
     },
+    recordUses: async (uses) => {
+      // In the order of the ids: replicas that update the same rows then wait for each other, without a deadlock.
+      const inOrder = [...uses].toSorted(([one], [other]) => (one < other ? -1 : 1));
+      await transaction(
+        async (tx) => {
+          for (const [id, at] of inOrder)
+            await tx
+              .updateTable('token')
+              .set({ last_used_at: at })
+              .where('id', '=', id)
+              .where((token) => token.or([token('last_used_at', 'is', null), token('last_used_at', '<', at)]))
+              .execute();
+        },
+        { durable: false },
+      );
+    },
   };
 }
 
@@ -87,6 +110,7 @@ function toToken(row: Selectable<Tables['token']>): ScimToken {
     connection: row.connection_id,
     createdAt: row.created_at,
     expiresAt: row.expires_at ?? undefined,
+    lastUsedAt: row.last_used_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
   };
 }
@@ -179,6 +203,7 @@ export function oauthClients({ db, scopeOf }: Database): OAuthClients {
           jwks_uri: proof.kind === 'jwksUri' ? proof.uri : null,
           ...grantColumns(grant, scopeOf),
           created_at: createdAt,
+          last_used_at: null,
           revoked_at: null,
         })
         .execute();
@@ -225,6 +250,7 @@ function toOAuthClient(row: OAuthClientRow): OAuthClient {
     grant: toGrant(row),
     proof: toProof(row).kind,
     createdAt: row.created_at,
+    lastUsedAt: row.last_used_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
   };
 }
@@ -265,6 +291,11 @@ export function oauthAccessTokens({ db, transaction }: Database): AccessTokens {
           await tx
             .insertInto('oauth_token')
             .values({ hash, client_id: clientId, expires_at: expiresAt })
+            .execute();
+          await tx
+            .updateTable('oauth_client')
+            .set({ last_used_at: now })
+            .where('id', '=', clientId)
             .execute();
         },
         { durable: false },

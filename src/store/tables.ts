@@ -56,6 +56,7 @@ interface TokenTable {
   connection_id: string;
   created_at: number;
   expires_at: number | null;
+  last_used_at: number | null;
   revoked_at: number | null;
 }
 
@@ -259,6 +260,7 @@ interface OAuthClientTable {
   user_type: string | null;
   user_id: string | null;
   created_at: number;
+  last_used_at: number | null;
   revoked_at: number | null;
 }
 

@@ -9,6 +9,7 @@ import { readSettings } from '../../src/config/settings.ts';
 import { scimTokens } from '../../src/store/credentials.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
+import { startService } from '../fixtures/service.ts';
 import { recordedShell } from '../fixtures/shell.ts';
 import { describeOnSqlite } from '../fixtures/test-database.ts';
 
@@ -56,6 +57,19 @@ test('tokens list shows which tokens have expired', async () => {
   await database.close();
   await listTokens(shell);
   const table = shell.out.join('\n');
-  expect(table).toMatch(/old .*│ expired 2026-01-02 03:04 │/);
-  expect(table).toMatch(/new .*│ \d{4}-\d\d-\d\d \d\d:\d\d +│/);
+  expect(table).toMatch(/old .*│ never +│ expired 2026-01-02 03:04 │/);
+  expect(table).toMatch(/new .*│ never +│ \d{4}-\d\d-\d\d \d\d:\d\d +│/);
+});
+
+test('tokens list shows when a token opened the service last', async () => {
+  const service = await startService({ JETBRIDGE_DATA: data }, { background: false });
+  const shell = await recordedShell({ JETBRIDGE_DATA: data });
+  await createToken(shell, { connection: 'default', name: 'okta' });
+  const headers = { Authorization: `Bearer ${shell.out.at(-1)}` };
+  expect((await fetch(`${service.url}/scim/v2/Users`, { headers })).status).toBe(200);
+  await service.close();
+  await listTokens(shell);
+  const table = shell.out.join('\n');
+  expect(table).toMatch(/okta .*│ \d{4}-\d\d-\d\d \d\d:\d\d │ never +│/);
+  expect(table).toMatch(/first token .*│ never +│ never +│/);
 });

@@ -15,6 +15,7 @@ function tokensAndKeys({ orderedText, bigint }: ColumnTypes): string[] {
       connection_id ${orderedText} not null,
       created_at ${bigint} not null,
       expires_at ${bigint},
+      last_used_at ${bigint},
       revoked_at ${bigint},
       foreign key (account, connection_id) references connection (account, id) on update cascade
     )`,
@@ -48,6 +49,7 @@ function oauth({ orderedText, bigint }: ColumnTypes): string[] {
       user_type ${orderedText},
       user_id ${orderedText},
       created_at ${bigint} not null,
+      last_used_at ${bigint},
       revoked_at ${bigint},
       foreign key (account, connection_id) references connection (account, id) on update cascade,
       foreign key (user_type, user_id) references travel_resource (type, id) on delete cascade

@@ -97,7 +97,22 @@ export function describeCredentials(open: OpenDatabase): void {
       const { id, grant, proof } = client;
       expect(await clients.findActive(id)).toEqual({ id, grant, proof });
       expect(await clients.findActive('c9')).toBeUndefined();
-      expect(await clients.list()).toEqual([{ ...client, proof: proof.kind, revokedAt: undefined }]);
+      expect(await clients.list()).toEqual([
+        { ...client, proof: proof.kind, lastUsedAt: undefined, revokedAt: undefined },
+      ]);
+    });
+
+    it('was last used when it got its last token', async () => {
+      const { clients, tokens } = await credentialFixture();
+      await clients.add(scim);
+      await clients.add(travel);
+      await tokens.save({ hash: 't1', clientId: 'c1', expiresAt: NOW + 10 }, NOW + 1);
+      await tokens.save({ hash: 't2', clientId: 'c1', expiresAt: NOW + 10 }, NOW + 2);
+      const uses = (await clients.list()).map(({ id, lastUsedAt }) => [id, lastUsedAt]);
+      expect(uses).toEqual([
+        ['c1', NOW + 2],
+        ['c2', undefined],
+      ]);
     });
 
     it('is invalid once it is revoked, and so are its tokens', async () => {

@@ -55,9 +55,10 @@ export function describeTokens(open: OpenDatabase): void {
       await store.revoke('1', NOW + 3);
       const { hash: _, ...shown } = token;
       expect(await store.list()).toEqual([
-        { ...shown, revokedAt: NOW + 3 },
+        { ...shown, lastUsedAt: undefined, revokedAt: NOW + 3 },
         {
           ...shown,
+          lastUsedAt: undefined,
           id: '2',
           createdAt: NOW + 1,
           connection: 'entra',
@@ -66,6 +67,30 @@ export function describeTokens(open: OpenDatabase): void {
         },
       ]);
     });
+  });
+
+  it('the latest use of each token is listed, whichever replica recorded it last', async () => {
+    const store = scimTokens((await fixture(open)).database);
+    for (const id of ['1', '2', '3']) await store.create({ ...token, id, hash: `h${id}` });
+    await store.recordUses(
+      new Map([
+        ['3', NOW + 9],
+        ['1', NOW + 1],
+        ['of a deleted connection', NOW],
+      ]),
+    );
+    await store.recordUses(
+      new Map([
+        ['3', NOW + 8],
+        ['1', NOW + 2],
+      ]),
+    );
+    const uses = (await store.list()).map(({ id, lastUsedAt }) => [id, lastUsedAt]);
+    expect(uses).toEqual([
+      ['1', NOW + 2],
+      ['2', undefined],
+      ['3', NOW + 9],
+    ]);
   });
 
   describe('a connection', () => {
