@@ -3,7 +3,7 @@ import type { TravelAnswer, TravelFailure, TravelUserPage, TravelUsers } from '.
 /** The number of travelers of a page. */
 const PAGE = 100;
 /** The number of pages that are read at the same time, and saved together. */
-const READ_AHEAD = 5;
+const READ_AHEAD = 10;
 
 type Answers = TravelAnswer<TravelUserPage>[];
 

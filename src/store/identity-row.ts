@@ -136,7 +136,7 @@ export function toRow(identity: Identity, account: string, seenAt: number) {
   } satisfies Partial<IdentityTable>;
 }
 
-/** The columns of an identity that no IdP has written yet. The others have their defaults. */
+/** The columns of an identity that no IdP has written yet, except those that are the same for all of them. */
 export function toUnclaimedRow(identity: Identity, account: string, seenAt: number) {
   const incomplete = isIncomplete(identity.desired) ? 1 : 0;
   return {
@@ -147,14 +147,11 @@ export function toUnclaimedRow(identity: Identity, account: string, seenAt: numb
     ...observedColumns(identity.observed),
     incomplete,
     position: nextPosition({ incomplete }),
-    claimed: 0,
     state: identity.state,
     version: identity.version,
     revision: identity.revision,
     rules_generation: identity.rulesGeneration,
     travel_id: identity.travelId ?? null,
-    attempts: 0,
-    next_attempt_at: 0,
     created_at: identity.createdAt,
     last_modified: identity.lastModified,
     seen_at: seenAt,

@@ -11,7 +11,7 @@ import { observedColumns } from './identity-row.ts';
 import { batches, parseJson } from './queries.ts';
 import { dirtyColumns } from './reconcile-queue.ts';
 import type { IdentityTable, Tables } from './tables.ts';
-import { saveUnclaimed } from './unclaimed-identities.ts';
+import { findOpenCreates, saveUnclaimed } from './unclaimed-identities.ts';
 
 /**
  * The number of saved travelers after which the statistics of the tables are updated, once. PostgreSQL does so itself, but only
@@ -29,15 +29,7 @@ export function imports(database: Database): Imports {
     findLinkedElsewhere: (connection, account, travelIds) =>
       findLinkedElsewhere(db, { connection, account }, travelIds),
     findErased: (account, travelIds) => findErasedTravelers(db, account, travelIds),
-    findOpenCreates: async (account) => {
-      const rows = await db
-        .selectFrom('identity')
-        .select('creating_key')
-        .where('account', '=', account)
-        .where('creating_key', 'is not', null)
-        .execute();
-      return rows.flatMap(({ creating_key }) => creating_key ?? []);
-    },
+    findOpenCreates: (account) => findOpenCreates(db, account),
     saveUnclaimed: async (identities, seenAt) => {
       await saveUnclaimed(database, identities, seenAt);
       const before = saved;

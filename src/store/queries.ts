@@ -96,7 +96,9 @@ export function compiledInsert<Row extends object, Returned>(
     for (const size of INSERT_SIZES) {
       for (; rows.length - start >= size; start += size) {
         const some = rows.slice(start, start + size);
-        const parameters = some.flatMap((row) => Object.values(row));
+        const parameters: unknown[] = [];
+        // `flatMap` takes about eight times as long.
+        for (const row of some) parameters.push(...Object.values(row));
         returned.push(...(await db.executeQuery<Returned>({ ...compile(db, some), parameters })).rows);
       }
     }

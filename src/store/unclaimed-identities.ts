@@ -7,7 +7,7 @@ import { findErasedTravelers } from './erased-travelers.ts';
 import { insertEmailKeys, replaceEmailKeys } from './identity-changes.ts';
 import { desiredColumns, observedColumns, toUnclaimedRow } from './identity-row.ts';
 import { type CountedIdentity, countIdentities } from './list-counters.ts';
-import { batches, compiledInsert, parseJson } from './queries.ts';
+import { batches, compiledInsert, compiledQuery, parseJson } from './queries.ts';
 import { caseFoldedKey } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
@@ -15,7 +15,7 @@ import type { IdentityTable, Tables } from './tables.ts';
  * Number of identities in one transaction. Larger batches write each page of an index less often; writes of IdPs wait for a
  * batch on SQLite.
  */
-const ROWS_PER_TRANSACTION = 500;
+const ROWS_PER_TRANSACTION = 1_000;
 /** How often a batch is saved again that failed because another writer has just taken a userName. */
 const MAX_REPETITIONS = 3;
 
@@ -78,11 +78,14 @@ async function insertOrRefresh(tx: Kysely<Tables>, scope: Scope, { batch, seenAt
   await refreshKnown(tx, scope, { batch: known, seenAt });
 }
 
+/** The values that are the same in all new rows: as parameters they would cost time for each row. */
+const newcomerValues = { claimed: sql.lit(0), attempts: sql.lit(0), next_attempt_at: sql.lit(0) };
+
 const insertRows = compiledInsert((db, rows: ReturnType<typeof toUnclaimedRow>[]) =>
   db
     .insertInto('identity')
     // The types do not know that the other columns have defaults.
-    .values(rows as IdentityTable[])
+    .values(rows.map((row) => ({ ...row, ...newcomerValues })) as unknown as IdentityTable[])
     .onConflict((conflict) => conflict.doNothing())
     .returning('id'),
 );
@@ -96,7 +99,7 @@ async function findUnwanted(
   const travelIds = batch.map(travelIdOf);
   const linked = await findLinkedTravelIds(tx, account, travelIds);
   const erased = await findErasedTravelers(tx, account, travelIds);
-  const emails = await findOpenCreates(tx, account, batch.map(emailKeyOf));
+  const emails = new Set(await findOpenCreates(tx, account));
   return { travelIds: new Set([...linked, ...erased]), emails };
 }
 
@@ -136,22 +139,21 @@ async function findLinkedTravelIds(
 }
 
 /**
- * Returns those addresses with which a traveler is being created. That traveler will belong to the identity that
+ * Returns the keys of the addresses with which travelers are being created. Each traveler will belong to the identity that
  * creates it.
  */
-async function findOpenCreates(
-  tx: Kysely<Tables>,
-  account: string,
-  addresses: string[],
-): Promise<Set<string | null>> {
-  const rows = await tx
+export async function findOpenCreates(db: Kysely<Tables>, account: string): Promise<string[]> {
+  const { rows } = await selectOpenCreates(db, { account });
+  return rows.flatMap(({ creating_key }) => creating_key ?? []);
+}
+
+const selectOpenCreates = compiledQuery((db, { account }: Pick<Scope, 'account'>) =>
+  db
     .selectFrom('identity')
     .select('creating_key')
     .where('account', '=', account)
-    .where('creating_key', 'in', addresses)
-    .execute();
-  return new Set(rows.map(({ creating_key }) => creating_key));
-}
+    .where('creating_key', 'is not', null),
+);
 
 async function refreshKnown(tx: Kysely<Tables>, scope: Scope, { batch, seenAt }: Batch): Promise<void> {
   if (batch.length === 0) return;

@@ -8,7 +8,14 @@ import { toScimRole } from './roles.ts';
 import type { Rule, Rules } from './rules.ts';
 import { toTravel } from './to-travel.ts';
 import type { Lookups } from './translation.ts';
-import { hasValue, readField, type TravelUser } from './traveler.ts';
+import {
+  type FieldPath,
+  hasValue,
+  parseFieldKey,
+  readField,
+  readFieldAt,
+  type TravelUser,
+} from './traveler.ts';
 import { toText } from './values.ts';
 
 /**
@@ -36,78 +43,89 @@ function defaultUser(rules: Rules, { traveler, lookups }: Origin): ScimResource 
     displayName: names.join(' '),
     active: !traveler.archived,
   };
-  for (const { field, isMultiValued } of shownFields(rules.fields)) {
-    const value = readField(traveler, field.key);
+  const { inOrder, multiValued } = shownFields(rules.fields);
+  for (const { from, to, refersTo } of inOrder) {
+    const value = readFieldAt(traveler, from);
     if (value === undefined) continue;
-    writeAt(user, { path: field.path, isMultiValued }, value);
-    const name = namedResources(field, lookups).find(({ id }) => id === value)?.name;
-    if (name === undefined) continue;
-    writeAt(user, { path: [...field.path.slice(0, -1), 'name'], isMultiValued }, name);
+    writeAt(user, to, value);
+    if (refersTo === undefined) continue;
+    const name = lookups[refersTo].find(({ id }) => id === value)?.name;
+    if (name !== undefined) writeAt(user, { ...to, name: 'name' }, name);
+  }
+  for (const name of multiValued) {
+    const element = user[name];
+    if (isObject(element)) user[name] = [{ ...element, type: 'work', primary: true }];
   }
   const roles = (traveler.roles ?? []).flatMap((role) => toScimRole(role, rules.mapping) ?? []);
   if (roles.length > 0)
     writeAt(
       user,
-      { path: [urns.travel, 'roles'], isMultiValued: false },
+      { parents: [urns.travel], name: 'roles' },
       roles.map((value) => ({ value })),
     );
   return withoutUnassigned(user);
 }
 
-/** A field, and whether the core attribute that shows it is multi-valued. */
+/** A field with its paths, parsed once. */
 interface ShownField {
-  field: Field;
-  isMultiValued: boolean;
+  from: FieldPath;
+  to: Place;
+  refersTo: Field['refersTo'];
 }
 
-/** Caches the order of each table of fields, which never changes. An import translates many travelers. */
-const shown = new WeakMap<readonly Field[], ShownField[]>();
+/** The place of a value in a SCIM user: the names of the objects that contain it, from outside to inside, and its own name. */
+interface Place {
+  parents: readonly string[];
+  name: string;
+}
 
-function shownFields(table: readonly Field[]): ShownField[] {
-  const known = shown.get(table) ?? inSchemaOrder(table).map(toShownField);
+/** The fields of a table in the order of SCIM responses, and the multi-valued attributes of users that show some of them. */
+interface ShownFields {
+  inOrder: readonly ShownField[];
+  multiValued: readonly string[];
+}
+
+/** Caches what is derived from each table of fields, which never changes. An import translates many travelers. */
+const shown = new WeakMap<readonly Field[], ShownFields>();
+
+function shownFields(table: readonly Field[]): ShownFields {
+  const known = shown.get(table) ?? toShownFields(table);
   shown.set(table, known);
   return known;
 }
 
-function toShownField(field: Field): ShownField {
-  const [name = ''] = field.path;
-  return { field, isMultiValued: findAttribute(userType.schema.attributes, name)?.multiValued === true };
+function toShownFields(table: readonly Field[]): ShownFields {
+  const names = new Set(table.map(({ path: [name = ''] }) => name));
+  const isMultiValued = (name: string) =>
+    findAttribute(userType.schema.attributes, name)?.multiValued === true;
+  return { inOrder: inSchemaOrder(table).map(toShownField), multiValued: [...names].filter(isMultiValued) };
 }
 
-/** The place of a value in a SCIM user. */
-interface Place {
-  path: readonly string[];
-  isMultiValued: boolean;
+function toShownField({ key, path, refersTo }: Field): ShownField {
+  const to = { parents: path.slice(0, -1), name: path.at(-1) ?? '' };
+  return { from: parseFieldKey(key), to, refersTo };
 }
 
-/**
- * Sets the value at a path. In a multi-valued core attribute it becomes the only element, with the type work and
- * primary.
- */
-function writeAt(user: JsonObject, { path: [name = '', ...rest], isMultiValued }: Place, value: Json): void {
+/** Sets a value, unless it is empty. Objects on the way to it are created. */
+function writeAt(user: JsonObject, { parents, name }: Place, value: Json): void {
   if (value === '') return;
-  if (!isMultiValued) {
-    user[name] = withValueAt(user[name], rest, value);
-    return;
+  let container = user;
+  for (const parent of parents) {
+    const inner = container[parent];
+    const object = isObject(inner) ? inner : {};
+    if (object !== inner) container[parent] = object;
+    container = object;
   }
-  const [element] = [user[name]].flat();
-  const { type: _, primary: __, ...inner } = isObject(element) ? element : {};
-  const written = withValueAt(inner, rest, value);
-  user[name] = [{ ...(isObject(written) ? written : {}), type: 'work', primary: true }];
-}
-
-function withValueAt(container: Json | undefined, [name, ...rest]: readonly string[], value: Json): Json {
-  if (name === undefined) return value;
-  const object = isObject(container) ? container : {};
-  return { ...object, [name]: withValueAt(object[name], rest, value) };
+  container[name] = value;
 }
 
 /** Unassigned attributes are left out (RFC 7643 §2.5). */
 function withoutUnassigned(user: JsonObject): JsonObject {
-  const assigned = Object.entries(user).filter(
-    ([, value]) => value !== '' && !(isObject(value) && Object.keys(value).length === 0),
-  );
-  return Object.fromEntries(assigned);
+  const isAssigned = (value: Json | undefined) =>
+    value !== '' && !(isObject(value) && Object.keys(value).length === 0);
+  // Most users have a name, and need no copy.
+  if (Object.values(user).every(isAssigned)) return user;
+  return Object.fromEntries(Object.entries(user).filter(([, value]) => isAssigned(value)));
 }
 
 /** An attribute or sub-attribute that a mapping rule reads. */

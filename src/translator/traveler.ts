@@ -59,7 +59,11 @@ export function isArrayElement(key: FieldKey): boolean {
  * none.
  */
 export function readField(traveler: TravelUser, key: FieldKey): Json | undefined {
-  const path = parseFieldKey(key);
+  return readFieldAt(traveler, parseFieldKey(key));
+}
+
+/** Reads the field of a traveler whose key was parsed to this path. */
+export function readFieldAt(traveler: TravelUser, path: FieldPath): Json | undefined {
   switch (path.kind) {
     case 'field':
       return memberOf(traveler, path.name);
