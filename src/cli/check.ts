@@ -1,20 +1,10 @@
 import type { Command } from 'commander';
 import { type Fault, SettingsFault } from '../config/faults.ts';
-import {
-  type ConnectionSettings,
-  isPlainTravelUrl,
-  readSettings,
-  type Settings,
-} from '../config/settings.ts';
-import {
-  type ConnectionCheck,
-  checkConnection,
-  checkMappingNames,
-  MAPPING_IN_FORCE,
-} from '../server/check-connection.ts';
-import { displayLocation } from '../store/open-database.ts';
+import { type ConnectionSettings, readSettings, type Settings } from '../config/settings.ts';
+import { type ConnectionCheck, checkMappingNames, MAPPING_IN_FORCE } from '../server/check-connection.ts';
+import { type CheckedConnection, checkSettings, type SettingsCheck } from '../server/check-settings.ts';
 import { examples } from './help.ts';
-import { type Action, countText, type Shell, travelFailureText } from './output.ts';
+import { type Action, countText, printJson, type Shell, toIsoTime, travelFailureText } from './output.ts';
 
 /** Adds the command `check`. */
 export function addCheckCommand(program: Command, shell: Shell, action: Action): void {
@@ -24,50 +14,66 @@ export function addCheckCommand(program: Command, shell: Shell, action: Action):
       'check the settings, the mapping files and the credentials, and print every fault with its place',
     )
     .option('--offline', 'leave out what needs the travel API')
+    .option('--json', 'one JSON object')
     .addHelpText('after', examples('check', 'check --offline'))
-    .action(action((options: { offline?: true }) => check(shell, { isOffline: options.offline === true })));
+    .action(
+      action(({ offline = false, json }: { offline?: boolean; json?: true }) =>
+        check(shell, { isOffline: offline, json }),
+      ),
+    );
+}
+
+interface CheckOptions {
+  isOffline?: boolean;
+  json?: true | undefined;
 }
 
 /**
  * Checks the settings and their mapping files, tries the credentials, and looks up each name of the mappings in the travel API. What
- * cannot be checked because the travel API cannot be reached is printed, and is no fault. Throws a SettingsFault with all faults.
+ * cannot be checked because the travel API cannot be reached is printed, and is no fault. Throws a SettingsFault with all faults; with
+ * `json`, the faults are in the object.
  */
-export async function check(
-  { environment, home, print }: Shell,
-  { isOffline = false }: { isOffline?: boolean } = {},
-): Promise<0> {
-  const settings = readSettings(environment, home);
-  const checked: { connection: ConnectionSettings; check: ConnectionCheck }[] = [];
-  // Check one connection after the other: each check of an embedded travel service opens the database.
-  for (const connection of settings.connections)
-    checked.push({ connection, check: await checkConnection(settings, connection, { isOffline }) });
-  for (const { id, travelApi, policies, scimToken, mapping } of settings.connections) {
-    print(
-      [
-        `connection ${id}`,
-        `  travel API   ${redactUrl(travelApi.url)}, credential ${travelApi.key === undefined ? 'made at the first start' : '********'}`,
-        ...(isPlainTravelUrl(travelApi.url) ? ['  plain HTTP   to it, as TRAVEL_API_INSECURE allows'] : []),
-        `  SCIM token   ${tokenText(id, scimToken)}`,
-        `  mapping      ${mapping ? `${countText(mapping.scimUserMapping.length, 'rule')} of its own` : 'the one in force; no file'}`,
-        `  policies     onExistingUser ${policies.onExistingUser}, deprovision ${policies.deprovision}`,
-      ].join('\n'),
-    );
-  }
-  print(
-    [
-      `serves ${settings.tls ? 'HTTPS' : 'HTTP'} on ${settings.host}:${settings.port}, data in ${displayLocation(settings)}`,
-      ...transportLines(settings),
-    ].join('\n'),
-  );
-  for (const { connection, check } of checked) {
-    for (const one of check.unchecked) print(uncheckedText(connection, one));
-    for (const { file, path, problem, remedy } of check.warnings)
-      print(`warning: ${file} ${path}: ${problem}. ${remedy}`);
-  }
-  const faults = checked.flatMap(({ check }) => check.faults);
-  if (faults.length > 0) throw new SettingsFault(faults);
-  print('The settings and mappings are in order.');
+export async function check(shell: Shell, { isOffline = false, json }: CheckOptions = {}): Promise<0 | 1> {
+  if (json) return checkAsJson(shell, isOffline);
+  const result = await checkSettings(readSettings(shell.environment, shell.home), { isOffline });
+  for (const connection of result.connections) shell.print(connectionText(connection));
+  shell.print(serverText(result.server));
+  for (const { connection, ...one } of result.unchecked) shell.print(uncheckedText(connection, one));
+  for (const { file, path, problem, remedy } of result.warnings)
+    shell.print(`warning: ${file} ${path}: ${problem}. ${remedy}`);
+  if (result.faults.length > 0) throw new SettingsFault(result.faults);
+  shell.print('The settings and mappings are in order.');
   return 0;
+}
+
+async function checkAsJson(shell: Shell, isOffline: boolean): Promise<0 | 1> {
+  try {
+    const result = await checkSettings(readSettings(shell.environment, shell.home), { isOffline });
+    const { certificateEndsAt, ...server } = result.server;
+    const unchecked = result.unchecked.map(({ connection, ...one }) => ({
+      ...{ connection: connection.id, subject: one.subject, text: uncheckedText(connection, one) },
+    }));
+    printJson(shell, {
+      ...{ ...result, unchecked },
+      server: { ...server, certificateEndsAt: toIsoTime(certificateEndsAt) },
+    });
+    return result.faults.length > 0 ? 1 : 0;
+  } catch (error) {
+    if (!(error instanceof SettingsFault)) throw error;
+    printJson(shell, { faults: error.faults });
+    return 1;
+  }
+}
+
+function connectionText({ id, travelApi, hasScimToken, mapping, policies }: CheckedConnection): string {
+  return [
+    `connection ${id}`,
+    `  travel API   ${travelApi.url}, credential ${travelApi.hasKey ? '********' : 'made at the first start'}`,
+    ...(travelApi.isPlainHttp ? ['  plain HTTP   to it, as TRAVEL_API_INSECURE allows'] : []),
+    `  SCIM token   ${hasScimToken ? '********' : tokenText(id)}`,
+    `  mapping      ${mapping ? `${countText(mapping.rules, 'rule')} of its own` : 'the one in force; no file'}`,
+    `  policies     onExistingUser ${policies.onExistingUser}, deprovision ${policies.deprovision}`,
+  ].join('\n');
 }
 
 /** Checks the names in a connection's mapping. `unchecked` says why names could not be looked up. */
@@ -100,22 +106,18 @@ const reasons = {
   neverStarted: 'the embedded travel service has never been started',
 };
 
-function transportLines({ tls, requireHttps, trustedProxies }: Settings): string[] {
+function serverText({ scheme, host, port, data, ...transport }: SettingsCheck['server']): string {
+  const { certificateEndsAt, requireHttps, trustedProxies } = transport;
   const proxies = trustedProxies.length > 0 ? trustedProxies.join(', ') : 'nobody';
   return [
-    ...(tls ? [`  certificate  until ${new Date(tls.certificate.validTo).toISOString()}`] : []),
+    `serves ${scheme.toUpperCase()} on ${host}:${port}, data in ${data}`,
+    ...(certificateEndsAt === undefined ? [] : [`  certificate  until ${toIsoTime(certificateEndsAt)}`]),
     `  plain HTTP   from other machines is ${requireHttps ? 'refused' : 'allowed'}`,
     `  proxies      trusted: ${proxies}`,
-  ];
+  ].join('\n');
 }
 
-function tokenText(connection: string, chosen: string | undefined): string {
-  if (chosen !== undefined) return '********';
+function tokenText(connection: string): string {
   if (connection === 'default') return 'made at the first start, and by "npx jetbridge tokens create"';
   return `made by "npx jetbridge tokens create --connection ${connection}"`;
-}
-
-/** Hides a user name and password in a URL. */
-function redactUrl(url: string): string {
-  return url.replace(/\/\/[^/]*@/, '//********@');
 }

@@ -11,9 +11,11 @@ export interface Fault {
 
 /** Thrown if the settings have faults; nothing has been started. The message has one line for each fault. */
 export class SettingsFault extends Error {
+  readonly faults: Fault[];
   constructor(faults: Fault[]) {
     super(faults.map(faultLine).join('\n'));
     this.name = 'SettingsFault';
+    this.faults = faults;
   }
 }
 

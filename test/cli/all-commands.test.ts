@@ -118,7 +118,7 @@ function helpOf(command: CommandPath['command']): string {
 
 describe('--json', () => {
   /** Commands whose output is a log, a document or a story. */
-  const without = ['serve', 'check', 'openapi', 'demo'];
+  const without = ['serve', 'openapi', 'demo'];
   let service: RunningService;
   let environment: Record<string, string>;
   beforeAll(async () => {
@@ -139,6 +139,7 @@ describe('--json', () => {
   const user = () => join(folder.path, 'user.json');
   /** A command line of each command, its exit code, and a member of its first object; none if it prints nothing. */
   const table: Record<string, { args?: () => string[]; code?: number; member?: string }> = {
+    check: { member: 'connections' },
     doctor: { member: 'check' },
     preview: { args: () => ['--input', user()], member: 'fields' },
     'mapping show': { member: 'generation' },

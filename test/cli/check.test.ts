@@ -56,6 +56,59 @@ test('warns of nothing if all names are known', async () => {
   expect(warningsOf(shell)).toEqual([]);
 });
 
+describe('--json', () => {
+  test('prints the settings without their secrets, warnings, and what was not checked', async () => {
+    const rule = { scimAttribute: `${ENTERPRISE}:departement`, customField: 'Team' };
+    const secrets = { SCIM_TOKEN: 'the-token-of-the-provider', TRAVEL_API_KEY: 'the-key-of-the-travel-api' };
+    const shell = await shellFor(
+      { scimUserMapping: [rule] },
+      { ...secrets, TRAVEL_API_URL: 'https://me:secret@travel.example' },
+    );
+    expect(await check(shell, { isOffline: true, json: true })).toBe(0);
+    const result = JSON.parse(shell.out.join(''));
+    expect(result).toMatchObject({
+      connections: [
+        {
+          id: 'default',
+          travelApi: { url: 'https://********@travel.example', hasKey: true, isPlainHttp: false },
+          hasScimToken: true,
+          mapping: { file: expect.stringMatching(/mapping\.json$/), rules: 1 },
+          policies: { onExistingUser: 'link' },
+        },
+      ],
+      server: { scheme: 'http', host: '127.0.0.1', port: 8080, requireHttps: false, trustedProxies: [] },
+      faults: [],
+      warnings: [{ path: 'scimUserMapping[0].scimAttribute', remedy: 'Did you mean department?' }],
+      unchecked: [
+        {
+          connection: 'default',
+          subject: 'names',
+          text: expect.stringMatching(/were not checked for connection default: the option --offline/),
+        },
+      ],
+    });
+    expect(shell.out.join('')).not.toMatch(/the-token|the-key|secret@/);
+  });
+
+  test('has the faults of the settings and of the credential, and exits with 1', async () => {
+    const faulty = await shellFor({ colour: 'blue' });
+    expect(await check(faulty, { json: true })).toBe(1);
+    expect(JSON.parse(faulty.out.join('')).faults).toEqual([
+      expect.objectContaining({ path: 'colour', file: expect.stringMatching(/mapping\.json$/) }),
+    ]);
+    const travel = await travelServer((_request, response) => response.writeHead(401).end());
+    const refused = await shellFor(
+      {},
+      { TRAVEL_API_KEY: 'the-key-of-the-travel-api', TRAVEL_API_URL: travel.url },
+    );
+    expect(await check(refused, { json: true })).toBe(1);
+    expect(JSON.parse(refused.out.join('')).faults).toEqual([
+      expect.objectContaining({ file: 'environment', path: 'TRAVEL_API_KEY' }),
+    ]);
+    await travel.close();
+  });
+});
+
 describe('the credential', () => {
   const key = { TRAVEL_API_KEY: 'the-key-of-the-travel-service' };
 

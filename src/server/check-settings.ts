@@ -1,0 +1,86 @@
+import type { Fault } from '../config/faults.ts';
+import { type ConnectionSettings, isPlainTravelUrl, type Settings } from '../config/settings.ts';
+import { displayLocation } from '../store/open-database.ts';
+import { type ConnectionCheck, checkConnection } from './check-connection.ts';
+
+/** The settings in effect, without their secrets, and what is wrong with them. */
+export interface SettingsCheck {
+  connections: CheckedConnection[];
+  server: {
+    scheme: 'http' | 'https';
+    host: string;
+    port: number;
+    /** The data folder, or the URL of the database without its password. */
+    data: string;
+    /** The end of the validity of the certificate, in epoch milliseconds; undefined without HTTPS. */
+    certificateEndsAt: number | undefined;
+    requireHttps: boolean;
+    trustedProxies: string[];
+  };
+  faults: Fault[];
+  /** Names that are allowed but probably misspelled. */
+  warnings: Fault[];
+  /** What could not be checked, and why. */
+  unchecked: (ConnectionCheck['unchecked'][number] & { connection: ConnectionSettings })[];
+}
+
+/** The settings of one connection, without its secrets. */
+export interface CheckedConnection {
+  id: string;
+  travelApi: {
+    /** `embedded`, or the URL with a user name and password in it hidden. */
+    url: string;
+    hasKey: boolean;
+    /** True if the URL has plain HTTP to another machine, as TRAVEL_API_INSECURE allows. */
+    isPlainHttp: boolean;
+  };
+  /** True if the environment has the SCIM token. */
+  hasScimToken: boolean;
+  /** The mapping file of the settings and the number of its rules; undefined if they name none. */
+  mapping: { file: string | undefined; rules: number } | undefined;
+  policies: ConnectionSettings['policies'];
+}
+
+/**
+ * Describes the settings, tries the credential of each connection, and looks up each name of the mappings in the travel
+ * API, unless `isOffline` is set.
+ */
+export async function checkSettings(
+  settings: Settings,
+  { isOffline = false }: { isOffline?: boolean } = {},
+): Promise<SettingsCheck> {
+  const checked: { connection: ConnectionSettings; check: ConnectionCheck }[] = [];
+  // Check one connection after the other: each check of an embedded travel service opens the database.
+  for (const connection of settings.connections)
+    checked.push({ connection, check: await checkConnection(settings, connection, { isOffline }) });
+  const { tls, host, port, requireHttps, trustedProxies } = settings;
+  return {
+    connections: settings.connections.map(describeConnection),
+    server: {
+      ...{ scheme: tls ? 'https' : 'http', host, port, data: displayLocation(settings) },
+      ...{ certificateEndsAt: tls?.certificate.validTo, requireHttps, trustedProxies },
+    },
+    faults: checked.flatMap(({ check }) => check.faults),
+    warnings: checked.flatMap(({ check }) => check.warnings),
+    unchecked: checked.flatMap(({ connection, check }) =>
+      check.unchecked.map((one) => ({ ...one, connection })),
+    ),
+  };
+}
+
+function describeConnection(connection: ConnectionSettings): CheckedConnection {
+  const { id, travelApi, policies, scimToken, mapping, mappingFile } = connection;
+  const { url, key } = travelApi;
+  return {
+    id,
+    travelApi: { url: redactUrl(url), hasKey: key !== undefined, isPlainHttp: isPlainTravelUrl(url) },
+    hasScimToken: scimToken !== undefined,
+    mapping: mapping && { file: mappingFile, rules: mapping.scimUserMapping.length },
+    policies,
+  };
+}
+
+/** Hides a user name and password in a URL. */
+function redactUrl(url: string): string {
+  return url.replace(/\/\/[^/]*@/, '//********@');
+}
