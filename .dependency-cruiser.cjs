@@ -41,6 +41,7 @@ module.exports = {
       'replay',
       'sample-data',
       'config',
+      'admin',
       'server',
       'cli',
     ].map(within),
@@ -51,18 +52,22 @@ module.exports = {
     folder('oauth', 'http/'),
     folder('travel', 'http/|schema/case-fold.ts$'),
     // The one error of the store that every boundary translates; the file imports nothing.
-    folder('(scim|oauth|travel|http)', 'store/unavailable.ts$'),
+    folder('(scim|oauth|travel|http|admin)', 'store/unavailable.ts$'),
     types(
       'adapter',
       'provisioning/(travel|runtime)-ports|translator/(translation|traveler|fields)|schema/case-fold',
     ),
     types(
       'store',
-      'provisioning/((store|group|hold|import|list|replica|rules|runtime)-ports|identity|people)|translator/(translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold)',
+      'admin/(ports|contract/operation)|provisioning/((store|group|hold|import|list|replica|rules|runtime)-ports|identity|people)|translator/(translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold)',
     ),
     // The settings contain a mapping, policies and a key, each of which its own folder checks.
     folder('config', 'translator/mapping-|provisioning/policies.ts$|http/proxies.ts$|store/encryption.ts$'),
-    folder('server', 'config/|scim/|oauth/|travel/|adapter/|store/|http/|provisioning/|translator/|schema/'),
+    folder('admin', 'provisioning/|translator/|schema/|http/'),
+    folder(
+      'server',
+      'admin/|config/|scim/|oauth/|travel/|adapter/|store/|http/|provisioning/|translator/|schema/',
+    ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
     // Faults of scenarios are told like those of mappings.
@@ -70,7 +75,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'config/|server/(start|offline|check-connection|doctor).ts$|replay/|translator/|schema/|http/authentication.ts$|store/|oauth/clients.ts$|provisioning/(identity|import|policies|store-ports|hold-ports|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports|people|explain-person|explain-fields).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(passwords|ports|contract/operation).ts$|config/|server/(start|offline|check-connection|doctor).ts$|replay/|translator/|schema/|http/authentication.ts$|store/|oauth/clients.ts$|provisioning/(identity|import|policies|store-ports|hold-ports|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports|people|explain-person|explain-fields).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
@@ -86,6 +91,7 @@ module.exports = {
     packages('store/postgres', 'pg|@types/pg'),
     packages('replay/', 'zod'),
     packages('config/', 'zod'),
+    packages('admin/', 'express|@types/express|zod|helmet'),
     packages('server/', 'pino|express|@types/express|prom-client'),
     packages('cli/', 'commander|cli-table3|cli-progress'),
 
@@ -99,6 +105,7 @@ module.exports = {
     builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util'),
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
+    builtin('admin/', 'crypto|fs|path'),
     builtin('server/', 'crypto|events|fs|http|https|tls|net|path|timers/promises'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
     builtin('main.ts', 'url|v8'),
@@ -108,6 +115,8 @@ module.exports = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     doNotFollow: { path: 'node_modules' },
+    // The page runs in browsers, and Vite bundles it with its packages.
+    exclude: { path: '^src/admin/ui/' },
     includeOnly: undefined,
     moduleSystems: ['es6', 'cjs'],
     enhancedResolveOptions: {

@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const compiler = createRequire(import.meta.url).resolve('typescript/package.json');
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 compile('tsconfig.build.json');
 // The types of jetbridge/replay, the only part that other programs import.
@@ -14,9 +13,20 @@ compile('tsconfig.declarations.json');
 // The same part once more as CommonJS with its types: jest loads it without any setting.
 compile('tsconfig.commonjs.json');
 writeFileSync(join(root, 'dist/commonjs/package.json'), '{ "type": "commonjs" }\n');
+// The admin page.
+execFileSync(process.execPath, [executable('vite', 'bin/vite.js'), 'build', '--logLevel', 'warn'], {
+  cwd: root,
+  stdio: 'inherit',
+});
 chmodSync(join(root, 'dist/main.js'), 0o755);
 
 function compile(project) {
-  const tsc = join(dirname(compiler), 'bin/tsc');
-  execFileSync(process.execPath, [tsc, '-p', join(root, project)], { stdio: 'inherit' });
+  execFileSync(process.execPath, [executable('typescript', 'bin/tsc'), '-p', join(root, project)], {
+    stdio: 'inherit',
+  });
+}
+
+/** Returns the path of a program of a package. */
+function executable(name, file) {
+  return join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), file);
 }

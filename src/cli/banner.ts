@@ -6,6 +6,8 @@ import { displayLocation } from '../store/open-database.ts';
 export interface CreatedSecrets {
   scimToken: string | undefined;
   travelApiKey: string | undefined;
+  /** Of the account `admin` of the admin page. */
+  adminPassword: string | undefined;
 }
 
 type ShownSettings = Pick<Settings, 'connections' | 'data' | 'postgres' | 'publicUrl'>;
@@ -17,16 +19,22 @@ export function bannerText(settings: ShownSettings, url: string, created: Create
     ['SCIM base URL', `${publicUrl}/scim/v2`],
     ['SCIM token', created.scimToken ?? tokenText(settings.connections)],
     ...travelRows(settings.connections, publicUrl, created.travelApiKey),
+    ['admin page', `${publicUrl}/admin`],
+    ...adminRows(created.adminPassword),
     settings.postgres ? ['database', displayLocation(settings)] : ['data folder', resolve(settings.data)],
     ['next step', '"npx jetbridge doctor" tries all of it; README.md shows how to provision a first person'],
   ];
   return [
     `Jetbridge serves on ${url}`,
     ...rows.map(([name, value]) => `  ${name.padEnd(15)} ${value}`),
-    ...(created.scimToken || created.travelApiKey
-      ? ['Keep the token and the key: they were made at this first start and are shown only now.']
+    ...(Object.values(created).some((secret) => secret !== undefined)
+      ? ['Keep these secrets: they were made at this first start and are shown only now.']
       : []),
   ].join('\n');
+}
+
+function adminRows(password: string | undefined): [string, string][] {
+  return password === undefined ? [] : [['sign in with', `admin, password ${password}`]];
 }
 
 function tokenText(connections: ConnectionSettings[]): string {

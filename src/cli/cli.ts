@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { addAdminCommands } from './admins.ts';
 import { addCheckCommand } from './check.ts';
 import { addConnectionCommands, addImportCommand } from './connections.ts';
 import { addCredentialCommands } from './credentials.ts';
@@ -57,6 +58,7 @@ const additions: ((program: Command, shell: Shell, action: Action) => void)[] = 
   addImportCommand,
   addCredentialCommands,
   addClientCommands,
+  addAdminCommands,
   addHoldCommands,
   addConnectionCommands,
   addEraseCommand,

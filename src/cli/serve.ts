@@ -31,7 +31,7 @@ export function addServeCommand(program: Command, shell: Shell, action: Action):
 /** Serves until SIGTERM or SIGINT, then stops gracefully and returns 0. */
 export async function serve({ environment, home, printError: complain }: Shell): Promise<0> {
   const settings = readSettings(environment, home);
-  const service = await start(settings);
+  const service = await start(settings, { page: join(home, 'dist/admin/ui') });
   try {
     // A listener is needed without a certificate, too: by default, SIGHUP ends the process.
     process.on('SIGHUP', () => {
@@ -39,7 +39,8 @@ export async function serve({ environment, home, printError: complain }: Shell):
       void service.reloadMappingFiles();
     });
     // Print the secrets to standard error instead of the log, because the log is stored.
-    complain(bannerText(settings, service.url, await service.makeSecrets()));
+    const created = { ...(await service.makeSecrets()), adminPassword: await service.makeFirstAdmin() };
+    complain(bannerText(settings, service.url, created));
     void warnOfRefusedCredentials(service, complain);
     await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
   } finally {
@@ -137,6 +138,7 @@ function demoSettings(shell: Shell, { data, scimToken, travelKey }: Secrets & { 
     postgres: undefined,
     key: undefined,
     previousKey: undefined,
+    adminPassword: undefined,
     logLevel: 'silent',
     maxConnections: 100,
     writeBudgetMs: 800,

@@ -370,6 +370,15 @@ export const environmentSchema = z.object({
       ),
     })
     .default('info'),
+  ADMIN_PASSWORD: z
+    .string()
+    .refine((password) => password.length >= 12 && secretWeakness(password) === undefined, {
+      error: faultText(
+        'has fewer than 12 characters, or repeats itself',
+        'Give a longer one, or leave it out: the first start makes one and prints it.',
+      ),
+    })
+    .optional(),
   TLS_CERT: z.string().optional(),
   TLS_KEY: z.string().optional(),
   REQUIRE_HTTPS: yesOrNo.optional(),

@@ -53,6 +53,8 @@ export interface Settings extends TransportSettings {
   key: string | undefined;
   /** JETBRIDGE_KEY_PREVIOUS, which decrypts secrets from before the key was changed. */
   previousKey: string | undefined;
+  /** ADMIN_PASSWORD, the password of the account `admin`; undefined: the first start makes one. */
+  adminPassword: string | undefined;
   logLevel: z.infer<typeof environmentSchema>['LOG_LEVEL'];
   writeBudgetMs: number;
   maxConnections: number;
@@ -100,6 +102,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     postgres,
     key: data.JETBRIDGE_KEY,
     previousKey: data.JETBRIDGE_KEY_PREVIOUS,
+    adminPassword: data.ADMIN_PASSWORD,
     logLevel: data.LOG_LEVEL,
     writeBudgetMs: written.writeBudgetMs,
     maxConnections: written.maxConnections,

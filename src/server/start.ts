@@ -40,6 +40,7 @@ import { WriteHealth } from '../store/write-health.ts';
 import { createRequestLogWriter } from '../travel/request-log-writer.ts';
 import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
 import { createFirstToken, oauthRoutes, refusalDeps, scimAuthenticator } from './access.ts';
+import { adminRoutes, makeFirstAdmin } from './admin.ts';
 import { alertSender } from './alerts.ts';
 import { type EmbeddedTravel, openEmbeddedTravel } from './embedded.ts';
 import { reencryptSecrets } from './encryption-keys.ts';
@@ -81,6 +82,8 @@ export interface Service {
    * show them.
    */
   makeSecrets(): Promise<{ scimToken: string | undefined; travelApiKey: string | undefined }>;
+  /** Creates the account `admin` if there is no account yet. Returns the password that the caller must show. */
+  makeFirstAdmin(): Promise<string | undefined>;
   /** Returns the connections whose credential the travel API refuses. Those whose travel API cannot be asked are left out. */
   findRefusedCredentials(): Promise<{ connection: string; keyEnv: string }[]>;
   /** Reads all travelers of a connection now. */
@@ -103,6 +106,8 @@ export interface Service {
 export interface StartOptions {
   /** If false, no background work runs, and only requests cause reconciliations. */
   background?: boolean;
+  /** The folder of the built admin page; without it only the API of the page is served. */
+  page?: string;
   log?: Logger;
   checkpoint?: Runtime['checkpoint'];
   /** Times and limits, to be set lower than in production. */
@@ -140,7 +145,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   // The server already accepts connections. Do not await anything before `serve`, so that the first request finds its
   // handler.
   const { connections, provisioning } = openProvisioning(deps, servers.embeddedAddress);
-  const app = createApp(deps, provisioning, servers);
+  const app = createApp(deps, provisioning, { ...servers, page: options.page });
   server.serve(requestHandlers(app, deps.http));
   const background = options.background === false ? undefined : startBackground(deps, provisioning);
   // A failed write may have prevented later steps, such as marking dependent identities as dirty. An import repeats
@@ -157,6 +162,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       scimToken: await createFirstToken(deps),
       travelApiKey: await deps.embedded?.createFirstKey(),
     }),
+    makeFirstAdmin: () => makeFirstAdmin(settings, deps),
     findRefusedCredentials: () => findRefusedCredentials(connections),
     importTravelers: (id, onPage, options) =>
       provisioning.importer.run(connectionNamed(connections, id), onPage, options),
@@ -328,7 +334,7 @@ function requestHandlers(handle: Express, http: HttpDeps): LimitHandlers {
 function createApp(
   deps: ServerDeps,
   { users, groups }: ProvisioningService,
-  { server: { messageClasses }, url }: Servers,
+  { server: { messageClasses }, url, page }: Servers & { page: string | undefined },
 ): Express {
   const { settings, database, writes, embedded, refusals, http } = deps;
   const isReady = () => database.ping().then(() => true);
@@ -346,6 +352,9 @@ function createApp(
     const { now } = http;
     app.use('/scim/v2', scimApp({ users, groups, authenticate, refusals: refusals.scim, publicUrl, now }));
     if (embedded) app.use('/api', embedded.app);
+    const isSecure = (request: Request) => transportOf(request) === 'https';
+    app.use('/admin', adminRoutes({ ...deps, isSecure, page }));
+    app.get('/', (_request, response) => response.redirect('/admin'));
     app.use('/oauth/token', oauthRoutes({ ...deps, limit: refusals.limit }, chosenUrl ?? url));
     app.use(healthRoutes({ isReady, writes }), metricsRoutes(http.metrics, { now, wait }));
   });

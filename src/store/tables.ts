@@ -1,8 +1,10 @@
+import type { AdminTables } from './admin-table-types.ts';
 import type { TravelTables, WebhookTables } from './travel-table-types.ts';
 
 /** All tables. Tables of the bridge and of the travel service do not refer to each other. */
 export interface Tables
-  extends BridgeTables,
+  extends AdminTables,
+    BridgeTables,
     ReplicaTables,
     TravelTables,
     OAuthTables,

@@ -4,7 +4,7 @@ import { readSettings } from '../../src/config/settings.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 
 const url = 'http://127.0.0.1:8080';
-const none: CreatedSecrets = { scimToken: undefined, travelApiKey: undefined };
+const none: CreatedSecrets = { scimToken: undefined, travelApiKey: undefined, adminPassword: undefined };
 const home = resolve(__dirname, '../..');
 
 /** The banner of a start with these settings. */
@@ -18,15 +18,20 @@ function banner(environment: Record<string, string>, created = none, connections
 describe('the banner of serve', () => {
   it('shows what an IdP needs, the travel service, the data folder, a next step, and created secrets once', () => {
     expect(
-      banner({ JETBRIDGE_DATA: './data' }, { scimToken: 'scim_abc', travelApiKey: 'travel_xyz' }),
+      banner(
+        { JETBRIDGE_DATA: './data' },
+        { scimToken: 'scim_abc', travelApiKey: 'travel_xyz', adminPassword: 'abcde-fghjk' },
+      ),
     ).toBe(`Jetbridge serves on http://127.0.0.1:8080
   SCIM base URL   http://127.0.0.1:8080/scim/v2
   SCIM token      scim_abc
   travel service  http://127.0.0.1:8080/api, described at http://127.0.0.1:8080/api/docs
   travel API key  travel_xyz
+  admin page      http://127.0.0.1:8080/admin
+  sign in with    admin, password abcde-fghjk
   data folder     ${resolve('data')}
   next step       "npx jetbridge doctor" tries all of it; README.md shows how to provision a first person
-Keep the token and the key: they were made at this first start and are shown only now.`);
+Keep these secrets: they were made at this first start and are shown only now.`);
   });
 
   it('tells at a later start how to get a token and a key, without a secret', () => {
@@ -48,7 +53,7 @@ Keep the token and the key: they were made at this first start and are shown onl
       TRAVEL_API_KEY: 'travel-key-of-a-test',
     });
     expect(text).toContain('  travel API      https://travel.example.com\n');
-    expect(text).not.toMatch(/travel service|travel API key|\/api/);
+    expect(text).not.toMatch(/travel service|travel API key|\/api\b/);
   });
 
   it('names the connections of each travel API, and asks for the connection of a token', () => {

@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import express from 'express';
 import request from 'supertest';
@@ -8,6 +6,7 @@ import { contractRouter } from '../../src/travel/app.ts';
 import { catalog } from '../../src/travel/catalog.ts';
 import type { Json, JsonObject } from '../../src/travel/json.ts';
 import type { Resource } from '../../src/travel/resource.ts';
+import { validateOpenApi } from '../fixtures/openapi.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { bodyPointer, openApi, operations, partAt, schemaFaults } from './contract.ts';
 import { storeExample } from './examples.ts';
@@ -24,13 +23,7 @@ test('the OpenAPI document equals the golden file', () => {
 });
 
 test('a public validator accepts it as OpenAPI 3.1', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'openapi-'));
-  const file = join(directory, 'openapi.json');
-  writeFileSync(file, JSON.stringify(openApi));
-  const validator = require.resolve('@seriousme/openapi-schema-validator/bin/validate-api-cli.js');
-  const said = execFileSync(process.execPath, [validator, file], { encoding: 'utf8' });
-  rmSync(directory, { recursive: true });
-  expect(JSON.parse(said)).toEqual({ valid: true });
+  expect(validateOpenApi(openApi)).toEqual({ valid: true });
   expect(openApi['openapi']).toBe('3.1.0');
 });
 

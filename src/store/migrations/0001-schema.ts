@@ -1,4 +1,5 @@
 import { type Migration, sql } from 'kysely';
+import { adminTables } from './admin-tables.ts';
 import type { ColumnTypes } from './column-types.ts';
 import { connectionTables } from './connection-tables.ts';
 import { credentialTables } from './credential-tables.ts';
@@ -25,6 +26,7 @@ export function schema(types: ColumnTypes): Migration {
         webhookTables,
         credentialTables,
         requestLogTable,
+        adminTables,
       ];
       for (const statements of families) {
         for (const statement of statements(types)) await sql.raw(statement).execute(db);

@@ -1,0 +1,25 @@
+import { Router } from 'express';
+import { adminContract } from './catalog.ts';
+import { AdminError } from './errors.ts';
+import { type AccountDeps, accountHandlers } from './handlers/accounts.ts';
+import { adminOpenApi } from './openapi.ts';
+import { adminErrorHandler, contractRouter, type RouterDeps, refuseOtherMethods } from './router.ts';
+
+/** Dependencies of the admin API. */
+export interface AdminDeps extends RouterDeps, AccountDeps {}
+
+/** Creates the JSON API of the admin page, to be mounted under /admin/api. */
+export function adminApi(deps: AdminDeps): Router {
+  const router = Router();
+  const document = adminOpenApi(adminContract);
+  router.get('/openapi.json', (_request, response) => {
+    response.json(document);
+  });
+  router.use(contractRouter(adminContract, { ...accountHandlers(deps) }, deps));
+  router.use(refuseOtherMethods(adminContract));
+  router.use(({ method, baseUrl, path }) => {
+    throw new AdminError('notFound', `The admin API has no ${method} ${(baseUrl + path).slice(0, 200)}.`);
+  });
+  router.use(adminErrorHandler(deps.log));
+  return router;
+}

@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../passwords.ts';
+import type { Contract } from './operation.ts';
+import { id, limit, name, role, time } from './schemas.ts';
+
+const password = z
+  .string()
+  .min(MIN_PASSWORD_LENGTH, `has at least ${MIN_PASSWORD_LENGTH} characters`)
+  .max(MAX_PASSWORD_LENGTH, `has at most ${MAX_PASSWORD_LENGTH} characters`);
+
+const account = z
+  .object({
+    id,
+    name,
+    role,
+    hasPassword: z.boolean(),
+    createdAt: time,
+    lastSignInAt: time.optional(),
+    revokedAt: time.optional(),
+  })
+  .meta({ id: 'AdminAccount', description: 'A person who may sign in to the admin page' });
+
+const token = z
+  .object({
+    id,
+    name,
+    role,
+    createdAt: time,
+    expiresAt: time.optional(),
+    revokedAt: time.optional(),
+  })
+  .meta({ id: 'AdminToken', description: 'A token with which a script calls this API' });
+
+const session = z
+  .object({
+    name,
+    role,
+    kind: z.enum(['account', 'token']),
+    csrfToken: z
+      .string()
+      .optional()
+      .meta({ description: 'Send it as X-CSRF-Token with each request that changes something' }),
+    expiresAt: time.optional().meta({ description: 'When the session ends in any case' }),
+  })
+  .meta({ id: 'Session', description: 'Who is signed in' });
+
+const auditEntry = z
+  .object({
+    position: z.int(),
+    at: time,
+    actor: z.string(),
+    actorKind: z.enum(['account', 'token', 'command', 'nobody']),
+    address: z.string(),
+    action: z.string().meta({ description: 'The name of the operation' }),
+    details: z.record(z.string(), z.unknown()),
+    status: z.int().optional().meta({ description: 'The status of the response; absent if there was none' }),
+  })
+  .meta({ id: 'AuditEntry' });
+
+const accountParams = z.object({ id });
+
+/** Signing in and out, accounts, tokens of scripts, and the audit log. */
+export const accountsContract = {
+  describeSignIn: {
+    ...{ method: 'get', path: '/sign-in', tag: 'Session', access: 'anyone' },
+    summary: 'List the ways to sign in',
+    result: z.object({ password: z.boolean(), openid: z.object({ label: z.string() }).optional() }),
+  },
+  signIn: {
+    ...{ method: 'post', path: '/sign-in', tag: 'Session', access: 'anyone' },
+    summary: 'Sign in with a password',
+    body: z.strictObject({ name, password: z.string().max(MAX_PASSWORD_LENGTH) }),
+    result: session,
+    errors: ['notSignedIn', 'tooManyAttempts'],
+  },
+  readSession: {
+    ...{ method: 'get', path: '/session', tag: 'Session', access: 'viewer' },
+    summary: 'Tell who is signed in',
+    result: session,
+  },
+  signOut: {
+    ...{ method: 'delete', path: '/session', tag: 'Session', access: 'viewer' },
+    summary: 'Sign out',
+  },
+  changeOwnPassword: {
+    ...{ method: 'put', path: '/session/password', tag: 'Session', access: 'viewer' },
+    summary: 'Change the own password; all sessions of the account end',
+    body: z.strictObject({ current: z.string().max(MAX_PASSWORD_LENGTH), password }),
+    errors: ['tooManyAttempts', 'conflict'],
+  },
+  listAccounts: {
+    ...{ method: 'get', path: '/accounts', tag: 'Accounts', access: 'viewer' },
+    summary: 'List the accounts',
+    result: z.object({ accounts: z.array(account) }),
+  },
+  createAccount: {
+    ...{ method: 'post', path: '/accounts', tag: 'Accounts', access: 'admin' },
+    summary: 'Create an account with a password that is shown once',
+    body: z.strictObject({ name, role }),
+    result: z.object({ id, password: z.string() }),
+    errors: ['conflict'],
+  },
+  resetPassword: {
+    ...{ method: 'post', path: '/accounts/{id}/password', tag: 'Accounts', access: 'admin' },
+    summary: 'Give an account a new password that is shown once; its sessions end',
+    params: accountParams,
+    result: z.object({ password: z.string() }),
+  },
+  changeRole: {
+    ...{ method: 'patch', path: '/accounts/{id}', tag: 'Accounts', access: 'admin' },
+    summary: 'Change the role of an account',
+    params: accountParams,
+    body: z.strictObject({ role }),
+    errors: ['conflict'],
+  },
+  revokeAccount: {
+    ...{ method: 'delete', path: '/accounts/{id}', tag: 'Accounts', access: 'admin' },
+    summary: 'Revoke an account; its sessions end',
+    params: accountParams,
+    errors: ['conflict'],
+  },
+  listAdminTokens: {
+    ...{ method: 'get', path: '/admin-tokens', tag: 'Accounts', access: 'viewer' },
+    summary: 'List the tokens of scripts',
+    result: z.object({ tokens: z.array(token) }),
+  },
+  createAdminToken: {
+    ...{ method: 'post', path: '/admin-tokens', tag: 'Accounts', access: 'admin' },
+    summary: 'Create a token that is shown once',
+    body: z.strictObject({ name, role, days: z.int().min(1).max(3650).optional() }),
+    result: z.object({ id, token: z.string() }),
+  },
+  revokeAdminToken: {
+    ...{ method: 'delete', path: '/admin-tokens/{id}', tag: 'Accounts', access: 'admin' },
+    summary: 'Revoke a token',
+    params: accountParams,
+  },
+  listAuditEntries: {
+    ...{ method: 'get', path: '/audit', tag: 'Audit', access: 'viewer' },
+    summary: 'List the changes, newest first',
+    query: z.strictObject({
+      before: z.coerce.number().int().min(1).optional(),
+      actor: z.string().max(200).optional(),
+      action: z.string().max(100).optional(),
+      limit,
+    }),
+    result: z.object({ entries: z.array(auditEntry), next: z.int().optional() }),
+  },
+} as const satisfies Contract;

@@ -1,0 +1,53 @@
+import type { z } from 'zod';
+import type { ErrorCode } from '../errors.ts';
+
+/** What a caller may do: a viewer reads, an admin changes too. */
+export type Role = 'viewer' | 'admin';
+
+/**
+ * The declaration of one operation of the admin API. Its route, the checks of its input, its description in OpenAPI and
+ * its conformance tests follow from it.
+ */
+export interface Operation {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** Below `/admin/api`, with parameters in braces, e.g. `/people/{id}`. */
+  path: `/${string}`;
+  /** The family under which documents list the operation. */
+  tag: string;
+  summary: string;
+  /** `anyone`: without a session and without a token. */
+  access: Role | 'anyone';
+  /** The parameters in the path; each is a string. */
+  params?: z.ZodObject;
+  query?: z.ZodObject;
+  /** The body, always JSON. */
+  body?: z.ZodObject;
+  /** The response. Without it the operation answers 204. */
+  result?: z.ZodObject;
+  /** The codes of errors besides those that follow from the declaration. */
+  errors?: ErrorCode[];
+  /** True for a POST that changes nothing, such as a preview. All other methods than GET are recorded in the audit log. */
+  changesNothing?: true;
+}
+
+/** The operations of one family by their names, which are the `operationId`s of the OpenAPI document. */
+export type Contract = Record<string, Operation>;
+
+/** What the handler of an operation receives, after all checks. */
+export interface HandlerRequest<O extends Operation> {
+  params: Parsed<O['params']>;
+  query: Parsed<O['query']>;
+  body: Parsed<O['body']>;
+}
+
+type Parsed<S> = S extends z.ZodType ? z.output<S> : Record<never, never>;
+
+/** What the handler of an operation returns. */
+type HandlerReturn<O extends Operation> = O['result'] extends z.ZodType
+  ? Promise<z.input<O['result']>>
+  : Promise<void>;
+
+/** One handler for each operation of a contract. */
+export type Handlers<C extends Contract, Context> = {
+  [Name in keyof C]: (request: HandlerRequest<C[Name]>, context: Context) => HandlerReturn<C[Name]>;
+};

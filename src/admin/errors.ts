@@ -1,0 +1,69 @@
+import { StoreUnavailable } from '../store/unavailable.ts';
+
+/** One invalid parameter or member of a body. */
+export interface FieldFault {
+  /** Nested members are separated by dots. */
+  field: string;
+  message: string;
+}
+
+/** The error codes of the admin API with their HTTP statuses and default messages. */
+export const adminErrors = {
+  invalidRequest: { status: 400, message: 'The request cannot be read.' },
+  notSignedIn: { status: 401, message: 'Sign in first, or send an admin token as a bearer token.' },
+  forbidden: { status: 403, message: 'Your role is viewer. Ask an admin to make this change.' },
+  invalidCsrfToken: {
+    status: 403,
+    message: 'The request does not come from the admin page. Reload the page and try again.',
+  },
+  notFound: { status: 404, message: 'There is no such object.' },
+  methodNotAllowed: { status: 405, message: 'This path does not support the method.' },
+  conflict: { status: 409, message: 'Somebody else has changed this meanwhile.' },
+  tooLarge: { status: 413, message: 'The body is larger than 1 MB.' },
+  unsupportedMediaType: { status: 415, message: 'The body must be JSON: Content-Type: application/json.' },
+  invalid: { status: 422, message: 'The input is not valid.' },
+  tooManyAttempts: { status: 429, message: 'Too many failed attempts. Wait before the next one.' },
+  internalError: { status: 500, message: 'Something went wrong here. The log of the service says more.' },
+  unavailable: { status: 503, message: 'The database cannot be used at the moment. Try again.' },
+} as const;
+
+export type ErrorCode = keyof typeof adminErrors;
+
+/** An error that is answered to the caller. Its message is written for an admin. */
+export class AdminError extends Error {
+  readonly code: ErrorCode;
+  readonly faults: FieldFault[];
+  readonly retryAfterS: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string = adminErrors[code].message,
+    details: { faults?: FieldFault[]; retryAfterS?: number; cause?: unknown } = {},
+  ) {
+    super(message, { cause: details.cause });
+    this.name = 'AdminError';
+    this.code = code;
+    this.faults = details.faults ?? [];
+    this.retryAfterS = details.retryAfterS;
+  }
+
+  get status(): number {
+    return adminErrors[this.code].status;
+  }
+}
+
+/** The body of an error response. */
+export function errorBody({ code, message, faults }: AdminError): object {
+  return faults.length > 0 ? { code, message, faults } : { code, message };
+}
+
+/** Converts any error of a handler, of Express or of its body parser. */
+export function toAdminError(error: unknown): AdminError {
+  if (error instanceof AdminError) return error;
+  if (error instanceof StoreUnavailable) return new AdminError('unavailable', undefined, { cause: error });
+  const status = error instanceof Error && 'status' in error ? error.status : undefined;
+  if (status === 413) return new AdminError('tooLarge');
+  if (status === 415) return new AdminError('unsupportedMediaType');
+  if (status === 400) return new AdminError('invalidRequest');
+  return new AdminError('internalError', undefined, { cause: error });
+}

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import express, { type RequestHandler, Router } from 'express';
+import helmet from 'helmet';
+
+/** The page as `npm run build` makes it: `index.html` and a folder `assets` whose files have a hash in their names. */
+export interface PageFiles {
+  folder: string;
+}
+
+/** In `index.html`; replaced by a new value for each response, which allows the style elements of the page's components. */
+const NONCE_PLACEHOLDER = '{{nonce}}';
+
+/** Creates the routes of the page, to be mounted under /admin: assets, and one document for the address of every view. */
+export function adminPage({ folder }: PageFiles): Router {
+  const router = Router();
+  const document = readFileSync(join(folder, 'index.html'), 'utf8');
+  router.use(
+    '/assets',
+    express.static(join(folder, 'assets'), { index: false, redirect: false, setHeaders }),
+  );
+  router.get(['/', '/*view'], isNavigation, (_request, response, next) => {
+    const nonce = randomBytes(16).toString('base64');
+    pageHeaders(nonce)(_request, response, (error) => {
+      if (error) return next(error);
+      response.type('html').send(document.replaceAll(NONCE_PLACEHOLDER, nonce));
+    });
+  });
+  return router;
+}
+
+/** An asset never changes under its name. */
+function setHeaders(response: { setHeader(name: string, value: string): void }): void {
+  response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
+}
+
+/** A path with an extension names a file that does not exist, so that it must not be answered with the document. */
+const isNavigation: RequestHandler = ({ path }, _response, next) => {
+  next(/\.\w+$/.test(path) || path.startsWith('/api/') || path === '/api' ? 'route' : undefined);
+};
+
+/** Nothing from elsewhere, no inline script, no frame. */
+function pageHeaders(nonce: string): ReturnType<typeof helmet> {
+  return helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'", `'nonce-${nonce}'`],
+        imgSrc: ["'self'", 'data:'],
+        fontSrc: ["'self'"],
+        connectSrc: ["'self'"],
+        formAction: ["'self'"],
+        baseUri: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+    },
+    // Set for every path where HTTPS is in use.
+    strictTransportSecurity: false,
+  });
+}

@@ -1,0 +1,68 @@
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { AdminError } from './errors.ts';
+
+/** The costs of a new hash: 16 MB of memory for each (OWASP Password Storage Cheat Sheet, "scrypt"). */
+const COSTS = { N: 2 ** 14, r: 8, p: 5 };
+const SALT_BYTES = 16;
+const KEY_BYTES = 32;
+
+export const MIN_PASSWORD_LENGTH = 12;
+/** The time of hashing grows with the length of the password. */
+export const MAX_PASSWORD_LENGTH = 200;
+
+/** The number of passwords that are hashed at the same time or wait for it: each takes a quarter of a second of CPU time. */
+const MAX_HASHING = 8;
+let hashing = 0;
+
+/** Creates a password for the first admin: 100 random bits in groups that can be read aloud. */
+export function newPassword(): string {
+  const letters = 'abcdefghjkmnpqrstuvwxyz23456789';
+  const characters = Array.from({ length: 20 }, () => letters.charAt(randomIndex(letters.length)));
+  return [0, 5, 10, 15].map((start) => characters.slice(start, start + 5).join('')).join('-');
+}
+
+/** Returns an unbiased random number below a limit of at most 256. */
+function randomIndex(limit: number): number {
+  for (;;) {
+    const byte = randomBytes(1).readUInt8();
+    if (byte < Math.floor(256 / limit) * limit) return byte % limit;
+  }
+}
+
+/** Hashes a password with a new salt. The result contains the costs, so that later versions can raise them. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const key = await deriveKey(password, salt, COSTS);
+  const parts = ['scrypt', COSTS.N, COSTS.r, COSTS.p, salt.toString('base64url'), key.toString('base64url')];
+  return parts.join('$');
+}
+
+/**
+ * Returns true if the password has this hash. Without a hash it takes the same time and returns false, so that the time does not
+ * tell which accounts exist. Throws 429 `tooManyAttempts` if too many passwords are being checked.
+ */
+export async function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
+  if (hashing >= MAX_HASHING) throw new AdminError('tooManyAttempts', undefined, { retryAfterS: 2 });
+  hashing += 1;
+  try {
+    const [kind, N, r, p, salt = '', key = ''] = (hash ?? '').split('$');
+    const isUsable = kind === 'scrypt';
+    const costs = isUsable ? { N: Number(N), r: Number(r), p: Number(p) } : COSTS;
+    const derived = await deriveKey(password, Buffer.from(salt, 'base64url'), costs);
+    const expected = Buffer.from(key, 'base64url');
+    return isUsable && expected.length === derived.length && timingSafeEqual(expected, derived);
+  } finally {
+    hashing -= 1;
+  }
+}
+
+function deriveKey(password: string, salt: Buffer, costs: ScryptOptions): Promise<Buffer> {
+  // Two ways to type the same letter must give the same hash.
+  const text = password.normalize('NFKC');
+  return new Promise((resolve, reject) => {
+    scrypt(text, salt, KEY_BYTES, { ...costs, maxmem: 64 * 1024 * 1024 }, (error, key) => {
+      if (error) reject(error);
+      else resolve(key);
+    });
+  });
+}

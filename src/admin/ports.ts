@@ -1,0 +1,109 @@
+import type { Role } from './contract/operation.ts';
+
+/** A person who may sign in to the admin page. Times are epoch milliseconds, here and below. */
+export interface AdminAccount {
+  id: string;
+  /** What the person types to sign in: a name or an email address, unique without case. */
+  name: string;
+  role: Role;
+  createdAt: number;
+  /** When the account was revoked; undefined while it may sign in. */
+  revokedAt: number | undefined;
+  lastSignInAt: number | undefined;
+  /** False if the person signs in through the OpenID provider only. */
+  hasPassword: boolean;
+}
+
+/** The accounts of admins. Passwords are stored as hashes only. */
+export interface AdminAccounts {
+  /** False if an account that is not revoked has this name. */
+  create(account: {
+    id: string;
+    name: string;
+    role: Role;
+    passwordHash: string | undefined;
+    createdAt: number;
+  }): Promise<boolean>;
+  /** All accounts, also revoked ones, in the order of their creation. */
+  list(): Promise<AdminAccount[]>;
+  /** The account with this name that is not revoked, and the hash of its password. */
+  findByName(name: string): Promise<(AdminAccount & { passwordHash: string | undefined }) | undefined>;
+  /** Sets the password and ends all sessions of the account. False if there is no such account, or it is revoked. */
+  setPassword(id: string, passwordHash: string): Promise<boolean>;
+  setRole(id: string, role: Role): Promise<boolean>;
+  /** Revokes the account and ends its sessions. False if there is no such account, or it was revoked before. */
+  revoke(id: string, now: number): Promise<boolean>;
+  recordSignIn(id: string, now: number): Promise<void>;
+}
+
+/** A signed-in browser. Only a hash of its secret is stored. */
+export interface AdminSession {
+  hash: string;
+  accountId: string;
+  name: string;
+  role: Role;
+  createdAt: number;
+  lastSeenAt: number;
+}
+
+/** The sessions of all replicas. */
+export interface AdminSessions {
+  create(session: Pick<AdminSession, 'hash' | 'accountId' | 'createdAt'>): Promise<void>;
+  /** The session with this hash whose account is not revoked, whether its time is over or not. */
+  find(hash: string): Promise<AdminSession | undefined>;
+  recordUse(hash: string, now: number): Promise<void>;
+  remove(hash: string): Promise<void>;
+  /** Removes sessions that were created or used last before these times. */
+  removeExpired(limits: { createdBefore: number; seenBefore: number }): Promise<void>;
+}
+
+/** A token with which a script calls the admin API. */
+export interface AdminToken {
+  id: string;
+  name: string;
+  role: Role;
+  createdAt: number;
+  expiresAt: number | undefined;
+  revokedAt: number | undefined;
+}
+
+/** The tokens of scripts. Only their hashes are stored. */
+export interface AdminTokens {
+  create(token: Omit<AdminToken, 'revokedAt'> & { hash: string }): Promise<void>;
+  list(): Promise<AdminToken[]>;
+  revoke(id: string, now: number): Promise<boolean>;
+  findActive(hash: string, now: number): Promise<AdminToken | undefined>;
+}
+
+/** An entry of the audit log: an attempt to change something, and its outcome. */
+export interface AuditEntry {
+  position: number;
+  at: number;
+  /** The name of the account or token; for a failed sign-in the name that was given. */
+  actor: string;
+  actorKind: 'account' | 'token' | 'command' | 'nobody';
+  /** The client's address; empty for a command. */
+  address: string;
+  /** The operation, e.g. `applyMapping`. */
+  action: string;
+  /** What was changed, e.g. the id of a person or the parameters of the operation. Without secrets. */
+  details: Record<string, unknown>;
+  /** The status of the response; undefined if the process ended before it. */
+  status: number | undefined;
+}
+
+/** The audit log. Entries are written durably before the change. */
+export interface AuditLog {
+  /** Writes an entry without outcome and returns its position. */
+  begin(entry: Omit<AuditEntry, 'position' | 'status'>): Promise<number>;
+  /** Adds the outcome, and the details that were not known before. */
+  finish(position: number, outcome: Pick<AuditEntry, 'details'> & { status: number }): Promise<void>;
+  /** The newest entries before a position, newest first. */
+  list(query: {
+    before?: number | undefined;
+    actor?: string | undefined;
+    action?: string | undefined;
+    limit: number;
+  }): Promise<AuditEntry[]>;
+  removeBefore(at: number): Promise<void>;
+}

@@ -1,0 +1,220 @@
+import express, {
+  type ErrorRequestHandler,
+  type Request,
+  type RequestHandler,
+  type Response,
+  Router,
+} from 'express';
+import type { z } from 'zod';
+import { clientAddressOf } from '../http/authentication.ts';
+import { addRequestNotes } from '../http/log.ts';
+import { RETRY_AFTER_S } from '../store/unavailable.ts';
+import type { Contract, HandlerRequest, Handlers, Operation } from './contract/operation.ts';
+import { AdminError, errorBody, type FieldFault, toAdminError } from './errors.ts';
+import type { AuditLog } from './ports.ts';
+import { type Caller, findCaller, type SessionDeps } from './sessions.ts';
+
+/** What a handler knows about its caller. */
+export interface AdminContext {
+  /** Undefined only in operations that anyone may call. */
+  caller: Caller | undefined;
+  address: string;
+  response: Response;
+  /** Adds facts to the entry of the audit log, e.g. what was changed from what to what. Without secrets. */
+  note(details: Record<string, unknown>): void;
+}
+
+type Handler = (request: HandlerRequest<Operation>, context: AdminContext) => Promise<object | undefined>;
+
+/** Dependencies of all operations. */
+export interface RouterDeps extends SessionDeps {
+  audit: AuditLog;
+  log: { error(fields: object, text: string): void };
+}
+
+/** Bodies are larger than any mapping or command that an admin sends. */
+const MAX_BODY = '1mb';
+
+/** Creates the routes of a contract. `handlers` has one handler for each operation. */
+export function contractRouter<C extends Contract>(
+  contract: C,
+  handlers: Handlers<C, AdminContext>,
+  deps: RouterDeps,
+): Router {
+  const router = Router();
+  for (const [name, operation] of Object.entries(contract)) {
+    // The input that a handler gets is parsed by the declaration of its own operation.
+    const handler = handlers[name] as Handler;
+    const body = operation.body ? [requireJson, express.json({ limit: MAX_BODY })] : [];
+    router[operation.method](
+      routePath(operation),
+      authenticate(operation, deps),
+      ...body,
+      (request, response) => answer(request, response, { name, operation, handler, deps }),
+    );
+  }
+  return router;
+}
+
+/** Converts the path of a declaration to that of a route of Express. */
+function routePath({ path }: Operation): string {
+  return path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+/** Finds the caller before the body is read. Throws 401 or 403. */
+function authenticate(operation: Operation, deps: RouterDeps): RequestHandler {
+  return async (request, response, next) => {
+    const caller = await findCaller(request, deps);
+    addRequestNotes(response, { credential: caller && `admin:${caller.id}` });
+    checkAccess(request, caller, operation);
+    const locals: CallerLocals = response.locals;
+    locals.caller = caller;
+    next();
+  };
+}
+
+interface CallerLocals {
+  caller?: Caller | undefined;
+}
+
+/** A browser can send a form or plain text to another site without asking, but not JSON. */
+const requireJson: RequestHandler = (request, _response, next) => {
+  next(request.is('application/json') ? undefined : new AdminError('unsupportedMediaType'));
+};
+
+async function answer(
+  request: Request,
+  response: Response,
+  {
+    name,
+    operation,
+    handler,
+    deps,
+  }: { name: string; operation: Operation; handler: Handler; deps: RouterDeps },
+): Promise<void> {
+  const { caller }: CallerLocals = response.locals;
+  const input = parseInput(request, operation);
+  const details: Record<string, unknown> = { ...input.params };
+  const address = clientAddressOf(response);
+  const note = (facts: Record<string, unknown>) => Object.assign(details, facts);
+  const context: AdminContext = { caller, address, response, note };
+  const run = () => handler(input, context);
+  const result = isRecorded(operation)
+    ? await withAuditEntry(run, { name, details, context, actor: actorOf(caller, input), deps })
+    : await run();
+  if (result === undefined) response.status(204).end();
+  else response.json(result);
+}
+
+/** Throws 401 or 403 unless the caller may use the operation. */
+function checkAccess({ method, headers }: Request, caller: Caller | undefined, { access }: Operation): void {
+  if (access === 'anyone') return;
+  if (!caller) throw new AdminError('notSignedIn');
+  const isUnsafe = method !== 'GET' && method !== 'HEAD';
+  if (isUnsafe && caller.session && headers['x-csrf-token'] !== caller.session.csrfToken)
+    throw new AdminError('invalidCsrfToken');
+  if (access === 'admin' && caller.role !== 'admin') throw new AdminError('forbidden');
+}
+
+/** The one change without a caller is signing in, whose body names the account. */
+function actorOf(caller: Caller | undefined, { body }: HandlerRequest<Operation>): string {
+  return caller?.name ?? String(Object(body).name ?? '');
+}
+
+function isRecorded({ method, changesNothing }: Operation): boolean {
+  return method !== 'get' && !changesNothing;
+}
+
+/** Runs a change between the two writes of its entry, so that no change is without one. */
+async function withAuditEntry<T>(
+  run: () => Promise<T>,
+  {
+    name,
+    details,
+    actor,
+    context: { caller, address },
+    deps: { audit, now, log },
+  }: {
+    name: string;
+    details: Record<string, unknown>;
+    actor: string;
+    context: AdminContext;
+    deps: RouterDeps;
+  },
+): Promise<T> {
+  const actorKind = caller?.kind ?? 'nobody';
+  const position = await audit.begin({ at: now(), actor, actorKind, address, action: name, details });
+  const finish = (status: number) =>
+    audit.finish(position, { status, details }).catch((error: unknown) => {
+      log.error({ err: error, position }, 'the outcome of a change could not be added to the audit log');
+    });
+  try {
+    const result = await run();
+    await finish(result === undefined ? 204 : 200);
+    return result;
+  } catch (error) {
+    await finish(toAdminError(error).status);
+    throw error;
+  }
+}
+
+/** Parses parameters, query and body by the declaration. Throws 404 for an impossible id, else 422 with every fault. */
+function parseInput(request: Request, { params, query, body }: Operation): HandlerRequest<Operation> {
+  const faults: FieldFault[] = [];
+  const parse = (schema: z.ZodObject | undefined, value: unknown) => {
+    if (!schema) return {};
+    const parsed = schema.safeParse(value);
+    if (!parsed.success) faults.push(...parsed.error.issues.flatMap(toFaults));
+    return parsed.data ?? {};
+  };
+  if (params && !params.safeParse(request.params).success) throw new AdminError('notFound');
+  const unknown = query ? [] : Object.keys(request.query);
+  faults.push(...unknown.map((field) => ({ field, message: 'is not a parameter of this operation' })));
+  const input = {
+    params: parse(params, request.params),
+    query: parse(query, request.query),
+    body: parse(body, request.body),
+  };
+  if (faults.length > 0) throw new AdminError('invalid', undefined, { faults: faults.slice(0, MAX_FAULTS) });
+  return input;
+}
+
+/** Maximum number of faults in a response. */
+const MAX_FAULTS = 100;
+
+function toFaults(issue: z.core.$ZodIssue): FieldFault[] {
+  const path = issue.path.map(String);
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({ field: [...path, key].join('.'), message: 'is not known here' }));
+  return [{ field: path.join('.'), message: issue.message }];
+}
+
+/** Converts every error to a response. */
+export function adminErrorHandler(log: RouterDeps['log']): ErrorRequestHandler {
+  return (error, _request, response, next) => {
+    if (response.headersSent) return next(error);
+    const known = toAdminError(error);
+    if (known.status >= 500) log.error({ err: error }, 'the admin API failed');
+    if (known.status === 503) response.set('Retry-After', String(RETRY_AFTER_S));
+    if (known.retryAfterS !== undefined) response.set('Retry-After', String(known.retryAfterS));
+    if (known.status === 401) response.set('WWW-Authenticate', 'Bearer realm="jetbridge admin"');
+    response.status(known.status).json(errorBody(known));
+  };
+}
+
+/** Refuses a method that no operation of the path has. */
+export function refuseOtherMethods(contract: Contract): Router {
+  const router = Router();
+  const methods = new Map<string, string[]>();
+  for (const operation of Object.values(contract)) {
+    const known = methods.get(routePath(operation)) ?? [];
+    methods.set(routePath(operation), [...known, operation.method.toUpperCase()]);
+  }
+  for (const [path, allowed] of methods) {
+    router.all(path, (_request, response) => {
+      response.set('Allow', allowed.join(', '));
+      throw new AdminError('methodNotAllowed', `This path supports ${allowed.join(', ')}.`);
+    });
+  }
+  return router;
+}

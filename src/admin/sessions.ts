@@ -1,0 +1,110 @@
+import type { Request, Response } from 'express';
+import { bearerToken, hashSecret, newSecret } from '../http/authentication.ts';
+import type { Role } from './contract/operation.ts';
+import type { AdminSession, AdminSessions, AdminTokens } from './ports.ts';
+
+/** A session ends when it was not used for an hour, and after twelve hours in any case. */
+export const SESSION_IDLE_MS = 60 * 60_000;
+export const SESSION_MAX_MS = 12 * 60 * 60_000;
+/** The last use is stored at most once in this time. */
+const RECORD_USE_EVERY_MS = 60_000;
+
+/** Who calls the admin API. */
+export interface Caller {
+  kind: 'account' | 'token';
+  /** The id of the account or token. */
+  id: string;
+  name: string;
+  role: Role;
+  /** Only of a session: the hash of its secret, and the value that changes must send in `X-CSRF-Token`. */
+  session?: { hash: string; csrfToken: string; createdAt: number };
+}
+
+/** Dependencies of sessions. */
+export interface SessionDeps {
+  sessions: AdminSessions;
+  tokens: AdminTokens;
+  /** Epoch milliseconds. */
+  now(): number;
+  /** True if the browser sent the request over HTTPS, as far as proxies are trusted. */
+  isSecure(request: Request): boolean;
+}
+
+/**
+ * Returns who calls: the bearer of an admin token, or the browser of a session. Undefined without a valid credential. A request with an
+ * `Authorization` header is judged by it alone.
+ */
+export async function findCaller(request: Request, deps: SessionDeps): Promise<Caller | undefined> {
+  const { authorization } = request.headers;
+  if (authorization !== undefined) {
+    const token = bearerToken(authorization);
+    const found = token && (await deps.tokens.findActive(hashSecret(token), deps.now()));
+    return found ? { kind: 'token', id: found.id, name: found.name, role: found.role } : undefined;
+  }
+  const secret = readCookie(request, cookieName(deps.isSecure(request)));
+  if (secret === undefined) return undefined;
+  const session = await deps.sessions.find(hashSecret(secret));
+  if (!session || !isRunning(session, deps.now())) return undefined;
+  await recordUse(session, deps);
+  return {
+    ...{ kind: 'account', id: session.accountId, name: session.name, role: session.role },
+    session: { hash: session.hash, csrfToken: csrfTokenOf(secret), createdAt: session.createdAt },
+  };
+}
+
+function isRunning({ createdAt, lastSeenAt }: AdminSession, now: number): boolean {
+  return now < createdAt + SESSION_MAX_MS && now < lastSeenAt + SESSION_IDLE_MS;
+}
+
+async function recordUse({ hash, lastSeenAt }: AdminSession, { sessions, now }: SessionDeps): Promise<void> {
+  if (now() - lastSeenAt >= RECORD_USE_EVERY_MS) await sessions.recordUse(hash, now());
+}
+
+/** Starts a session of an account: stores it, and sends the cookie with its secret. Returns the CSRF token. */
+export async function startSession(
+  response: Response,
+  accountId: string,
+  { sessions, now, isSecure }: SessionDeps,
+): Promise<string> {
+  const secret = newSecret('session');
+  const createdAt = now();
+  await sessions.removeExpired({
+    createdBefore: createdAt - SESSION_MAX_MS,
+    seenBefore: createdAt - SESSION_IDLE_MS,
+  });
+  await sessions.create({ hash: hashSecret(secret), accountId, createdAt });
+  const secure = isSecure(response.req);
+  response.cookie(cookieName(secure), secret, { ...cookieOptions(secure), maxAge: SESSION_MAX_MS });
+  return csrfTokenOf(secret);
+}
+
+/** Ends a session everywhere, and removes the cookie. */
+export async function endSession(
+  response: Response,
+  { session }: Caller,
+  { sessions, isSecure }: SessionDeps,
+): Promise<void> {
+  if (session) await sessions.remove(session.hash);
+  const secure = isSecure(response.req);
+  response.clearCookie(cookieName(secure), cookieOptions(secure));
+}
+
+/** Browsers accept the prefix `__Host-` only over HTTPS (RFC 6265bis §4.1.3.2). */
+function cookieName(secure: boolean): string {
+  return secure ? '__Host-jetbridge' : 'jetbridge';
+}
+
+/** `lax`, because the return from an OpenID provider is a navigation from another site. */
+function cookieOptions(secure: boolean) {
+  return { httpOnly: true, secure, sameSite: 'lax', path: '/' } as const;
+}
+
+/** Derived from the secret of the session, which scripts of the page cannot read. */
+function csrfTokenOf(secret: string): string {
+  return hashSecret(`csrf ${secret}`);
+}
+
+function readCookie({ headers }: Request, name: string): string | undefined {
+  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+}

@@ -1,0 +1,803 @@
+/* eslint-disable */
+/* tslint:disable */
+// @ts-nocheck
+/*
+ * ---------------------------------------------------------------
+ * ## THIS FILE WAS GENERATED VIA SWAGGER-TYPESCRIPT-API        ##
+ * ##                                                           ##
+ * ## AUTHOR: acacode                                           ##
+ * ## SOURCE: https://github.com/acacode/swagger-typescript-api ##
+ * ---------------------------------------------------------------
+ */
+
+export interface Error {
+  code:
+    | "invalidRequest"
+    | "notSignedIn"
+    | "forbidden"
+    | "invalidCsrfToken"
+    | "notFound"
+    | "methodNotAllowed"
+    | "conflict"
+    | "tooLarge"
+    | "unsupportedMediaType"
+    | "invalid"
+    | "tooManyAttempts"
+    | "internalError"
+    | "unavailable";
+  /** For an admin */
+  message: string;
+  faults?: {
+    field: string;
+    message: string;
+  }[];
+}
+
+/** Who is signed in */
+export interface Session {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  name: string;
+  /** A viewer sees everything and changes nothing */
+  role: "viewer" | "admin";
+  kind: "account" | "token";
+  /** Send it as X-CSRF-Token with each request that changes something */
+  csrfToken?: string;
+  /**
+   * When the session ends in any case
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  expiresAt?: string;
+}
+
+/** A person who may sign in to the admin page */
+export interface AdminAccount {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  name: string;
+  /** A viewer sees everything and changes nothing */
+  role: "viewer" | "admin";
+  hasPassword: boolean;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  lastSignInAt?: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  revokedAt?: string;
+}
+
+/** A token with which a script calls this API */
+export interface AdminToken {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  name: string;
+  /** A viewer sees everything and changes nothing */
+  role: "viewer" | "admin";
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  expiresAt?: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  revokedAt?: string;
+}
+
+export interface AuditEntry {
+  /**
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  position: number;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  at: string;
+  actor: string;
+  actorKind: "account" | "token" | "command" | "nobody";
+  address: string;
+  /** The name of the operation */
+  action: string;
+  details: Partial<Record<string, any>>;
+  /**
+   * The status of the response; absent if there was none
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  status?: number;
+}
+
+export type QueryParamsType = Record<string | number, any>;
+export type ResponseFormat = keyof Omit<Body, "body" | "bodyUsed">;
+
+export interface FullRequestParams extends Omit<RequestInit, "body"> {
+  /** set parameter to `true` for call `securityWorker` for this request */
+  secure?: boolean;
+  /** request path */
+  path: string;
+  /** content type of request body */
+  type?: ContentType;
+  /** query params */
+  query?: QueryParamsType;
+  /** format of response (i.e. response.json() -> format: "json") */
+  format?: ResponseFormat;
+  /** request body */
+  body?: unknown;
+  /** base url */
+  baseUrl?: string;
+  /** request cancellation token */
+  cancelToken?: CancelToken;
+}
+
+export type RequestParams = Omit<
+  FullRequestParams,
+  "body" | "method" | "query" | "path"
+>;
+
+export interface ApiConfig<SecurityDataType = unknown> {
+  baseUrl?: string;
+  baseApiParams?: Omit<RequestParams, "baseUrl" | "cancelToken" | "signal">;
+  securityWorker?: (
+    securityData: SecurityDataType | null,
+  ) => Promise<RequestParams | void> | RequestParams | void;
+  customFetch?: typeof fetch;
+}
+
+export interface HttpResponse<D extends unknown, E extends unknown = unknown>
+  extends Response {
+  data: D;
+  error: E;
+}
+
+type CancelToken = Symbol | string | number;
+
+export type ContentType =
+  | "application/json"
+  | "application/vnd.api+json"
+  | "multipart/form-data"
+  | "application/x-www-form-urlencoded"
+  | "text/plain";
+
+export class HttpClient<SecurityDataType = unknown> {
+  public baseUrl: string = "/";
+  private securityData: SecurityDataType | null = null;
+  private securityWorker?: ApiConfig<SecurityDataType>["securityWorker"];
+  private abortControllers = new Map<CancelToken, AbortController>();
+  private customFetch = (...fetchParams: Parameters<typeof fetch>) =>
+    fetch(...fetchParams);
+
+  private baseApiParams: RequestParams = {
+    credentials: "same-origin",
+    headers: {},
+    redirect: "follow",
+    referrerPolicy: "no-referrer",
+  };
+
+  constructor(apiConfig: ApiConfig<SecurityDataType> = {}) {
+    Object.assign(this, apiConfig);
+  }
+
+  public setSecurityData = (data: SecurityDataType | null) => {
+    this.securityData = data;
+  };
+
+  protected encodeQueryParam(key: string, value: any) {
+    const encodedKey = encodeURIComponent(key);
+    return `${encodedKey}=${encodeURIComponent(typeof value === "number" ? value : `${value}`)}`;
+  }
+
+  protected addQueryParam(query: QueryParamsType, key: string) {
+    return this.encodeQueryParam(key, query[key]);
+  }
+
+  protected addArrayQueryParam(query: QueryParamsType, key: string) {
+    const value = query[key];
+    return value.map((v: any) => this.encodeQueryParam(key, v)).join("&");
+  }
+
+  protected toQueryString(rawQuery?: QueryParamsType): string {
+    const query = rawQuery || {};
+    const keys = Object.keys(query).filter(
+      (key) => "undefined" !== typeof query[key],
+    );
+    return keys
+      .map((key) =>
+        Array.isArray(query[key])
+          ? this.addArrayQueryParam(query, key)
+          : this.addQueryParam(query, key),
+      )
+      .join("&");
+  }
+
+  protected addQueryParams(rawQuery?: QueryParamsType): string {
+    const queryString = this.toQueryString(rawQuery);
+    return queryString ? `?${queryString}` : "";
+  }
+
+  private contentFormatters: Record<ContentType, (input: any) => any> = {
+    ["application/json"]: (input: any) =>
+      input !== null && (typeof input === "object" || typeof input === "string")
+        ? JSON.stringify(input)
+        : input,
+    ["application/vnd.api+json"]: (input: any) =>
+      input !== null && (typeof input === "object" || typeof input === "string")
+        ? JSON.stringify(input)
+        : input,
+    ["text/plain"]: (input: any) =>
+      input !== null && typeof input !== "string"
+        ? JSON.stringify(input)
+        : input,
+    ["multipart/form-data"]: (input: any) => {
+      if (input instanceof FormData) {
+        return input;
+      }
+
+      return Object.keys(input || {}).reduce((formData, key) => {
+        const property = input[key];
+        formData.append(
+          key,
+          property instanceof Blob
+            ? property
+            : typeof property === "object" && property !== null
+              ? JSON.stringify(property)
+              : `${property}`,
+        );
+        return formData;
+      }, new FormData());
+    },
+    ["application/x-www-form-urlencoded"]: (input: any) =>
+      this.toQueryString(input),
+  };
+
+  protected mergeRequestParams(
+    params1: RequestParams,
+    params2?: RequestParams,
+  ): RequestParams {
+    return {
+      ...this.baseApiParams,
+      ...params1,
+      ...(params2 || {}),
+      headers: {
+        ...(this.baseApiParams.headers || {}),
+        ...(params1.headers || {}),
+        ...((params2 && params2.headers) || {}),
+      },
+    };
+  }
+
+  protected createAbortSignal = (
+    cancelToken: CancelToken,
+  ): AbortSignal | undefined => {
+    if (this.abortControllers.has(cancelToken)) {
+      const abortController = this.abortControllers.get(cancelToken);
+      if (abortController) {
+        return abortController.signal;
+      }
+      return void 0;
+    }
+
+    const abortController = new AbortController();
+    this.abortControllers.set(cancelToken, abortController);
+    return abortController.signal;
+  };
+
+  public abortRequest = (cancelToken: CancelToken) => {
+    const abortController = this.abortControllers.get(cancelToken);
+
+    if (abortController) {
+      abortController.abort();
+      this.abortControllers.delete(cancelToken);
+    }
+  };
+
+  public request = async <T = any, E = any>({
+    body,
+    secure,
+    path,
+    type,
+    query,
+    format,
+    baseUrl,
+    cancelToken,
+    ...params
+  }: FullRequestParams): Promise<T> => {
+    const secureParams =
+      ((typeof secure === "boolean" ? secure : this.baseApiParams.secure) &&
+        this.securityWorker &&
+        (await this.securityWorker(this.securityData))) ||
+      {};
+    const requestParams = this.mergeRequestParams(params, secureParams);
+    const queryString = query && this.toQueryString(query);
+    const payloadFormatter = this.contentFormatters[type || "application/json"];
+    const responseFormat = format || requestParams.format;
+
+    return this.customFetch(
+      `${baseUrl || this.baseUrl || ""}${path}${queryString ? `?${queryString}` : ""}`,
+      {
+        ...requestParams,
+        headers: {
+          ...(requestParams.headers || {}),
+          ...(type && type !== "multipart/form-data"
+            ? { "Content-Type": type }
+            : {}),
+        },
+        signal:
+          (cancelToken
+            ? this.createAbortSignal(cancelToken)
+            : requestParams.signal) || null,
+        body:
+          typeof body === "undefined" || body === null
+            ? null
+            : payloadFormatter(body),
+      },
+    ).then(async (response) => {
+      const r = response as HttpResponse<T, E>;
+      r.data = null as unknown as T;
+      r.error = null as unknown as E;
+
+      const responseToParse = responseFormat ? response.clone() : response;
+      const data = !responseFormat
+        ? r
+        : await responseToParse[responseFormat]()
+            .then((data) => {
+              if (r.ok) {
+                r.data = data;
+              } else {
+                r.error = data;
+              }
+              return r;
+            })
+            .catch((e) => {
+              r.error = e;
+              return r;
+            });
+
+      if (cancelToken) {
+        this.abortControllers.delete(cancelToken);
+      }
+
+      if (!response.ok) throw data;
+      return data.data;
+    });
+  };
+}
+
+/**
+ * @title Jetbridge admin API
+ * @version 1.0.0
+ * @baseUrl /
+ *
+ * Everything that the admin page can do.
+ * A viewer may call every operation that changes nothing; the others need the role admin and are recorded in the audit log.
+ * Errors are `{"code": …, "message": …}`, with `faults` if members of the input are named.
+ */
+export class Api<
+  SecurityDataType extends unknown,
+> extends HttpClient<SecurityDataType> {
+  session = {
+    /**
+     * No description
+     *
+     * @tags Session
+     * @name DescribeSignIn
+     * @summary List the ways to sign in
+     * @request GET:/admin/api/sign-in
+     */
+    describeSignIn: (params: RequestParams = {}) =>
+      this.request<
+        {
+          password: boolean;
+          openid?: {
+            label: string;
+          };
+        },
+        Error
+      >({
+        path: `/admin/api/sign-in`,
+        method: "GET",
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Session
+     * @name SignIn
+     * @summary Sign in with a password
+     * @request POST:/admin/api/sign-in
+     */
+    signIn: (
+      data: {
+        /**
+         * @minLength 1
+         * @maxLength 200
+         */
+        name: string;
+        /** @maxLength 200 */
+        password: string;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<Session, Error>({
+        path: `/admin/api/sign-in`,
+        method: "POST",
+        body: data,
+        type: "application/json",
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Session
+     * @name ReadSession
+     * @summary Tell who is signed in
+     * @request GET:/admin/api/session
+     * @secure
+     */
+    readSession: (params: RequestParams = {}) =>
+      this.request<Session, Error>({
+        path: `/admin/api/session`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Session
+     * @name SignOut
+     * @summary Sign out
+     * @request DELETE:/admin/api/session
+     * @secure
+     */
+    signOut: (params: RequestParams = {}) =>
+      this.request<void, Error>({
+        path: `/admin/api/session`,
+        method: "DELETE",
+        secure: true,
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Session
+     * @name ChangeOwnPassword
+     * @summary Change the own password; all sessions of the account end
+     * @request PUT:/admin/api/session/password
+     * @secure
+     */
+    changeOwnPassword: (
+      data: {
+        /** @maxLength 200 */
+        current: string;
+        /**
+         * @minLength 12
+         * @maxLength 200
+         */
+        password: string;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<void, Error>({
+        path: `/admin/api/session/password`,
+        method: "PUT",
+        body: data,
+        secure: true,
+        type: "application/json",
+        ...params,
+      }),
+  };
+  accounts = {
+    /**
+     * No description
+     *
+     * @tags Accounts
+     * @name ListAccounts
+     * @summary List the accounts
+     * @request GET:/admin/api/accounts
+     * @secure
+     */
+    listAccounts: (params: RequestParams = {}) =>
+      this.request<
+        {
+          accounts: AdminAccount[];
+        },
+        Error
+      >({
+        path: `/admin/api/accounts`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Accounts
+     * @name CreateAccount
+     * @summary Create an account with a password that is shown once
+     * @request POST:/admin/api/accounts
+     * @secure
+     */
+    createAccount: (
+      data: {
+        /**
+         * @minLength 1
+         * @maxLength 200
+         */
+        name: string;
+        /** A viewer sees everything and changes nothing */
+        role: "viewer" | "admin";
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          /**
+           * @minLength 1
+           * @maxLength 200
+           */
+          id: string;
+          password: string;
+        },
+        Error
+      >({
+        path: `/admin/api/accounts`,
+        method: "POST",
+        body: data,
+        secure: true,
+        type: "application/json",
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Accounts
+     * @name ResetPassword
+     * @summary Give an account a new password that is shown once; its sessions end
+     * @request POST:/admin/api/accounts/{id}/password
+     * @secure
+     */
+    resetPassword: (id: string, params: RequestParams = {}) =>
+      this.request<
+        {
+          password: string;
+        },
+        Error
+      >({
+        path: `/admin/api/accounts/${id}/password`,
+        method: "POST",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Accounts
+     * @name ChangeRole
+     * @summary Change the role of an account
+     * @request PATCH:/admin/api/accounts/{id}
+     * @secure
+     */
+    changeRole: (
+      id: string,
+      data: {
+        /** A viewer sees everything and changes nothing */
+        role: "viewer" | "admin";
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<void, Error>({
+        path: `/admin/api/accounts/${id}`,
+        method: "PATCH",
+        body: data,
+        secure: true,
+        type: "application/json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Accounts
+     * @name RevokeAccount
+     * @summary Revoke an account; its sessions end
+     * @request DELETE:/admin/api/accounts/{id}
+     * @secure
+     */
+    revokeAccount: (id: string, params: RequestParams = {}) =>
+      this.request<void, Error>({
+        path: `/admin/api/accounts/${id}`,
+        method: "DELETE",
+        secure: true,
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Accounts
+     * @name ListAdminTokens
+     * @summary List the tokens of scripts
+     * @request GET:/admin/api/admin-tokens
+     * @secure
+     */
+    listAdminTokens: (params: RequestParams = {}) =>
+      this.request<
+        {
+          tokens: AdminToken[];
+        },
+        Error
+      >({
+        path: `/admin/api/admin-tokens`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Accounts
+     * @name CreateAdminToken
+     * @summary Create a token that is shown once
+     * @request POST:/admin/api/admin-tokens
+     * @secure
+     */
+    createAdminToken: (
+      data: {
+        /**
+         * @minLength 1
+         * @maxLength 200
+         */
+        name: string;
+        /** A viewer sees everything and changes nothing */
+        role: "viewer" | "admin";
+        /**
+         * @min 1
+         * @max 3650
+         */
+        days?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          /**
+           * @minLength 1
+           * @maxLength 200
+           */
+          id: string;
+          token: string;
+        },
+        Error
+      >({
+        path: `/admin/api/admin-tokens`,
+        method: "POST",
+        body: data,
+        secure: true,
+        type: "application/json",
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Accounts
+     * @name RevokeAdminToken
+     * @summary Revoke a token
+     * @request DELETE:/admin/api/admin-tokens/{id}
+     * @secure
+     */
+    revokeAdminToken: (id: string, params: RequestParams = {}) =>
+      this.request<void, Error>({
+        path: `/admin/api/admin-tokens/${id}`,
+        method: "DELETE",
+        secure: true,
+        ...params,
+      }),
+  };
+  audit = {
+    /**
+     * No description
+     *
+     * @tags Audit
+     * @name ListAuditEntries
+     * @summary List the changes, newest first
+     * @request GET:/admin/api/audit
+     * @secure
+     */
+    listAuditEntries: (
+      query?: {
+        /**
+         * @min 1
+         * @max 9007199254740991
+         */
+        before?: number;
+        /** @maxLength 200 */
+        actor?: string;
+        /** @maxLength 100 */
+        action?: string;
+        /**
+         * @min 1
+         * @max 200
+         * @default 50
+         */
+        limit?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          entries: AuditEntry[];
+          /**
+           * @min -9007199254740991
+           * @max 9007199254740991
+           */
+          next?: number;
+        },
+        Error
+      >({
+        path: `/admin/api/audit`,
+        method: "GET",
+        query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+  };
+}

@@ -1,0 +1,44 @@
+import { Alert, Button, Skeleton, Stack } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState } from 'react';
+
+/** Nothing for 300 ms, then placeholders: what loads fast must not flicker. */
+export function LoadingView() {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), 300);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!isSlow) return null;
+  return (
+    <Stack aria-label="Loading" role="status">
+      {[1, 2, 3, 4, 5].map((row) => (
+        <Skeleton key={row} height={24} />
+      ))}
+    </Stack>
+  );
+}
+
+/** Shows what a query has read, placeholders while it reads, or its failure with a button to try again. */
+export function Loaded<T>({
+  query,
+  children,
+}: {
+  query: UseQueryResult<T>;
+  children: (data: T) => ReactNode;
+}) {
+  const { data, error, refetch } = query;
+  return (
+    <>
+      {error && (
+        <Alert color="red" role="alert" title="This could not be read" mb="md">
+          {error.message}
+          <Button ml="md" size="compact-xs" variant="default" onClick={() => void refetch()}>
+            Try again
+          </Button>
+        </Alert>
+      )}
+      {data === undefined ? !error && <LoadingView /> : children(data)}
+    </>
+  );
+}

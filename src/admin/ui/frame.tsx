@@ -1,0 +1,189 @@
+import {
+  ActionIcon,
+  AppShell,
+  Box,
+  Group,
+  Menu,
+  NavLink,
+  Text,
+  UnstyledButton,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useHotkeys, useMediaQuery } from '@mantine/hooks';
+import { IconMoon, IconSun } from '@tabler/icons-react';
+import { Suspense, useRef, useState } from 'react';
+import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
+import type { Session } from './api-client.ts';
+import { ErrorBoundary } from './components/error-boundary.tsx';
+import { KeyHelp } from './components/key-help.tsx';
+import { LoadingView } from './components/loading.tsx';
+import { signOut } from './session.ts';
+import { views } from './views.tsx';
+
+/** The width below which the navigation is a bar at the bottom. */
+const NARROW = '(max-width: 48em)';
+
+/** Navigation, header and the view at the present address. */
+export function Frame({ session }: { session: Session }) {
+  const isNarrow = useMediaQuery(NARROW, window.matchMedia(NARROW).matches);
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  useViewKeys();
+  useHotkeys([['shift+?', () => setHelpOpen(true)]]);
+  return (
+    <AppShell
+      header={{ height: 48 }}
+      navbar={{ width: 190, breakpoint: 'sm', collapsed: { mobile: true } }}
+      footer={{ height: 56, collapsed: !isNarrow }}
+      padding="md"
+    >
+      <a className="skip-link" href="#view">
+        Skip to the view
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Text fw={700}>Jetbridge</Text>
+          <Group gap="xs" wrap="nowrap">
+            <ColorSchemeButton />
+            <SessionMenu session={session} onHelp={() => setHelpOpen(true)} />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      {isNarrow ? (
+        <AppShell.Footer component="div">
+          <BottomBar />
+        </AppShell.Footer>
+      ) : (
+        <AppShell.Navbar p="xs" component="div">
+          <SideNavigation />
+        </AppShell.Navbar>
+      )}
+      <AppShell.Main id="view" tabIndex={-1}>
+        <ErrorBoundary>
+          <Suspense fallback={<LoadingView />}>
+            <Switch>
+              {views.map(({ path, content }) => (
+                <Route key={path} path={path} component={content} nest />
+              ))}
+              <Redirect to={views[0]?.path ?? '/'} replace />
+            </Switch>
+          </Suspense>
+        </ErrorBoundary>
+      </AppShell.Main>
+      <KeyHelp isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+    </AppShell>
+  );
+}
+
+/** `g` and then the key of a view opens it. */
+function useViewKeys(): void {
+  const [, navigate] = useLocation();
+  const pressedG = useRef(0);
+  useHotkeys([
+    [
+      'g',
+      () => {
+        pressedG.current = Date.now();
+      },
+    ],
+    ...views.map(({ key, path }): [string, () => void] => [
+      key,
+      () => {
+        if (Date.now() - pressedG.current < SEQUENCE_MS) navigate(path);
+      },
+    ]),
+  ]);
+}
+
+/** The longest time between the two keys, in milliseconds. */
+const SEQUENCE_MS = 1500;
+
+function SideNavigation() {
+  const [location] = useLocation();
+  return (
+    <nav aria-label="Views">
+      {views.map(({ path, label, icon: Icon }) => (
+        <NavLink
+          key={path}
+          component={Link}
+          href={path}
+          label={label}
+          leftSection={<Icon size={18} stroke={1.5} />}
+          active={location.startsWith(path)}
+          aria-current={location.startsWith(path) ? 'page' : undefined}
+        />
+      ))}
+    </nav>
+  );
+}
+
+function BottomBar() {
+  const [location] = useLocation();
+  return (
+    <Group
+      component="nav"
+      aria-label="Views"
+      h="100%"
+      px={4}
+      gap={0}
+      grow
+      preventGrowOverflow={false}
+      wrap="nowrap"
+    >
+      {views.map(({ path, label, icon: Icon }) => (
+        <UnstyledButton
+          key={path}
+          component={Link}
+          href={path}
+          ta="center"
+          c={location.startsWith(path) ? 'var(--mantine-primary-color-text)' : undefined}
+          aria-current={location.startsWith(path) ? 'page' : undefined}
+        >
+          <Box lh={1}>
+            <Icon size={20} stroke={1.5} />
+          </Box>
+          <Text size="10px" truncate>
+            {label}
+          </Text>
+        </UnstyledButton>
+      ))}
+    </Group>
+  );
+}
+
+function ColorSchemeButton() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const isDark =
+    colorScheme === 'dark' ||
+    (colorScheme === 'auto' && window.matchMedia('(prefers-color-scheme: dark)').matches);
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      aria-label={isDark ? 'Use light colours' : 'Use dark colours'}
+      onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
+    >
+      {isDark ? <IconSun size={18} /> : <IconMoon size={18} />}
+    </ActionIcon>
+  );
+}
+
+function SessionMenu({ session, onHelp }: { session: Session; onHelp: () => void }) {
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <UnstyledButton px="xs" aria-label={`Signed in as ${session.name}`}>
+          <Text size="sm">{session.name} ▾</Text>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Role: {session.role}</Menu.Label>
+        <Menu.Item onClick={onHelp}>Keys</Menu.Item>
+        <Menu.Item component="a" href="/admin/api/openapi.json">
+          Description of the API
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

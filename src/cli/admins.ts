@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import type { Role } from '../admin/contract/operation.ts';
+import { hashPassword, newPassword } from '../admin/passwords.ts';
+import type { AdminAccount, AuditEntry } from '../admin/ports.ts';
+import { adminAccounts } from '../store/admins.ts';
+import { auditLog } from '../store/audit-log.ts';
+import type { Database } from '../store/database.ts';
+import { withDatabase } from './connections.ts';
+import { type Action, escapeLine, formatMinute, formatTable, jsonLine, type Shell } from './output.ts';
+
+/** Adds the commands `admins create|list|reset|revoke`: the accounts of the admin page. They work while a server runs. */
+export function addAdminCommands(program: Command, shell: Shell, action: Action): void {
+  const admins = program
+    .command('admins')
+    .description('the accounts of the admin page')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  npx jetbridge admins create ada@corp.example --role viewer\n  npx jetbridge admins reset admin',
+    );
+  admins
+    .command('create')
+    .description('create an account and print its password; it cannot be shown again')
+    .argument('<name>', 'the name or email address with which the person signs in')
+    .option('--role <role>', 'viewer (reads only) or admin', 'viewer')
+    .action(action((name: string, { role }: { role: string }) => createAdmin(shell, name, role)));
+  admins
+    .command('list')
+    .description('list the accounts')
+    .option('--json', 'one JSON object for each account')
+    .action(action((flags: { json?: true }) => listAdmins(shell, flags)));
+  admins
+    .command('reset')
+    .description('give an account a new password and print it; its sessions end')
+    .argument('<name>', 'the name of the account')
+    .action(action((name: string) => resetAdmin(shell, name)));
+  admins
+    .command('revoke')
+    .description('revoke an account at once; its sessions end')
+    .argument('<name>', 'the name of the account')
+    .action(action((name: string) => revokeAdmin(shell, name)));
+}
+
+/** Creates an account and prints its password. The audit log names this program as the one who did it. */
+export function createAdmin(shell: Shell, name: string, role: string): Promise<0 | 1> {
+  if (role !== 'viewer' && role !== 'admin') {
+    shell.printError(`--role is viewer or admin, not ${escapeLine(role)}.`);
+    return Promise.resolve(1);
+  }
+  return withDatabase(shell, async (database) => {
+    const password = newPassword();
+    const account = { id: randomUUID(), name, role: role as Role, createdAt: Date.now() };
+    const passwordHash = await hashPassword(password);
+    const create = () => adminAccounts(database).create({ ...account, passwordHash });
+    if (!(await withAuditEntry(database, { action: 'createAccount', details: { name, role } }, create))) {
+      shell.printError(`There is already an account named ${escapeLine(name)}.`);
+      return 1;
+    }
+    printPassword(shell, password);
+    return 0;
+  });
+}
+
+/** Lists the accounts, revoked ones too. */
+export function listAdmins(shell: Shell, { json }: { json?: true }): Promise<0> {
+  return withDatabase(shell, async (database) => {
+    const accounts = await adminAccounts(database).list();
+    if (json) for (const account of accounts) shell.print(jsonLine(account));
+    else shell.print(formatTable(['name', 'role', 'made', 'last sign-in', 'revoked'], accounts.map(toRow)));
+    return 0;
+  });
+}
+
+function toRow({ name, role, createdAt, lastSignInAt, revokedAt }: AdminAccount): string[] {
+  const moment = (time: number | undefined, none: string) => (time === undefined ? none : formatMinute(time));
+  return [name, role, formatMinute(createdAt), moment(lastSignInAt, 'never'), moment(revokedAt, '')];
+}
+
+/** Gives an account a new password, prints it, and ends its sessions: the way back in when the password is lost. */
+export function resetAdmin(shell: Shell, name: string): Promise<0 | 1> {
+  return withAccount(shell, name, async (database, { id }) => {
+    const password = newPassword();
+    const passwordHash = await hashPassword(password);
+    const reset = () => adminAccounts(database).setPassword(id, passwordHash);
+    await withAuditEntry(database, { action: 'resetPassword', details: { id, name } }, reset);
+    printPassword(shell, password);
+  });
+}
+
+/** Revokes an account and ends its sessions. The last admin may be revoked here: "admins create" makes another. */
+export function revokeAdmin(shell: Shell, name: string): Promise<0 | 1> {
+  return withAccount(shell, name, async (database, { id }) => {
+    const revoke = () => adminAccounts(database).revoke(id, Date.now());
+    await withAuditEntry(database, { action: 'revokeAccount', details: { id, name } }, revoke);
+    shell.print('revoked');
+  });
+}
+
+function withAccount(
+  shell: Shell,
+  name: string,
+  run: (database: Database, account: AdminAccount) => Promise<void>,
+): Promise<0 | 1> {
+  return withDatabase(shell, async (database) => {
+    const account = await adminAccounts(database).findByName(name);
+    if (!account) {
+      shell.printError(
+        `There is no account named ${escapeLine(name)}. "npx jetbridge admins list" shows all of them.`,
+      );
+      return 1;
+    }
+    await run(database, account);
+    return 0;
+  });
+}
+
+function printPassword(shell: Shell, password: string): void {
+  shell.print(password);
+  shell.printError('Keep it: it is shown only now.');
+}
+
+/** Records a change that a command makes in the audit log of the admin page. */
+async function withAuditEntry(
+  database: Database,
+  entry: Pick<AuditEntry, 'action' | 'details'>,
+  change: () => Promise<boolean>,
+): Promise<boolean> {
+  const audit = auditLog(database);
+  const actor = { actor: 'npx jetbridge', actorKind: 'command', address: '' } as const;
+  const position = await audit.begin({ at: Date.now(), ...actor, ...entry });
+  const isDone = await change();
+  await audit.finish(position, { status: isDone ? 200 : 409, details: entry.details });
+  return isDone;
+}

@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Router } from 'express';
+import type { Logger } from 'pino';
+import { adminApi } from '../admin/app.ts';
+import { createAccount } from '../admin/handlers/accounts.ts';
+import { adminPage } from '../admin/page.ts';
+import { hashPassword, verifyPassword } from '../admin/passwords.ts';
+import type { SessionDeps } from '../admin/sessions.ts';
+import { createSignInLimit } from '../admin/sign-in-limit.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Runtime } from '../provisioning/runtime-ports.ts';
+import { adminAccounts, adminSessions, adminTokens } from '../store/admins.ts';
+import { auditLog } from '../store/audit-log.ts';
+import type { Database } from '../store/database.ts';
+
+interface AdminParts {
+  database: Database;
+  log: Logger;
+  runtime: Pick<Runtime, 'newId' | 'wallClock'>;
+  isSecure: SessionDeps['isSecure'];
+  /** The folder with the built page; undefined: only the API is served. */
+  page: string | undefined;
+}
+
+/** Creates the routes of /admin: the page and its API. */
+export function adminRoutes({ database, log, runtime, isSecure, page }: AdminParts): Router {
+  const router = Router();
+  router.use(
+    '/api',
+    adminApi({
+      accounts: adminAccounts(database),
+      sessions: adminSessions(database),
+      tokens: adminTokens(database),
+      audit: auditLog(database),
+      limit: createSignInLimit(() => performance.now()),
+      now: () => runtime.wallClock(),
+      newId: runtime.newId,
+      isSecure,
+      log,
+    }),
+  );
+  if (page !== undefined && existsSync(join(page, 'index.html'))) router.use(adminPage({ folder: page }));
+  return router;
+}
+
+/** The name of the account that the first start creates, and whose password ADMIN_PASSWORD sets. */
+const FIRST_ADMIN = 'admin';
+
+/**
+ * Creates the account `admin` if there is no account yet, and returns its password, which is stored as a hash only. With ADMIN_PASSWORD the
+ * account gets that password, now and whenever it has changed, and nothing is returned.
+ */
+export async function makeFirstAdmin(
+  { adminPassword }: Pick<Settings, 'adminPassword'>,
+  { database, runtime: { newId, wallClock } }: Pick<AdminParts, 'database' | 'runtime'>,
+): Promise<string | undefined> {
+  const accounts = adminAccounts(database);
+  const first = await accounts.findByName(FIRST_ADMIN);
+  if (adminPassword === undefined) {
+    if ((await accounts.list()).length > 0) return undefined;
+    const deps = { accounts, now: wallClock, newId };
+    return (await createAccount({ name: FIRST_ADMIN, role: 'admin' }, () => {}, deps)).password;
+  }
+  if (first && (await verifyPassword(adminPassword, first.passwordHash))) return undefined;
+  const passwordHash = await hashPassword(adminPassword);
+  if (first) await accounts.setPassword(first.id, passwordHash);
+  else
+    await accounts.create({
+      id: newId(),
+      name: FIRST_ADMIN,
+      role: 'admin',
+      passwordHash,
+      createdAt: wallClock(),
+    });
+  return undefined;
+}

@@ -1,0 +1,50 @@
+/** The tables of the admin page: accounts, sessions, tokens and the audit log. Times are epoch milliseconds. */
+export interface AdminTables {
+  admin_account: AdminAccountTable;
+  admin_session: AdminSessionTable;
+  admin_token: AdminTokenTable;
+  audit_entry: AuditEntryTable;
+}
+
+export interface AdminAccountTable {
+  id: string;
+  name: string;
+  /** The name without case; null after the account was revoked. */
+  name_key: string | null;
+  role: string;
+  password_hash: string | null;
+  created_at: number;
+  revoked_at: number | null;
+  last_sign_in_at: number | null;
+}
+
+interface AdminSessionTable {
+  hash: string;
+  account_id: string;
+  created_at: number;
+  last_seen_at: number;
+}
+
+export interface AdminTokenTable {
+  id: string;
+  hash: string;
+  name: string;
+  role: string;
+  created_at: number;
+  expires_at: number | null;
+  revoked_at: number | null;
+}
+
+export interface AuditEntryTable {
+  /** A number that follows the order of commits. */
+  position: number;
+  at: number;
+  actor: string;
+  actor_kind: string;
+  address: string;
+  action: string;
+  /** JSON. */
+  details: string;
+  /** Null until the response was sent. */
+  status: number | null;
+}

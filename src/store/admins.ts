@@ -1,0 +1,199 @@
+import type { Kysely, Selectable, Updateable } from 'kysely';
+import type { Role } from '../admin/contract/operation.ts';
+import type { AdminAccount, AdminAccounts, AdminSessions, AdminToken, AdminTokens } from '../admin/ports.ts';
+import { foldCase } from '../schema/case-fold.ts';
+import type { AdminAccountTable, AdminTokenTable } from './admin-table-types.ts';
+import type { Database } from './database.ts';
+import type { Tables } from './tables.ts';
+
+/** Returns the store of the accounts of admins. */
+export function adminAccounts({ db, transaction }: Database): AdminAccounts {
+  return {
+    create: async ({ id, name, role, passwordHash, createdAt }) => {
+      const created = await db
+        .insertInto('admin_account')
+        .values({
+          ...{ id, name, name_key: foldCase(name), role, password_hash: passwordHash ?? null },
+          ...{ created_at: createdAt, revoked_at: null, last_sign_in_at: null },
+        })
+        .onConflict((same) => same.column('name_key').doNothing())
+        .executeTakeFirst();
+      return (created.numInsertedOrUpdatedRows ?? 0n) > 0n;
+    },
+
+    list: async () => {
+      const rows = await db
+        .selectFrom('admin_account')
+        .selectAll()
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute();
+      return rows.map(toAccount);
+    },
+
+    findByName: async (name) => {
+      const row = await db
+        .selectFrom('admin_account')
+        .selectAll()
+        .where('name_key', '=', foldCase(name))
+        .executeTakeFirst();
+      return row && { ...toAccount(row), passwordHash: row.password_hash ?? undefined };
+    },
+
+    setPassword: (id, passwordHash) =>
+      transaction((tx) => changeAndSignOut(tx, id, { password_hash: passwordHash })),
+
+    setRole: (id, role) => changeActive(db, id, { role }),
+
+    revoke: (id, now) => transaction((tx) => changeAndSignOut(tx, id, { revoked_at: now, name_key: null })),
+
+    recordSignIn: async (id, now) => {
+      await db.updateTable('admin_account').set({ last_sign_in_at: now }).where('id', '=', id).execute();
+    },
+  };
+}
+
+/** Changes an account, unless it is revoked, and ends its sessions. */
+async function changeAndSignOut(
+  tx: Kysely<Tables>,
+  id: string,
+  change: Updateable<AdminAccountTable>,
+): Promise<boolean> {
+  await tx.deleteFrom('admin_session').where('account_id', '=', id).execute();
+  return changeActive(tx, id, change);
+}
+
+async function changeActive(
+  db: Kysely<Tables>,
+  id: string,
+  change: Updateable<AdminAccountTable>,
+): Promise<boolean> {
+  const changed = await db
+    .updateTable('admin_account')
+    .set(change)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return changed.numUpdatedRows > 0n;
+}
+
+function toAccount(row: Selectable<AdminAccountTable>): AdminAccount {
+  return {
+    id: row.id,
+    name: row.name,
+    role: toRole(row.role),
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at ?? undefined,
+    lastSignInAt: row.last_sign_in_at ?? undefined,
+    hasPassword: row.password_hash !== null,
+  };
+}
+
+/** A role that this program does not know may do as little as possible. */
+function toRole(role: string): Role {
+  return role === 'admin' ? 'admin' : 'viewer';
+}
+
+/** Returns the store of the sessions of signed-in admins. Uses are not synced at once. */
+export function adminSessions({ db, transaction }: Database): AdminSessions {
+  return {
+    create: async ({ hash, accountId, createdAt }) => {
+      await db
+        .insertInto('admin_session')
+        .values({ hash, account_id: accountId, created_at: createdAt, last_seen_at: createdAt })
+        .execute();
+    },
+
+    find: async (hash) => {
+      const row = await db
+        .selectFrom('admin_session as session')
+        .innerJoin('admin_account as account', 'account.id', 'session.account_id')
+        .select(['account.id', 'account.name', 'account.role', 'session.created_at', 'session.last_seen_at'])
+        .where('session.hash', '=', hash)
+        .where('account.revoked_at', 'is', null)
+        .executeTakeFirst();
+      return (
+        row && {
+          ...{ hash, accountId: row.id, name: row.name, role: toRole(row.role) },
+          ...{ createdAt: row.created_at, lastSeenAt: row.last_seen_at },
+        }
+      );
+    },
+
+    recordUse: (hash, now) =>
+      transaction(
+        async (tx) => {
+          await tx.updateTable('admin_session').set({ last_seen_at: now }).where('hash', '=', hash).execute();
+        },
+        { durable: false },
+      ),
+
+    remove: async (hash) => {
+      await db.deleteFrom('admin_session').where('hash', '=', hash).execute();
+    },
+
+    removeExpired: async ({ createdBefore, seenBefore }) => {
+      await db
+        .deleteFrom('admin_session')
+        .where((session) =>
+          session.or([session('created_at', '<', createdBefore), session('last_seen_at', '<', seenBefore)]),
+        )
+        .execute();
+    },
+  };
+}
+
+/** Returns the store of the tokens with which scripts call the admin API. */
+export function adminTokens({ db }: Database): AdminTokens {
+  return {
+    create: async ({ id, hash, name, role, createdAt, expiresAt }) => {
+      const times = { created_at: createdAt, expires_at: expiresAt ?? null, revoked_at: null };
+      await db
+        .insertInto('admin_token')
+        .values({ id, hash, name, role, ...times })
+        .execute();
+    },
+
+    list: async () => {
+      const rows = await db
+        .selectFrom('admin_token')
+        .selectAll()
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute();
+      return rows.map(toToken);
+    },
+
+    revoke: async (id, now) => {
+      const revoked = await db
+        .updateTable('admin_token')
+        .set({ revoked_at: now })
+        .where('id', '=', id)
+        .where('revoked_at', 'is', null)
+        .executeTakeFirst();
+      return revoked.numUpdatedRows > 0n;
+    },
+
+    findActive: async (hash, now) => {
+      const row = await db
+        .selectFrom('admin_token')
+        .selectAll()
+        .where('hash', '=', hash)
+        .where('revoked_at', 'is', null)
+        .where((token) => token.or([token('expires_at', 'is', null), token('expires_at', '>', now)]))
+        .executeTakeFirst();
+      return row && toToken(row);
+    },
+  };
+}
+
+function toToken(row: Selectable<AdminTokenTable>): AdminToken {
+  return {
+    id: row.id,
+    name: row.name,
+    role: toRole(row.role),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? undefined,
+    revokedAt: row.revoked_at ?? undefined,
+  };
+}
