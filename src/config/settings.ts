@@ -75,25 +75,18 @@ export interface Settings extends TransportSettings {
 export function readSettings(environment: Record<string, string | undefined>, home: string): Settings {
   const faults: Fault[] = [];
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const variables = environmentSchema.safeParse(present);
-  if (!variables.success) {
-    const found = toMappingFaults(variables.error, environmentSchema);
-    faults.push(...found.map((fault) => ({ ...fault, file: 'environment' })));
-  }
-  const postgres = variables.success ? postgresSettings(variables.data, faults) : undefined;
-  const transport = variables.success ? transportSettings(variables.data, faults) : undefined;
+  const { data, faulty, postgres, transport } = readEnvironment(present, faults);
   const file = findSettingsFile(present, home);
   const written = readSettingsFile(file, faults);
-  const url = variables.data?.TRAVEL_API_URL ?? 'embedded';
+  const url = data.TRAVEL_API_URL;
   const connections = Object.entries(written?.connections ?? {}).flatMap(([id, connection]) =>
     toConnectionSettings({ id, connection, file, present, url, faults }),
   );
-  if (variables.success && !variables.data.TRAVEL_API_INSECURE)
+  if (!data.TRAVEL_API_INSECURE && !faulty.includes('TRAVEL_API_INSECURE'))
     faults.push(...plainTravelFaults(url, written?.connections ?? {}, displayPath(file)));
   faults.push(...credentialFaults(connections.map(({ credentials }) => credentials)));
   const alerts = written && alertSettings(written.alerts, { file: displayPath(file), present, faults });
-  if (faults.length > 0 || !variables.success || !transport || !written) throw new SettingsFault(faults);
-  const { data } = variables;
+  if (faults.length > 0 || !written) throw new SettingsFault(faults);
   return {
     port: data.PORT,
     host: data.HOST,
@@ -114,6 +107,40 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     travelService: written.travelService,
     ...transport,
   };
+}
+
+interface Environment {
+  data: z.infer<typeof environmentSchema>;
+  /** The names of the variables that have a fault. */
+  faulty: string[];
+  postgres: Settings['postgres'];
+  transport: TransportSettings;
+}
+
+/**
+ * Reads the environment variables. Faulty ones are reported and have their defaults in the result, so that the faults of all other
+ * settings are found in the same run.
+ */
+function readEnvironment(present: Record<string, string | undefined>, faults: Fault[]): Environment {
+  const { data, faulty } = parseVariables(present, faults);
+  const dependent: Fault[] = [];
+  const postgres = postgresSettings(data, dependent);
+  const transport = transportSettings(data, dependent);
+  faults.push(...dependent.filter(({ path }) => !faulty.includes(path)));
+  return { data, faulty, postgres, transport };
+}
+
+function parseVariables(
+  present: Record<string, string | undefined>,
+  faults: Fault[],
+): Pick<Environment, 'data' | 'faulty'> {
+  const read = environmentSchema.safeParse(present);
+  if (read.success) return { data: read.data, faulty: [] };
+  const found = toMappingFaults(read.error, environmentSchema);
+  faults.push(...found.map((fault) => ({ ...fault, file: 'environment' })));
+  const faulty = read.error.issues.map(({ path }) => String(path[0]));
+  const others = Object.entries(present).filter(([name]) => !faulty.includes(name));
+  return { data: environmentSchema.parse(Object.fromEntries(others)), faulty };
 }
 
 /** The key must be set, because a key file of one process does not decrypt what another process has encrypted. */

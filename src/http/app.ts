@@ -16,6 +16,8 @@ export interface HttpDeps {
   now(): number;
   /** Returns true for the proxies whose `X-Forwarded-For` header is trusted; undefined if none is. */
   isTrusted?: AddressPredicate;
+  /** A sentence about what is served and where, for requests of unknown paths. */
+  served?: string;
   /** The classes of the messages of the server that calls the app. Each server and app need their own. */
   messageClasses?: MessageClasses;
 }
@@ -58,8 +60,9 @@ export function httpApp(deps: HttpDeps, mount: (app: Express) => void): Express 
   app.set('query parser', (query: string | null) => parse(query ?? '', '&', '=', { maxKeys: 0 }));
   app.use(addRequestScope(deps));
   mount(app);
-  app.use((_request, response) => {
-    response.status(404).json({ error: 'There is no such page.' });
+  app.use((request, response) => {
+    const nothing = `There is nothing at ${request.path.slice(0, 200)}.`;
+    response.status(404).json({ error: deps.served ? `${nothing} ${deps.served}` : nothing });
   });
   app.use(sendUnexpectedError);
   return app;

@@ -93,12 +93,15 @@ const endpoints: [RegExp, Exclude<Route, 'notOffered'>, string[]][] = [
 /** Optional endpoints that this service does not offer (RFC 7644 §3.7, §3.11); all methods are 501. */
 const notOffered = /^\/(Bulk\/?$|Me(\/|$))/i;
 
+const UNKNOWN_ENDPOINT =
+  'There is no such endpoint. Behind the base URL there are /Users, /Groups, /ServiceProviderConfig, /ResourceTypes and /Schemas.';
+
 /** Finds the route of a request. Throws 400 for a path that cannot be decoded, 404 for an unknown path, and 405 for a method. */
 function routeOf({ path, method }: Pick<Request, 'path' | 'method'>): Route {
   if (!isDecodable(path)) throw badRequest('invalidSyntax', 'The path is not percent-encoded right.');
   if (notOffered.test(path)) return 'notOffered';
   const [, route, methods] = endpoints.find(([pattern]) => pattern.test(path)) ?? [];
-  if (!route || !methods) throw new ScimError(404, undefined, 'There is no such endpoint.');
+  if (!route || !methods) throw new ScimError(404, undefined, UNKNOWN_ENDPOINT);
   if (!methods.includes(method)) {
     const headers = { Allow: methods.join(', ') };
     throw new ScimError(405, undefined, `The endpoint does not take ${method}.`, { headers });

@@ -344,7 +344,10 @@ function createApp(
   const chosenUrl = settings.publicUrl?.replace(/\/+$/, '');
   const publicUrl = (request: Request) => chosenUrl ?? originOf(request) ?? url;
   const isRequired = settings.requireHttps;
-  return httpApp({ ...http, messageClasses }, (app) => {
+  const served = embedded
+    ? 'SCIM 2.0 is at /scim/v2, the travel service at /api, its description at /api/docs.'
+    : 'SCIM 2.0 is at /scim/v2.';
+  return httpApp({ ...http, messageClasses, served }, (app) => {
     // Each layer slows every request, so omit this one if all requests are plain and local.
     if (isRequired || settings.tls || settings.trustedProxies.length > 0)
       app.use(enforceHttps({ transportOf, refuse: refusePlainHttp, isRequired }));

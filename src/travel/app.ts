@@ -74,7 +74,11 @@ export function createTravelApp({
   if (webhooks) app.use(webhooks);
   for (const resource of catalog) app.use(resourceRouter(resource, deps));
   app.use((request) => {
-    throw new ApiError('notFound', `There is nothing at ${(request.baseUrl + request.path).slice(0, 200)}.`);
+    const path = (request.baseUrl + request.path).slice(0, 200);
+    throw new ApiError(
+      'notFound',
+      `There is nothing at ${path}. ${request.baseUrl}/docs describes every path.`,
+    );
   });
   app.use(errorHandler(log));
   return app;

@@ -114,6 +114,26 @@ describe('settings without a fault', () => {
     expect(readSettings({ DATABASE_URL: url, JETBRIDGE_KEY: KEY }, home).postgres?.url).toBe(url);
   });
 
+  it('all faults of the environment and the settings file are told at once, each variable once', () => {
+    const environment = {
+      PORT: 'x',
+      DATABASE_URL: 'postgres://jetbridge@db.example.com/jetbridge',
+      TLS_CERT: 'cert.pem',
+      TRAVEL_API_URL: 'http://travel.example.com',
+    };
+    expect(faultsOf({ environment }).map((line) => line.split(':')[0])).toEqual([
+      'environment PORT',
+      'environment JETBRIDGE_KEY',
+      'environment TLS_KEY',
+      'environment TRAVEL_API_URL',
+      'config/jetbridge.json connections.default.travelApi.keyEnv',
+    ]);
+    const faulty = faultsOf({ environment: { ...environment, JETBRIDGE_KEY: 'short' } });
+    expect(faulty.filter((line) => line.includes('JETBRIDGE_KEY:'))).toEqual([
+      'environment JETBRIDGE_KEY: is no key of 32 bytes. Give what "openssl rand -hex 32" prints.',
+    ]);
+  });
+
   it('JETBRIDGE_KEY is 32 bytes in hexadecimal or base64', () => {
     const bytes = Buffer.from('thirty-two bytes that are a key.');
     for (const key of [bytes.toString('hex'), bytes.toString('base64')]) {

@@ -10,6 +10,7 @@ import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { catalog } from '../../src/travel/catalog.ts';
 import { buildOpenApi } from '../../src/travel/openapi/document.ts';
 import { type HttpFixture, httpFixture } from '../fixtures/http.ts';
+import { startService } from '../fixtures/service.ts';
 
 let fixture: HttpFixture;
 beforeEach(async () => {
@@ -203,4 +204,30 @@ test('express finds each request and response of the server with the prototype o
   expect(prototypes[1]).toBe(app.response);
   expect(prototypes[2]).toBe(app.request);
   expect(prototypes[3]).toBe(app.response);
+});
+
+describe('an unknown path', () => {
+  const unknown = async (environment: Record<string, string>) => {
+    const service = await startService(environment);
+    const answers = await Promise.all(
+      ['/', '/nosuch', '/scim/Users'].map(async (path) => (await fetch(service.url + path)).json()),
+    );
+    await service.close();
+    return answers.map((answer) => (answer as { error: string }).error);
+  };
+
+  it('is answered with what there is: SCIM and the embedded travel service', async () => {
+    const served = 'SCIM 2.0 is at /scim/v2, the travel service at /api, its description at /api/docs.';
+    expect(await unknown({})).toEqual([
+      `There is nothing at /. ${served}`,
+      `There is nothing at /nosuch. ${served}`,
+      `There is nothing at /scim/Users. ${served}`,
+    ]);
+  });
+
+  it('is answered without a travel service if there is none', async () => {
+    const outside = { TRAVEL_API_URL: 'http://127.0.0.1:9', TRAVEL_API_KEY: 'a-key-of-the-travel-api' };
+    const [root] = await unknown(outside);
+    expect(root).toBe('There is nothing at /. SCIM 2.0 is at /scim/v2.');
+  });
 });

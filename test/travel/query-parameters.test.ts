@@ -78,7 +78,7 @@ test('the message of a refused value says which values the parameter may have', 
 
 test('an unknown path is reported as the client wrote it', async () => {
   const answer = await fixture.send('get', '/nosuch');
-  expect(answer.body.message).toBe('There is nothing at /api/nosuch.');
+  expect(answer.body.message).toBe('There is nothing at /api/nosuch. /api/docs describes every path.');
 });
 
 test('parameters given many times, or many of them, are refused with at most a hundred faults', async () => {
