@@ -1,4 +1,5 @@
 import type { AppliedFields } from '../translator/translation.ts';
+import type { TravelUser } from '../translator/traveler.ts';
 import type { Identity, Origin, Outcome, Progress } from './identity.ts';
 import type { ListPage, ListQuery, ListScan, UserField, UserOrder } from './list-ports.ts';
 
@@ -51,7 +52,7 @@ export type IdentityChange =
 /** The outcome of an attempt that holds the lease `token`, and what is known of the identity that it was based on. */
 export interface LeasedOutcome {
   token: string;
-  before: { revision: number; travelId?: string | undefined };
+  before: { revision: number; travelId?: string | undefined; observed?: TravelUser | undefined };
   outcome: Outcome;
 }
 
@@ -226,7 +227,7 @@ export interface Leases {
     connection: string,
     id: string,
     token: string,
-    before: { revision: number; travelId?: string | undefined },
+    before: LeasedOutcome['before'],
     outcome: Outcome,
   ): Promise<'kept' | 'moved' | 'lost' | 'taken'>;
   /** Ends the lease without saving an outcome. */

@@ -1,4 +1,4 @@
-import { type Kysely, type QueryResult, sql } from 'kysely';
+import { type CompiledQuery, type Kysely, type QueryResult, sql } from 'kysely';
 import type { Identity } from '../provisioning/identity.ts';
 import type { Identities, IdentityChange, IdentityMatch, IdentityPage } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
@@ -8,14 +8,16 @@ import type { Dialect } from './dialect.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import { findForNewUser, findForWrite, MAX_WAITERS } from './identities-for-writes.ts';
 import {
+  identityInserts,
   insertIdentity,
   markEmailGivenUp,
+  onlyLeasedUpdate,
   releaseTraveler,
   unlinkTraveler,
   updateAndLease,
   updateIdentity,
 } from './identity-changes.ts';
-import { type IdentityRow, readColumnNames, toIdentity } from './identity-row.ts';
+import { type IdentityRow, identityColumnNames, readColumnNames, toIdentity } from './identity-row.ts';
 import { writeOutcome } from './leases.ts';
 import {
   identityList,
@@ -232,10 +234,11 @@ type CommitResult = Awaited<ReturnType<Identities['commit']>>;
  * another live identity has the userName.
  */
 export async function commitChanges(
-  { db, dialect, transaction, isDuplicate }: Database,
+  { db, dialect, transaction, batch, isDuplicate }: Database,
   scope: Scope,
   changes: IdentityChange[],
 ): Promise<CommitResult> {
+  const queries = batchOf(db, { scope, dialect }, changes);
   const apply = async (tx: Kysely<Tables>): Promise<CommitResult> => {
     let result: CommitResult = 'done';
     for (const change of changes) {
@@ -252,6 +255,7 @@ export async function commitChanges(
     return result;
   };
   try {
+    if (queries && (await batch(queries))[0]?.numAffectedRows === 1n) return 'done';
     return await transaction(apply, { commitIf: (result) => result !== 'stale' });
   } catch (error) {
     if (!isDuplicate(error)) throw error;
@@ -259,6 +263,29 @@ export async function commitChanges(
     // caller reads the identity again.
     return (await isNameTaken(db, scope, changes)) ? 'duplicate' : 'stale';
   }
+}
+
+/**
+ * Returns the statements of the most frequent changes, of which the first changes no row if the identity has changed since it was
+ * read: the insert of a user without a traveler, and an update that takes the lease. Returns undefined for all other changes.
+ */
+function batchOf(
+  db: Kysely<Tables>,
+  { scope, dialect }: { scope: Scope; dialect: Dialect },
+  [change, ...others]: IdentityChange[],
+): CompiledQuery<unknown>[] | undefined {
+  if (!change || others.length > 0 || !('identity' in change) || change.ended) return undefined;
+  const { identity, lease } = change;
+  if (change.kind === 'update') {
+    const update =
+      change.lease && onlyLeasedUpdate(db, { scope, dialect }, { identity, lease: change.lease });
+    return update && [update];
+  }
+  if (identity.travelId !== undefined) return undefined;
+  const inserts = identityInserts(db, scope, { identity, leased: lease && { dialect, lease } });
+  if (identity.creating === undefined) return inserts;
+  const email = caseFoldedKey(identity.creating);
+  return [...inserts, insertAgainIfEmailIsTaken.compile(db, { ...scope, id: identity.id, email })];
 }
 
 /** Applies one change. Returns false if the identity has changed since it was read. */
@@ -306,16 +333,36 @@ async function isReservedEmailTaken(
   return holder !== undefined;
 }
 
-const selectEmailHolder = compiledQuery((db, { account, key }: AccountKey) =>
-  db
-    .selectFrom('identity')
+const selectEmailHolder = compiledQuery((db, key: AccountKey) => emailHolder(db, key));
+
+function emailHolder(db: Kysely<Tables>, { account, key }: AccountKey) {
+  return db
+    .selectFrom('identity as holder')
     .select(sql.lit(1).as('one'))
-    .where('account', '=', account)
-    .where('travel_email_key', '=', key)
-    .where('claimed', '=', sql.lit(1))
-    .where('travel_id', 'is not', null)
-    .where('deleted_at', 'is', null)
-    .limit(sql.lit(1)),
+    .where('holder.account', '=', account)
+    .where('holder.travel_email_key', '=', key)
+    .where('holder.claimed', '=', sql.lit(1))
+    .where('holder.travel_id', 'is not', null)
+    .where('holder.deleted_at', 'is', null)
+    .limit(sql.lit(1));
+}
+
+/**
+ * Checks the same in a batch, which only an error rolls back: inserts the new identity a second time if a traveler has the address, and
+ * violates the primary key.
+ */
+const insertAgainIfEmailIsTaken = compiledQuery((db, key: IdentityKey & { email: string }) =>
+  db
+    .insertInto('identity')
+    .columns(identityColumnNames)
+    .expression((of) =>
+      of
+        .selectFrom('identity')
+        .select(identityColumnNames)
+        .where(inScope(key))
+        .where('id', '=', key.id)
+        .where((row) => row.exists(emailHolder(db, { account: key.account, key: key.email }))),
+    ),
 );
 
 /** Returns true if a live identity that these changes do not concern has one of their userNames. */

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ExpressionBuilder, Kysely } from 'kysely';
+import type { CompiledQuery, ExpressionBuilder, Kysely } from 'kysely';
 import type { Identity, Origin, Progress } from '../provisioning/identity.ts';
 import type { LeaseRequest } from '../provisioning/store-ports.ts';
-import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
+import { inScope, type Scope } from './connection-scopes.ts';
 import { deleteUnclaimedOf, removeFromGroups } from './delete-identities.ts';
 import { type Dialect, timeAfter } from './dialect.ts';
+import { emailKeyInserts, replaceEmailKeys } from './email-keys.ts';
 import {
   creatingColumns,
   desiredColumns,
@@ -17,27 +18,36 @@ import {
   writtenColumnNames,
   writtenStateNames,
 } from './identity-row.ts';
-import { type CountedIdentity, countIdentities, isLive } from './list-counters.ts';
-import { compiledInsert, compiledQuery, parseJson, pick, toJson } from './queries.ts';
+import { type CountedIdentity, counterUpdates, countIdentities, isLive } from './list-counters.ts';
+import { compiledQuery, parseJson, pick, toJson } from './queries.ts';
 import { emailKeys } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 
+interface NewIdentity {
+  identity: Identity;
+  leased: { dialect: Dialect; lease: LeaseRequest } | undefined;
+}
+
 /** Inserts an identity. If it is linked to a traveler, deletes the unclaimed identities of that traveler. */
-export async function insertIdentity(
-  tx: Kysely<Tables>,
-  scope: Scope,
-  { identity, leased }: { identity: Identity; leased: { dialect: Dialect; lease: LeaseRequest } | undefined },
-): Promise<void> {
-  const { id, claimed, travelId } = identity;
+export async function insertIdentity(tx: Kysely<Tables>, scope: Scope, created: NewIdentity): Promise<void> {
+  const { id, claimed, travelId } = created.identity;
   if (claimed && travelId !== undefined) await deleteUnclaimedOf(tx, { ...scope, travelId, keep: id });
+  for (const query of identityInserts(tx, scope, created)) await tx.executeQuery(query);
+}
+
+/** Returns the statements that insert an identity with its email keys, and count it. */
+export function identityInserts(
+  db: Kysely<Tables>,
+  scope: Scope,
+  { identity, leased }: NewIdentity,
+): CompiledQuery<unknown>[] {
   const row = toRow(identity, scope.account, writeTime(identity));
   const outcome = outcomeColumns(identity);
-  if (leased) {
-    const { token, ms, now } = leased.lease;
-    await leasedWrites(leased.dialect).insert(tx, outcome, { ...row, token, ms, now });
-  } else await insertIdentityRow(tx, outcome, row);
-  await countIdentities(tx, scope, [{ now: row }]);
-  await insertEmailKeys(tx, scope, [identity]);
+  const insert = leased
+    ? leasedWrites(leased.dialect).insert.compile(db, outcome, { ...row, ...leaseValues(leased.lease) })
+    : insertIdentityRow.compile(db, outcome, row);
+  const emails = emailKeyInserts(db, scope, [identity]);
+  return [insert, ...counterUpdates(db, scope, [{ now: row }]), ...emails];
 }
 
 const insertIdentityRow = compiledQuery((db, placeholders: IdentityTable) =>
@@ -117,31 +127,71 @@ function leaseColumns(dialect: Dialect, { token, ms, now }: LeaseRequest) {
   return { lease_token: token, lease_until: timeAfter(dialect.now(now), ms) };
 }
 
+interface LeasedUpdate {
+  identity: Identity;
+  lease: LeaseRequest & { before: Identity; progress: Progress };
+}
+
+interface LeasedScope {
+  scope: Scope;
+  dialect: Dialect;
+}
+
 /**
  * Writes the IdP's columns of an identity, takes its lease and saves the progress of the attempt that begins. Returns
  * false if the stored identity has changed since it was read, or has a lease.
  */
 export async function updateAndLease(
   tx: Kysely<Tables>,
-  { scope, dialect }: { scope: Scope; dialect: Dialect },
-  { identity, lease }: { identity: Identity; lease: LeaseRequest & { before: Identity; progress: Progress } },
+  { scope, dialect }: LeasedScope,
+  { identity, lease }: LeasedUpdate,
 ): Promise<boolean> {
-  const { id } = identity;
-  const { token, ms, now, before } = lease;
-  const columns = writtenColumns(identity);
-  const { progress, check_at } = progressColumns(lease.progress);
-  const { update, updateState } = leasedWrites(dialect);
-  const write = hasSameKeys(identity, before) ? updateState : update;
-  const values = { ...scope, id, known: before.revision, progress, check_at, token, ms, now };
-  const written = await write(tx, columns, { ...values, writtenAt: writeTime(identity) });
+  const written = await tx.executeQuery(leasedUpdate(tx, { scope, dialect }, { identity, lease }));
   if (written.numAffectedRows !== 1n) return false;
-  if (!isDeepStrictEqual(emailKeys(identity.desired), emailKeys(before.desired)))
-    await replaceEmailKeys(tx, scope, identity);
+  const { before } = lease;
+  if (!hasSameEmails(identity, before)) await replaceEmailKeys(tx, scope, identity);
   await updateCountersAndGroups(tx, scope, {
-    ...{ id, lastModified: identity.lastModified, now: columns },
-    before: { active: before.desired.active === true ? 1 : 0, deleted_at: before.deletedAt ?? null },
+    ...pick(identity, ['id', 'lastModified']),
+    before: countedIdentity(before),
+    now: countedIdentity(identity),
   });
   return true;
+}
+
+/** Returns the only statement of `updateAndLease`, or undefined if the write also changes addresses, counters or groups. */
+export function onlyLeasedUpdate(
+  db: Kysely<Tables>,
+  scope: LeasedScope,
+  update: LeasedUpdate,
+): CompiledQuery<unknown> | undefined {
+  const { identity, lease } = update;
+  const isAlone = hasSameKeys(identity, lease.before) && hasSameEmails(identity, lease.before);
+  return isAlone ? leasedUpdate(db, scope, update) : undefined;
+}
+
+function leasedUpdate(
+  db: Kysely<Tables>,
+  { scope, dialect }: LeasedScope,
+  { identity, lease }: LeasedUpdate,
+): CompiledQuery<unknown> {
+  const { update, updateState } = leasedWrites(dialect);
+  const write = hasSameKeys(identity, lease.before) ? updateState : update;
+  return write.compile(db, writtenColumns(identity), {
+    ...{ ...scope, id: identity.id, known: lease.before.revision, writtenAt: writeTime(identity) },
+    ...{ ...progressColumns(lease.progress), ...leaseValues(lease) },
+  });
+}
+
+function leaseValues({ token, ms, now }: LeaseRequest): LeaseRequest {
+  return { token, ms, now };
+}
+
+function countedIdentity({ desired, deletedAt }: Identity): CountedIdentity {
+  return { active: desired.active === true ? 1 : 0, deleted_at: deletedAt ?? null };
+}
+
+function hasSameEmails(identity: Identity, before: Identity): boolean {
+  return isDeepStrictEqual(emailKeys(identity.desired), emailKeys(before.desired));
 }
 
 /** True if two states of a claimed identity have the same columns that identities are found by. */
@@ -343,34 +393,3 @@ export async function markEmailGivenUp(tx: Kysely<Tables>, { id, ...scope }: Ide
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
-
-interface EmailOwner {
-  id: string;
-  desired: Parameters<typeof emailKeys>[0];
-}
-
-/** Inserts the email keys of new identities. */
-export async function insertEmailKeys(tx: Kysely<Tables>, scope: Scope, owners: EmailOwner[]): Promise<void> {
-  const rows = owners.flatMap(({ id, desired }) =>
-    emailKeys(desired).map((key) => ({ ...scopeColumns(scope), identity_id: id, email_key: key })),
-  );
-  await insertEmailRows(tx, rows);
-}
-
-/** Replaces the email keys of an identity, if they have changed. */
-export async function replaceEmailKeys(tx: Kysely<Tables>, scope: Scope, owner: EmailOwner): Promise<void> {
-  const { rows } = await selectEmailKeys(tx, { ...scope, id: owner.id });
-  const before = rows.map((row) => row.email_key);
-  const after = new Set(emailKeys(owner.desired));
-  if (before.length === after.size && before.every((key) => after.has(key))) return;
-  await tx.deleteFrom('identity_email').where(inScope(scope)).where('identity_id', '=', owner.id).execute();
-  await insertEmailKeys(tx, scope, [owner]);
-}
-
-const insertEmailRows = compiledInsert((db, rows: Tables['identity_email'][]) =>
-  db.insertInto('identity_email').values(rows),
-);
-
-const selectEmailKeys = compiledQuery((db, key: IdentityKey) =>
-  db.selectFrom('identity_email').select('email_key').where(inScope(key)).where('identity_id', '=', key.id),
-);

@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import { type CompiledQuery, type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { Outcome } from '../provisioning/identity.ts';
 import type { Announcement, LeasedOutcome, Leases } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
@@ -124,11 +124,14 @@ export interface LeaseHolder extends Scope {
  * written the others meanwhile, the identity stays dirty. Results: see `Leases.finish`.
  */
 async function saveOutcome(
-  { transaction, isDuplicate }: Database,
+  { db, batch, transaction, isDuplicate }: Database,
   key: IdentityKey,
   ended: LeasedOutcome,
 ): Promise<'kept' | 'moved' | 'lost' | 'taken'> {
   try {
+    const [written] = await batch([outcomeUpdate(db, key, ended)], { durable: false });
+    const [row] = written?.rows ?? [];
+    if (row) return comparedTo(ended.before, row);
     const commitIf = (saved: string) => saved === 'kept' || saved === 'moved';
     return await transaction((tx) => writeOutcome(tx, key, ended), { durable: false, commitIf });
   } catch (error) {
@@ -136,6 +139,23 @@ async function saveOutcome(
     if (isDuplicate(error)) return 'taken';
     throw error;
   }
+}
+
+/**
+ * Returns the statement that saves an outcome alone. It changes no row if that takes more than one statement, or if the lease is lost.
+ */
+function outcomeUpdate(
+  db: Kysely<Tables>,
+  key: IdentityKey,
+  { token, before, outcome }: LeasedOutcome,
+): CompiledQuery<{ revision: number }> {
+  const columns = outcomeColumns(outcome);
+  const holder = { ...key, token, known: before.revision };
+  if (hasSameKeys(before, columns)) return updateOutcomeOnly.compile(db, columns, holder);
+  const { travelId, linkedAt } = outcome;
+  const ifWithoutRivals = travelId !== undefined && travelId !== before.travelId;
+  const update = updateOutcome({ isLinked: linkedAt !== undefined, ifWithoutRivals });
+  return update.compile(db, columns, { ...holder, linkedAt: linkedAt ?? 0 });
 }
 
 /** Saves the outcome in the transaction of the caller, in which nothing may follow the result `lost`. */
@@ -148,8 +168,12 @@ export async function writeOutcome(
   if (outcome.travelId !== undefined && outcome.travelId !== before.travelId)
     await deleteUnclaimedOf(tx, { ...holder, travelId: outcome.travelId, keep: holder.id });
   const written = await updateWithOutcome(tx, holder, { before, outcome });
-  if (!written) return 'lost';
-  return written.revision === before.revision + 1 ? 'kept' : 'moved';
+  return written ? comparedTo(before, written) : 'lost';
+}
+
+/** Returns whether the identity has been written since it was read. */
+function comparedTo(before: LeasedOutcome['before'], { revision }: { revision: number }): 'kept' | 'moved' {
+  return revision === before.revision + 1 ? 'kept' : 'moved';
 }
 
 async function updateWithOutcome(
@@ -159,21 +183,22 @@ async function updateWithOutcome(
 ): Promise<{ revision: number } | undefined> {
   const columns = outcomeColumns(outcome);
   const key = { ...holder, known: before.revision };
-  const { travel_id, travel_email_key } = columns;
-  const isLinked = travel_id !== null && travel_id === before.travelId && travel_email_key !== null;
-  if (isLinked && columns.check_at === 0 && hasNoKeys(columns)) {
+  if (hasSameKeys(before, columns)) {
     const [kept] = (await updateOutcomeOnly(tx, columns, key)).rows;
     if (kept) return kept;
   }
   const { linkedAt } = outcome;
-  const update = updateOutcome({ isLinked: linkedAt !== undefined });
+  const update = updateOutcome({ isLinked: linkedAt !== undefined, ifWithoutRivals: false });
   const [row] = (await update(tx, columns, { ...key, linkedAt: linkedAt ?? 0 })).rows;
   return row;
 }
 
-/** True if the outcome has nothing that identities are found by, apart from the traveler and its address. */
-function hasNoKeys({ creating_key, waiting_for, hold_cause }: Columns): boolean {
-  return creating_key === null && waiting_for === null && hold_cause === null;
+/** True if the traveler and its address have not changed, and identities are found by nothing else of the outcome. */
+function hasSameKeys({ travelId, observed }: LeasedOutcome['before'], columns: Columns): boolean {
+  const { travel_id, travel_email_key, check_at, creating_key, waiting_for, hold_cause } = columns;
+  if (travel_id === null || travel_id !== travelId || !observed) return false;
+  const hasNoKeys = creating_key === null && waiting_for === null && hold_cause === null;
+  return hasNoKeys && check_at === 0 && travel_email_key === caseFoldedKey(observed.email);
 }
 
 /**
@@ -213,9 +238,15 @@ type Columns = ReturnType<typeof outcomeColumns>;
 
 type OutcomeValues = LeaseHolder & Columns & { known: number; linkedAt: number };
 
-/** `isLinked`: the attempt has linked the traveler, which counts as seen by an import that has begun before. */
+interface OutcomeShape {
+  /** The attempt has linked the traveler, which counts as seen by an import that has begun before. */
+  isLinked: boolean;
+  /** Nothing is saved if unclaimed identities of the traveler must be deleted. */
+  ifWithoutRivals: boolean;
+}
+
 const updateOutcome = compiledQueryVariants(
-  ({ isLinked }: { isLinked: boolean }) =>
+  ({ isLinked, ifWithoutRivals }: OutcomeShape) =>
     (db, placeholders: OutcomeValues) =>
       db
         .updateTable('identity')
@@ -226,8 +257,20 @@ const updateOutcome = compiledQueryVariants(
         .where(inScope(placeholders))
         .where('id', '=', placeholders.id)
         .where('lease_token', '=', placeholders.token)
+        .$if(ifWithoutRivals, (query) =>
+          query.where((row) => row.not(row.exists(unclaimedOf(db, placeholders)))),
+        )
         .returning('revision'),
 );
+
+function unclaimedOf(db: Kysely<Tables>, { account, travel_id }: OutcomeValues) {
+  return db
+    .selectFrom('identity as rival')
+    .select(sql.lit(1).as('one'))
+    .where('rival.account', '=', account)
+    .where('rival.travel_id', '=', travel_id)
+    .where('rival.claimed', '=', sql.lit(0));
+}
 
 function valuesOfOutcome(row: ExpressionBuilder<Tables, 'identity'>, placeholders: OutcomeValues) {
   const { known, state, next_attempt_at, observed, travel_email_key } = placeholders;

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import { compiledQuery, pick } from './queries.ts';
 import type { Tables } from './tables.ts';
@@ -31,6 +31,15 @@ export async function countIdentities(
   scope: Scope,
   changes: CountedChange[],
 ): Promise<void> {
+  for (const query of counterUpdates(tx, scope, changes)) await tx.executeQuery(query);
+}
+
+/** Returns the statements that update the counters of identities. */
+export function counterUpdates(
+  db: Kysely<Tables>,
+  scope: Scope,
+  changes: CountedChange[],
+): CompiledQuery<unknown>[] {
   const difference = (counts: (identity: CountedIdentity) => boolean) =>
     changes.reduce(
       (sum, { before, now }) => sum + (now && counts(now) ? 1 : 0) - (before && counts(before) ? 1 : 0),
@@ -38,9 +47,11 @@ export async function countIdentities(
     );
   const count = difference(isLive);
   const active = difference((identity) => isLive(identity) && identity.active === 1);
-  await addToCounter(tx, scope, { kind: 'live', count, active });
   const dead = difference((identity) => !isLive(identity));
-  await addToCounter(tx, scope, { kind: 'dead', count: dead, active: 0 });
+  return [
+    ...counterUpdate(db, scope, { kind: 'live', count, active }),
+    ...counterUpdate(db, scope, { kind: 'dead', count: dead, active: 0 }),
+  ];
 }
 
 /** True for a live identity, false for a tombstone. */
@@ -49,18 +60,20 @@ export function isLive({ deleted_at }: Pick<CountedIdentity, 'deleted_at'>): boo
 }
 
 /** Updates the counter of groups. Must run in the transaction that inserts or deletes them. */
-export function countGroups(tx: Kysely<Tables>, scope: Scope, difference: number): Promise<void> {
-  return addToCounter(tx, scope, { kind: 'group', count: difference, active: 0 });
+export async function countGroups(tx: Kysely<Tables>, scope: Scope, difference: number): Promise<void> {
+  const queries = counterUpdate(tx, scope, { kind: 'group', count: difference, active: 0 });
+  for (const query of queries) await tx.executeQuery(query);
 }
 
-async function addToCounter(
-  tx: Kysely<Tables>,
+/** Returns the statement that changes a counter, or none if nothing changes. */
+function counterUpdate(
+  db: Kysely<Tables>,
   scope: Scope,
   change: Pick<CounterRow, 'kind' | 'count' | 'active'>,
-): Promise<void> {
-  if (change.count === 0 && change.active === 0) return;
+): CompiledQuery<unknown>[] {
+  if (change.count === 0 && change.active === 0) return [];
   lastSlot = (lastSlot + 1) % SLOTS;
-  await upsertCounter(tx, change, { ...scopeColumns(scope), slot: lastSlot });
+  return [upsertCounter.compile(db, change, { ...scopeColumns(scope), slot: lastSlot })];
 }
 
 const upsertCounter = compiledQuery((db, placeholders: CounterRow) =>

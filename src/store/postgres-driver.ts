@@ -28,8 +28,13 @@ interface DriverOptions {
   durable: boolean;
 }
 
-/** Creates a Kysely whose transactions begin in the message of their first statement. */
-export function createKysely(options: DriverOptions): Kysely<Tables> {
+/** A Kysely whose transactions begin in the message of their first statement, and what runs a batch in one message. */
+interface Sessions {
+  db: Kysely<Tables>;
+  batch<Row>(queries: readonly CompiledQuery<Row>[]): Promise<QueryResult<Row>[]>;
+}
+
+export function createSessions(options: DriverOptions): Sessions {
   const driver = new PostgresDriver(options);
   const dialect = {
     createDriver: () => driver,
@@ -37,7 +42,11 @@ export function createKysely(options: DriverOptions): Kysely<Tables> {
     createAdapter: () => new RowLockAdapter(),
     createIntrospector: (db: Kysely<unknown>): DatabaseIntrospector => new PostgresIntrospector(db),
   };
-  return new Kysely<Tables>({ config: { dialect }, dialect, driver, executor: new DirectExecutor(driver) });
+  const executor = new DirectExecutor(driver);
+  return {
+    db: new Kysely<Tables>({ config: { dialect }, dialect, driver, executor }),
+    batch: (queries) => driver.withConnection((connection) => connection.executeBatch(queries)),
+  };
 }
 
 /**
@@ -52,13 +61,8 @@ class DirectExecutor extends DefaultQueryExecutor {
     this.#driver = driver;
   }
 
-  override async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    const connection = await this.#driver.acquireConnection();
-    try {
-      return await connection.executeQuery<Row>(query);
-    } finally {
-      connection.release();
-    }
+  override executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    return this.#driver.withConnection((connection) => connection.executeQuery<Row>(query));
   }
 }
 
@@ -89,6 +93,15 @@ class PostgresDriver implements Driver {
       return new PostgresConnection(await this.#options.pool.connect(), this.#options);
     } catch (error) {
       throw this.#options.translate(error);
+    }
+  }
+
+  async withConnection<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
+    const connection = await this.acquireConnection();
+    try {
+      return await work(connection);
+    } finally {
+      connection.release();
     }
   }
 
@@ -130,25 +143,33 @@ class PostgresConnection implements DatabaseConnection {
 
   async commit(): Promise<void> {
     if (this.#transaction === 'unsent') return;
-    const { command } = await this.#execute(this.#statement('commit'));
+    const [committed] = await this.#execute([this.#statement('commit')]);
     // PostgreSQL answers a commit without an error if a statement of the transaction has failed before.
-    if (command !== 'COMMIT')
+    if (committed?.command !== 'COMMIT')
       throw new Error('The transaction was rolled back, because one of its statements had failed.');
   }
 
   async rollBack(): Promise<void> {
     if (this.#transaction === 'unsent') return;
     // The caller gets the error that led to the rollback. A connection that cannot roll back is not used again.
-    await this.#execute(this.#statement('rollback')).catch(() => {
+    await this.#execute([this.#statement('rollback')]).catch(() => {
       this.#isBroken = true;
     });
   }
 
   async executeQuery<Row>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const { command, count, rows } = await this.#execute(this.#statement(text, parameters));
-    // The type of the rows follows from the query.
-    const result = { rows: rows as Row[] };
-    return changing.has(command) ? { ...result, numAffectedRows: BigInt(count) } : result;
+    const beginning = this.#transaction === 'unsent' ? this.#beginning() : [];
+    if (beginning.length > 0) this.#transaction = 'open';
+    const results = await this.#execute([...beginning, this.#statement(text, parameters)]);
+    return toQueryResult<Row>(results.at(-1));
+  }
+
+  /** Executes statements in a transaction of their own, which the end of the message commits. */
+  async executeBatch<Row>(queries: readonly CompiledQuery<Row>[]): Promise<QueryResult<Row>[]> {
+    const beginning = this.#options.durable ? [] : [this.#statement(ASYNCHRONOUS_COMMIT)];
+    const statements = queries.map(({ sql: text, parameters }) => this.#statement(text, parameters));
+    const results = await this.#execute([...beginning, ...statements]);
+    return results.slice(beginning.length).map(toQueryResult<Row>);
   }
 
   // biome-ignore lint/correctness/useYield: Kysely requires the method, and no query is streamed.
@@ -164,24 +185,21 @@ class PostgresConnection implements DatabaseConnection {
     return { text, name: this.#options.names.nameOf(text) ?? '', values: parameters.map(toParameter) };
   }
 
-  /** Returns the statements that begin the transaction, unless they have been sent. */
+  /** Returns the statements that begin a transaction. */
   #beginning(): Statement[] {
-    if (this.#transaction !== 'unsent') return [];
-    this.#transaction = 'open';
     const begin = this.#statement('begin');
-    return this.#options.durable ? [begin] : [begin, this.#statement('set local synchronous_commit = off')];
+    return this.#options.durable ? [begin] : [begin, this.#statement(ASYNCHRONOUS_COMMIT)];
   }
 
-  async #execute(statement: Statement): Promise<StatementResult> {
-    const before = this.#beginning();
+  async #execute(statements: Statement[]): Promise<StatementResult[]> {
     try {
-      const results = await this.#send([...before, statement]);
-      return results[before.length] ?? { command: '', count: 0, rows: [] };
+      return await this.#send(statements);
     } catch (cause) {
       if (this.#transaction !== 'failed' && this.#options.names.isNameFault(cause)) {
-        // The statement has not run. Its name stays taken on this connection, so the connection is given up.
+        // Nothing has run. The name stays taken on this connection, so the connection is given up.
         this.#isBroken = true;
-        if (this.#transaction === 'none') return this.#execute({ ...statement, name: '' });
+        if (this.#transaction === 'none')
+          return this.#execute(statements.map((statement) => ({ ...statement, name: '' })));
       }
       if (this.#transaction !== 'none') this.#transaction = 'failed';
       const error = this.#options.translate(cause);
@@ -197,6 +215,16 @@ class PostgresConnection implements DatabaseConnection {
       this.#client.query(new StatementBatch(statements, this.#options.parserOf, settle));
     });
   }
+}
+
+/** Keeps the commit of the transaction from waiting for the disk. `set local` warns unless a BEGIN has been executed. */
+const ASYNCHRONOUS_COMMIT = "select set_config('synchronous_commit', 'off', true)";
+
+function toQueryResult<Row>(result: StatementResult | undefined): QueryResult<Row> {
+  // The type of the rows follows from the query.
+  const rows = (result?.rows ?? []) as Row[];
+  if (!result || !changing.has(result.command)) return { rows };
+  return { rows, numAffectedRows: BigInt(result.count) };
 }
 
 /**

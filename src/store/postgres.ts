@@ -3,10 +3,10 @@ import { types } from 'node:util';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import pg from 'pg';
 import { readScopes } from './connection-scopes.ts';
-import type { Database, TransactionOptions } from './database.ts';
+import type { Database } from './database.ts';
 import { type DatabaseClock, type Dialect, postgres } from './dialect.ts';
 import { migrate, UnknownSchema } from './migrate.ts';
-import { createKysely } from './postgres-driver.ts';
+import { createSessions } from './postgres-driver.ts';
 import { StatementNames } from './statement-names.ts';
 import type { Tables } from './tables.ts';
 import { StoreUnavailable } from './unavailable.ts';
@@ -34,14 +34,18 @@ export async function openPostgres(
     return unavailable ?? error;
   };
   const names = new StatementNames();
-  const db = createKysely({ pool, translate, names, parserOf, durable: true });
-  const relaxed = createKysely({ pool, translate, names, parserOf, durable: false });
+  const sessions = createSessions({ pool, translate, names, parserOf, durable: true });
+  const relaxed = createSessions({ pool, translate, names, parserOf, durable: false });
+  const { db } = sessions;
   try {
     await migrateOnce(db, url, dialect);
     const scopes = await readScopes(db);
     return {
       ...{ db, dialect, scopes },
-      transaction: (work, options) => runTransaction({ db, relaxed, dialect }, work, options),
+      transaction: (work, { durable = true, commitIf = () => true } = {}) =>
+        withRetries(dialect, () => commitOrRollBack((durable ? sessions : relaxed).db, work, commitIf)),
+      batch: (queries, { durable = true } = {}) =>
+        withRetries(dialect, () => (durable ? sessions : relaxed).batch(queries)),
       scopeOf: (connection) => scopes.of(connection),
       isDuplicate: dialect.isDuplicate,
       onUnavailable: (listener) => void listeners.push(listener),
@@ -109,22 +113,11 @@ function parserOf(type: number): (text: string) => unknown {
 /** How often a transaction is run before it is given up because of concurrent ones. */
 const ATTEMPTS = 10;
 
-interface TransactionDeps {
-  db: Kysely<Tables>;
-  /** Its commits do not wait for the disk. */
-  relaxed: Kysely<Tables>;
-  dialect: Dialect;
-}
-
 /** Runs a transaction, and runs it again if it lost against a concurrent one. */
-async function runTransaction<T>(
-  { db, relaxed, dialect }: TransactionDeps,
-  work: (tx: Transaction<Tables>) => Promise<T>,
-  { durable = true, commitIf = () => true }: TransactionOptions<T> = {},
-): Promise<T> {
+async function withRetries<T>(dialect: Dialect, run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await commitOrRollBack(durable ? db : relaxed, work, commitIf);
+      return await run();
     } catch (error) {
       if (!dialect.isRetryable(error)) throw error;
       if (attempt === ATTEMPTS)

@@ -26,6 +26,13 @@ interface RunQuery<Values, Row> {
     values: Part,
     others: Omit<Values, keyof Part>,
   ): Promise<QueryResult<Row>>;
+  /** Returns the query with these values, for a batch. */
+  compile(db: Kysely<Tables>, values: Values): CompiledQuery<Row>;
+  compile<Part extends Partial<Values>>(
+    db: Kysely<Tables>,
+    values: Part,
+    others: Omit<Values, keyof Part>,
+  ): CompiledQuery<Row>;
 }
 
 /**
@@ -37,7 +44,7 @@ export function compiledQuery<Values extends Record<keyof Values, Value>, Row>(
 ): RunQuery<Values, Row> {
   const placeholders = new Proxy({}, { get: (_target, name) => new Placeholder(name) }) as Values;
   const built = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
-  return (db: Kysely<Tables>, values: Partial<Values>, others: object = {}) => {
+  const compile = (db: Kysely<Tables>, values: Partial<Values>, others: object = {}): CompiledQuery<Row> => {
     const { adapter, plugins } = db.getExecutor();
     // Plugins change the compiled query, so a query on a connection with plugins is not cached.
     const known = plugins.length === 0 ? built.get(adapter) : undefined;
@@ -48,8 +55,11 @@ export function compiledQuery<Values extends Record<keyof Values, Value>, Row>(
     const parameters = compiled.parameters.map((value) =>
       value instanceof Placeholder ? readValue(value.name as keyof Values) : value,
     );
-    return db.executeQuery<Row>({ ...compiled, parameters });
+    return { ...compiled, parameters };
   };
+  const execute = (db: Kysely<Tables>, values: Partial<Values>, others?: object) =>
+    db.executeQuery(compile(db, values, others));
+  return Object.assign(execute, { compile });
 }
 
 /**
@@ -71,6 +81,13 @@ export function compiledQueryVariants<Shape extends object, Values extends Recor
 /** The numbers of rows of one INSERT statement. Few, so that few statements are compiled. */
 const INSERT_SIZES = [50, 10, 5, 4, 3, 2, 1];
 
+/** A function that inserts rows. */
+interface CompiledInsert<Row, Returned> {
+  (db: Kysely<Tables>, rows: readonly Row[]): Promise<Returned[]>;
+  /** Returns the statements that insert the rows, for a batch. */
+  compile(db: Kysely<Tables>, rows: readonly Row[]): CompiledQuery<Returned>[];
+}
+
 /**
  * Returns a function that inserts any number of rows by statements that are compiled once for each size, and returns
  * what they return. All rows must have the same columns in the same order, and the parameters of the statement must be
@@ -78,9 +95,9 @@ const INSERT_SIZES = [50, 10, 5, 4, 3, 2, 1];
  */
 export function compiledInsert<Row extends object, Returned>(
   build: (db: Kysely<Tables>, rows: Row[]) => Compilable<Returned>,
-): (db: Kysely<Tables>, rows: readonly Row[]) => Promise<Returned[]> {
+): CompiledInsert<Row, Returned> {
   const built = new WeakMap<DialectAdapter, Map<number, CompiledQuery<Returned>>>();
-  const compile = (db: Kysely<Tables>, rows: Row[]): CompiledQuery<Returned> => {
+  const compileOne = (db: Kysely<Tables>, rows: Row[]): CompiledQuery<Returned> => {
     const { adapter, plugins } = db.getExecutor();
     // Plugins change the compiled query, so a query on a connection with plugins is not cached.
     if (plugins.length > 0) return build(db, rows).compile();
@@ -90,8 +107,8 @@ export function compiledInsert<Row extends object, Returned>(
     known.set(rows.length, compiled);
     return compiled;
   };
-  return async (db, rows) => {
-    const returned: Returned[] = [];
+  const compile = (db: Kysely<Tables>, rows: readonly Row[]): CompiledQuery<Returned>[] => {
+    const queries: CompiledQuery<Returned>[] = [];
     let start = 0;
     for (const size of INSERT_SIZES) {
       for (; rows.length - start >= size; start += size) {
@@ -99,11 +116,17 @@ export function compiledInsert<Row extends object, Returned>(
         const parameters: unknown[] = [];
         // `flatMap` takes about eight times as long.
         for (const row of some) parameters.push(...Object.values(row));
-        returned.push(...(await db.executeQuery<Returned>({ ...compile(db, some), parameters })).rows);
+        queries.push({ ...compileOne(db, some), parameters });
       }
     }
+    return queries;
+  };
+  const execute = async (db: Kysely<Tables>, rows: readonly Row[]) => {
+    const returned: Returned[] = [];
+    for (const query of compile(db, rows)) returned.push(...(await db.executeQuery(query)).rows);
     return returned;
   };
+  return Object.assign(execute, { compile });
 }
 
 /** Returns an object with these members only. Works for values and for placeholders. */

@@ -40,10 +40,17 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
     });
     const { db } = open;
     const scopes = await readScopes(db);
+    const transaction = new GroupCommit(open).run;
     return {
       db,
       dialect: sqlite,
-      transaction: new GroupCommit(open).run,
+      transaction,
+      batch: (queries, options) =>
+        transaction(async (tx) => {
+          const results = [];
+          for (const query of queries) results.push(await tx.executeQuery(query));
+          return results;
+        }, options),
       scopes,
       scopeOf: (connection) => scopes.of(connection),
       isDuplicate: sqlite.isDuplicate,

@@ -70,6 +70,37 @@ describe('the store', () => {
     await expect(database.ping()).rejects.toThrow();
   });
 
+  it('runs the statements of a batch in order, and returns their results', async () => {
+    const { db, batch } = await open();
+    const read = sql<{ id: string }>`select id from connection order by id`.compile(db);
+    const replace = ['a', 'b'].flatMap((id) => [
+      sql<{ id: string }>`delete from connection where id = ${id}`.compile(db),
+      sql<{ id: string }>`insert into connection (id, account) values (${id}, 'x')`.compile(db),
+    ]);
+    for (let round = 0; round < 12; round += 1) {
+      const [deleted, inserted, ...others] = await batch([...replace.slice(0, 2), read], {
+        durable: round > 5,
+      });
+      expect(deleted?.numAffectedRows).toBe(round === 0 ? 0n : 1n);
+      expect(inserted?.numAffectedRows).toBe(1n);
+      expect(others.map(({ rows }) => rows)).toEqual([[{ id: 'a' }]]);
+    }
+    await batch(replace.slice(2));
+    expect((await db.executeQuery(read)).rows).toEqual([{ id: 'a' }, { id: 'b' }]);
+  });
+
+  it('stores nothing of a batch of which a statement fails, and goes on', async () => {
+    const { db, batch, isDuplicate } = await open();
+    const insert = (id: string) => sql`insert into connection (id, account) values (${id}, 'x')`.compile(db);
+    for (let round = 0; round < 12; round += 1) {
+      const failing = await Promise.allSettled([batch([insert('a'), insert('b'), insert('a')])]);
+      expect(failing.map((one) => one.status === 'rejected' && isDuplicate(one.reason))).toEqual([true]);
+      expect(await db.selectFrom('connection').select('id').execute()).toEqual([]);
+    }
+    await batch([insert('a')]);
+    expect(await db.selectFrom('connection').select('id').execute()).toEqual([{ id: 'a' }]);
+  });
+
   it('recognizes unique violations, and no other errors, as duplicates', async () => {
     const { db, isDuplicate } = await open();
     const insert = (id: string | null) =>

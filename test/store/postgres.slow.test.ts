@@ -208,6 +208,30 @@ test('a statement that a pooler or a change of the schema has made unknown is ru
   expect(await database.transaction((tx) => tx.selectFrom('connection').selectAll().execute())).toEqual([]);
 });
 
+test('a batch with statements that a pooler has made unknown is run again without their names', async () => {
+  const database = await open(server.url(await newDatabase()), { connections: 1 });
+  const insert = sql`insert into connection (id, account) values ('a', 'b') on conflict do nothing`;
+  const read = sql`select id from connection`;
+  const run = () => database.batch([insert.compile(database.db), read.compile(database.db)]);
+  for (let uses = 0; uses < 20; uses += 1) await run();
+  await sql`deallocate all`.execute(database.db);
+  expect((await run()).at(1)?.rows).toEqual([{ id: 'a' }]);
+});
+
+test('only the commit of a transaction or batch that is not durable does not wait for the disk', async () => {
+  const database = await open(server.url(await newDatabase()), { connections: 1 });
+  const show = sql<{ synchronous_commit: string }>`show synchronous_commit`;
+  const modeOf = (rows: { synchronous_commit: string }[] = []) => rows[0]?.synchronous_commit;
+  for (const durable of [true, false, true]) {
+    const mode = durable ? 'on' : 'off';
+    const [shown] = await database.batch([show.compile(database.db)], { durable });
+    expect(modeOf(shown?.rows)).toBe(mode);
+    const { rows } = await database.transaction((tx) => show.execute(tx), { durable });
+    expect(modeOf(rows)).toBe(mode);
+    expect(modeOf((await show.execute(database.db)).rows)).toBe('on');
+  }
+});
+
 /** Forwards connections to the server. `cutAt` closes a connection once the client has sent this text. */
 async function cuttingProxy(): Promise<{
   url(database: string): string;

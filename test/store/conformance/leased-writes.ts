@@ -30,6 +30,20 @@ export function describeLeasedWrites(open: OpenDatabase): void {
       expect(await leases.finish('okta', 'a', 'k', { revision: 1 }, outcome)).toBe('kept');
     });
 
+    it('is stale if a traveler of the account has the reserved address meanwhile, and nothing of it is stored', async () => {
+      const { add, identities } = await fixture(open);
+      const holder = { connection: 'entra', travelId: 't1', observed: traveler('t1', 'A@x') };
+      await add(person('holder', holder));
+      const identity = person('a', { creating: 'a@x' });
+      expect(await identities.commit('okta', [{ kind: 'insert', identity, lease }])).toBe('stale');
+      expect(await identities.commit('okta', [{ kind: 'insert', identity }])).toBe('stale');
+      expect(await identities.findById('okta', 'a')).toBeUndefined();
+      expect(await identities.find('okta', { by: 'email', value: 'a@corp.example' })).toEqual([]);
+      expect((await identities.findPage('okta', 0, 0)).total).toBe(0);
+      const other = person('a', { creating: 'b@x' });
+      expect(await identities.commit('okta', [{ kind: 'insert', identity: other, lease }])).toBe('done');
+    });
+
     it('updates what the IdP decides, announces a call and raises the revision', async () => {
       const { add, identities, leases, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
