@@ -1,11 +1,21 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createToken } from '../../src/cli/credentials.ts';
 import { doctor } from '../../src/cli/doctor.ts';
 import { makeSampleCompany } from '../../src/cli/travel-service.ts';
+import { readSettings } from '../../src/config/settings.ts';
+import { runDoctor } from '../../src/server/doctor.ts';
+import { ensureConnection } from '../../src/store/connections.ts';
+import { scimTokens } from '../../src/store/credentials.ts';
+import { openDatabase } from '../../src/store/open-database.ts';
+import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { type Answerer, type TravelServer, travelServer } from '../adapter/travel-server.ts';
+import { type CertificateFiles, certificateFiles } from '../fixtures/certificate.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { startService } from '../fixtures/service.ts';
 import { recordedShell } from '../fixtures/shell.ts';
+import { NOW, person } from '../fixtures/store.ts';
 import { describeOnSqlite } from '../fixtures/test-database.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -62,6 +72,135 @@ test('a token that ends soon is a warning with the command that makes another', 
   expect(code).toBe(0);
   expect(lineOf(lines, 'tokens')).toMatch(
     /^warning {2}tokens: the token "okta" of the connection default ends on \S+\. Run: npx jetbridge tokens create --connection default$/,
+  );
+});
+
+test('a token that has ended and a connection that no credential opens are told', async () => {
+  const shell = await recordedShell(data);
+  await makeSampleCompany(shell, { users: 1, trips: 0, seed: 1 });
+  const database = await openDatabase(readSettings(shell.environment, shell.home), { exclusive: false });
+  await ensureConnection(database, { id: 'default', account: 'embedded' });
+  const times = { createdAt: 0, expiresAt: Date.now() - 1 };
+  await scimTokens(database).create({ id: 't1', name: 'old', connection: 'default', hash: 'h', ...times });
+  await database.close();
+  const { code, lines } = await examine();
+  expect(code).toBe(1);
+  expect(lineOf(lines, 'tokens')).toMatch(
+    /^fault .*no valid credential opens the connection default\. Run: npx jetbridge tokens create/,
+  );
+});
+
+describe('the certificate', () => {
+  let files: CertificateFiles;
+  afterEach(() => files.remove());
+
+  async function certificateLine(wanted: { from?: number; to?: number }) {
+    files = await certificateFiles(wanted);
+    const { lines } = await examine({ TLS_CERT: files.cert, TLS_KEY: files.key });
+    return lineOf(lines, 'certificate');
+  }
+
+  test('that ends in more than 30 days is in order', async () => {
+    expect(await certificateLine({ to: 31 })).toMatch(
+      /^ok {7}certificate: the certificate in TLS_CERT ends on \d{4}-/,
+    );
+  });
+
+  test('that ends within 30 days is a warning, with what to do', async () => {
+    expect(await certificateLine({ to: 29 })).toMatch(
+      /^warning {2}certificate: .* ends on .*Renew it in the files of TLS_CERT and TLS_KEY, then send SIGHUP/,
+    );
+  });
+
+  test('that has ended, or is not valid yet, is a fault', async () => {
+    expect(await certificateLine({ from: -9, to: -1 })).toMatch(/^fault {4}certificate: .* ended on .*Renew/);
+    files.remove();
+    expect(await certificateLine({ from: 1 })).toMatch(/^fault {4}certificate: .* begins on /);
+  });
+
+  test('with the key of another one is told with the variable', async () => {
+    files = await certificateFiles();
+    const { cert } = files;
+    const other = await certificateFiles();
+    await expect(examine({ TLS_CERT: cert, TLS_KEY: other.key })).rejects.toThrow(
+      'environment TLS_KEY: does not belong to the certificate in TLS_CERT.',
+    );
+    other.remove();
+  });
+});
+
+test('little disk space is a warning, and almost none a fault', async () => {
+  const shell = await recordedShell(data);
+  await makeSampleCompany(shell, { users: 1, trips: 0, seed: 1 });
+  const settings = readSettings(shell.environment, shell.home);
+  const measured: string[] = [];
+  const spaceLeft = async (megabytes: number) => {
+    const measure = (path: string) => {
+      measured.push(path);
+      return megabytes * 1024 * 1024;
+    };
+    const results = await runDoctor(settings, Date.now(), measure);
+    return results.find(({ check }) => check === 'data folder');
+  };
+  mkdirSync(settings.data, { recursive: true, mode: 0o700 });
+  chmodSync(settings.data, 0o700);
+  expect(await spaceLeft(1_024)).toMatchObject({
+    state: 'ok',
+    text: expect.stringContaining('1024 MB are free'),
+  });
+  expect(await spaceLeft(1_023)).toEqual({
+    check: 'data folder',
+    state: 'warning',
+    text: `only 1023 MB are free on the disk of ${settings.data}`,
+    remedy: 'Make room on the disk.',
+  });
+  expect(await spaceLeft(99)).toMatchObject({ state: 'fault' });
+  expect(new Set(measured)).toEqual(new Set([settings.data]));
+});
+
+test('a data folder that others may enter is a warning', async () => {
+  await makeSampleCompany(await recordedShell(data), { users: 1, trips: 0, seed: 1 });
+  mkdirSync(data.JETBRIDGE_DATA, { recursive: true });
+  chmodSync(data.JETBRIDGE_DATA, 0o755);
+  const { lines } = await examine();
+  expect(lineOf(lines, 'data folder')).toMatch(
+    /^warning {2}data folder: other users may enter .*Run: chmod 700 /,
+  );
+});
+
+test('secrets of webhooks that another key encrypted are a fault', async () => {
+  const keys = { TRAVEL_API_KEY: 'travel-key-of-the-tests', JETBRIDGE_KEY: randomBytes(32).toString('hex') };
+  const service = await startService({ ...data, ...keys }, { background: false });
+  const created = await fetch(`${service.url}/api/webhooks`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${keys.TRAVEL_API_KEY}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ data: { url: 'https://hooks.example/travel' } }),
+  });
+  expect(created.status).toBe(201);
+  await service.close();
+  expect(lineOf((await examine(keys)).lines, 'encryption key')).toMatch(/^ok /);
+  const { code, lines } = await examine({ ...keys, JETBRIDGE_KEY: randomBytes(32).toString('hex') });
+  expect(code).toBe(1);
+  expect(lineOf(lines, 'encryption key')).toMatch(
+    /^fault {4}encryption key: decrypts not all .*: 1 were encrypted with another key\. Set JETBRIDGE_KEY_PREVIOUS/,
+  );
+});
+
+test('held changes are a warning with their number and cause', async () => {
+  const shell = await recordedShell(data);
+  await makeSampleCompany(shell, { users: 1, trips: 0, seed: 1 });
+  const database = await openDatabase(readSettings(shell.environment, shell.home), { exclusive: false });
+  await ensureConnection(database, { id: 'default', account: 'embedded' });
+  const hold = { cause: 'safetyValve', since: NOW } as const;
+  for (const id of ['ada', 'bob']) {
+    const desired = { ...person(id).desired, active: false };
+    const identity = person(id, { connection: 'default', desired, state: 'held', hold });
+    await provisioningStore(database).identities.commit('default', [{ kind: 'insert', identity }]);
+  }
+  await database.close();
+  const { lines } = await examine();
+  expect(lineOf(lines, 'held changes')).toBe(
+    'warning  held changes: changes of 2 people of the connection default wait for an approval (safetyValve). See them with: npx jetbridge holds list',
   );
 });
 
