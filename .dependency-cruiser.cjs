@@ -55,11 +55,11 @@ module.exports = {
     folder('(scim|oauth|travel|http|admin)', 'store/unavailable.ts$'),
     types(
       'adapter',
-      'provisioning/(travel|runtime)-ports|translator/(translation|traveler|fields)|schema/case-fold',
+      'provisioning/(exchange|travel|runtime)-ports|translator/(translation|traveler|fields)|schema/case-fold',
     ),
     types(
       'store',
-      'admin/(ports|contract/operation)|provisioning/((store|group|hold|import|list|replica|rules|runtime)-ports|identity|people)|translator/(translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold)',
+      'admin/(ports|contract/operation)|provisioning/((exchange|store|group|hold|import|list|replica|rules|runtime)-ports|identity|people)|translator/(translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold)',
     ),
     // The settings contain a mapping, policies and a key, each of which its own folder checks.
     folder('config', 'translator/mapping-|provisioning/policies.ts$|http/proxies.ts$|store/encryption.ts$'),
@@ -75,7 +75,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(passwords|ports|contract/operation).ts$|config/|server/(start|offline|check-connection|doctor).ts$|replay/|translator/|schema/|http/authentication.ts$|store/|oauth/clients.ts$|provisioning/(identity|import|policies|store-ports|hold-ports|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports|people|explain-person|explain-fields).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(passwords|ports|contract/operation).ts$|config/|server/(start|exchange-log|offline|check-connection|doctor).ts$|replay/|translator/|schema/|http/authentication.ts$|store/|oauth/clients.ts$|provisioning/(exchange-ports|identity|import|policies|store-ports|hold-ports|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports|people|explain-person|explain-fields).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
@@ -102,7 +102,7 @@ module.exports = {
     builtin('travel/', 'crypto|dns|events|http|https|net|util'),
     builtin('http/', 'crypto|http|net|querystring'),
     builtin('adapter/', 'http|https|url|util|zlib'),
-    builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util'),
+    builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util|zlib'),
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
     builtin('admin/', 'crypto|fs|path'),

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { AxiosHeaders, type AxiosResponse } from 'axios';
+import type { CallCause } from '../provisioning/exchange-ports.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { TravelAnswer } from '../provisioning/travel-ports.ts';
 import {
@@ -12,6 +13,7 @@ import {
   toUnreadableFailure,
 } from './answers.ts';
 import { type Deadline, DeadlineError, startDeadline } from './deadline.ts';
+import { type CallRecorder, type EndedCall, recordCall } from './exchanges.ts';
 import { acceptEncoding, httpAdapter } from './http-adapter.ts';
 
 /**
@@ -41,6 +43,8 @@ export interface ClientSettings {
   sharers?: () => number;
   /** The media type of the first PATCH; after a 415 the other one is used. */
   patchMediaType: PatchMediaType;
+  /** Records the calls; undefined disables it. */
+  recorder?: CallRecorder | undefined;
 }
 
 /** A request to the travel API. `path` appears in the log, so it must not contain personal data; ids are allowed. */
@@ -50,7 +54,10 @@ export interface TravelRequest {
   query?: Record<string, string | number>;
   /** The content of the envelope `{ data }`. */
   data?: object;
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
+  cause?: CallCause | undefined;
+  /** True for calls that are repeated all day: those that succeed are not recorded. */
+  isPolling?: true;
 }
 
 /** The HTTP client for the travel API of one connection. */
@@ -124,7 +131,7 @@ type Send = (request: TravelRequest, options: { type: string; deadline: Deadline
  * transforms would cost more than the rest of a call, and none of them is used.
  */
 function createSender(
-  { url, token }: ClientSettings,
+  { url, token, recorder, clock }: ClientSettings,
   agents: { httpAgent: HttpAgent; httpsAgent: HttpsAgent },
 ): Send {
   const adapter = httpAdapter(url);
@@ -136,17 +143,29 @@ function createSender(
     'Accept-Encoding': acceptEncoding,
     'User-Agent': 'jetbridge',
   };
-  return async ({ method, path, query, data }, { type, deadline }) => {
-    const response = await adapter({
-      method,
-      url: path,
-      params: query,
-      data: data && JSON.stringify({ data }),
-      headers: new AxiosHeaders(data ? { ...common, 'Content-Type': type } : common),
-      signal: deadline,
-      ...agents,
-    });
-    return toHttpResponse(response);
+  return async (request, { type, deadline }) => {
+    const { method, path, query, data } = request;
+    const body = data && { type, text: JSON.stringify({ data }) };
+    const began = clock.now();
+    const record = (result: EndedCall['result']) => {
+      if (recorder) recordCall(recorder, { request, body, ms: clock.now() - began, result });
+    };
+    try {
+      const response = await adapter({
+        method,
+        url: path,
+        params: query,
+        data: body?.text,
+        headers: new AxiosHeaders(data ? { ...common, 'Content-Type': type } : common),
+        signal: deadline,
+        ...agents,
+      });
+      record({ response });
+      return toHttpResponse(response);
+    } catch (error) {
+      record({ error, isTimeout: deadline.aborted });
+      throw error;
+    }
   };
 }
 

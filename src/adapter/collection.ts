@@ -1,3 +1,4 @@
+import type { CallCause } from '../provisioning/exchange-ports.ts';
 import type { TravelAnswer } from '../provisioning/travel-ports.ts';
 import { asObject, asString, type Envelope, toCollectionAnswer } from './answers.ts';
 import type { TravelClient } from './client.ts';
@@ -28,14 +29,15 @@ interface PageRequest<T> {
   query: Record<string, string | number>;
   read: (item: unknown) => T | undefined;
   timeoutMs?: number | undefined;
+  cause?: CallCause | undefined;
 }
 
 /** Reads one page of a collection (specification, "Pagination"). */
 export async function readPage<T>(
   client: TravelClient,
-  { path, query, read, timeoutMs }: PageRequest<T>,
+  { path, query, read, timeoutMs, cause }: PageRequest<T>,
 ): Promise<TravelAnswer<Page<T>>> {
-  const request = { method: 'GET', path, query, ...(timeoutMs === undefined ? {} : { timeoutMs }) } as const;
+  const request = { method: 'GET', path, query, timeoutMs, cause } as const;
   const answer = await client.call(request, (body) => parsePage(body, query, read));
   return toCollectionAnswer(`GET ${path}`, answer);
 }

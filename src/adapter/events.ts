@@ -9,7 +9,7 @@ export function travelFeed(client: TravelClient, { events: path }: { events: str
     readPage: async (limit, from) => {
       const after = from === undefined ? {} : { after: from };
       const query = { pageKind: 'cursor', order: 'desc', limit, ...after };
-      return toFeedAnswer(await client.call({ method: 'GET', path, query }, parseFeedPage));
+      return toFeedAnswer(await client.call({ method: 'GET', path, query, isPolling: true }, parseFeedPage));
     },
   };
 }

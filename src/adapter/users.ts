@@ -12,27 +12,27 @@ const readEnvelopeUser = ({ data }: { data: unknown }): TravelUser | undefined =
 export function travelUsers(client: TravelClient, { users: path }: { users: string }): TravelUsers {
   const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
   return {
-    create: async (user) => {
-      const answer = await client.call({ method: 'POST', path, data: user }, readEnvelopeUser);
+    create: async (user, cause) => {
+      const answer = await client.call({ method: 'POST', path, data: user, cause }, readEnvelopeUser);
       return toCollectionAnswer(`POST ${path}`, answer);
     },
-    read: async (id) =>
+    read: async (id, cause) =>
       isPathSegment(id)
-        ? client.call({ method: 'GET', path: pathOf(id) }, readEnvelopeUser)
+        ? client.call({ method: 'GET', path: pathOf(id), cause }, readEnvelopeUser)
         : { kind: 'notFound' },
-    patch: async (id, patch) =>
+    patch: async (id, patch, cause) =>
       isPathSegment(id)
-        ? client.call({ method: 'PATCH', path: pathOf(id), data: patch }, readEnvelopeUser)
+        ? client.call({ method: 'PATCH', path: pathOf(id), data: patch, cause }, readEnvelopeUser)
         : { kind: 'notFound' },
-    remove: async (id) =>
+    remove: async (id, cause) =>
       isPathSegment(id)
-        ? client.call({ method: 'DELETE', path: pathOf(id) }, readEnvelopeUser)
+        ? client.call({ method: 'DELETE', path: pathOf(id), cause }, readEnvelopeUser)
         : { kind: 'notFound' },
-    findByEmails: async (emails, timeoutMs) => {
+    findByEmails: async (emails, timeoutMs, cause) => {
       if (emails.length === 0) return { kind: 'ok', value: [] };
       const wanted = new Set(emails.map(foldCase));
       const query = { emails: [...new Set(emails.flatMap(spellingsOf))].join(','), limit: 100 };
-      const answer = await readPage(client, { path, query, read: readTravelUser, timeoutMs });
+      const answer = await readPage(client, { path, query, read: readTravelUser, timeoutMs, cause });
       if (answer.kind !== 'ok') return answer;
       // A travel API that ignores the filter returns all travelers; another person must not be linked.
       const found = answer.value.items.filter(({ email }) => wanted.has(foldCase(email)));

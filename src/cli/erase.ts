@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Settings } from '../config/settings.ts';
+import { exchangeKeys } from '../server/exchange-log.ts';
 import type { Database } from '../store/database.ts';
 import {
   deletePersonIdentities,
@@ -10,12 +11,14 @@ import {
   recordErasedTravelers,
   releaseIdentities,
 } from '../store/erasure/delete-person.ts';
+import { redactExchanges } from '../store/erasure/exchanges.ts';
 import {
   areIdentitiesUnchanged,
   type IdentityVersion,
   keepReturnedPerson,
 } from '../store/erasure/find-person.ts';
 import { redactOtherPeople } from '../store/erasure/redact-others.ts';
+import type { ExchangeKeys } from '../store/exchange-log.ts';
 import { isInUse } from '../store/open-database.ts';
 import { redactLoggedRequests } from '../store/request-log.ts';
 import { travelStore } from '../store/travel-writes.ts';
@@ -30,6 +33,7 @@ import {
   planPersonErasure,
   planText,
   remainderText,
+  toExchangeSearch,
   toMentionSearch,
   toReferenceSearch,
   toRequestLogSearch,
@@ -70,10 +74,10 @@ const LEASE_MS = 10 * 60_000;
 const LEASE_WAIT_MS = 130_000;
 const RETRY_MS = 200;
 /**
- * Wait for requests that a running server has not written to the log yet, in milliseconds. The server writes them up to
- * 100 ms later.
+ * Wait for requests that a running server has not written to its logs yet, in milliseconds. The server writes them up to
+ * 500 ms later.
  */
-const LOG_DELAY_MS = 1_000;
+const LOG_DELAY_MS = 2_000;
 /** Pause between two transactions, in milliseconds, so that a server that waits for SQLite's lock gets it. */
 const PAUSE_MS = 30;
 
@@ -117,7 +121,8 @@ async function planFor(
     isEmbedded: (account) => isEmbeddedAccount(settings, account),
   });
   if (typeof person === 'string') return person;
-  return planPersonErasure(database, settings, { person, deps: erasureDeps(database, settings, person) });
+  const deps = erasureDeps(database, settings, person);
+  return planPersonErasure(database, settings, { person, deps, keys: exchangeKeys(settings) });
 }
 
 /** The travel account of people whom only the embedded travel service knows. */
@@ -192,7 +197,8 @@ async function erasePerson(
 ): Promise<string | undefined> {
   const deps = erasureDeps(database, settings, person);
   const identities = identityKeys(person);
-  const left = await removeFromOtherRecords(database, deps, { person, after: undefined });
+  const keys = exchangeKeys(settings);
+  const left = await removeFromOtherRecords(database, deps, { person, keys });
   if (left === 'busy') return 'A server is at work on somebody who names the person. Run it once more.';
   if (!(await areIdentitiesUnchanged(database, identities, token))) return CHANGED;
   const removed = { ...toReferenceSearch(person), account: person.account, identities };
@@ -205,7 +211,7 @@ async function erasePerson(
   if (await isInUse(settings)) {
     // The server may have written log entries while the identities were removed.
     await setTimeout(LOG_DELAY_MS);
-    if ((await removeFromOtherRecords(database, deps, { person, after: left.last })) === 'busy')
+    if ((await removeFromOtherRecords(database, deps, { person, keys, after: left })) === 'busy')
       return 'The person is erased, but a server is at work on somebody who names them; what it writes is removed at its next look.';
   }
   const isEmpty = await retryUntilDone(database.emptyLog);
@@ -233,19 +239,28 @@ async function eraseTravelers(
   return erased;
 }
 
-/** Removes the person from the records of other people and from the request log. */
+/** Positions in the request log and in the log of exchanges: what is before them has been looked at. */
+interface LogPositions {
+  requests: number;
+  exchanges: number;
+}
+
+/** Removes the person from the records of other people and from the two logs. */
 async function removeFromOtherRecords(
   database: Database,
   deps: ErasureDeps,
-  { person, after }: { person: ErasedPerson; after: number | undefined },
-): Promise<{ last: number } | 'busy'> {
+  { person, keys, after }: { person: ErasedPerson; keys: ExchangeKeys; after?: LogPositions },
+): Promise<LogPositions | 'busy'> {
   const isDone = await retryUntilDone(async () => {
     const left = await redactOtherPeople(database, toMentionSearch(person), Date.now());
     return left === 0;
   });
   if (!isDone) return 'busy';
   for (const id of person.embeddedIds) await reduceEvents(deps, id);
-  return redactLoggedRequests(database, toRequestLogSearch(person), after);
+  const requests = await redactLoggedRequests(database, toRequestLogSearch(person), after?.requests);
+  const search = { person: toExchangeSearch(person), after: after?.exchanges };
+  const exchanges = await redactExchanges(database, keys, search);
+  return { requests: requests.last, exchanges: exchanges.last };
 }
 
 /** Repeats an attempt until it succeeds. Returns false if it has not succeeded after `LEASE_WAIT_MS`. */

@@ -1,7 +1,9 @@
 import type { Settings } from '../config/settings.ts';
 import type { Database } from '../store/database.ts';
 import { findNamedRecords } from '../store/erasure/delete-person.ts';
+import { countExchanges } from '../store/erasure/exchanges.ts';
 import { countGroupsWithMember, countOtherPeople } from '../store/erasure/redact-others.ts';
+import type { ExchangeKeys } from '../store/exchange-log.ts';
 import { countLoggedRequests } from '../store/request-log.ts';
 import { countEvents, type ErasureDeps, planErasure, type TravelerErasurePlan } from '../travel/erasure.ts';
 import type { ErasedPerson } from './erased-person.ts';
@@ -13,6 +15,8 @@ export interface ErasurePlan {
   groups: number;
   otherPeople: number;
   requests: number;
+  /** The number of entries of the log of exchanges. */
+  exchanges: number;
   /** The number of events about deleted travelers of the embedded travel service. */
   formerEvents: number;
   /** The travelers of the embedded travel service, by travel id. */
@@ -27,7 +31,7 @@ export interface ErasurePlan {
 export async function planPersonErasure(
   database: Database,
   settings: Settings,
-  { person, deps }: { person: ErasedPerson; deps: ErasureDeps },
+  { person, deps, keys }: { person: ErasedPerson; deps: ErasureDeps; keys: ExchangeKeys },
 ): Promise<ErasurePlan> {
   const travelers = new Map<string, TravelerErasurePlan>();
   let formerEvents = 0;
@@ -45,6 +49,7 @@ export async function planPersonErasure(
     groups: await countGroupsWithMember(database, toReferenceSearch(person)),
     otherPeople: await countOtherPeople(database, toMentionSearch(person)),
     requests: await countLoggedRequests(database, toRequestLogSearch(person)),
+    exchanges: await countExchanges(database, keys, toExchangeSearch(person)),
     leftTo: [...new Set([...[...travelers.values()].flatMap(({ leftTo }) => leftTo), ...elsewhere])],
   };
 }
@@ -63,6 +68,11 @@ export function toMentionSearch({ account, identities, travelIds, matcherFor }: 
 /** The search for the person in the request log. */
 export function toRequestLogSearch({ travelIds, inRequests }: ErasedPerson) {
   return { travelIds, matcher: inRequests };
+}
+
+/** The search for the person in the log of exchanges. */
+export function toExchangeSearch({ identities, matcherFor }: ErasedPerson) {
+  return { ids: identities.map(({ id }) => id), matcherFor };
 }
 
 /** Returns true if the travelers of an account are in the embedded travel service. */
@@ -117,7 +127,7 @@ export function planJson(plan: ErasurePlan): object {
 
 /** Returns the text that the admin reads before confirming an erasure. */
 export function planText(plan: ErasurePlan): string {
-  const { person, travelers, groups, otherPeople, requests, formerEvents } = plan;
+  const { person, travelers, groups, otherPeople, requests, exchanges, formerEvents } = plan;
   const events = [...travelers.values()].reduce((sum, one) => sum + one.events, formerEvents);
   return [
     'To be erased:',
@@ -129,6 +139,7 @@ export function planText(plan: ErasurePlan): string {
     'Removed:',
     `  ${countText(person.identities.length, 'SCIM user')} with addresses, findings, traces and calls that were announced`,
     `  the person from ${countText(groups, 'group')}, and from what is kept of ${countText(otherPeople, 'other person', 'other people')}: managers, findings, traces`,
+    `  ${countText(exchanges, 'entry', 'entries')} of the log of exchanges; of those about others, the bodies`,
     'Reduced to what such records must have:',
     `  ${countText(requests, 'entry', 'entries')} of the request log, ${countText(events, 'event')}; webhooks that still wait are sent the reduced events`,
     ...[...travelers].flatMap(([id, traveler]) => travelerLines(id, traveler)),

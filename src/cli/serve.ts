@@ -145,6 +145,7 @@ function demoSettings(shell: Shell, { data, scimToken, travelKey }: Secrets & { 
     parkingDomain: 'jetbridge.invalid',
     minimumShare: 0.5,
     tombstoneDays: 400,
+    exchangeLog: { keepDays: 0 },
     alerts: undefined,
     travelService: { webhooks: { allowPrivate: false } },
     tls: undefined,

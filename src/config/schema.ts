@@ -250,6 +250,12 @@ const retention = z.strictObject({
     ),
 });
 
+const exchangeLog = z.strictObject({
+  keepDays: wholeNumber(0, 365, 7)
+    .default(7)
+    .describe('How long exchanges are kept, in days; 0: none are recorded, and those that were are deleted.'),
+});
+
 const receiverFault = {
   error: faultText('is no URL without a password', 'Give e.g. "https://alerts.example.com/jetbridge".'),
 };
@@ -289,6 +295,11 @@ export const settingsSchema = z.strictObject({
   emailSwap: emailSwap.prefault({}).describe('Swaps of email addresses between people.'),
   import: importSettings.prefault({}).describe('The import of existing travelers.'),
   retention: retention.prefault({}).describe('Retention of deleted users.'),
+  exchangeLog: exchangeLog
+    .prefault({})
+    .describe(
+      'The log of exchanges: SCIM requests and travel calls, for people who look for the cause of something.',
+    ),
   alerts: alerts.prefault({}).describe('Alerts about changes that wait for an admin.'),
   travelService: travelServiceSchema.prefault({}).describe('The embedded travel service.'),
 });

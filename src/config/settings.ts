@@ -63,6 +63,7 @@ export interface Settings extends TransportSettings {
   parkingDomain: string | undefined;
   minimumShare: number;
   tombstoneDays: number;
+  exchangeLog: z.infer<typeof settingsSchema>['exchangeLog'];
   /** The webhook for alerts; if undefined, alerts appear in the log and the metrics only. */
   alerts: AlertSettings | undefined;
   travelService: z.infer<typeof settingsSchema>['travelService'];
@@ -103,6 +104,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     parkingDomain: written.emailSwap.parkingDomain ?? undefined,
     minimumShare: written.import.minimumShare,
     tombstoneDays: written.retention.tombstones,
+    exchangeLog: written.exchangeLog,
     alerts,
     travelService: written.travelService,
     ...transport,

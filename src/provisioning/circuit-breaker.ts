@@ -225,11 +225,12 @@ export function withCircuitBreaker<C extends TravelAccess>(
   const inMemory = async <T>(call: () => Promise<TravelAnswer<T>>) =>
     breaker.blocks(now(), GIVE_WAY_MS) ? paused : call();
   // A search during a SCIM request has a short time-out, so a missing answer does not show that the travel API is down.
-  const search: TravelUsers['findByEmails'] = async (emails, timeoutMs) => {
-    if (timeoutMs === undefined) return callUnlessOpen(undefined, () => seen.travel.findByEmails(emails));
+  const search: TravelUsers['findByEmails'] = async (emails, timeoutMs, cause) => {
+    if (timeoutMs === undefined)
+      return callUnlessOpen(undefined, () => seen.travel.findByEmails(emails, undefined, cause));
     if (breaker.pauseReason() !== undefined) return paused;
     const call = breaker.beginCall();
-    const answer = await connection.travel.findByEmails(emails, timeoutMs);
+    const answer = await connection.travel.findByEmails(emails, timeoutMs, cause);
     if (answer.kind === 'ok') call.recordAnswer();
     else if (reasonOf(answer) !== 'unanswered') call.recordFailure(answer, now(), emails[0]);
     return answer;
@@ -267,11 +268,12 @@ export function withCallsWrapped<C extends TravelAccess>(
   return {
     ...connection,
     travel: {
-      create: (user) => report(user.email, () => travel.create(user)),
-      read: (id) => report(id, () => travel.read(id)),
-      patch: (id, patch) => report(id, () => travel.patch(id, patch)),
-      remove: (id) => report(id, () => travel.remove(id)),
-      findByEmails: (emails, timeoutMs) => report(emails[0], () => travel.findByEmails(emails, timeoutMs)),
+      create: (user, cause) => report(user.email, () => travel.create(user, cause)),
+      read: (id, cause) => report(id, () => travel.read(id, cause)),
+      patch: (id, patch, cause) => report(id, () => travel.patch(id, patch, cause)),
+      remove: (id, cause) => report(id, () => travel.remove(id, cause)),
+      findByEmails: (emails, timeoutMs, cause) =>
+        report(emails[0], () => travel.findByEmails(emails, timeoutMs, cause)),
       readPage: (offset, limit) => report('page', () => travel.readPage(offset, limit)),
       serverTime: travel.serverTime,
     },

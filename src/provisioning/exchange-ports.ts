@@ -80,10 +80,17 @@ export interface ExchangeLog {
   keepReadBodies(connection: string, until: number): Promise<void>;
 }
 
-/** An exchange that has just ended, with its bodies as they were sent. */
-export interface NewExchange extends Exchange {
+/** An exchange that has just ended, with its bodies as they were sent: those that are to be kept. */
+export interface NewExchange extends Omit<Exchange, 'at'> {
   requestBody?: string | Uint8Array | undefined;
   responseBody?: string | undefined;
+}
+
+/** Whom and which SCIM request a travel call is made for. */
+export interface CallCause {
+  /** The SCIM id. */
+  person?: string | undefined;
+  requestId?: string | undefined;
 }
 
 /** Adds exchanges to the log. */

@@ -23,7 +23,7 @@ export interface ExistingUserFinder {
    * if at least one was saved. Returns false if the text is not an address, the search failed, or the same address was
    * searched recently.
    */
-  find(connection: Connection, address: string): Promise<boolean>;
+  find(connection: Connection, address: string, requestId?: string): Promise<boolean>;
 }
 
 interface FindExistingDeps {
@@ -37,16 +37,18 @@ export function existingUserFinder(deps: FindExistingDeps): ExistingUserFinder {
   const searches = new Map<string, number>();
   const { runtime } = deps;
   return {
-    find: async (connection, address) => {
+    find: async (connection, address, requestId) => {
       if (address.length > MAX_ADDRESS_LENGTH || !/^[^\s@]+@[^\s@]+$/.test(address)) return false;
       const key = `${connection.id} ${addressKey(address)}`;
       const now = runtime.now();
       if ((searches.get(key) ?? 0) > now) return false;
-      const isFound = await saveMatches(deps, connection, address).catch((error: unknown) => {
-        // A full disk must not make reads fail.
-        runtime.log.error({ err: error }, 'a traveler found by email could not be saved');
-        return false;
-      });
+      const isFound = await saveMatches(deps, connection, { email: address, requestId }).catch(
+        (error: unknown) => {
+          // A full disk must not make reads fail.
+          runtime.log.error({ err: error }, 'a traveler found by email could not be saved');
+          return false;
+        },
+      );
       // Remember the search whatever its result: a saved traveler is found in the store next time, and a traveler that
       // was not saved must not cause another search.
       rememberSearch(searches, key, { now, until: now + REMEMBERED_MS });
@@ -69,8 +71,12 @@ function rememberSearch(
   searches.set(key, until);
 }
 
-async function saveMatches(deps: FindExistingDeps, connection: Connection, email: string): Promise<boolean> {
-  const answer = await connection.travel.findByEmails([email], SEARCH_TIMEOUT_MS);
+async function saveMatches(
+  deps: FindExistingDeps,
+  connection: Connection,
+  { email, requestId }: { email: string; requestId: string | undefined },
+): Promise<boolean> {
+  const answer = await connection.travel.findByEmails([email], SEARCH_TIMEOUT_MS, { requestId });
   if (answer.kind !== 'ok' || answer.value.length === 0) return false;
   const travelers = await filterVisibleTravelers(deps.imports, connection, answer.value);
   const rulesSnapshot = deps.rulesSnapshots.lastKnown(connection);

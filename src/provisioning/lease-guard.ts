@@ -1,5 +1,6 @@
 import { withCallsWrapped } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
+import type { CallCause } from './exchange-ports.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 /**
@@ -48,6 +49,22 @@ export function withLeaseGuard<C extends Connection>(connection: C, lease: Guard
   };
   const callUnderLease = async <T>(_: unknown, call: () => Promise<T>) => ((await isHeld()) ? call() : ended);
   return withCallsWrapped(connection, callUnderLease, (call) => call());
+}
+
+/** Returns the connection whose calls about travelers name their cause in the log of exchanges. */
+export function withCause(connection: Connection, cause: CallCause): Connection {
+  const { travel } = connection;
+  return {
+    ...connection,
+    travel: {
+      ...travel,
+      create: (user) => travel.create(user, cause),
+      read: (id) => travel.read(id, cause),
+      patch: (id, patch) => travel.patch(id, patch, cause),
+      remove: (id) => travel.remove(id, cause),
+      findByEmails: (emails, timeoutMs) => travel.findByEmails(emails, timeoutMs, cause),
+    },
+  };
 }
 
 /** The call was not sent, so it counts neither as unanswered nor as carried out. */

@@ -25,6 +25,8 @@ export interface UserQuery extends ListQuery<UserField, UserOrder> {
     | undefined;
   /** If true, the groups of the users on the page are read. */
   withGroups: boolean;
+  /** The SCIM request, for the log of exchanges. */
+  requestId?: string | undefined;
 }
 
 type YieldBetweenSteps = ListScan<unknown>['yieldBetweenSteps'];
@@ -44,7 +46,7 @@ export async function listUsers(
   query: UserQuery,
 ): Promise<ListPage<ListedUser>> {
   const known = await listStored(deps, connection.id, query);
-  const isNew = known.total === 0 && (await findsExistingUser(deps, connection, query.where));
+  const isNew = known.total === 0 && (await findsExistingUser(deps, connection, query));
   const { rows, ...rest } = isNew ? await listStored(deps, connection.id, query) : known;
   return {
     ...rest,
@@ -102,7 +104,7 @@ function residualFilter(
 async function findsExistingUser(
   { identities, existingUserFinder }: ListUsersDeps,
   connection: Connection,
-  where: Where<UserField>,
+  { where, requestId }: Pick<UserQuery, 'where' | 'requestId'>,
 ): Promise<boolean> {
   const comparison = comparisonWithPerson(where);
   if (!comparison) return false;
@@ -112,7 +114,7 @@ async function findsExistingUser(
   // If the store has the user and only the rest of the filter excludes it, a search of the travel API is pointless.
   const known = isWholeFilter ? [] : await identities.find(connection.id, { by, value });
   if (known.some(({ deletedAt }) => deletedAt === undefined)) return false;
-  return existingUserFinder.find(connection, value);
+  return existingUserFinder.find(connection, value, requestId);
 }
 
 /** Returns the part of the filter that compares the userName or the email address; undefined if there is none. */

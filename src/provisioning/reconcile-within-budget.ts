@@ -15,7 +15,7 @@ export interface BudgetedAttempt {
 
 /** Reconciles an identity right after a write, for as long as the IdP may wait for its answer. */
 export interface ReconcileWithinBudget {
-  reconcile(connection: Connection, id: string): Promise<AttemptResult | 'later'>;
+  reconcile(connection: Connection, id: string, requestId?: string): Promise<AttemptResult | 'later'>;
   /**
    * Commits a write, runs `afterCommit`, and attempts to reconcile the identity. `stale`: nothing is committed, because an identity has changed
    * since it was read. Throws `conflict` if another user has the userName.
@@ -45,15 +45,15 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps): Reconcil
   const { reconciler, circuitBreakerOf, wake } = deps;
   const isPaused = (connection: Connection) => circuitBreakerOf(connection).pauseReason() !== undefined;
   return {
-    reconcile: async (connection, id) => {
+    reconcile: async (connection, id, requestId) => {
       if (isPaused(connection)) {
         // A write never sends the probe of an open breaker. Probes come from the queue, which begins with people who
         // must lose access.
         wake();
         return 'later';
       }
-      const attempt = reconciler.reconcile(connection, id);
-      return (await withinBudget(deps, { connection, id, attempt })).result;
+      const attempt = reconciler.reconcile(connection, id, requestId);
+      return (await withinBudget(deps, { connection, id, requestId, attempt })).result;
     },
     commit: async (connection, write, afterCommit) => {
       // If a next attempt is scheduled, the identity must wait for a call in flight; the background loop reconciles it
@@ -66,7 +66,8 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps): Reconcil
         return { result: 'later' };
       }
       const { committed, ended } = reconciler.reconcileWrite(connection, write);
-      const attempt = withinBudget(deps, { connection, id: write.identity.id, attempt: ended });
+      const { identity, requestId } = write;
+      const attempt = withinBudget(deps, { connection, id: identity.id, requestId, attempt: ended });
       if (isStale(await committed)) return 'stale';
       await afterCommit();
       return attempt;
@@ -82,6 +83,7 @@ function isStale(committed: CommitResult | 'unleased'): boolean {
 interface StartedAttempt {
   connection: Connection;
   id: string;
+  requestId: string | undefined;
   attempt: Promise<Attempt>;
 }
 
@@ -114,13 +116,13 @@ const LEASE_POLL_MS = 25;
  */
 async function repeatWhileBusy(
   { reconciler, runtime }: ReconcileWithinBudgetDeps,
-  { connection, id, attempt }: StartedAttempt,
+  { connection, id, requestId, attempt }: StartedAttempt,
   signal: AbortSignal,
 ): Promise<Attempt> {
   let end = await attempt;
   while (end.result === 'busy' && end.released && !signal.aborted) {
     if (!(await end.released)) await runtime.wait(LEASE_POLL_MS, signal);
-    if (!signal.aborted) end = await reconciler.reconcile(connection, id);
+    if (!signal.aborted) end = await reconciler.reconcile(connection, id, requestId);
   }
   return end;
 }

@@ -4,7 +4,7 @@ import { findings } from './findings.ts';
 import { isHeldByRulesChange, withRulesHold } from './guard.ts';
 import type { Holds } from './hold-ports.ts';
 import type { Identity, Outcome } from './identity.ts';
-import { LeaseHolders, leaseDuration, withLeaseGuard } from './lease-guard.ts';
+import { LeaseHolders, leaseDuration, withCause, withLeaseGuard } from './lease-guard.ts';
 import {
   isReferredTo,
   notifyDependents,
@@ -71,8 +71,8 @@ export interface WriteAttempt {
 
 /** Reconciles identities with the travel service. */
 export interface Reconciler {
-  /** Makes one attempt at one identity, now. Never rejects. */
-  reconcile(connection: Connection, id: string): Promise<Attempt>;
+  /** Makes one attempt at one identity, now. Never rejects. `requestId`: the SCIM request that causes it. */
+  reconcile(connection: Connection, id: string, requestId?: string): Promise<Attempt>;
   /**
    * Commits a write and makes one attempt at its identity. What the attempt sends first is computed before the commit
    * and announced in it, if nothing must be read from the travel API for that.
@@ -122,7 +122,7 @@ export function reconciler(reconcileDeps: ReconcileDeps): Reconciler {
       }
       return true;
     },
-    reconcile: (connection, id) => track(reconcileOnce(deps, connection, id)),
+    reconcile: (connection, id, requestId) => track(reconcileOnce(deps, connection, { id, requestId })),
     reconcileWrite: (connection, write) => {
       const { newId, now } = deps.runtime;
       const lease = { token: newId(), ms: leaseDuration(connection), now: now() };
@@ -144,13 +144,23 @@ interface ReconcilerState extends ReconcileDeps {
   leaseHolders: LeaseHolders;
 }
 
-async function reconcileOnce(deps: ReconcilerState, connection: Connection, id: string): Promise<Attempt> {
+/** What is reconciled, and the SCIM request that causes it. */
+interface AttemptCause {
+  id: string;
+  requestId: string | undefined;
+}
+
+async function reconcileOnce(
+  deps: ReconcilerState,
+  connection: Connection,
+  { id, requestId }: AttemptCause,
+): Promise<Attempt> {
   const { now, newId } = deps.runtime;
   const lease = { token: newId(), ms: leaseDuration(connection), now: now() };
   const holder = deps.leaseHolders.add(id);
   const acquired = await acquireLease(deps, connection, { id, lease });
   if (typeof acquired === 'string') return { result: acquired, released: holder.giveUp() };
-  const guarded = underLease(deps, connection, { id, lease });
+  const guarded = underLease(deps, connection, { id, requestId, lease });
   try {
     return await reconcileUnderLease(deps, guarded, { ...acquired, token: lease.token });
   } catch (error) {
@@ -161,14 +171,14 @@ async function reconcileOnce(deps: ReconcilerState, connection: Connection, id: 
   }
 }
 
-/** Returns the connection whose calls are sent only while the lease lasts. */
+/** Returns the connection whose calls are sent only while the lease lasts, and name their cause. */
 function underLease(
   { leases, runtime: { now } }: ReconcilerState,
   connection: Connection,
-  { id, lease: { token, now: since } }: { id: string; lease: LeaseRequest },
+  { id, requestId, lease: { token, now: since } }: AttemptCause & { lease: LeaseRequest },
 ): Connection {
   const extend = (ms: number) => leases.extend(connection.id, id, { token, ms, now: now() });
-  return withLeaseGuard(connection, { since, now, extend });
+  return withCause(withLeaseGuard(connection, { since, now, extend }), { person: id, requestId });
 }
 
 /** The identity of a write as it is stored by a commit that takes the lease. */
@@ -191,12 +201,13 @@ async function attemptWrite(
   connection: Connection,
   { write, lease, commit }: CommittingAttempt,
 ): Promise<Attempt> {
-  const { id } = write.identity;
+  const { identity, requestId } = write;
+  const { id } = identity;
   const leased = toLeased(write, lease.token);
   const holder = deps.leaseHolders.add(id);
   try {
     if (!canTakeLease(write)) await commit.run();
-    const connected = withCommitBeforeCalls(underLease(deps, connection, { id, lease }), commit);
+    const connected = withCommitBeforeCalls(underLease(deps, connection, { id, requestId, lease }), commit);
     return await reconcileUnderLease(withCommitFirst(deps, write, commit), connected, leased);
   } catch (error) {
     // The write is committed even if its attempt fails before the commit.
@@ -206,7 +217,7 @@ async function attemptWrite(
     );
     if (refusal) {
       void holder.giveUp();
-      return await afterRefusal(deps, connection, { id, reason: refusal.reason });
+      return await afterRefusal(deps, connection, { id, requestId, reason: refusal.reason });
     }
     deps.runtime.log.error({ err: error, connection: connection.id, id }, 'reconciliation failed');
     return await backOff(deps, leased, String(error));
@@ -219,10 +230,10 @@ async function attemptWrite(
 async function afterRefusal(
   deps: ReconcilerState,
   connection: Connection,
-  { id, reason }: { id: string; reason: unknown },
+  { reason, ...cause }: AttemptCause & { reason: unknown },
 ): Promise<Attempt> {
   if (!(reason instanceof NotLeased && reason.isCommitted)) return { result: 'unsaved' };
-  return reconcileOnce(deps, connection, id);
+  return reconcileOnce(deps, connection, cause);
 }
 
 /**

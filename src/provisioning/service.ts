@@ -137,11 +137,13 @@ function createDeps({ store, connections, runtime }: ServiceOptions, stateOf: St
     runImport,
     reconciler: {
       ...otherReconciler,
-      reconcile: (connection, id) => reconcile(stateOf(connection).reportingConnection, id),
+      reconcile: (connection, id, requestId) =>
+        reconcile(stateOf(connection).reportingConnection, id, requestId),
       reconcileWrite: (connection, write) => reconcileWrite(stateOf(connection).reportingConnection, write),
     } satisfies Reconciler,
     existingUserFinder: {
-      find: (connection, address) => find(stateOf(connection).protectedConnection, address),
+      find: (connection, address, requestId) =>
+        find(stateOf(connection).protectedConnection, address, requestId),
     } satisfies ExistingUserFinder,
     importer: {
       run: (connection, onPage, options) =>

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../schema/resource.ts';
 import type { Lookups } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
+import type { CallCause } from './exchange-ports.ts';
 
 /** A field that the travel API rejected, by its dotted name, e.g. `address.countryCode`. */
 export interface InvalidField {
@@ -44,15 +45,18 @@ export type TravelFailure =
  */
 export type TravelAnswer<T> = { kind: 'ok'; value: T } | TravelFailure;
 
-/** Calls to the travel API about travelers. Each is tried once; retries are left to the reconciler. */
+/**
+ * Calls to the travel API about travelers. Each is tried once; retries are left to the reconciler. The log of exchanges
+ * names the cause of a call.
+ */
 export interface TravelUsers {
-  create(user: JsonObject): Promise<TravelAnswer<TravelUser>>;
-  read(id: string): Promise<TravelAnswer<TravelUser>>;
+  create(user: JsonObject, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
+  read(id: string, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
   /** JSON merge patch (RFC 7396). */
-  patch(id: string, patch: JsonObject): Promise<TravelAnswer<TravelUser>>;
-  remove(id: string): Promise<TravelAnswer<TravelUser>>;
+  patch(id: string, patch: JsonObject, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
+  remove(id: string, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
   /** Searches for exact email addresses without case, archived travelers included. */
-  findByEmails(emails: string[], timeoutMs?: number): Promise<TravelAnswer<TravelUser[]>>;
+  findByEmails(emails: string[], timeoutMs?: number, cause?: CallCause): Promise<TravelAnswer<TravelUser[]>>;
   readPage(offset: number, limit: number): Promise<TravelAnswer<TravelUserPage>>;
   /**
    * Returns the present time by the travel API's own clock in epoch milliseconds, up to a second behind (RFC 9110 §6.6.1:

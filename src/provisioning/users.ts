@@ -24,10 +24,10 @@ import { updateUser } from './update-user.ts';
 
 /**
  * The operations on SCIM users. Every write is durable before it returns. A write waits for the travel API no longer
- * than the write budget.
+ * than the write budget. `requestId` is that of the SCIM request, for the log of exchanges.
  */
 export interface UserService {
-  create(connection: string, desired: ScimResource): Promise<UserView>;
+  create(connection: string, desired: ScimResource, requestId?: string): Promise<UserView>;
   read(connection: string, id: string): Promise<UserView>;
   list(connection: string, query: UserQuery): Promise<ListPage<ListedUser>>;
   /**
@@ -39,12 +39,18 @@ export interface UserService {
     id: string,
     change: (current: ScimResource, version: number) => ScimResource,
     kind: 'replace' | 'patch',
+    requestId?: string,
   ): Promise<UserView>;
   /**
    * Deletes the user: a tombstone remains, and the traveler is archived or deleted. `check` may throw to refuse the
    * version.
    */
-  remove(connection: string, id: string, check?: (version: number) => void): Promise<void>;
+  remove(
+    connection: string,
+    id: string,
+    check?: (version: number) => void,
+    requestId?: string,
+  ): Promise<void>;
 }
 
 export interface UserServiceDeps {
@@ -67,22 +73,25 @@ const MAX_TRIES = 20;
 /** Creates the service for the users of all connections. */
 export function userService(deps: UserServiceDeps): UserService {
   return {
-    create: (connection, desired) => create(deps, deps.connectionOf(connection), desired),
+    create: (connection, desired, requestId) =>
+      create(deps, deps.connectionOf(connection), { desired, requestId }),
     read: (connection, id) => readView(deps, connection, id),
     list: (connection, query) => listUsers(deps, deps.connectionOf(connection), query),
-    change: (connection, id, change, kind) =>
-      updateDesired(deps, deps.connectionOf(connection), { id, change, kind }),
-    remove: (connection, id, check) => remove(deps, deps.connectionOf(connection), { id, check }),
+    change: (connection, id, change, kind, requestId) =>
+      updateDesired(deps, deps.connectionOf(connection), { id, change, kind, requestId }),
+    remove: (connection, id, check, requestId) =>
+      remove(deps, deps.connectionOf(connection), { id, check, requestId }),
   };
 }
 
 async function create(
   deps: UserServiceDeps,
   connection: Connection,
-  desired: ScimResource,
+  { desired, requestId }: { desired: ScimResource; requestId: string | undefined },
 ): Promise<UserView> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const write = await createUser(deps, connection, { ...desired, active: desired.active ?? true });
+    const user = { ...desired, active: desired.active ?? true };
+    const write = { ...(await createUser(deps, connection, user)), requestId };
     const { identity } = write;
     const attempt = await deps.reconcileWithinBudget.commit(connection, write, async () => {
       if (identity.travelId !== undefined) await markReferrersDirty(deps, identity, identity);
@@ -97,6 +106,7 @@ interface UserUpdate {
   id: string;
   change: (current: ScimResource, version: number) => ScimResource;
   kind: 'replace' | 'patch';
+  requestId: string | undefined;
 }
 
 async function updateDesired(
@@ -113,10 +123,11 @@ async function updateDesired(
     const isSame = isDeepStrictEqual(after, desired);
     if (isSame && view.canAnswerNoOp) return toUserView(deps, connection.id, view);
     const before = stored.parse();
-    if (isSame && before.claimed) return repeat(deps, connection, before);
+    if (isSame && before.claimed) return repeat(deps, connection, { before, requestId: update.requestId });
     const { identity, changes } = updateUser(deps.runtime, connection, { before, after, kind: update.kind });
     const references = stored.hasReferences ? undefined : [];
-    const write = { identity, before, changes, references, generation: stored.generation };
+    const { requestId } = update;
+    const write = { identity, before, changes, references, generation: stored.generation, requestId };
     const attempt = await deps.reconcileWithinBudget.commit(connection, write, () =>
       markReferrersDirty(deps, before, identity),
     );
@@ -129,9 +140,15 @@ async function updateDesired(
 }
 
 /** Answers a write that changes nothing, of an identity that is refused or held: any repeat tries again. */
-async function repeat(deps: UserServiceDeps, connection: Connection, before: Identity): Promise<UserView> {
+async function repeat(
+  deps: UserServiceDeps,
+  connection: Connection,
+  { before, requestId }: { before: Identity; requestId: string | undefined },
+): Promise<UserView> {
   const isTriedAgain = before.state === 'refused' || before.hold?.cause === 'guarded';
-  const attempt = isTriedAgain ? await deps.reconcileWithinBudget.reconcile(connection, before.id) : 'later';
+  const attempt = isTriedAgain
+    ? await deps.reconcileWithinBudget.reconcile(connection, before.id, requestId)
+    : 'later';
   if (attempt === 'refused' && before.desired.active === false) {
     const identity = await deps.identities.findById(connection.id, before.id);
     if (identity) throwIfArchiveRefused(identity);
@@ -164,16 +181,22 @@ function withStoredActive(current: ScimResource, changed: ScimResource): ScimRes
   return typeof changed.active === 'boolean' ? changed : { ...changed, active: current.active ?? true };
 }
 
+interface UserRemoval {
+  id: string;
+  check: ((version: number) => void) | undefined;
+  requestId: string | undefined;
+}
+
 async function remove(
   deps: UserServiceDeps,
   connection: Connection,
-  { id, check }: { id: string; check: ((version: number) => void) | undefined },
+  { id, check, requestId }: UserRemoval,
 ): Promise<void> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const stored = await deps.identities.findForWrite(connection.id, id);
     if (!stored) throw notFoundError();
     const before = stored.parse();
-    if (stored.isDeleted) await throwDeleted(deps, connection, before);
+    if (stored.isDeleted) await throwDeleted(deps, connection, { tombstone: before, requestId });
     check?.(before.version);
     const { runtime } = deps;
     const memberOf = stored.view.inGroups ? await deps.groups.membershipsOf(connection.id, id) : [];
@@ -184,7 +207,7 @@ async function remove(
     };
     const changes: IdentityChange[] = [{ kind: 'update', identity, expected: before.version }];
     const references = stored.hasReferences ? undefined : [];
-    const write = { identity, before, changes, references, generation: stored.generation };
+    const write = { identity, before, changes, references, generation: stored.generation, requestId };
     const attempt = await deps.reconcileWithinBudget.commit(connection, write, () =>
       markReferrersDirty(deps, before, identity),
     );
@@ -202,10 +225,10 @@ async function remove(
 async function throwDeleted(
   deps: UserServiceDeps,
   connection: Connection,
-  { id, state, hold }: Identity,
+  { tombstone: { id, state, hold }, requestId }: { tombstone: Identity; requestId: string | undefined },
 ): Promise<never> {
   const isOpen = state === 'dirty' || state === 'refused' || hold?.cause === 'guarded';
-  if (isOpen && (await deps.reconcileWithinBudget.reconcile(connection, id)) === 'refused')
+  if (isOpen && (await deps.reconcileWithinBudget.reconcile(connection, id, requestId)) === 'refused')
     await undoDelete(deps, connection, id);
   throw notFoundError();
 }

@@ -31,6 +31,8 @@ export interface PendingWrite {
   newUser?: NewUserTranslation | undefined;
   /** An address that no identity of the account had, or was about to get, when the write was computed. */
   freeEmail?: string | undefined;
+  /** The SCIM request, for the log of exchanges. */
+  requestId?: string | undefined;
 }
 
 /** `stale`: an identity has changed since it was read; `duplicate`: another live identity has the userName. */

@@ -12,6 +12,7 @@ import {
   recordFailedAuthentication,
 } from '../http/authentication.ts';
 import { addRequestNotes, requestScopeOf } from '../http/log.ts';
+import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
 import type { GroupService } from '../provisioning/groups.ts';
 import type { UserService } from '../provisioning/users.ts';
 import { isObject } from '../schema/resource.ts';
@@ -19,6 +20,7 @@ import { discoveryRoutes } from './discovery.ts';
 import type { ScimContext } from './endpoint.ts';
 import { badRequest, ScimError, scimErrorHandler } from './errors.ts';
 import { parsePreconditions } from './etags.ts';
+import { keepRequestBody, recordExchange } from './exchanges.ts';
 import { resourceRoutes } from './resources.ts';
 import { searchRoutes } from './search.ts';
 
@@ -30,6 +32,8 @@ export interface ScimDeps extends AuthenticationDeps {
   now(): number;
   /** Scheme and host of the URLs that clients use, without a slash at the end. Every `meta.location` begins with it. */
   publicUrl(request: Request): string;
+  /** The log of exchanges; undefined disables it. */
+  recorder?: ExchangeRecorder | undefined;
 }
 
 /** Makes the handlers of the SCIM service (RFC 7644), to be mounted at /scim/v2 of an `httpApp`. */
@@ -59,6 +63,7 @@ function handleRequest(
 ): RequestHandler {
   return async (request, response, next) => {
     const scope = requestScopeOf(response);
+    if (deps.recorder) recordExchange(deps.recorder, request, response);
     const connection = await authenticateConnection(request, response, deps);
     const { users, groups, now } = deps;
     const base = `${deps.publicUrl(request)}${request.baseUrl}`;
@@ -199,9 +204,10 @@ async function readBody(request: Request, response: Response): Promise<void> {
 }
 
 /** JSON is UTF-8 (RFC 8259 §8.1). Other bytes would silently become replacement characters. */
-function checkUtf8(_request: unknown, _response: unknown, body: Buffer, charset: string): void {
+function checkUtf8(_request: unknown, response: Response, body: Buffer, charset: string): void {
   if (charset !== 'utf-8') throw new ScimError(415, undefined, 'The body must be in UTF-8.');
   if (!isUtf8(body)) throw badRequest('invalidSyntax', 'The body is not in UTF-8.');
+  keepRequestBody(response, body);
 }
 
 function runMiddleware(read: RequestHandler, request: Request, response: Response): Promise<void> {

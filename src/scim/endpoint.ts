@@ -34,7 +34,7 @@ export interface ScimContext {
   base: string;
   users: UserService;
   groups: GroupService;
-  scope: { log: Log };
+  scope: { id: string; log: Log };
   response: Response;
   preconditions: Preconditions;
   /** Milliseconds of a monotonic clock. */

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Response } from 'express';
 import { requestScopeOf } from '../http/log.ts';
+import { keepResponseBody } from './exchanges.ts';
 
 /** JSON text: a string, or pieces of text that are produced while the client reads. */
 export type JsonText = string | AsyncIterable<string>;
@@ -25,7 +26,10 @@ export function sendScim(response: Response, json: string | undefined): void {
   if (response.req.method === 'HEAD') {
     response.setHeader('Content-Length', Buffer.byteLength(json));
     response.end();
-  } else response.end(json);
+    return;
+  }
+  keepResponseBody(response, json);
+  response.end(json);
 }
 
 /** Sends JSON text as a SCIM response. Streamed text is sent in pieces, as fast as the client reads them. */
@@ -83,6 +87,7 @@ async function writeAll(
     if (text.length < CHUNK_LENGTH) continue;
     const chunk = text;
     text = '';
+    keepResponseBody(response, chunk);
     response.write(chunk);
     // The operating system accepts most chunks at once. If it does not, free the memory of the remaining resources
     // while waiting.

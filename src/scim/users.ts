@@ -19,7 +19,7 @@ export const usersEndpoint: Endpoint = {
     return userResponse(await users.read(connection, id), base, projection);
   },
 
-  list: async ({ users, connection, base }, query, searchedTypes) => {
+  list: async ({ users, connection, base, scope: { id: requestId } }, query, searchedTypes) => {
     const projection = parseProjection(userType, query);
     const filter = parseFilterParameter(userType, query['filter'], searchedTypes);
     const order = parseOrder(userType, userOrders, query);
@@ -33,6 +33,7 @@ export const usersEndpoint: Endpoint = {
       limit: page.limit,
       residual: residual && toUserResidual(residual, base),
       withGroups: projection.includes('groups'),
+      requestId,
     });
     return toPage(listed, page, {
       viewOf: (row) => (isLoaded(row) ? row : undefined),
@@ -43,32 +44,36 @@ export const usersEndpoint: Endpoint = {
 
   create: async (context, body, query) => {
     const projection = parseProjection(userType, query);
-    const { users, connection, base } = context;
-    return userResponse(await users.create(connection, normalizeUser(context, body)), base, projection);
+    const { users, connection, base, scope } = context;
+    const user = await users.create(connection, normalizeUser(context, body), scope.id);
+    return userResponse(user, base, projection);
   },
 
   replace: async (context, id, { body, query }) => {
     const projection = parseProjection(userType, query);
     const desired = normalizeUser(context, body);
-    const { users, connection, base, preconditions } = context;
+    const { users, connection, base, preconditions, scope } = context;
     const change = (_current: ScimResource, version: number) => {
       preconditions.check(version);
       return desired;
     };
-    return userResponse(await users.change(connection, id, change, 'replace'), base, projection);
+    const user = await users.change(connection, id, change, 'replace', scope.id);
+    return userResponse(user, base, projection);
   },
 
-  patch: async ({ users, connection, base, preconditions }, id, { body, query }) => {
+  patch: async ({ users, connection, base, preconditions, scope }, id, { body, query }) => {
     const projection = parseProjection(userType, query);
     const operations = parsePatch(body);
     const change = (current: ScimResource, version: number) => {
       preconditions.check(version);
       return applyPatch(userType, current, operations);
     };
-    return userResponse(await users.change(connection, id, change, 'patch'), base, projection);
+    const user = await users.change(connection, id, change, 'patch', scope.id);
+    return userResponse(user, base, projection);
   },
 
-  remove: ({ users, connection, preconditions }, id) => users.remove(connection, id, preconditions.check),
+  remove: ({ users, connection, preconditions, scope }, id) =>
+    users.remove(connection, id, preconditions.check, scope.id),
 };
 
 function isLoaded(user: ListedUser): user is ListedUser & UserView {

@@ -4,6 +4,7 @@ import { travelLookups } from '../adapter/lookups.ts';
 import { travelUsers } from '../adapter/users.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import type { Connection } from '../provisioning/connection.ts';
+import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 
 /** A connection of the settings with its client for the travel API. */
@@ -32,6 +33,8 @@ interface ConnectionDeps {
   common: CommonSettings;
   /** The number of replicas, which share the limits of the travel API. */
   sharers(): number;
+  /** The log of exchanges; undefined disables it. */
+  recorder?: ExchangeRecorder | undefined;
 }
 
 /**
@@ -40,7 +43,7 @@ interface ConnectionDeps {
  */
 export function openConnection(
   settings: ConnectionSettings,
-  { embeddedAddress, common, sharers }: ConnectionDeps,
+  { embeddedAddress, common, sharers, recorder }: ConnectionDeps,
   runtime: Runtime,
 ): OpenConnection {
   const { id, account, mapping, policies, travelApi } = settings;
@@ -54,6 +57,7 @@ export function openConnection(
     timeoutMs: travelApi.timeoutMs,
     concurrency: travelApi.concurrency,
     patchMediaType: travelApi.patchMediaType,
+    recorder: recorder && { recorder, connection: id },
     // The embedded service runs in this process: it has no rate limit, and no other replica calls it.
     ...(isEmbedded ? { perSecond: undefined } : { perSecond: travelApi.perSecond, sharers }),
   });

@@ -1,9 +1,7 @@
 import type { Express, Request } from 'express';
-import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { type HttpDeps, httpApp } from '../http/app.ts';
-import { createLog } from '../http/log.ts';
-import { healthRoutes, httpMetrics, measureProcess, metricsRoutes } from '../http/monitoring.ts';
+import { healthRoutes, metricsRoutes } from '../http/monitoring.ts';
 import {
   addressPredicate,
   enforceHttps,
@@ -12,48 +10,20 @@ import {
   transportReader,
 } from '../http/proxies.ts';
 import { type LimitHandlers, type SocketLimits, socketLimits } from '../http/sockets.ts';
-import { MAX_DELAY_MS } from '../provisioning/circuit-breaker.ts';
 import { isLookedUp } from '../provisioning/event-feed.ts';
 import { holdAlarms } from '../provisioning/hold-alarms.ts';
 import type { Identity } from '../provisioning/identity.ts';
 import type { ImportOptions, ImportResult } from '../provisioning/import.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
-import {
-  type ProvisioningService,
-  type ProvisioningStore,
-  provisioningService,
-} from '../provisioning/service.ts';
+import { type ProvisioningService, provisioningService } from '../provisioning/service.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { scimApp } from '../scim/app.ts';
 import { answerUnreadableRequest, refuseExpectation, refusePipelinedRequest } from '../scim/errors.ts';
-import { repairFutureTimes } from '../store/clock-repair.ts';
-import { ensureConnection } from '../store/connections.ts';
-import { type ScimTokens, scimTokens } from '../store/credentials.ts';
-import type { Database } from '../store/database.ts';
-import { deliveryQueue } from '../store/delivery-queue.ts';
 import { reportedHolds } from '../store/hold-alarms.ts';
-import { openDatabase } from '../store/open-database.ts';
-import { provisioningStore } from '../store/provisioning-store.ts';
-import { replicas } from '../store/replicas.ts';
-import { requestLog } from '../store/request-log.ts';
-import { WriteHealth } from '../store/write-health.ts';
-import { createRequestLogWriter } from '../travel/request-log-writer.ts';
-import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
-import { createFirstToken, oauthRoutes, refusalDeps, scimAuthenticator } from './access.ts';
+import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
 import { adminRoutes, makeFirstAdmin } from './admin.ts';
 import { alertSender } from './alerts.ts';
-import { type EmbeddedTravel, openEmbeddedTravel } from './embedded.ts';
-import { reencryptSecrets } from './encryption-keys.ts';
-import {
-  registerHolds,
-  registerIdentities,
-  registerImports,
-  registerMappingFaults,
-  registerPauses,
-  registerReplicas,
-  registerStaleLookups,
-  registerWriteHealth,
-} from './gauges.ts';
+import { registerMappingFaults, registerPauses, registerReplicas, registerStaleLookups } from './gauges.ts';
 import {
   createHttpServer,
   type HttpServer,
@@ -63,7 +33,6 @@ import {
   refusePlainHttp,
   stopServer,
 } from './http-server.ts';
-import { joinReplicas, type LiveReplicas } from './live-replicas.ts';
 import { reloadMappingFiles } from './mapping-files.ts';
 import {
   type EmbeddedAddress,
@@ -71,8 +40,8 @@ import {
   type OpenConnection,
   openConnection,
 } from './open-connection.ts';
-import { sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
-import { type TokenUses, writeTokenUses } from './token-uses.ts';
+import { openStore, type ServerDeps, type StartOptions } from './open-store.ts';
+import { wait } from './runtime.ts';
 
 /** A running service. */
 export interface Service {
@@ -99,41 +68,6 @@ export interface Service {
   /** Reads the mapping files again and puts those that have changed in force. */
   reloadMappingFiles(): Promise<void>;
   /** Stops accepting requests, waits a limited time for running work, ends the background work, closes the database. */
-  close(): Promise<void>;
-}
-
-/** Differences from production, for tests and commands. */
-export interface StartOptions {
-  /** If false, no background work runs, and only requests cause reconciliations. */
-  background?: boolean;
-  /** The folder of the built admin page; without it only the API of the page is served. */
-  page?: string;
-  log?: Logger;
-  checkpoint?: Runtime['checkpoint'];
-  /** Times and limits, to be set lower than in production. */
-  limits?: Partial<SocketLimits>;
-}
-
-/** The open database, and the parts of the service that depend only on it and on the settings. */
-interface ServerDeps {
-  settings: Settings;
-  log: Logger;
-  runtime: Runtime;
-  database: Database;
-  writes: WriteHealth;
-  store: ProvisioningStore;
-  /** This process among those that use the database. */
-  live: LiveReplicas;
-  tokens: ScimTokens;
-  tokenUses: TokenUses;
-  embedded: EmbeddedTravel | undefined;
-  refusals: ReturnType<typeof refusalDeps>;
-  http: HttpDeps;
-  /**
-   * The listener is called with the type of each resource that changes in the embedded travel service. `start` sets it.
-   */
-  embeddedChanges: { listener(type: string): void };
-  /** Writes the pending entries of the request log and uses of tokens, and closes the database. */
   close(): Promise<void>;
 }
 
@@ -187,91 +121,6 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   };
 }
 
-/** Opens and migrates the database, and the stores. A start that fails leaves nothing open that keeps the process alive. */
-async function openStore(settings: Settings, options: StartOptions): Promise<ServerDeps> {
-  const log = options.log ?? createLog(settings.logLevel);
-  const database = await openDatabase(settings, { exclusive: true });
-  const clock = sharedClock(steadyClock());
-  const deps = { database, log, runtime: systemRuntime(log, { ...options, now: clock.now }) };
-  const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });
-  try {
-    const parts = await openStores(settings, deps, writes);
-    const isReplica = database.dialect.isShared && options.background !== false;
-    const live = await joinReplicas({ replicas: replicas(database), clock, log, isReplica });
-    return { ...parts, live };
-  } catch (error) {
-    await writes.stop();
-    await database.close();
-    throw error;
-  }
-}
-
-/** Removes what an earlier process left in the database, and opens the stores. */
-async function openStores(
-  settings: Settings,
-  { database, log, runtime }: Pick<ServerDeps, 'database' | 'log' | 'runtime'>,
-  writes: WriteHealth,
-): Promise<Omit<ServerDeps, 'live'>> {
-  await reencryptSecrets(settings, { database, log, now: Date.now() });
-  const store = provisioningStore(database);
-  for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
-  if (!database.dialect.isShared) await takeOver(settings, { database, store, now: runtime.now() });
-  const requestLogWriter = createRequestLogWriter({
-    requests: requestLog(database),
-    clock: { now: runtime.wallClock, wait: runtime.wait },
-    log,
-  });
-  const embeddedChanges: ServerDeps['embeddedChanges'] = { listener: () => {} };
-  const refusals = refusalDeps(database);
-  const embedded = await openEmbeddedTravel(settings, {
-    ...{ database, log, requestLogWriter },
-    refusals: refusals.travel,
-    onChange: (type) => embeddedChanges.listener(type),
-  });
-  const tokens = scimTokens(database);
-  const tokenUses = writeTokenUses({ tokens, wait: runtime.wait, log });
-  return {
-    ...{ settings, log, runtime, database, writes, store, embedded, refusals, embeddedChanges },
-    ...{ tokens, tokenUses },
-    http: createHttpDeps(settings, { log, runtime, store, writes }),
-    close: async () => {
-      await Promise.all([requestLogWriter.close(), tokenUses.close(), writes.stop()]);
-      await database.close();
-    },
-  };
-}
-
-/** Ends the leases of earlier processes, which have died: only one process at a time uses the database. */
-async function takeOver(
-  { connections }: Settings,
-  { database, store, now }: Pick<ServerDeps, 'database' | 'store'> & { now: number },
-): Promise<void> {
-  await store.leases.releaseAll();
-  await store.tasks.reset();
-  await store.rules.forgetFiles();
-  await deliveryQueue(database).releaseLeases('all', now);
-  // If the clock was set back while the service was stopped, retries would otherwise wait for hours.
-  await repairFutureTimes(database, now, {
-    attemptMs: MAX_DELAY_MS,
-    checkMs: Object.fromEntries(connections.map(({ id, travelApi }) => [id, travelApi.lateMs])),
-    deliveryMs: MAX_WAIT_MS,
-  });
-}
-
-function createHttpDeps(
-  { trustedProxies }: Settings,
-  { log, runtime, store, writes }: Pick<ServerDeps, 'log' | 'runtime' | 'store' | 'writes'>,
-): HttpDeps {
-  const metrics = httpMetrics();
-  measureProcess(metrics);
-  registerIdentities(metrics, store);
-  registerWriteHealth(metrics, writes);
-  registerHolds(metrics, store);
-  registerImports(metrics, store);
-  const isTrusted = addressPredicate(trustedProxies);
-  return { log, metrics, newId: runtime.newId, now: () => performance.now(), isTrusted };
-}
-
 interface Servers {
   server: HttpServer;
   /**
@@ -302,11 +151,11 @@ async function openServers(
 }
 
 function openProvisioning(
-  { settings, store, runtime, live, http: { metrics } }: ServerDeps,
+  { settings, store, runtime, live, recorder, http: { metrics } }: ServerDeps,
   embeddedAddress: EmbeddedAddress,
 ): { connections: OpenConnection[]; provisioning: ProvisioningService } {
   const connections = settings.connections.map((connection) =>
-    openConnection(connection, { embeddedAddress, common: settings, sharers: live.count }, runtime),
+    openConnection(connection, { embeddedAddress, common: settings, sharers: live.count, recorder }, runtime),
   );
   const provisioning = provisioningService({
     ...{ store, runtime },
@@ -336,7 +185,7 @@ function createApp(
   { users, groups }: ProvisioningService,
   { server: { messageClasses }, url, page }: Servers & { page: string | undefined },
 ): Express {
-  const { settings, database, writes, embedded, refusals, http } = deps;
+  const { settings, database, writes, embedded, refusals, recorder, http } = deps;
   const isReady = () => database.ping().then(() => true);
   const authenticate = scimAuthenticator(deps);
   const isTrusted = addressPredicate(settings.trustedProxies);
@@ -353,7 +202,8 @@ function createApp(
       app.use(enforceHttps({ transportOf, refuse: refusePlainHttp, isRequired }));
     // The most frequent paths come first.
     const { now } = http;
-    app.use('/scim/v2', scimApp({ users, groups, authenticate, refusals: refusals.scim, publicUrl, now }));
+    const access = { authenticate, refusals: refusals.scim, publicUrl };
+    app.use('/scim/v2', scimApp({ users, groups, ...access, now, recorder }));
     if (embedded) app.use('/api', embedded.app);
     const isSecure = (request: Request) => transportOf(request) === 'https';
     app.use('/admin', adminRoutes({ ...deps, isSecure, page }));

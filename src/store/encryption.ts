@@ -22,6 +22,13 @@ export interface Encryption {
   decrypt(sealed: string, place: string): string | undefined;
 }
 
+/** Encrypts records that are kept as bytes, under the same rules. */
+export interface ByteEncryption {
+  encryptBytes(bytes: Uint8Array, place: string): Buffer;
+  /** Returns undefined like `decrypt`. */
+  decryptBytes(sealed: Uint8Array, place: string): Buffer | undefined;
+}
+
 const CIPHER = 'aes-256-gcm';
 /** The nonce and tag lengths that NIST SP 800-38D §8.2.2 and §5.2.1.2 recommend for random nonces. */
 const NONCE_BYTES = 12;
@@ -31,34 +38,43 @@ const TAG_BYTES = 16;
  * Encrypts by AES-256-GCM with a key of 32 bytes. A ciphertext begins with the id of its key, so that a change of
  * keys is detected.
  */
-export function encryption(key: Uint8Array): Encryption {
+export function encryption(key: Uint8Array): Encryption & ByteEncryption {
   const keyId = createHash('sha256').update(key).digest('hex').slice(0, 8);
   const prefix = `1.${keyId}.`;
+  const prefixBytes = Buffer.from(prefix);
   const additionalData = (place: string) => Buffer.from(prefix + place);
+  const seal = (data: Uint8Array, place: string): Buffer[] => {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(
+      additionalData(place),
+    );
+    return [nonce, cipher.update(data), cipher.final(), cipher.getAuthTag()];
+  };
+  const open = (bytes: Buffer, place: string): Buffer | undefined => {
+    if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
+    const nonce = bytes.subarray(0, NONCE_BYTES);
+    const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
+      .setAAD(additionalData(place))
+      .setAuthTag(bytes.subarray(-TAG_BYTES));
+    try {
+      const data = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+      return Buffer.concat([data, decipher.final()]);
+    } catch {
+      // `final` throws if the authentication tag does not match. The error has no further details.
+      return undefined;
+    }
+  };
   return {
-    encrypt: (text, place) => {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(
-        additionalData(place),
-      );
-      const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
-      return prefix + Buffer.concat(parts).toString('base64url');
-    },
+    encrypt: (text, place) => prefix + Buffer.concat(seal(Buffer.from(text), place)).toString('base64url'),
     decrypt: (sealed, place) => {
       if (!sealed.startsWith(prefix)) return undefined;
-      const bytes = Buffer.from(sealed.slice(prefix.length), 'base64url');
-      if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
-      const nonce = bytes.subarray(0, NONCE_BYTES);
-      const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
-        .setAAD(additionalData(place))
-        .setAuthTag(bytes.subarray(-TAG_BYTES));
-      try {
-        const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
-        return Buffer.concat([text, decipher.final()]).toString('utf8');
-      } catch {
-        // `final` throws if the authentication tag does not match. The error has no further details.
-        return undefined;
-      }
+      return open(Buffer.from(sealed.slice(prefix.length), 'base64url'), place)?.toString('utf8');
+    },
+    encryptBytes: (bytes, place) => Buffer.concat([prefixBytes, ...seal(bytes, place)]),
+    decryptBytes: (sealed, place) => {
+      const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
+      if (!bytes.subarray(0, prefixBytes.length).equals(prefixBytes)) return undefined;
+      return open(bytes.subarray(prefixBytes.length), place);
     },
   };
 }

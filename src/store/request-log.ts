@@ -272,7 +272,7 @@ function isAbout({ path, user_id, request_body, response_body }: Row, person: Lo
 }
 
 /** Replaces the path segments that name the person. If the query names the person, it is removed. */
-function redactPath(path: string, { matcher }: LoggedPerson): string {
+export function redactPath(path: string, { matcher }: Pick<LoggedPerson, 'matcher'>): string {
   const [own = '', ...queries] = path.split('?');
   const segments = own
     .split('/')

@@ -9,6 +9,7 @@ export interface Tables
     TravelTables,
     OAuthTables,
     RequestLogTables,
+    ExchangeTables,
     WebhookTables {}
 
 /**
@@ -33,6 +34,8 @@ export interface BridgeTables {
 interface ConnectionTable {
   account: string;
   id: string;
+  /** The log of exchanges holds bodies of reads until that time. */
+  read_bodies_until: number | null;
 }
 
 /**
@@ -304,4 +307,33 @@ export interface RequestLogTable {
   request_cut: number;
   response_body: string | null;
   response_cut: number;
+}
+
+/** The tables of the log of exchanges. */
+export interface ExchangeTables {
+  exchange_segment: ExchangeSegmentTable;
+  exchange_person: ExchangePersonTable;
+}
+
+/** Exchanges of a connection that were written together. */
+export interface ExchangeSegmentTable {
+  /** The position of its last exchange; the others have those before it. */
+  last: number;
+  /** Empty for requests without a valid token. */
+  connection_id: string;
+  /** The number of exchanges, erased ones included. */
+  count: number;
+  /** The earliest and the latest time at which one of the exchanges began. */
+  began_at: number;
+  ended_at: number;
+  /** The exchanges, compressed and encrypted. */
+  entries: Uint8Array;
+  /** Their bodies, compressed and encrypted, apart from them: lists do not read bodies. Null if none is kept. */
+  bodies: Uint8Array | null;
+}
+
+/** A segment with an exchange about a person, other than a SCIM read that succeeded. */
+interface ExchangePersonTable {
+  person: string;
+  last: number;
 }

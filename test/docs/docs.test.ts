@@ -100,6 +100,7 @@ describe('README', () => {
       'emailSwap',
       'import',
       'retention',
+      'exchangeLog',
       'alerts',
       'travelService',
     ];

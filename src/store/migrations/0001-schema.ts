@@ -3,6 +3,7 @@ import { adminTables } from './admin-tables.ts';
 import type { ColumnTypes } from './column-types.ts';
 import { connectionTables } from './connection-tables.ts';
 import { credentialTables } from './credential-tables.ts';
+import { exchangeTables } from './exchange-tables.ts';
 import { groupTables } from './group-tables.ts';
 import { holdTables } from './hold-tables.ts';
 import { identityTables } from './identity-tables.ts';
@@ -27,6 +28,7 @@ export function schema(types: ColumnTypes): Migration {
         credentialTables,
         requestLogTable,
         adminTables,
+        exchangeTables,
       ];
       for (const statements of families) {
         for (const statement of statements(types)) await sql.raw(statement).execute(db);

@@ -1,13 +1,14 @@
 import type { ColumnTypes } from './column-types.ts';
 
 /** Connections with their counters, and the row that probe writes replace. */
-export function connectionTables({ orderedText, keyOnly }: ColumnTypes): string[] {
+export function connectionTables({ orderedText, bigint, keyOnly }: ColumnTypes): string[] {
   return [
     // The tables of the bridge have keys that begin with the account, so that all rows of an account can be placed on
     // one node of a distributed database. Their rows move with the connection to another account.
     `create table connection (
       account ${orderedText} not null,
       id ${orderedText} not null unique,
+      read_bodies_until ${bigint},
       primary key (account, id)
     )`,
     `create table list_counter (

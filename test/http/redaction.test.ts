@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { redactQuery, redactSecrets, toLoggedBody } from '../../src/travel/request-log-middleware.ts';
+import { redactBody, redactQuery, redactSecrets } from '../../src/http/redaction.ts';
 
 /** A secret that occurs nowhere else. */
+const MAX_BYTES = 16_384;
 const SECRET = 'hush-hush';
 
 const words = ['secret', 'password', 'token', 'key', 'authorization'];
@@ -132,6 +133,18 @@ test('everything except the secret is kept', () => {
   );
 });
 
+test('the value of a SCIM PATCH operation is redacted if its path names a secret', () => {
+  const operation = { op: 'replace', path: 'password', value: SECRET };
+  expect(redactSecrets(JSON.stringify({ Operations: [operation, { ...operation, path: 'title' }] }))).toBe(
+    JSON.stringify({
+      Operations: [
+        { ...operation, value: '*' },
+        { ...operation, path: 'title' },
+      ],
+    }),
+  );
+});
+
 test('JSON that is too deep to be serialized is left out if it may contain a secret', () => {
   const deep = `${'['.repeat(200_000)}{"secret":"${SECRET}"}${']'.repeat(200_000)}`;
   expect(redactSecrets(deep)).not.toContain(SECRET);
@@ -164,7 +177,7 @@ test('a text is kept up to 16,384 bytes of whole characters, and marked if it is
       fc.integer({ min: 100, max: 20_000 }),
       (some, times) => {
         const text = some.join('').repeat(Math.ceil(times / some.length));
-        const { text: kept, cut } = toLoggedBody(text);
+        const { text: kept, cut } = redactBody(text, MAX_BYTES);
         const bytes = Buffer.byteLength(kept);
         expect(text.startsWith(kept)).toBe(true);
         expect(cut).toBe(Buffer.byteLength(text) > 16_384);
@@ -176,10 +189,13 @@ test('a text is kept up to 16,384 bytes of whole characters, and marked if it is
 });
 
 test('a secret is redacted before the text is truncated', () => {
-  const { text } = toLoggedBody(JSON.stringify({ secret: `${'x'.repeat(16_380)}${SECRET}`, after: 1 }));
+  const { text } = redactBody(
+    JSON.stringify({ secret: `${'x'.repeat(16_380)}${SECRET}`, after: 1 }),
+    MAX_BYTES,
+  );
   expect(text).toBe('{"secret":"*","after":1}');
 });
 
 test('NUL characters, which no database stores, are replaced', () => {
-  expect(toLoggedBody('a\0b').text).toBe('a\uFFFDb');
+  expect(redactBody('a\0b', MAX_BYTES).text).toBe('a\uFFFDb');
 });

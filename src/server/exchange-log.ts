@@ -1,0 +1,58 @@
+import { Counter } from 'prom-client';
+import type { Settings } from '../config/settings.ts';
+import type { HttpMetrics } from '../http/monitoring.ts';
+import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
+import type { Runtime } from '../provisioning/runtime-ports.ts';
+import type { Database } from '../store/database.ts';
+import { encryption, parseEncryptionKey } from '../store/encryption.ts';
+import {
+  type ExchangeKeys,
+  type ExchangeReader,
+  exchangeReader,
+  exchangeStore,
+} from '../store/exchange-log.ts';
+import { currentEncryptionKey } from './encryption-keys.ts';
+import { exchangeRecorder } from './exchange-recorder.ts';
+
+type KeySettings = Pick<Settings, 'key' | 'previousKey' | 'data'>;
+
+/** Returns the keys that decrypt the log of exchanges: the present one, and JETBRIDGE_KEY_PREVIOUS if it is set. */
+export function exchangeKeys(settings: KeySettings): ExchangeKeys {
+  const previous = settings.previousKey && parseEncryptionKey(settings.previousKey);
+  return [encryption(currentEncryptionKey(settings)), ...(previous ? [encryption(previous)] : [])];
+}
+
+/** Opens the log of exchanges for reading, also beside a running server. */
+export function openExchangeLog(database: Pick<Database, 'db'>, settings: KeySettings): ExchangeReader {
+  return exchangeReader(database, exchangeKeys(settings));
+}
+
+interface RecordingDeps {
+  database: Database;
+  runtime: Pick<Runtime, 'wallClock' | 'wait' | 'log'>;
+  metrics: HttpMetrics;
+}
+
+/**
+ * Starts the writing side of the log of exchanges. The recorder is undefined if the settings disable the log; what is
+ * older than they allow is deleted nevertheless.
+ */
+export function startExchangeLog(
+  settings: Settings,
+  { database, runtime, metrics }: RecordingDeps,
+): { recorder: ExchangeRecorder | undefined; close(): Promise<void> } {
+  const lost = new Counter({
+    name: 'jetbridge_exchanges_lost_total',
+    help: 'Exchanges that could not be written to the log of exchanges.',
+    registers: [metrics.registry],
+  });
+  const { keepDays } = settings.exchangeLog;
+  const recorder = exchangeRecorder({
+    store: exchangeStore(database, encryption(currentEncryptionKey(settings))),
+    clock: { now: runtime.wallClock, wait: runtime.wait },
+    log: runtime.log,
+    keepDays,
+    onLoss: (count) => lost.inc(count),
+  });
+  return { recorder: keepDays > 0 ? recorder : undefined, close: recorder.close };
+}

@@ -1,0 +1,154 @@
+import type { Logger } from 'pino';
+import type { Settings } from '../config/settings.ts';
+import type { HttpDeps } from '../http/app.ts';
+import { createLog } from '../http/log.ts';
+import { httpMetrics, measureProcess } from '../http/monitoring.ts';
+import { addressPredicate } from '../http/proxies.ts';
+import type { SocketLimits } from '../http/sockets.ts';
+import { MAX_DELAY_MS } from '../provisioning/circuit-breaker.ts';
+import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
+import type { Runtime } from '../provisioning/runtime-ports.ts';
+import type { ProvisioningStore } from '../provisioning/service.ts';
+import { repairFutureTimes } from '../store/clock-repair.ts';
+import { ensureConnection } from '../store/connections.ts';
+import { type ScimTokens, scimTokens } from '../store/credentials.ts';
+import type { Database } from '../store/database.ts';
+import { deliveryQueue } from '../store/delivery-queue.ts';
+import { openDatabase } from '../store/open-database.ts';
+import { provisioningStore } from '../store/provisioning-store.ts';
+import { replicas } from '../store/replicas.ts';
+import { requestLog } from '../store/request-log.ts';
+import { WriteHealth } from '../store/write-health.ts';
+import { createRequestLogWriter } from '../travel/request-log-writer.ts';
+import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
+import { refusalDeps } from './access.ts';
+import { type EmbeddedTravel, openEmbeddedTravel } from './embedded.ts';
+import { reencryptSecrets } from './encryption-keys.ts';
+import { startExchangeLog } from './exchange-log.ts';
+import { registerHolds, registerIdentities, registerImports, registerWriteHealth } from './gauges.ts';
+import { joinReplicas, type LiveReplicas } from './live-replicas.ts';
+import { sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
+import { type TokenUses, writeTokenUses } from './token-uses.ts';
+
+/** Differences from production, for tests and commands. */
+export interface StartOptions {
+  /** If false, no background work runs, and only requests cause reconciliations. */
+  background?: boolean;
+  /** The folder of the built admin page; without it only the API of the page is served. */
+  page?: string;
+  log?: Logger;
+  checkpoint?: Runtime['checkpoint'];
+  /** Times and limits, to be set lower than in production. */
+  limits?: Partial<SocketLimits>;
+}
+
+/** The open database, and the parts of the service that depend only on it and on the settings. */
+export interface ServerDeps {
+  settings: Settings;
+  log: Logger;
+  runtime: Runtime;
+  database: Database;
+  writes: WriteHealth;
+  store: ProvisioningStore;
+  /** This process among those that use the database. */
+  live: LiveReplicas;
+  tokens: ScimTokens;
+  tokenUses: TokenUses;
+  embedded: EmbeddedTravel | undefined;
+  refusals: ReturnType<typeof refusalDeps>;
+  http: HttpDeps;
+  /** Adds to the log of exchanges; undefined if the settings disable it. */
+  recorder: ExchangeRecorder | undefined;
+  /**
+   * The listener is called with the type of each resource that changes in the embedded travel service. `start` sets it.
+   */
+  embeddedChanges: { listener(type: string): void };
+  /** Writes the pending entries of both logs and uses of tokens, and closes the database. */
+  close(): Promise<void>;
+}
+
+/** Opens and migrates the database, and the stores. A start that fails leaves nothing open that keeps the process alive. */
+export async function openStore(settings: Settings, options: StartOptions): Promise<ServerDeps> {
+  const log = options.log ?? createLog(settings.logLevel);
+  const database = await openDatabase(settings, { exclusive: true });
+  const clock = sharedClock(steadyClock());
+  const deps = { database, log, runtime: systemRuntime(log, { ...options, now: clock.now }) };
+  const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });
+  try {
+    const parts = await openStores(settings, deps, writes);
+    const isReplica = database.dialect.isShared && options.background !== false;
+    const live = await joinReplicas({ replicas: replicas(database), clock, log, isReplica });
+    return { ...parts, live };
+  } catch (error) {
+    await writes.stop();
+    await database.close();
+    throw error;
+  }
+}
+
+/** Removes what an earlier process left in the database, and opens the stores. */
+async function openStores(
+  settings: Settings,
+  { database, log, runtime }: Pick<ServerDeps, 'database' | 'log' | 'runtime'>,
+  writes: WriteHealth,
+): Promise<Omit<ServerDeps, 'live'>> {
+  await reencryptSecrets(settings, { database, log, now: Date.now() });
+  const store = provisioningStore(database);
+  for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
+  if (!database.dialect.isShared) await takeOver(settings, { database, store, now: runtime.now() });
+  const requestLogWriter = createRequestLogWriter({
+    requests: requestLog(database),
+    clock: { now: runtime.wallClock, wait: runtime.wait },
+    log,
+  });
+  const embeddedChanges: ServerDeps['embeddedChanges'] = { listener: () => {} };
+  const refusals = refusalDeps(database);
+  const embedded = await openEmbeddedTravel(settings, {
+    ...{ database, log, requestLogWriter },
+    refusals: refusals.travel,
+    onChange: (type) => embeddedChanges.listener(type),
+  });
+  const tokens = scimTokens(database);
+  const tokenUses = writeTokenUses({ tokens, wait: runtime.wait, log });
+  const http = createHttpDeps(settings, { log, runtime, store, writes });
+  const exchanges = startExchangeLog(settings, { database, runtime, metrics: http.metrics });
+  return {
+    ...{ settings, log, runtime, database, writes, store, embedded, refusals, embeddedChanges, http },
+    ...{ tokens, tokenUses, recorder: exchanges.recorder },
+    close: async () => {
+      await Promise.all([requestLogWriter.close(), exchanges.close(), tokenUses.close(), writes.stop()]);
+      await database.close();
+    },
+  };
+}
+
+/** Ends the leases of earlier processes, which have died: only one process at a time uses the database. */
+async function takeOver(
+  { connections }: Settings,
+  { database, store, now }: Pick<ServerDeps, 'database' | 'store'> & { now: number },
+): Promise<void> {
+  await store.leases.releaseAll();
+  await store.tasks.reset();
+  await store.rules.forgetFiles();
+  await deliveryQueue(database).releaseLeases('all', now);
+  // If the clock was set back while the service was stopped, retries would otherwise wait for hours.
+  await repairFutureTimes(database, now, {
+    attemptMs: MAX_DELAY_MS,
+    checkMs: Object.fromEntries(connections.map(({ id, travelApi }) => [id, travelApi.lateMs])),
+    deliveryMs: MAX_WAIT_MS,
+  });
+}
+
+function createHttpDeps(
+  { trustedProxies }: Settings,
+  { log, runtime, store, writes }: Pick<ServerDeps, 'log' | 'runtime' | 'store' | 'writes'>,
+): HttpDeps {
+  const metrics = httpMetrics();
+  measureProcess(metrics);
+  registerIdentities(metrics, store);
+  registerWriteHealth(metrics, writes);
+  registerHolds(metrics, store);
+  registerImports(metrics, store);
+  const isTrusted = addressPredicate(trustedProxies);
+  return { log, metrics, newId: runtime.newId, now: () => performance.now(), isTrusted };
+}
