@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { isLoopback, isProxyEntry } from '../http/proxies.ts';
-import { parseEncryptionKey } from '../store/encryption.ts';
+import { isLoopback } from '../http/proxies.ts';
 import { faultText } from '../translator/mapping-faults.ts';
 import { mappingSchema } from '../translator/mapping-file.ts';
-import { secretWeakness } from './faults.ts';
 
 /** Makes the schema of a whole number in a range. The message for any other value names the range and an example. */
 function wholeNumber(min: number, max: number, example: number) {
@@ -47,7 +45,8 @@ const variableName = z
 const travelUrlFault = {
   error: faultText('is no URL', 'Give "embedded", or e.g. "https://travel.example.com".'),
 };
-const travelUrl = z.union(
+/** `embedded`, or the URL of a travel API. */
+export const travelUrl = z.union(
   [z.literal('embedded'), z.url({ protocol: /^https?$/, ...travelUrlFault })],
   travelUrlFault,
 );
@@ -302,98 +301,6 @@ export const settingsSchema = z.strictObject({
     ),
   alerts: alerts.prefault({}).describe('Alerts about changes that wait for an admin.'),
   travelService: travelServiceSchema.prefault({}).describe('The embedded travel service.'),
-});
-
-const yes = ['true', 'on', '1'];
-const no = ['false', 'off', '0'];
-const yesOrNo = z
-  .enum([...yes, ...no], { error: faultText('is neither true nor false', 'Give true or false.') })
-  .transform((text) => yes.includes(text));
-
-/** A comma-separated list of addresses, ranges and the words `loopback` and `private`. */
-const proxies = z
-  .string()
-  .default('')
-  .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []))
-  .superRefine((entries, context) => {
-    for (const entry of entries.filter((candidate) => !isProxyEntry(candidate))) {
-      const remedy =
-        'Give e.g. "10.0.0.7", "10.0.0.0/8", "loopback" or "private", with commas between several.';
-      const message = faultText(`has ${JSON.stringify(entry)}, which is no address or range`, remedy);
-      context.addIssue({ code: 'custom', message });
-    }
-  });
-
-const port = faultText('is no port', 'Give a number from 0 to 65535; 0 takes any free one.');
-
-const encryptionKey = z.string().refine((key) => parseEncryptionKey(key) !== undefined, {
-  error: faultText('is no key of 32 bytes', 'Give what "openssl rand -hex 32" prints.'),
-});
-
-/** The environment variables. Empty ones must be removed first. */
-const postgresUrlFault = faultText(
-  'is no URL of a PostgreSQL database',
-  'Give e.g. postgres://jetbridge:password@db.example.com/jetbridge.',
-);
-/** The URL may have no host, if its parameter `host` names the folder of a socket. */
-const postgresUrl = z
-  .string()
-  .refine(
-    (text) => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@localhost/')),
-    postgresUrlFault,
-  );
-
-export const environmentSchema = z.object({
-  PORT: z
-    .string()
-    .regex(/^\d{1,5}$/, port)
-    .transform(Number)
-    .refine((number) => number <= 65_535, port)
-    .default(8080),
-  HOST: z.string().default('127.0.0.1'),
-  PUBLIC_URL: z
-    .url({ protocol: /^https?$/, error: faultText('is no URL', 'Give e.g. https://bridge.example.com.') })
-    .optional(),
-  JETBRIDGE_DATA: z.string().default('./data'),
-  DATABASE_URL: postgresUrl.optional(),
-  DATABASE_CONNECTIONS: z
-    .string()
-    .regex(/^[1-9]\d{0,2}$/, faultText('is no whole number from 1 to 999', 'Give one, e.g. 10.'))
-    .transform(Number)
-    .default(10),
-  JETBRIDGE_KEY: encryptionKey
-    .refine((key) => parseEncryptionKey(key) === undefined || secretWeakness(key.trim()) === undefined, {
-      error: faultText(
-        'repeats itself or has too few different characters, so it could be guessed',
-        'Give what "openssl rand -hex 32" prints; the old key goes into JETBRIDGE_KEY_PREVIOUS.',
-      ),
-    })
-    .optional(),
-  // A weak previous key is accepted, because its weakness may be the reason for the change of keys.
-  JETBRIDGE_KEY_PREVIOUS: encryptionKey.optional(),
-  TRAVEL_API_URL: travelUrl.default('embedded'),
-  TRAVEL_API_INSECURE: yesOrNo.default(false),
-  LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
-      error: faultText(
-        'is no level of the log',
-        'Give one of fatal, error, warn, info, debug, trace and silent.',
-      ),
-    })
-    .default('info'),
-  ADMIN_PASSWORD: z
-    .string()
-    .refine((password) => password.length >= 12 && secretWeakness(password) === undefined, {
-      error: faultText(
-        'has fewer than 12 characters, or repeats itself',
-        'Give a longer one, or leave it out: the first start makes one and prints it.',
-      ),
-    })
-    .optional(),
-  TLS_CERT: z.string().optional(),
-  TLS_KEY: z.string().optional(),
-  REQUIRE_HTTPS: yesOrNo.optional(),
-  TRUSTED_PROXIES: proxies,
 });
 
 /**

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { Policies } from '../provisioning/policies.ts';
 import { toMappingFaults } from '../translator/mapping-faults.ts';
 import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
+import { environmentSchema } from './environment.ts';
 import {
   type ConnectionCredentials,
   credentialFaults,
@@ -13,7 +14,7 @@ import {
   SettingsFault,
   secretWeakness,
 } from './faults.ts';
-import { type connectionSchema, environmentSchema, isSafeUrl, settingsSchema } from './schema.ts';
+import { type connectionSchema, isSafeUrl, settingsSchema } from './schema.ts';
 import { type TransportSettings, transportSettings } from './transport.ts';
 
 type ConnectionEntry = z.infer<typeof connectionSchema>;

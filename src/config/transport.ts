@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { z } from 'zod';
 import { isLoopback } from '../http/proxies.ts';
+import type { environmentSchema } from './environment.ts';
 import type { Fault } from './faults.ts';
-import type { environmentSchema } from './schema.ts';
 
 /** The settings of HTTPS and of trusted proxies. */
 export interface TransportSettings {

@@ -3,12 +3,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import {
-  connectionSchema,
-  environmentSchema,
-  settingsSchema,
-  travelServiceSchema,
-} from '../../src/config/schema.ts';
+import { environmentSchema } from '../../src/config/environment.ts';
+import { connectionSchema, settingsSchema, travelServiceSchema } from '../../src/config/schema.ts';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { mergePatch } from '../../src/translator/plan.ts';
