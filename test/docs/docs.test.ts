@@ -53,7 +53,7 @@ describe('README', () => {
     await server.stop();
     place.remove();
     const answers = stdout
-      .replaceAll('}{', '}\n{')
+      .trimEnd()
       .split('\n')
       .map((text) => JSON.parse(text));
     const [joined, traveler, field, moved, mapped, left, archived] = answers;
