@@ -1,40 +1,15 @@
 import { backoff } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
-import { findings } from './findings.ts';
-import { isHeldByRulesChange, withRulesHold } from './guard.ts';
-import type { Holds } from './hold-ports.ts';
+import { type AttemptedIdentity, type DecisionDeps, decideResult } from './decide-result.ts';
 import type { Identity, Outcome } from './identity.ts';
 import { LeaseHolders, leaseDuration, withCause, withLeaseGuard } from './lease-guard.ts';
-import {
-  isReferredTo,
-  notifyDependents,
-  notifyLeftOutOfCycle,
-  notifySuccessor,
-} from './notify-dependents.ts';
+import { notifyDependents, notifyLeftOutOfCycle, notifySuccessor } from './notify-dependents.ts';
 import { isRefusal, logResult, toOutcome } from './outcome.ts';
-import {
-  endInFailure,
-  endInState,
-  newDraft,
-  type ReconcileContext,
-  type ReconcileResult,
-  withFinding,
-} from './reconcile-context.ts';
-import { reconcileTraveler } from './reconcile-traveler.ts';
+import type { ReconcileResult } from './reconcile-context.ts';
 import { areSameReferences } from './references.ts';
-import type { RulesChanges } from './rules-change.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
-import type { Runtime } from './runtime-ports.ts';
-import type {
-  Identities,
-  LeaseRequest,
-  Leases,
-  ReconcileQueue,
-  ReferenceRow,
-  References,
-} from './store-ports.ts';
+import type { LeaseRequest, Leases, ReconcileQueue, ReferenceRow, References } from './store-ports.ts';
 import { type NewUserTranslation, type TranslatedIdentity, translateIdentity } from './translate-identity.ts';
-import type { TravelFailure } from './travel-ports.ts';
 import {
   type CommitResult,
   canTakeLease,
@@ -87,20 +62,11 @@ export interface Reconciler {
 }
 
 /** Dependencies of the reconciler. */
-export interface ReconcileDeps {
-  identities: Pick<
-    Identities,
-    'findById' | 'find' | 'findHolder' | 'commit' | 'isErased' | 'isWaitedFor' | 'findWaiters'
-  >;
+export interface ReconcileDeps extends DecisionDeps {
   leases: Leases;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markEmailWaitersDirty'>;
   references: References;
-  holds: Pick<Holds, 'admitDeparture'>;
-  rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
   rulesSnapshots: RulesSnapshots;
-  /** Wakes the background loop that reconciles dirty identities. */
-  wake(): void;
-  runtime: Runtime;
 }
 
 /**
@@ -256,14 +222,11 @@ async function acquireLease(
 /** An identity under its lease, and the generation of the rules in force when the lease was acquired. */
 type Acquired = NonNullable<Awaited<ReturnType<Leases['acquire']>>>;
 
-interface LeasedIdentity extends Acquired {
-  token: string;
+interface LeasedIdentity extends Acquired, AttemptedIdentity {
   /** The stored references; undefined if they must be read. */
   references?: ReferenceRow[] | undefined;
   /** The translation of a new user; undefined if the identity must be translated. */
   newUser?: NewUserTranslation | undefined;
-  /** An address that no identity of the account had when this attempt began. */
-  freeEmail?: string | undefined;
 }
 
 async function reconcileUnderLease(
@@ -305,84 +268,6 @@ async function saveReferences(
   // A deleted user has no references. If the DELETE is refused, the user is only deactivated and keeps them.
   const rows = deletedAt !== undefined && !isRefusal(result) ? [] : resolved.rows;
   if (!areSameReferences(resolved.stored, rows)) await references.save(connection, id, rows);
-}
-
-interface Decision {
-  result: ReconcileResult;
-  /** The generation of the rules that the result follows. */
-  rulesGeneration: number;
-  /** The email addresses of all creates that this or an earlier attempt has announced. */
-  announced: string[];
-}
-
-/** Reconciles the traveler, unless the rules cannot be read or the change of rules waits for an admin. */
-async function decideResult(
-  deps: ReconcileDeps,
-  connection: Connection,
-  { leased, translated }: { leased: LeasedIdentity; translated: TranslatedIdentity | TravelFailure },
-): Promise<Decision> {
-  const { identity } = leased;
-  if ('kind' in translated) {
-    const untranslated = newDraft(identity, {
-      fields: {},
-      findings: identity.findings,
-      trace: identity.trace,
-      needsFreshLookups: false,
-    });
-    return {
-      result: endInFailure(untranslated, translated),
-      rulesGeneration: identity.rulesGeneration,
-      announced: [],
-    };
-  }
-  const announced = identity.creating === undefined ? [] : [identity.creating];
-  const context = newContext(deps, connection, { leased, translated, announced });
-  if (
-    await isHeldByRulesChange(deps.rulesChanges, connection, {
-      identity,
-      rulesSnapshot: translated.rulesSnapshot,
-    })
-  ) {
-    const draft = withFinding(newDraft(identity, translated.translation), findings.heldRules());
-    const waiting = { ...draft, waitingFor: identity.waitingFor };
-    return {
-      result: endInState(withRulesHold(context, waiting), 'held'),
-      rulesGeneration: identity.rulesGeneration,
-      announced: [],
-    };
-  }
-  const result = await reconcileTraveler(context);
-  return { result, rulesGeneration: translated.rulesSnapshot.generation, announced };
-}
-
-function newContext(
-  deps: ReconcileDeps,
-  connection: Connection,
-  {
-    leased: { identity, token, freeEmail },
-    translated: { rulesSnapshot, translation, baseline },
-    announced,
-  }: { leased: LeasedIdentity; translated: TranslatedIdentity; announced: string[] },
-): ReconcileContext {
-  const { identities, leases, holds, runtime } = deps;
-  return {
-    ...{ connection, identity, rulesSnapshot, translation, baseline, identities, holds, freeEmail },
-    announce: async (announcement) => {
-      const outcome = await leases.announce(connection.id, identity.id, token, announcement);
-      if (outcome === 'done' && 'creating' in announcement && announcement.creating)
-        announced.push(announcement.creating);
-      return outcome;
-    },
-    saveEmailWait: (email) => leases.waitFor(connection.id, identity.id, token, email),
-    enqueue: async (other) => {
-      await deps.reconcileQueue.markDirty(other.connection, [other.id], runtime.now());
-      deps.wake();
-    },
-    isReferredTo: (options) => isReferredTo(deps, identity, options),
-    now: runtime.now,
-    newId: runtime.newId,
-    checkpoint: runtime.checkpoint,
-  };
 }
 
 /**
