@@ -5,12 +5,14 @@ import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { recordedShell } from '../fixtures/shell.ts';
+import { openTestDatabase } from '../fixtures/test-database.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let data: { JETBRIDGE_DATA: string };
-beforeEach(() => {
+beforeEach(async () => {
   folder = temporaryFolder();
   data = { JETBRIDGE_DATA: join(folder.path, 'data') };
+  await (await openTestDatabase(data.JETBRIDGE_DATA)).close();
 });
 afterEach(() => folder.remove());
 
