@@ -33,6 +33,7 @@ export function recordRequests(app: Express, requestLogWriter: RequestLogWriter,
       credential: caller?.credential,
       requestId: requestScopeOf(response).id,
     };
+    if (caller && isPolling(request, facts)) return;
     if (caller) requestLogWriter.write({ ...facts, ...bodies(request, response, facts) });
     else
       requestLogWriter.write(
@@ -47,6 +48,18 @@ export function recordRequests(app: Express, requestLogWriter: RequestLogWriter,
     next();
   };
   app.use(begin);
+}
+
+/**
+ * True for the pages of events, travelers and lookups that the bridge reads again and again, if it got them: they would be
+ * most of the log. A search for a person is no polling.
+ */
+function isPolling(
+  { method, query }: Request,
+  { status, credential }: Pick<LoggedRequest, 'status' | 'credential'>,
+): boolean {
+  const isPage = query['limit'] !== undefined && query['emails'] === undefined;
+  return credential === BRIDGE_CREDENTIAL && method === 'GET' && status === 200 && isPage;
 }
 
 /** Redacts before truncating, because a secret cannot be recognized in a truncated text. */

@@ -57,9 +57,9 @@ test('a request without a valid credential is recorded without a user', async ()
 });
 
 test('reads of the bridge are recorded without the response, which would fill the log; its writes and failures completely', async () => {
-  await fixture.bridge('get', '/api/events?limit=1').expect(200);
-  await fixture.bridge('get', '/api/nothing').expect(404);
   const path = `/api/users/${fixture.admin}`;
+  await fixture.bridge('get', path).expect(200);
+  await fixture.bridge('get', '/api/nothing').expect(404);
   await fixture.bridge('patch', path).send({ data: { firstName: 'Ada' } });
   const rows = await fixture.recorded();
   expect(
@@ -67,7 +67,20 @@ test('reads of the bridge are recorded without the response, which would fill th
   ).toEqual([
     ['bridge', path, '{"data":{"firstName":"Ada"}}', true],
     ['bridge', '/api/nothing', undefined, true],
-    ['bridge', '/api/events?limit=1', undefined, false],
+    ['bridge', path, undefined, false],
+  ]);
+});
+
+test('the pages that the bridge reads again and again are not recorded, but those of others, its failures and its searches', async () => {
+  await fixture.bridge('get', '/api/events?limit=1').expect(200);
+  await fixture.bridge('get', '/api/users?limit=100&offset=0').expect(200);
+  await fixture.bridge('get', '/api/users?limit=100&emails=ada@corp.example').expect(200);
+  await fixture.bridge('get', '/api/events?limit=0').expect(400);
+  await fixture.send('get', '/api/events?limit=1');
+  expect((await fixture.recorded()).map(({ credential, path }) => [credential, path])).toEqual([
+    [expect.stringMatching(/^apiKey:/), '/api/events?limit=1'],
+    ['bridge', '/api/events?limit=0'],
+    ['bridge', '/api/users?limit=100&emails=ada@corp.example'],
   ]);
 });
 

@@ -1,0 +1,167 @@
+import type { NewExchange } from '../../src/provisioning/exchange-ports.ts';
+import { exchangeRecorder } from '../../src/server/exchange-recorder.ts';
+import type { ExchangeSegment, ExchangeStore } from '../../src/store/exchange-log.ts';
+import { StoreUnavailable } from '../../src/store/unavailable.ts';
+import { type Clock, clock } from '../fixtures/clock.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** A store in memory. Its database is away while `fault` is set. */
+function fakeStore() {
+  const written: ExchangeSegment[] = [];
+  const deletions: { before: number; limit: number }[] = [];
+  const state: { fault: Error | undefined } = { fault: undefined };
+  const store: ExchangeStore = {
+    append: async (segments) => {
+      if (state.fault) throw state.fault;
+      written.push(...segments);
+    },
+    deleteOlderThan: async (before, limit) => {
+      deletions.push({ before, limit });
+      return 0;
+    },
+    readBodyWindows: async () => new Map(),
+  };
+  return { store, written, deletions, state };
+}
+
+function open(time: Clock, store: ExchangeStore) {
+  const errors: object[] = [];
+  const lost: number[] = [];
+  const recorder = exchangeRecorder({
+    store,
+    clock: time,
+    log: { info: () => {}, warn: () => {}, error: (fields) => errors.push(fields) },
+    keepDays: 7,
+    onLoss: (count) => lost.push(count),
+  });
+  return { recorder, errors, lost };
+}
+
+function read(differences: Partial<NewExchange> = {}): NewExchange {
+  return {
+    direction: 'scim',
+    ms: 1,
+    connection: 'okta',
+    person: undefined,
+    requestId: 'r',
+    method: 'GET',
+    path: '/scim/v2/Users',
+    status: 200,
+    error: undefined,
+    requestHeaders: {},
+    responseHeaders: {},
+    ...differences,
+  };
+}
+
+/** Lets all pending work finish. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+}
+
+/** The paths that were written, in order. */
+function pathsOf(written: ExchangeSegment[]): string[] {
+  return written.flatMap(({ exchanges }) => exchanges.map(({ path }) => path));
+}
+
+test('exchanges within half a second are written together, one segment for each connection', async () => {
+  const { store, written } = fakeStore();
+  const time = clock();
+  const { recorder } = open(time, store);
+  recorder.record(read());
+  recorder.record(read({ connection: 'entra' }));
+  recorder.record(read({ path: '/scim/v2/Groups' }));
+  await settle();
+  expect(written).toEqual([]);
+  time.advance(500);
+  await settle();
+  expect(written.map(({ connection, exchanges }) => [connection, exchanges.length])).toEqual([
+    ['okta', 2],
+    ['entra', 1],
+  ]);
+});
+
+test('a thousand exchanges, or long bodies, are written at once', async () => {
+  const { store, written } = fakeStore();
+  const { recorder } = open(clock(), store);
+  for (let number = 0; number < 1_000; number += 1) recorder.record(read());
+  await settle();
+  expect(pathsOf(written)).toHaveLength(1_000);
+  recorder.record(read({ requestBody: 'x'.repeat(300_000) }));
+  await settle();
+  expect(pathsOf(written)).toHaveLength(1_001);
+});
+
+test('what waits is written when the service stops', async () => {
+  const { store, written } = fakeStore();
+  const { recorder } = open(clock(), store);
+  recorder.record(read());
+  await recorder.close();
+  expect(pathsOf(written)).toEqual(['/scim/v2/Users']);
+});
+
+test('while the database is away, exchanges wait; beyond 20,000 the oldest are lost, and that is counted', async () => {
+  const { store, written, state } = fakeStore();
+  const time = clock();
+  const { recorder, errors, lost } = open(time, store);
+  state.fault = new StoreUnavailable('the disk is full', { cause: new Error('SQLITE_FULL') });
+  for (let number = 0; number < 20_500; number += 1) recorder.record(read({ path: `/${number}` }));
+  await settle();
+  expect(lost.reduce((sum, count) => sum + count, 0)).toBe(2_000);
+  expect(errors).toEqual([expect.objectContaining({ exchanges: 2_000 })]);
+  state.fault = undefined;
+  time.advance(10_000);
+  await settle();
+  // The last batch is not full.
+  time.advance(500);
+  await settle();
+  expect(pathsOf(written)).toEqual(Array.from({ length: 18_500 }, (_, number) => `/${number + 2_000}`));
+});
+
+test('bodies that wait are limited as well', async () => {
+  const { store, state } = fakeStore();
+  const { recorder, lost } = open(clock(), store);
+  state.fault = new StoreUnavailable('the disk is full', { cause: new Error('SQLITE_FULL') });
+  const requestBody = 'x'.repeat(1_000_000);
+  for (let number = 0; number < 40; number += 1) recorder.record(read({ requestBody }));
+  await settle();
+  expect(lost.length).toBeGreaterThan(0);
+});
+
+test('of requests without a valid token, 600 a minute are kept', async () => {
+  const { store, written } = fakeStore();
+  const time = clock();
+  const { recorder } = open(time, store);
+  for (let number = 0; number < 700; number += 1)
+    recorder.record(read({ connection: undefined, status: 401 }));
+  time.advance(60_000);
+  recorder.record(read({ connection: undefined, status: 401 }));
+  time.advance(500);
+  await settle();
+  expect(pathsOf(written)).toHaveLength(601);
+});
+
+test('what is older than the settings allow is deleted', async () => {
+  const { store, deletions } = fakeStore();
+  const time = clock();
+  open(time, store);
+  await settle();
+  expect(deletions[0]).toMatchObject({ before: time.now() - 7 * DAY_MS });
+});
+
+test.each([
+  ['a member', { password: 'hush' }],
+  ['an operation of a PATCH', { Operations: [{ op: 'replace', path: 'password', value: 'hush' }] }],
+  ['a text that is no JSON', '{"password": "hush"'],
+])('a secret in %s is not written', async (_title, body) => {
+  const { store, written } = fakeStore();
+  const { recorder } = open(clock(), store);
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  recorder.record(
+    read({ method: 'POST', requestBody: Buffer.from(text), path: '/scim/v2/Users?token=hush' }),
+  );
+  await recorder.close();
+  expect(JSON.stringify(written)).not.toContain('hush');
+  expect(pathsOf(written)).toEqual(['/scim/v2/Users?token=*']);
+});
