@@ -146,7 +146,7 @@ it('a first start from the sources says that it builds, and a second one does no
     stderr: 'Building Jetbridge, which takes a few seconds …\n',
   });
   expect(await start()).toEqual({ stdout: '0.1.0\n', stderr: '' });
-}, 60_000);
+}, 240_000);
 
 /** The paths of all files below a folder of the repository. */
 function filesOf(folder: string): string[] {
