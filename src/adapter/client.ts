@@ -156,7 +156,7 @@ function createSender(
         url: path,
         params: query,
         data: body?.text,
-        headers: new AxiosHeaders(data ? { ...common, 'Content-Type': type } : common),
+        headers: new AxiosHeaders(data ? { 'Content-Type': type, ...common } : common),
         signal: deadline,
         ...agents,
       });

@@ -47,7 +47,7 @@ export async function createUser(
   if (others.some((other) => other.connection !== connection.id && isLive(other))) throw conflictError();
   if (others.length > 0) return insertion(identity, { generation, newUser });
   // Reserve the address in the same commit, so that two connections cannot both create a traveler for one person.
-  return { ...insertion({ ...identity, creating: email }, { generation, newUser }), freeEmail: email };
+  return insertion({ ...identity, creating: email }, { generation, newUser, freeEmail: email });
 }
 
 /** Returns the write that inserts an identity. A new identity has no references. */
@@ -57,10 +57,11 @@ function insertion(
     generation,
     others = [],
     newUser,
-  }: { generation: number; others?: IdentityChange[]; newUser?: NewUserTranslation },
+    freeEmail,
+  }: Pick<PendingWrite, 'generation' | 'newUser' | 'freeEmail'> & { others?: IdentityChange[] },
 ): PendingWrite {
   const changes: IdentityChange[] = [...others, { kind: 'insert', identity }];
-  return { identity, before: undefined, changes, references: [], generation, newUser };
+  return { identity, before: undefined, changes, references: [], generation, newUser, freeEmail };
 }
 
 function wantedEmail(connection: Connection, { translation }: NewUserTranslation): string | undefined {

@@ -103,7 +103,6 @@ function newContext(
 ): ReconcileContext {
   const { identities, leases, holds, runtime } = deps;
   return {
-    ...{ connection, identity, rulesSnapshot, translation, baseline, identities, holds, freeEmail },
     announce: async (announcement) => {
       const outcome = await leases.announce(connection.id, identity.id, token, announcement);
       if (outcome === 'done' && 'creating' in announcement && announcement.creating)
@@ -119,5 +118,6 @@ function newContext(
     now: runtime.now,
     newId: runtime.newId,
     checkpoint: runtime.checkpoint,
+    ...{ connection, identity, rulesSnapshot, translation, baseline, identities, holds, freeEmail },
   };
 }

@@ -183,7 +183,7 @@ export interface Identity {
    * The time at which an attempt linked the traveler, by `Runtime.now`: an import that began earlier does not take the
    * traveler for deleted. It is never read back.
    */
-  linkedAt?: number;
+  linkedAt?: number | undefined;
 }
 
 /** The outcome of one reconciliation. Saving it replaces these members of the identity. */

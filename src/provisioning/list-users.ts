@@ -61,10 +61,10 @@ export async function toUserViews<View extends Pick<IdentityView, 'id' | 'inGrou
   { views, withGroups }: { views: View[]; withGroups: boolean },
 ): Promise<(View & Pick<UserView, 'groups'>)[]> {
   const members = withGroups ? views.filter(({ inGroups }) => inGroups) : [];
-  if (members.length === 0) return views.map((identity) => ({ ...identity, groups: [] }));
+  if (members.length === 0) return views.map((identity) => ({ groups: [], ...identity }));
   const ids = members.map(({ id }) => id);
   const found = await groups.groupsOf(connection, ids);
-  return views.map((identity) => ({ ...identity, groups: found.get(identity.id) ?? [] }));
+  return views.map((identity) => ({ groups: found.get(identity.id) ?? [], ...identity }));
 }
 
 function listStored(

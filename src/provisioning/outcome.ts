@@ -22,20 +22,21 @@ export function toOutcome(
 ): Outcome {
   const trace = 'kind' in translated ? identity.trace : translated.translation.trace;
   const isLinked = draft.travelId !== undefined && draft.travelId !== identity.travelId;
-  const common = { ...draft, trace, rulesGeneration, ...(isLinked ? { linkedAt: now() } : {}) };
+  const common = { trace, rulesGeneration, linkedAt: isLinked ? now() : undefined };
   if (end.kind === 'state') {
     const progress = withSettledVersion(identity, withNextLateCheck(draft.progress, now()));
-    return { ...common, progress, state: end.state, attempts: 0, nextAttemptAt: undefined };
+    return { state: end.state, attempts: 0, nextAttemptAt: undefined, ...common, ...draft, progress };
   }
   const nextAttemptAt = now() + backoff(end.failure, identity.attempts, random());
   return {
-    ...common,
-    // After a failed attempt the identity still waits for the address: other identities use this to find cycles.
-    waitingFor: draft.waitingFor ?? identity.waitingFor,
-    hold: draft.hold ?? identity.hold,
     state: 'dirty',
     attempts: identity.attempts + 1,
     nextAttemptAt,
+    ...common,
+    ...draft,
+    // After a failed attempt the identity still waits for the address: other identities use this to find cycles.
+    waitingFor: draft.waitingFor ?? identity.waitingFor,
+    hold: draft.hold ?? identity.hold,
   };
 }
 
@@ -50,11 +51,12 @@ export function logResult(
   { connection, id, attempts }: Identity,
   { draft, end }: ReconcileResult,
 ): void {
-  const where = { connection, id };
   if (end.kind === 'state') {
-    log.info({ ...where, state: end.state, findings: draft.findings.map(({ code }) => code) }, 'reconciled');
+    const codes = draft.findings.map(({ code }) => code);
+    log.info({ connection, id, state: end.state, findings: codes }, 'reconciled');
     return;
   }
+  const where = { connection, id };
   const { failure } = end;
   if (failure.kind === 'unauthorized') {
     log.error(

@@ -139,7 +139,7 @@ async function prepareUpdate(
   const addressed = await withoutUnknownHoldersEmail(context, await resolveEmailConflict(context, owned));
   if ('end' in addressed) return addressed;
   const sendable = how.isFresh ? await withGuardsApplied(context, addressed) : addressed;
-  return { ...sendable, ...how, omit: [], isEmailSentAgain: false };
+  return { omit: [], isEmailSentAgain: false, ...how, ...sendable };
 }
 
 /**
@@ -205,7 +205,7 @@ async function sendPatch(
     const done = withLostValues({ draft: answered, fields }, omit);
     // If the answer shows drift, the guards must be applied to those fields before they are sent.
     const isFresh = isDeepStrictEqual(answered.progress, sent.draft.progress);
-    return { ...done, isFresh, isAlone: false, omit: [], isEmailSentAgain: false };
+    return { isFresh, isAlone: false, omit: [], isEmailSentAgain: false, ...done };
   }
   const { body } = sent;
   const { lost, failure } = await findLostValues(context, sent.failure, {
@@ -230,8 +230,9 @@ function planFor(context: ReconcileContext, draft: OutcomeDraft, wanted: WantedF
   const { applied, refused, observed } = draft;
   const isReset = isResetPending(context.identity, draft);
   return makePlan({
+    basis: context.rulesSnapshot.version,
+    rules: context.rulesSnapshot.rules,
     ...{ applied, refused, wanted, observed, isReset },
-    ...{ basis: context.rulesSnapshot.version, rules: context.rulesSnapshot.rules },
   });
 }
 

@@ -165,7 +165,11 @@ function viewAfter(
   const { connection, id, desired, version, createdAt, lastModified } = identity;
   const { travelId, state } = attempt.outcome ?? identity;
   return toUserView(deps, connection, {
-    ...{ id, version, createdAt, lastModified, inGroups },
+    id,
+    version,
+    createdAt,
+    lastModified,
+    inGroups,
     desired: JSON.stringify(desired),
     extensions: JSON.stringify(extensionsOf(desired)),
     travelUserId: travelId,

@@ -129,9 +129,11 @@ function withLease(
   const leased = changes.map((change): IdentityChange => {
     if (!('identity' in change) || change.identity !== identity) return change;
     if (change.kind === 'insert')
-      return { ...change, identity: { ...identity, ...announcement }, lease, ended };
+      return { kind: 'insert', identity: { ...identity, ...announcement }, lease, ended };
     const { progress = identity.progress } = announcement;
-    return before ? { ...change, lease: { ...lease, before, progress }, ended } : change;
+    if (!before) return change;
+    const { kind, expected } = change;
+    return { kind, identity, expected, lease: { before, progress, ...lease }, ended };
   });
   return { identity, changes: leased };
 }

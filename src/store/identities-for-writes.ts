@@ -1,8 +1,9 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Identities, NewUserMatches, StoredIdentity } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import { readColumnNames, toIdentity } from './identity-row.ts';
 import { atRest, inGroups, toShownIdentity } from './list-definitions.ts';
+import { hideFromPlanner } from './list-filter.ts';
 import { compiledQuery } from './queries.ts';
 import { caseFoldedKey, exactKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
@@ -53,10 +54,10 @@ export async function findForNewUser(
   { userName, externalId, email }: Parameters<Identities['findForNewUser']>[1],
 ): Promise<NewUserMatches> {
   const keys: NewUserKeys = {
-    ...scope,
     userName: caseFoldedKey(userName),
     externalId: externalId === undefined ? null : exactKey(externalId),
     email: email === undefined ? null : caseFoldedKey(email),
+    ...scope,
   };
   // Most new users have no match. This statement then returns two columns in place of those of an identity.
   const [first] = (await selectWhetherMatched(db, keys)).rows;
@@ -68,7 +69,9 @@ export async function findForNewUser(
       .sort((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1));
   const holders = by('holder');
   return {
-    ...{ userName: by('userName'), externalId: by('externalId'), travelEmail: by('travelEmail') },
+    userName: by('userName'),
+    externalId: by('externalId'),
+    travelEmail: by('travelEmail'),
     holder: holders.find(({ deletedAt }) => deletedAt === undefined) ?? holders[0],
     creator: by('creator')[0],
     waiters: by('waiter'),
@@ -128,10 +131,18 @@ function matchQueries(db: Kysely<Tables>, { connection, account, userName, exter
     userName: own.where('user_name_key', '=', userName),
     externalId: own.where('external_id', '=', externalId),
     travelEmail: own.where('travel_email_key', '=', email),
-    holder: claimed.where('travel_email_key', '=', email).where('travel_id', 'is not', null),
+    holder: claimed.where('travel_email_key', '=', email).where(isLinked('identity')),
     creator: claimed.where('creating_key', '=', email),
     waiter: inAccount.where('waiting_for', '=', email),
   } satisfies Record<Match, unknown>;
+}
+
+/**
+ * The condition that an identity has a traveler, for searches by another column: SQLite would take the index of travelers for
+ * it, and read all travelers of the account.
+ */
+export function isLinked(table: string): RawBuilder<SqlBool> {
+  return sql`${hideFromPlanner(sql`${sql.ref(`${table}.travel_id`)} is not null`)}`;
 }
 
 function generationInForce(db: Kysely<Tables>, scope: Scope) {

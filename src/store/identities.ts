@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 import { deleteUnclaimed } from './delete-identities.ts';
 import type { Dialect } from './dialect.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
-import { findForNewUser, findForWrite, MAX_WAITERS } from './identities-for-writes.ts';
+import { findForNewUser, findForWrite, isLinked, MAX_WAITERS } from './identities-for-writes.ts';
 import {
   identityInserts,
   insertIdentity,
@@ -42,10 +42,10 @@ export function identities(database: Database): Identities {
     findById: async (connection, id) =>
       toFirstIdentity(await selectIdentityById(db, { ...scopeOf(connection), id })),
     findView: async (connection, id) => {
-      const [row] = (await selectShown(db, { ...scopeOf(connection), id })).rows;
+      const [row] = (await selectShown(db, { id, ...scopeOf(connection) })).rows;
       return row && toShownIdentity(row);
     },
-    findForWrite: (connection, id) => findForWrite(db, { ...scopeOf(connection), id }),
+    findForWrite: (connection, id) => findForWrite(db, { id, ...scopeOf(connection) }),
     findForNewUser: (connection, user) => findForNewUser(db, scopeOf(connection), user),
     find: (connection, match) => findIdentities(db, scopeOf(connection), match),
     findPage: (connection, offset, limit) =>
@@ -221,7 +221,7 @@ function selectClaimed(db: Kysely<Tables>, account: string) {
 /** Selects linked identities: live ones before tombstones, and newer ones before older ones. */
 function selectLinked(db: Kysely<Tables>, account: string) {
   return selectClaimed(db, account)
-    .where('travel_id', 'is not', null)
+    .where(isLinked('identity'))
     .orderBy((of) => of.case().when('deleted_at', 'is', null).then(sql.lit(0)).else(sql.lit(1)).end())
     .orderBy('created_at', 'desc')
     .limit(sql.lit(1));
@@ -245,7 +245,7 @@ export async function commitChanges(
       if (change.kind === 'update' && change.lease) {
         const { identity, lease, ended } = change;
         if (await updateAndLease(tx, { scope, dialect }, { identity, lease })) {
-          if (ended) await writeOutcome(tx, { ...scope, id: identity.id }, ended);
+          if (ended) await writeOutcome(tx, { id: identity.id, ...scope }, ended);
           continue;
         }
         result = 'unleased';
@@ -301,7 +301,7 @@ async function applyChange(
       // Checked after the insert: the reserved address then refuses others until the end of the transaction, so a
       // traveler with it is either linked already or will not be.
       if (await isReservedEmailTaken(tx, scope, identity)) return false;
-      if (ended) await writeOutcome(tx, { ...scope, id: identity.id }, ended);
+      if (ended) await writeOutcome(tx, { id: identity.id, ...scope }, ended);
       return true;
     }
     case 'update':
@@ -342,7 +342,7 @@ function emailHolder(db: Kysely<Tables>, { account, key }: AccountKey) {
     .where('holder.account', '=', account)
     .where('holder.travel_email_key', '=', key)
     .where('holder.claimed', '=', sql.lit(1))
-    .where('holder.travel_id', 'is not', null)
+    .where(isLinked('holder'))
     .where('holder.deleted_at', 'is', null)
     .limit(sql.lit(1));
 }

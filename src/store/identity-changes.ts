@@ -44,7 +44,7 @@ export function identityInserts(
   const row = toRow(identity, scope.account, writeTime(identity));
   const outcome = outcomeColumns(identity);
   const insert = leased
-    ? leasedWrites(leased.dialect).insert.compile(db, outcome, { ...row, ...leaseValues(leased.lease) })
+    ? leasedWrites(leased.dialect).insert.compile(db, outcome, withLease(leased.lease, row))
     : insertIdentityRow.compile(db, outcome, row);
   const emails = emailKeyInserts(db, scope, [identity]);
   return [insert, ...counterUpdates(db, scope, [{ now: row }]), ...emails];
@@ -68,7 +68,7 @@ export async function updateIdentity(
     await deleteUnclaimedOf(tx, { ...scope, travelId: before.travel_id, keep: id });
   const now = writtenColumns(identity);
   const writtenAt = writeTime(identity);
-  const written = await updateAtVersion(tx, now, { ...scope, id, expected, writtenAt });
+  const written = await updateAtVersion(tx, now, { id, expected, writtenAt, ...scope });
   if (written.numAffectedRows !== 1n) return false;
   if (becomesClaimed) await saveApplied(tx, scope, identity);
   await replaceEmailKeys(tx, scope, identity);
@@ -176,14 +176,13 @@ function leasedUpdate(
 ): CompiledQuery<unknown> {
   const { update, updateState } = leasedWrites(dialect);
   const write = hasSameKeys(identity, lease.before) ? updateState : update;
-  return write.compile(db, writtenColumns(identity), {
-    ...{ ...scope, id: identity.id, known: lease.before.revision, writtenAt: writeTime(identity) },
-    ...{ ...progressColumns(lease.progress), ...leaseValues(lease) },
-  });
+  const { progress, check_at } = progressColumns(lease.progress);
+  const key = { id: identity.id, known: lease.before.revision, writtenAt: writeTime(identity), ...scope };
+  return write.compile(db, writtenColumns(identity), withLease(lease, { progress, check_at, ...key }));
 }
 
-function leaseValues({ token, ms, now }: LeaseRequest): LeaseRequest {
-  return { token, ms, now };
+function withLease<Values extends object>({ token, ms, now }: LeaseRequest, values: Values) {
+  return { token, ms, now, ...values };
 }
 
 function countedIdentity({ desired, deletedAt }: Identity): CountedIdentity {
@@ -225,7 +224,6 @@ export function laterSeenAt(row: ExpressionBuilder<Tables, 'identity'>, at: numb
  */
 function writtenColumns(identity: Identity) {
   return {
-    ...desiredColumns(identity.desired),
     claimed: identity.claimed ? (1 as const) : (0 as const),
     state: identity.state,
     version: identity.version,
@@ -234,6 +232,7 @@ function writtenColumns(identity: Identity) {
     last_modified: identity.lastModified,
     deleted_at: identity.deletedAt ?? null,
     origin: toJson(identity.origin),
+    ...desiredColumns(identity.desired),
   };
 }
 

@@ -115,8 +115,14 @@ function fromStored([sent, source = sent, answered = sent, unsure]: StoredApplie
  */
 export function toRow(identity: Identity, account: string, seenAt: number) {
   const incomplete = isIncomplete(identity.desired) ? 1 : 0;
+  const columns = desiredColumns(identity.desired);
   return {
-    ...desiredColumns(identity.desired),
+    desired: columns.desired,
+    extensions: columns.extensions,
+    user_name_key: columns.user_name_key,
+    external_id: columns.external_id,
+    display_name_key: columns.display_name_key,
+    active: columns.active,
     connection_id: identity.connection,
     id: identity.id,
     account,

@@ -182,14 +182,14 @@ async function updateWithOutcome(
   { before, outcome }: Pick<LeasedOutcome, 'before' | 'outcome'>,
 ): Promise<{ revision: number } | undefined> {
   const columns = outcomeColumns(outcome);
-  const key = { ...holder, known: before.revision };
+  const key = { known: before.revision, ...holder };
   if (hasSameKeys(before, columns)) {
     const [kept] = (await updateOutcomeOnly(tx, columns, key)).rows;
     if (kept) return kept;
   }
   const { linkedAt } = outcome;
   const update = updateOutcome({ isLinked: linkedAt !== undefined, ifWithoutRivals: false });
-  const [row] = (await update(tx, columns, { ...key, linkedAt: linkedAt ?? 0 })).rows;
+  const [row] = (await update(tx, columns, { linkedAt: linkedAt ?? 0, ...key })).rows;
   return row;
 }
 

@@ -73,7 +73,7 @@ function counterUpdate(
 ): CompiledQuery<unknown>[] {
   if (change.count === 0 && change.active === 0) return [];
   lastSlot = (lastSlot + 1) % SLOTS;
-  return [upsertCounter.compile(db, change, { ...scopeColumns(scope), slot: lastSlot })];
+  return [upsertCounter.compile(db, change, { slot: lastSlot, ...scopeColumns(scope) })];
 }
 
 const upsertCounter = compiledQuery((db, placeholders: CounterRow) =>

@@ -30,7 +30,7 @@ export function references(database: Database): References {
       // A raw value that is the id of the target refers to the target.
       const keySet = new Set([target, ...values].map(caseFoldedKey));
       for (const keys of batches([...keySet], keyNames.length)) {
-        const { rows } = await selectReferrers(db, padKeys(keys), { ...scopeOf(connection), target });
+        const { rows } = await selectReferrers(db, padKeys(keys), { target, ...scopeOf(connection) });
         for (const { identity_id } of rows) found.add(identity_id);
       }
       return [...found];
