@@ -1,7 +1,6 @@
 import type { AxiosResponse } from 'axios';
-import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
+import type { CallCause, ExchangeRecorder } from '../provisioning/exchange-ports.ts';
 import { asObject, asString } from './answers.ts';
-import type { TravelRequest } from './client.ts';
 
 /** The log of exchanges, and the connection whose calls are recorded. */
 export interface CallRecorder {
@@ -11,7 +10,13 @@ export interface CallRecorder {
 
 /** A call that has ended. */
 export interface EndedCall {
-  request: TravelRequest;
+  request: {
+    method: string;
+    path: string;
+    cause?: CallCause | undefined;
+    /** True for calls that are repeated all day: those that succeed are not recorded. */
+    isPolling?: true;
+  };
   /** The media type and the text of the request body; undefined if it has none. */
   body: { type: string; text: string } | undefined;
   /** The duration in milliseconds. */
