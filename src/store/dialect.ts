@@ -54,7 +54,7 @@ export type Lock = <DB, TB extends keyof DB, Row>(
 export const sqlite: Dialect = {
   name: 'sqlite',
   isShared: false,
-  columnTypes: { orderedText: 'text', bigint: 'integer', bytes: 'blob', keyOnly: 'without rowid' },
+  columnTypes: { orderedText: 'text', bigint: 'integer', keyOnly: 'without rowid' },
   counterSlots: 1,
   lockRows: (query) => query,
   lockValues: (query) => query,
@@ -100,7 +100,7 @@ export function postgres(clock: DatabaseClock): Dialect {
   return {
     name: 'postgres',
     isShared: true,
-    columnTypes: { orderedText: 'text collate "C"', bigint: 'bigint', bytes: 'bytea', keyOnly: '' },
+    columnTypes: { orderedText: 'text collate "C"', bigint: 'bigint', keyOnly: '' },
     counterSlots: 8,
     lockRows: (query) => query.forUpdate(),
     lockValues: (query) => query.forNoKeyUpdate(),

@@ -119,10 +119,10 @@ export function sealParts(
   { entries, bodies }: SegmentParts,
   last: number,
   encryption: ByteEncryption,
-): { entries: Buffer; bodies: Buffer | null } {
+): { entries: string; bodies: string | null } {
   return {
-    entries: encryption.encryptBytes(entries, `exchanges/${last}`),
-    bodies: bodies ? encryption.encryptBytes(bodies, `exchange-bodies/${last}`) : null,
+    entries: encryption.encryptBytes(entries, `exchanges/${last}`).toString('base64'),
+    bodies: bodies ? encryption.encryptBytes(bodies, `exchange-bodies/${last}`).toString('base64') : null,
   };
 }
 
@@ -136,8 +136,8 @@ export interface SegmentRow {
   last: number;
   connection_id: string;
   count: number;
-  entries: Uint8Array;
-  bodies?: Uint8Array | null;
+  entries: string;
+  bodies?: string | null;
 }
 
 /** Decrypts the exchanges of a segment. Undefined if no key does. */
@@ -159,7 +159,8 @@ export function openBodies(
   return part && decodeBodies(part);
 }
 
-function openPart(sealed: Uint8Array, place: string, keys: ExchangeKeys): Buffer | undefined {
+function openPart(text: string, place: string, keys: ExchangeKeys): Buffer | undefined {
+  const sealed = Buffer.from(text, 'base64');
   for (const key of keys) {
     const part = key.decryptBytes(sealed, place);
     if (part) return part;

@@ -326,10 +326,10 @@ export interface ExchangeSegmentTable {
   /** The earliest and the latest time at which one of the exchanges began. */
   began_at: number;
   ended_at: number;
-  /** The exchanges, compressed and encrypted. */
-  entries: Uint8Array;
+  /** The exchanges, compressed and encrypted, in base64. */
+  entries: string;
   /** Their bodies, compressed and encrypted, apart from them: lists do not read bodies. Null if none is kept. */
-  bodies: Uint8Array | null;
+  bodies: string | null;
 }
 
 /** A segment with an exchange about a person, other than a SCIM read that succeeded. */

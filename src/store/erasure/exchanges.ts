@@ -54,7 +54,7 @@ export async function redactExchanges(
   return { last };
 }
 
-type FullRow = SegmentRow & { bodies: Uint8Array | null };
+type FullRow = SegmentRow & { bodies: string | null };
 
 async function* readSegments(db: Database['db'], after: number): AsyncGenerator<FullRow[]> {
   let last = after;

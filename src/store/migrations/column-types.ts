@@ -4,7 +4,6 @@ export interface ColumnTypes {
   orderedText: 'text' | 'text collate "C"';
   /** A 64-bit integer: times, positions, sequence numbers. */
   bigint: 'integer' | 'bigint';
-  bytes: 'blob' | 'bytea';
   /**
    * The end of the definition of a table whose rows are little more than their key: SQLite then keeps them in the index of
    * the primary key alone.

@@ -5,7 +5,7 @@ import type { ColumnTypes } from './column-types.ts';
  * and encrypted, because a row for each would cost more than the work on most requests. Indexes find the segments of a
  * connection and those with writes of a person.
  */
-export function exchangeTables({ orderedText, bigint, bytes, keyOnly }: ColumnTypes): string[] {
+export function exchangeTables({ orderedText, bigint, keyOnly }: ColumnTypes): string[] {
   return [
     `create table exchange_segment (
       last ${bigint} primary key,
@@ -13,8 +13,8 @@ export function exchangeTables({ orderedText, bigint, bytes, keyOnly }: ColumnTy
       count integer not null,
       began_at ${bigint} not null,
       ended_at ${bigint} not null,
-      entries ${bytes} not null,
-      bodies ${bytes}
+      entries text not null,
+      bodies text
     )`,
     'create index exchange_segment_connection on exchange_segment (connection_id, last)',
     'create index exchange_segment_time on exchange_segment (ended_at, last)',
