@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { openExchangeLog } from '../server/exchange-log.ts';
 import { addAdminCommands } from './admins.ts';
 import { addCheckCommand } from './check.ts';
 import { addConnectionCommands, addImportCommand } from './connections.ts';
@@ -16,10 +17,12 @@ import { addClientCommands } from './oauth-clients.ts';
 import type { Action, ExitCode, Shell } from './output.ts';
 import { addPeopleCommand } from './people.ts';
 import { addPreviewCommand } from './preview.ts';
+import { recordCommand } from './record.ts';
 import { addReplayCommand } from './replay.ts';
+import { addRequestsCommands } from './requests.ts';
 import { addDemoCommand, addServeCommand } from './serve.ts';
 import { processShell } from './terminal.ts';
-import { addOpenapiCommand, addRequestsCommand, addSampleDataCommand } from './travel-service.ts';
+import { addOpenapiCommand, addSampleDataCommand } from './travel-service.ts';
 
 /**
  * Runs one command line and returns the exit code: 0 done, 1 failed or a fault was found, 2 wrong use or a missing confirmation,
@@ -54,6 +57,7 @@ const additions: ((program: Command, shell: Shell, action: Action) => void)[] = 
   addMappingCommands,
   addPeopleCommand,
   addExplainCommand,
+  recordCommand(openExchangeLog),
   addReplayCommand,
   addImportCommand,
   addCredentialCommands,
@@ -62,7 +66,7 @@ const additions: ((program: Command, shell: Shell, action: Action) => void)[] = 
   addHoldCommands,
   addConnectionCommands,
   addEraseCommand,
-  addRequestsCommand,
+  addRequestsCommands,
   addOpenapiCommand,
   addSampleDataCommand,
   addDemoCommand,

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { LoggedExchange } from '../provisioning/exchange-ports.ts';
 import type { ExplainedField, FieldStanding } from '../provisioning/explain-fields.ts';
 import {
   type ExplainedReference,
@@ -9,6 +10,7 @@ import {
 } from '../provisioning/explain-person.ts';
 import type { Identity } from '../provisioning/identity.ts';
 import type { Json } from '../schema/resource.ts';
+import { openExchangeLog } from '../server/exchange-log.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Finding, TraceEntry } from '../translator/translation.ts';
 import { withDatabase } from './connections.ts';
@@ -41,7 +43,7 @@ export function explainPersonTo(
   shell: Shell,
   { person, connection, json }: ExplainFlags & { person: string },
 ): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
+  return withDatabase(shell, async (database, settings) => {
     const connections = findConnections(shell, database, connection);
     if (!connections) return 1;
     const store = provisioningStore(database);
@@ -52,7 +54,8 @@ export function explainPersonTo(
       shell.printError(found.length === 0 ? unknownText(person, connections) : ambiguousText(person, found));
       return 1;
     }
-    const explanation = await readExplanation(store, chosen, Date.now());
+    const deps = { ...store, exchanges: openExchangeLog(database, settings) };
+    const explanation = await readExplanation(deps, chosen, Date.now());
     if (json) printJson(shell, explanationJson(explanation));
     else shell.print(explanationText(explanation));
     const others = found.filter((one) => one !== chosen);
@@ -62,11 +65,16 @@ export function explainPersonTo(
 }
 
 /** An explanation with its times as texts. */
-function explanationJson({ verdict, ...explanation }: Explanation): object {
+function explanationJson({ verdict, exchanges, ...explanation }: Explanation): object {
   const { createdAt, lastModified, deletedAt, nextAttemptAt, checkAt } = explanation;
   return {
     ...explanation,
     verdict: { ...verdict, since: toIsoTime(verdict.since), until: toIsoTime(verdict.until) },
+    exchanges: exchanges.map(({ at, position, ...exchange }) => ({
+      id: position,
+      time: toIsoTime(at),
+      ...exchange,
+    })),
     createdAt: toIsoTime(createdAt),
     lastModified: toIsoTime(lastModified),
     deletedAt: toIsoTime(deletedAt),
@@ -95,12 +103,13 @@ function placeText({ id, connection, desired, deletedAt, state }: Identity): str
 
 /** Formats an explanation as text: state and reason, findings, fields, managers, then facts about the record. */
 export function explanationText(explanation: Explanation): string {
-  const { findings, fields, references, names } = explanation;
+  const { findings, fields, references, exchanges, names } = explanation;
   return [
     headText(explanation),
     findingsText(findings, names),
     ...(fields.length > 0 ? [fieldsText(explanation)] : []),
     ...(references.length > 0 ? [['Managers', ...references.map(referenceText)].join('\n')] : []),
+    ...(exchanges.length > 0 ? [exchangesText(exchanges)] : []),
     recordText(explanation),
   ].join('\n\n');
 }
@@ -232,6 +241,16 @@ function referenceText({ raw, standing, userName, id, travelId }: ExplainedRefer
   const who = userName === undefined ? '' : ` → ${escapeLine(userName)} (${id})`;
   const traveler = travelId === undefined ? '' : `, traveler ${escapeLine(travelId)}`;
   return `  ${escapeLine(raw)}${who}: ${referenceTexts[standing]}${traveler}`;
+}
+
+function exchangesText(exchanges: LoggedExchange[]): string {
+  const lines = exchanges.map(({ at, direction, method, path, status, error, position }) => {
+    const outcome = [status ?? 'no response', error].filter((part) => part !== undefined).join(' ');
+    return escapeLine(
+      `  ${formatMinute(at)}  ${direction.padEnd(6)}  ${method} ${path} → ${outcome}  (${position})`,
+    );
+  });
+  return ['Last requests (UTC; "npx jetbridge requests show ID" shows one)', ...lines].join('\n');
 }
 
 function recordText(explanation: Explanation): string {

@@ -2,28 +2,15 @@ import { setTimeout } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Settings } from '../config/settings.ts';
 import { createSampleData, type SampleCompany, SampleDataRefused } from '../sample-data/sample-data.ts';
-import { foldCase } from '../schema/case-fold.ts';
 import type { Database } from '../store/database.ts';
 import { type DatabaseLocation, isInUse } from '../store/open-database.ts';
-import { requestLog } from '../store/request-log.ts';
 import { travelStore } from '../store/travel-writes.ts';
 import { catalog } from '../travel/catalog.ts';
 import { ApiError } from '../travel/errors.ts';
 import { buildOpenApi } from '../travel/openapi/document.ts';
-import type { LoggedRequest, RequestLogQuery, TravelReader } from '../travel/ports.ts';
-import { parseCount, parseStatusRange, parseTime } from './arguments.ts';
 import { withDatabase } from './connections.ts';
 import { examples } from './help.ts';
-import {
-  type Action,
-  escapeLine,
-  formatTable,
-  jsonLine,
-  printJson,
-  printTable,
-  type Shell,
-  startProgress,
-} from './output.ts';
+import { type Action, formatTable, printJson, type Shell, startProgress } from './output.ts';
 
 /** The maximum number of trips per person: more do not fit into the thirteen months. */
 const TRIPS_EACH = 100;
@@ -178,103 +165,6 @@ function summaryText(
     '\nWhat to try next, with an API key of the travel service ("npx jetbridge api-keys create" makes one):',
     ...calls,
   ].join('\n');
-}
-
-/** The longest path that the table shows whole, in characters. */
-const PATH_LENGTH = 80;
-const PAGE_SIZE = 200;
-
-/** The flags of `requests`. */
-export interface RequestFlags extends Pick<RequestLogQuery, 'since' | 'path'> {
-  status?: RequestLogQuery['statuses'];
-  /** An email address or a travel user id. */
-  user?: string;
-  limit: number;
-  json?: true;
-}
-
-/** Adds the command `requests`. */
-export function addRequestsCommand(program: Command, shell: Shell, action: Action): void {
-  program
-    .command('requests')
-    .description('list the requests to the embedded travel service, newest first')
-    .option('--since <time>', 'e.g. 15m, 2h, 7d, or 2026-11-20T08:00:00Z', parseTime)
-    .option('--status <status>', 'e.g. 404, or 4xx for the whole class', parseStatusRange)
-    .option('--path <path>', 'that path and those below it, e.g. /api/users')
-    .option('--user <email>', 'the user on whose behalf; an email address or an id')
-    .option('--limit <number>', 'the number of requests', parseCount, 50)
-    .option('--json', 'one JSON object for each request, bodies included')
-    .addHelpText(
-      'after',
-      examples('requests --since 1h --status 5xx', 'requests --user ada@corp.example --json'),
-    )
-    .action(action((options: RequestFlags) => showRequests(shell, options)));
-}
-
-/** Prints the newest matching requests to the embedded travel service. Works while a server runs. */
-export function showRequests(shell: Shell, flags: RequestFlags): Promise<0 | 1> {
-  return withDatabase(shell, async (database) => {
-    const reading = travelStore(database);
-    const { since, path, status: statuses, user, limit } = flags;
-    const userId = user === undefined ? undefined : await findUserId(reading, user);
-    if (user !== undefined && userId === undefined) {
-      shell.printError(
-        `There is no user with the address ${escapeLine(user)}. Of one who was deleted, give the id.`,
-      );
-      return 1;
-    }
-    const query = { since, path, statuses, userId };
-    const { requests, isAll } = await newestRequests(database, { query, limit });
-    if (flags.json) for (const request of requests) shell.print(requestLine(request));
-    else if (requests.length > 0) await printRequests(shell, reading, requests);
-    if (requests.length === 0) shell.printError('There are no such requests.');
-    if (!isAll) shell.printError(`These are the newest ${limit}; --limit shows more.`);
-    return 0;
-  });
-}
-
-async function findUserId(reading: TravelReader, user: string): Promise<string | undefined> {
-  if (!user.includes('@')) return user;
-  const [found] = await reading.find({ type: 'user', name: 'email', values: [foldCase(user)] });
-  return found?.id;
-}
-
-/** Reads pages until there are enough requests or no more, because a page may be shorter than its limit. */
-async function newestRequests(
-  database: Database,
-  { query, limit }: { query: Omit<RequestLogQuery, 'limit'>; limit: number },
-): Promise<{ requests: LoggedRequest[]; isAll: boolean }> {
-  const log = requestLog(database);
-  const requests: LoggedRequest[] = [];
-  let after: string | undefined;
-  do {
-    // Read one request more than is shown, to find out whether there are more.
-    const size = Math.min(PAGE_SIZE, limit + 1 - requests.length);
-    const page = await log.list({ ...query, limit: size, after });
-    requests.push(...page.requests);
-    after = page.next;
-  } while (after !== undefined && requests.length <= limit);
-  return { requests: requests.slice(0, limit), isAll: requests.length <= limit };
-}
-
-function requestLine({ time, ...request }: LoggedRequest): string {
-  return jsonLine({ time: new Date(time).toISOString(), ...request });
-}
-
-async function printRequests(shell: Shell, reading: TravelReader, requests: LoggedRequest[]): Promise<void> {
-  const ids = [...new Set(requests.flatMap(({ userId }) => userId ?? []))];
-  const users = await reading.read(ids.map((id) => ({ type: 'user', id })));
-  const names = new Map(users.map(({ id, doc }) => [id, String(doc['email'])]));
-  const rows = requests.map(({ time, status, ms, method, path, userId, requestId }) => [
-    new Date(time).toISOString().slice(0, 19).replace('T', ' '),
-    String(status),
-    String(ms),
-    method,
-    path.length > PATH_LENGTH ? `${path.slice(0, PATH_LENGTH)}…` : path,
-    userId === undefined ? '-' : (names.get(userId) ?? userId),
-    requestId,
-  ]);
-  printTable(shell, ['time (UTC)', 'status', 'ms', 'method', 'path', 'user', 'request id'], rows);
 }
 
 /** Adds the command `openapi`. */

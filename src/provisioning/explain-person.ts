@@ -1,4 +1,5 @@
 import type { Finding, Lookups } from '../translator/translation.ts';
+import type { ExchangeLog, LoggedExchange } from './exchange-ports.ts';
 import { type ExplainedField, explainFields, usedNames } from './explain-fields.ts';
 import { type HoldCause, type Identity, type IdentityState, isInactive } from './identity.ts';
 import type { RulesStore } from './rules-ports.ts';
@@ -60,6 +61,8 @@ export interface Explanation {
   nextAttemptAt?: number;
   /** When the traveler is read again, because a call may arrive late. */
   checkAt?: number;
+  /** The last requests of the identity provider and calls to the travel API about the person, the newest first. */
+  exchanges: LoggedExchange[];
   /** The names of the resources, custom fields, options and managers that `fields` has as ids. */
   names: Record<string, string>;
 }
@@ -67,6 +70,7 @@ export interface Explanation {
 /** What an explanation is made from, besides the identity. */
 export interface ExplanationContext {
   references: ExplainedReference[];
+  exchanges: LoggedExchange[];
   rulesInForce: number;
   lookups: Lookups | undefined;
   /** The present time, in epoch milliseconds. */
@@ -91,6 +95,7 @@ export function explainPerson(identity: Identity, context: ExplanationContext): 
     verdict: verdictOn(identity, context.now),
     findings: identity.findings,
     references: context.references,
+    exchanges: context.exchanges,
     rulesInForce: context.rulesInForce,
     names: namesIn(fields, context),
   };
@@ -236,6 +241,7 @@ interface ExplainDeps {
   identities: Pick<Identities, 'findById' | 'find'>;
   references: Pick<References, 'findRows'>;
   rules: Pick<RulesStore, 'find'>;
+  exchanges: Pick<ExchangeLog, 'list'>;
 }
 
 /** The ways in which a person is found besides by SCIM id. */
@@ -262,6 +268,9 @@ export async function findPeople(
   return [...all.filter(isLive), ...all.filter((identity) => !isLive(identity))];
 }
 
+/** The number of exchanges in an explanation. */
+const LAST_EXCHANGES = 6;
+
 /** Reads what an explanation of the person needs, and explains. */
 export async function readExplanation(
   deps: ExplainDeps,
@@ -269,11 +278,12 @@ export async function readExplanation(
   now: number,
 ): Promise<Explanation> {
   const { connection, id } = identity;
+  const { exchanges } = await deps.exchanges.list({ connection, person: id, limit: LAST_EXCHANGES });
   const rules = await deps.rules.find(connection);
   const rows = await deps.references.findRows(connection, id);
   const references = await Promise.all(rows.map((row) => explainReference(deps, identity, row)));
   return explainPerson(identity, {
-    ...{ references, now },
+    ...{ references, exchanges, now },
     rulesInForce: rules?.generation ?? 0,
     lookups: rules?.lookups,
   });

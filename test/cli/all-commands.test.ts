@@ -173,7 +173,9 @@ describe('--json', () => {
     'connections list': { member: 'people' },
     'connections forget': { args: () => ['default', '--yes'], code: 1 },
     erase: { args: () => ['bob'], code: 1 },
-    requests: { member: 'time' },
+    'requests list': { args: () => ['--direction', 'scim'], member: 'time' },
+    'requests show': { args: () => ['unknown'], code: 1 },
+    record: { args: () => ['--out', join(folder.path, 'recorded'), '--since', '1h'], member: 'file' },
     'sample-data': { args: () => ['--users', '2', '--trips', '1'], member: 'counts' },
   };
 

@@ -68,6 +68,8 @@ it('shows the requests to the travel service while the server runs, as a table o
   expect([last.requestId, created.requestId, missing.requestId]).toEqual(['case-3', 'case-2', 'case-1']);
   expect(last).not.toHaveProperty('userId');
   expect(created).toEqual({
+    direction: 'api',
+    id: 'case-2',
     time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     ms: expect.any(Number),
     method: 'POST',
@@ -80,12 +82,12 @@ it('shows the requests to the travel service while the server runs, as a table o
     responseBody: { text: expect.stringContaining('unknown'), cut: false },
   });
   const { code, out, err } = await requests('--status', '422');
-  expect([code, err]).toEqual([0, '']);
+  expect([code, err]).toEqual([0, '"npx jetbridge requests show ID" shows headers and bodies.\n']);
   expect(out).toMatch(/│ 422 +│ \d+ +│ POST +│ \/api\/cost-centers +│ \S+@\S+ +│ case-2 +│/);
   expect(out).not.toContain('case-1');
 });
 
-it('contains the bridge’s own requests, and none to SCIM', async () => {
+it('contains the requests of the IdP, the calls of the bridge, and as requests to the travel service none to SCIM', async () => {
   server = await serveJetbridge(settings);
   const userName = 'ada@corp.example';
   const made = await ask('/scim/v2/Users', {
@@ -98,10 +100,28 @@ it('contains the bridge’s own requests, and none to SCIM', async () => {
     },
   });
   expect(made.status).toBe(201);
-  const [row] = await logged(1, '--path', '/api/users', '--status', '201');
+  const [row] = await logged(1, '--direction', 'api', '--path', '/api/users', '--status', '201');
   expect(row).toMatchObject({ method: 'POST', path: '/api/users', credential: 'bridge' });
-  const all = await logged(1, '--limit', '1000');
+  const all = await logged(1, '--direction', 'api', '--limit', '1000');
   expect(all.filter(({ path }) => !path.startsWith('/api/'))).toEqual([]);
+  const [written] = await logged(1, '--person', userName, '--direction', 'scim');
+  expect(written).toMatchObject({
+    method: 'POST',
+    path: '/scim/v2/Users',
+    status: 201,
+    connection: 'default',
+  });
+  expect(JSON.parse(written.requestBody.text).userName).toBe(userName);
+  const calls = await logged(1, '--person', userName, '--direction', 'travel', '--method', 'post');
+  expect(calls).toEqual([expect.objectContaining({ requestId: written.requestId, status: 201 })]);
+  const shown = await requests('show', written.requestId);
+  expect(shown).toMatchObject({ code: 0, err: '' });
+  expect(shown.out).toMatch(/^POST \/scim\/v2\/Users → 201$/m);
+  expect(shown.out).toMatch(/^POST \/api\/users → 201$/m);
+  expect(shown.out).toContain(`"userName": "${userName}"`);
+  expect(await requests('show', 'no-such-id')).toMatchObject({ code: 1, out: '' });
+  const explained = await runJetbridge(['explain', userName], settings);
+  expect(explained.out).toMatch(/Last requests .*\n {2}.* travel {2}POST \/api\/users → 201 /);
 });
 
 it('searches by user, path and time, and reports if there are more or none', async () => {
@@ -116,7 +136,7 @@ it('searches by user, path and time, and reports if there are more or none', asy
   expect(await logged(1, '--path', '/api/users-x', '--user', id)).toHaveLength(1);
   expect(await requests('--path', '/api/users', '--limit', '1')).toMatchObject({
     code: 0,
-    err: 'These are the newest 1; --limit shows more.\n',
+    err: expect.stringContaining('These are the newest 1; --limit shows more.\n'),
   });
   expect(await requests('--since', '2100-01-01T00:00:00Z')).toEqual({
     code: 0,

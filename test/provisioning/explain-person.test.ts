@@ -204,6 +204,7 @@ test('an explanation names the resources and custom fields of its values, and no
   const lookups = {
     ...{ customFields: [], billingProfiles: [], travelPolicies: [], scimUserMappings: [], costCenters },
   };
-  const { names } = explainPerson(identity, { references: [], rulesInForce: 1, lookups, now: NOW });
+  const context = { references: [], exchanges: [], rulesInForce: 1, lookups, now: NOW };
+  const { names } = explainPerson(identity, context);
   expect(names).toEqual({ 'cc-1': 'Research' });
 });

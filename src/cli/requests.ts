@@ -1,0 +1,252 @@
+import { type Command, Option } from 'commander';
+import type { Settings } from '../config/settings.ts';
+import { findPeople } from '../provisioning/explain-person.ts';
+import { foldCase } from '../schema/case-fold.ts';
+import { openExchangeLog } from '../server/exchange-log.ts';
+import {
+  findRequests,
+  type ListedRequest,
+  listRequests,
+  type RequestDirection,
+  type RequestLogs,
+  type RequestsQuery,
+  withBodies,
+} from '../server/list-requests.ts';
+import type { Database } from '../store/database.ts';
+import { provisioningStore } from '../store/provisioning-store.ts';
+import { requestLog } from '../store/request-log.ts';
+import { travelStore } from '../store/travel-writes.ts';
+import type { LoggedBody } from '../travel/ports.ts';
+import { parseCount, parseStatusRange, parseTime } from './arguments.ts';
+import { withDatabase } from './connections.ts';
+import { examples } from './help.ts';
+import { type Action, escapeLine, printJson, printTable, type Shell, toIsoTime } from './output.ts';
+import { findConnections } from './people.ts';
+
+const directions = ['scim', 'travel', 'api'] satisfies RequestDirection[];
+
+/** The flags of `requests list`. */
+export interface RequestFlags extends Pick<RequestsQuery, 'since' | 'path' | 'method' | 'direction'> {
+  status?: RequestsQuery['statuses'];
+  connection?: string;
+  /** A userName, an email address, a SCIM id or a travel user id. */
+  person?: string;
+  /** An email address or an id of the embedded travel service. */
+  user?: string;
+  limit: number;
+  json?: true;
+}
+
+/** Adds the commands `requests list`, which is the default, and `requests show`. */
+export function addRequestsCommands(program: Command, shell: Shell, action: Action): void {
+  const requests = program
+    .command('requests')
+    .description(
+      'the requests of identity providers, the calls to travel APIs, and the requests to the embedded one',
+    );
+  addListCommand(requests, shell, action);
+  addShowCommand(requests, shell, action);
+}
+
+function addListCommand(requests: Command, shell: Shell, action: Action): void {
+  requests
+    .command('list', { isDefault: true })
+    .description('list them, newest first')
+    .option('--since <time>', 'e.g. 15m, 2h, 7d, or 2026-11-20T08:00:00Z', parseTime)
+    .option('--connection <id>', 'only this connection')
+    .option('--person <person>', 'only about this person: userName, email address, SCIM id or travel user id')
+    .addOption(
+      new Option(
+        '--direction <direction>',
+        'scim: of identity providers; travel: calls to travel APIs; api: to the embedded travel service',
+      ).choices(directions),
+    )
+    .option('--method <method>', 'e.g. PATCH')
+    .option('--status <status>', 'e.g. 404, or 4xx for the whole class', parseStatusRange)
+    .option('--path <path>', 'that path and those below it, e.g. /api/users')
+    .option('--user <email>', 'the user of the embedded travel service; an email address or an id')
+    .option('--limit <number>', 'the number of requests', parseCount, 50)
+    .option('--json', 'one JSON object for each request, bodies included')
+    .addHelpText(
+      'after',
+      examples(
+        'requests list --since 1h --status 5xx',
+        'requests list --person ada@corp.example --direction scim',
+        'requests list --user admin@jetbridge.local --json',
+      ),
+    )
+    .action(action((options: RequestFlags) => showRequests(shell, options)));
+}
+
+function addShowCommand(requests: Command, shell: Shell, action: Action): void {
+  requests
+    .command('show')
+    .description('show requests with their headers and bodies')
+    .argument('<id>', 'an id of the list, or an X-Request-Id for a request and all calls that it caused')
+    .option('--json', 'one JSON object for each request')
+    .addHelpText(
+      'after',
+      examples('requests show 1042', 'requests show 5b0c6d2e-6a4f-4f0e-9b1d-2c3d4e5f6a7b'),
+    )
+    .action(action((id: string, flags: { json?: true }) => showRequest(shell, id, flags)));
+}
+
+/** Prints the newest matching requests of both logs. Works while a server runs. */
+export function showRequests(shell: Shell, flags: RequestFlags): Promise<0 | 1> {
+  return withDatabase(shell, async (database, settings) => {
+    const query = await toQuery(shell, database, flags);
+    if (!query) return 1;
+    const logs = openLogs(database, settings);
+    const { limit, json } = flags;
+    const found: ListedRequest[] = [];
+    // One request more than is shown tells whether there are more.
+    for await (const request of listRequests(logs, query)) if (found.push(request) > limit) break;
+    const shown = found.slice(0, limit);
+    if (json)
+      for (const request of shown) printJson(shell, requestJson(await withBodies(logs.exchanges, request)));
+    else if (shown.length > 0) await printRequests(shell, database, shown);
+    if (shown.length === 0) shell.printError('There are no such requests.');
+    if (found.length > limit) shell.printError(`These are the newest ${limit}; --limit shows more.`);
+    return 0;
+  });
+}
+
+/** Prints requests with headers and bodies. Returns 1 if there is none with that id. */
+export function showRequest(shell: Shell, id: string, { json }: { json?: true }): Promise<0 | 1> {
+  return withDatabase(shell, async (database, settings) => {
+    const found = await findRequests(openLogs(database, settings), id);
+    if (found.length === 0) {
+      shell.printError(`There is no request ${escapeLine(id)}; "npx jetbridge requests" lists them.`);
+      return 1;
+    }
+    if (json) printJson(shell, ...found.map(requestJson));
+    else shell.print(found.map(requestText).join('\n\n'));
+    return 0;
+  });
+}
+
+function openLogs(database: Database, settings: Settings): RequestLogs {
+  return { exchanges: openExchangeLog(database, settings), requests: requestLog(database) };
+}
+
+/** Finds the connection, person and user that the flags name. Prints which of them is unknown and returns undefined. */
+async function toQuery(
+  shell: Shell,
+  database: Database,
+  { connection, person, user, status: statuses, since, path, method, direction }: RequestFlags,
+): Promise<RequestsQuery | undefined> {
+  const connections = findConnections(shell, database, connection);
+  if (!connections) return undefined;
+  const query: RequestsQuery = { connection, statuses, since, path, method, direction };
+  if (person !== undefined) {
+    const [identity, ...others] = await findPeople(provisioningStore(database), connections, person);
+    if (others.length > 0) {
+      shell.printError(`${escapeLine(person)} names several people: give the SCIM id, or --connection.`);
+      return undefined;
+    }
+    // The log may have requests about people who are gone.
+    query.person = identity?.id ?? person;
+  }
+  if (user !== undefined) {
+    const userId = await findUserId(database, user);
+    if (userId === undefined) {
+      shell.printError(
+        `There is no user with the address ${escapeLine(user)}. Of one who was deleted, give the id.`,
+      );
+      return undefined;
+    }
+    query.userId = userId;
+  }
+  return query;
+}
+
+async function findUserId(database: Database, user: string): Promise<string | undefined> {
+  if (!user.includes('@')) return user;
+  const values = [foldCase(user)];
+  const [found] = await travelStore(database).find({ type: 'user', name: 'email', values });
+  return found?.id;
+}
+
+/** The longest path that the table shows whole, in characters. */
+const PATH_LENGTH = 80;
+
+async function printRequests(shell: Shell, database: Database, requests: ListedRequest[]): Promise<void> {
+  const names = await readNames(database, requests);
+  const rows = requests.map(({ time, direction, status, error, ms, method, path, person, userId, id }) => [
+    new Date(time).toISOString().slice(0, 19).replace('T', ' '),
+    direction,
+    status === undefined ? (error ?? '-') : String(status),
+    String(ms),
+    method,
+    path.length > PATH_LENGTH ? `${path.slice(0, PATH_LENGTH)}…` : path,
+    names.get(person ?? userId ?? '') ?? person ?? userId ?? '-',
+    id,
+  ]);
+  const head = ['time (UTC)', 'direction', 'status', 'ms', 'method', 'path', 'person or user', 'id'];
+  printTable(shell, head, rows);
+  shell.printError('"npx jetbridge requests show ID" shows headers and bodies.');
+}
+
+/** Returns the userNames of people and the addresses of users, by id. */
+async function readNames(database: Database, requests: ListedRequest[]): Promise<Map<string, string>> {
+  const names = new Map<string, string>();
+  const { identities } = provisioningStore(database);
+  for (const { connection, person } of requests) {
+    if (connection === undefined || person === undefined || names.has(person)) continue;
+    const known = database.scopes.has(connection) ? await identities.findById(connection, person) : undefined;
+    names.set(person, String(known?.desired.userName ?? person));
+  }
+  const ids = [...new Set(requests.flatMap(({ userId }) => userId ?? []))];
+  const users = await travelStore(database).read(ids.map((id) => ({ type: 'user', id })));
+  for (const { id, doc } of users) names.set(id, String(doc['email']));
+  return names;
+}
+
+function requestJson({ time, ...request }: ListedRequest): object {
+  return { time: toIsoTime(time), ...request };
+}
+
+/** Formats a request with its headers and bodies. */
+function requestText(request: ListedRequest): string {
+  const { time, ms, method, path, status, error, direction, connection, person, requestId } = request;
+  const facts: [label: string, text: string | undefined][] = [
+    ['time', `${toIsoTime(time)}, ${ms} ms`],
+    ['direction', direction],
+    ['connection', connection],
+    ['person', person],
+    ['request id', requestId],
+    ['error', error],
+  ];
+  return [
+    escapeLine(`${method} ${path} → ${status ?? 'no response'}`),
+    ...facts.flatMap(([label, text]) =>
+      text === undefined ? [] : [`  ${label.padEnd(12)}${escapeLine(text)}`],
+    ),
+    ...headerLines('request', request.requestHeaders),
+    ...bodyLines('request', request.requestBody),
+    ...headerLines('response', request.responseHeaders),
+    ...bodyLines('response', request.responseBody),
+  ].join('\n');
+}
+
+function headerLines(part: string, headers: Record<string, string> = {}): string[] {
+  const lines = Object.entries(headers).map(([name, value]) => escapeLine(`    ${name}: ${value}`));
+  return lines.length === 0 ? [] : [`  ${part} headers`, ...lines];
+}
+
+function bodyLines(part: string, body: LoggedBody | undefined): string[] {
+  if (!body) return [];
+  const lines = bodyText(body.text)
+    .split('\n')
+    .map((line) => `    ${escapeLine(line)}`);
+  return [`  ${part} body${body.cut ? ' (its beginning)' : ''}`, ...lines];
+}
+
+/** JSON is indented; anything else stays as it is. */
+function bodyText(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
