@@ -7,42 +7,60 @@ import { adminAccounts } from '../store/admins.ts';
 import { auditLog } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
 import { withDatabase } from './connections.ts';
-import { type Action, escapeLine, formatMinute, formatTable, jsonLine, type Shell } from './output.ts';
+import type { JsonFlag } from './credentials.ts';
+import { examples } from './help.ts';
+import {
+  type Action,
+  escapeLine,
+  formatMinute,
+  printJson,
+  printTable,
+  type Shell,
+  toIsoTime,
+} from './output.ts';
 
 /** Adds the commands `admins create|list|reset|revoke`: the accounts of the admin page. They work while a server runs. */
 export function addAdminCommands(program: Command, shell: Shell, action: Action): void {
-  const admins = program
-    .command('admins')
-    .description('the accounts of the admin page')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  npx jetbridge admins create ada@corp.example --role viewer\n  npx jetbridge admins reset admin',
-    );
+  const admins = program.command('admins').description('the accounts of the admin page');
   admins
     .command('create')
     .description('create an account and print its password; it cannot be shown again')
     .argument('<name>', 'the name or email address with which the person signs in')
     .option('--role <role>', 'viewer (reads only) or admin', 'viewer')
-    .action(action((name: string, { role }: { role: string }) => createAdmin(shell, name, role)));
+    .option('--json', 'one JSON object')
+    .addHelpText(
+      'after',
+      examples('admins create ada@corp.example', 'admins create ada@corp.example --role admin'),
+    )
+    .action(
+      action((name: string, { role, ...flags }: JsonFlag & { role: string }) =>
+        createAdmin(shell, name, role, flags),
+      ),
+    );
   admins
     .command('list')
     .description('list the accounts')
     .option('--json', 'one JSON object for each account')
+    .addHelpText('after', examples('admins list'))
     .action(action((flags: { json?: true }) => listAdmins(shell, flags)));
   admins
     .command('reset')
     .description('give an account a new password and print it; its sessions end')
     .argument('<name>', 'the name of the account')
-    .action(action((name: string) => resetAdmin(shell, name)));
+    .option('--json', 'one JSON object')
+    .addHelpText('after', examples('admins reset admin'))
+    .action(action((name: string, flags: JsonFlag) => resetAdmin(shell, name, flags)));
   admins
     .command('revoke')
     .description('revoke an account at once; its sessions end')
     .argument('<name>', 'the name of the account')
-    .action(action((name: string) => revokeAdmin(shell, name)));
+    .option('--json', 'one JSON object')
+    .addHelpText('after', examples('admins revoke ada@corp.example'))
+    .action(action((name: string, flags: JsonFlag) => revokeAdmin(shell, name, flags)));
 }
 
 /** Creates an account and prints its password. The audit log names this program as the one who did it. */
-export function createAdmin(shell: Shell, name: string, role: string): Promise<0 | 1> {
+export function createAdmin(shell: Shell, name: string, role: string, flags: JsonFlag = {}): Promise<0 | 1> {
   if (role !== 'viewer' && role !== 'admin') {
     shell.printError(`--role is viewer or admin, not ${escapeLine(role)}.`);
     return Promise.resolve(1);
@@ -56,7 +74,7 @@ export function createAdmin(shell: Shell, name: string, role: string): Promise<0
       shell.printError(`There is already an account named ${escapeLine(name)}.`);
       return 1;
     }
-    printPassword(shell, password);
+    printPassword(shell, { ...flags, name, password });
     return 0;
   });
 }
@@ -65,10 +83,15 @@ export function createAdmin(shell: Shell, name: string, role: string): Promise<0
 export function listAdmins(shell: Shell, { json }: { json?: true }): Promise<0> {
   return withDatabase(shell, async (database) => {
     const accounts = await adminAccounts(database).list();
-    if (json) for (const account of accounts) shell.print(jsonLine(account));
-    else shell.print(formatTable(['name', 'role', 'made', 'last sign-in', 'revoked'], accounts.map(toRow)));
+    if (json) printJson(shell, ...accounts.map(toJson));
+    else printTable(shell, ['name', 'role', 'made', 'last sign-in', 'revoked'], accounts.map(toRow));
     return 0;
   });
+}
+
+function toJson({ createdAt, lastSignInAt, revokedAt, ...account }: AdminAccount): object {
+  const times = { lastSignInAt: toIsoTime(lastSignInAt), revokedAt: toIsoTime(revokedAt) };
+  return { ...account, createdAt: toIsoTime(createdAt), ...times };
 }
 
 function toRow({ name, role, createdAt, lastSignInAt, revokedAt }: AdminAccount): string[] {
@@ -77,22 +100,23 @@ function toRow({ name, role, createdAt, lastSignInAt, revokedAt }: AdminAccount)
 }
 
 /** Gives an account a new password, prints it, and ends its sessions: the way back in when the password is lost. */
-export function resetAdmin(shell: Shell, name: string): Promise<0 | 1> {
+export function resetAdmin(shell: Shell, name: string, flags: JsonFlag = {}): Promise<0 | 1> {
   return withAccount(shell, name, async (database, { id }) => {
     const password = newPassword();
     const passwordHash = await hashPassword(password);
     const reset = () => adminAccounts(database).setPassword(id, passwordHash);
     await withAuditEntry(database, { action: 'resetPassword', details: { id, name } }, reset);
-    printPassword(shell, password);
+    printPassword(shell, { ...flags, name, password });
   });
 }
 
 /** Revokes an account and ends its sessions. The last admin may be revoked here: "admins create" makes another. */
-export function revokeAdmin(shell: Shell, name: string): Promise<0 | 1> {
+export function revokeAdmin(shell: Shell, name: string, { json }: JsonFlag = {}): Promise<0 | 1> {
   return withAccount(shell, name, async (database, { id }) => {
     const revoke = () => adminAccounts(database).revoke(id, Date.now());
     await withAuditEntry(database, { action: 'revokeAccount', details: { id, name } }, revoke);
-    shell.print('revoked');
+    if (json) printJson(shell, { name, revoked: true });
+    else shell.print('revoked');
   });
 }
 
@@ -114,8 +138,12 @@ function withAccount(
   });
 }
 
-function printPassword(shell: Shell, password: string): void {
-  shell.print(password);
+function printPassword(
+  shell: Shell,
+  { json, name, password }: JsonFlag & { name: string; password: string },
+): void {
+  if (json) printJson(shell, { name, password });
+  else shell.print(password);
   shell.printError('Keep it: it is shown only now.');
 }
 

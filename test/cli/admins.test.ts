@@ -41,7 +41,7 @@ test('a revoked account cannot sign in, and its name is free again', async () =>
   expect(await listAdmins(listed, { json: true })).toBe(0);
   const graces = listed.out.map((line) => JSON.parse(line)).filter(({ name }) => name === 'Grace');
   expect(graces.map(({ role, revokedAt }) => [role, typeof revokedAt])).toEqual([
-    ['admin', 'number'],
+    ['admin', 'string'],
     ['viewer', 'undefined'],
   ]);
 });
