@@ -121,7 +121,9 @@ it('contains the requests of the IdP, the calls of the bridge, and as requests t
   expect(shown.out).toContain(`"userName": "${userName}"`);
   expect(await requests('show', 'no-such-id')).toMatchObject({ code: 1, out: '' });
   const explained = await runJetbridge(['explain', userName], settings);
-  expect(explained.out).toMatch(/Last requests .*\n {2}.* travel {2}POST \/api\/users → 201 /);
+  expect(explained.out).toMatch(
+    /Last requests .*\n.* scim .*POST \/scim\/v2\/Users → 201 .*\n.* travel {2}POST \/api\/users → 201 /,
+  );
 });
 
 it('searches by user, path and time, and reports if there are more or none', async () => {
