@@ -26,7 +26,7 @@ module.exports = {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '\\.slow\\.test\\.ts$'],
+  testPathIgnorePatterns: ['/node_modules/', '\\.(slow|browser)\\.test\\.ts$'],
   // These packages are ES modules only; jest loads them when they are compiled like our sources.
   transformIgnorePatterns: ['/node_modules/(?!(jose|@faker-js)/)'],
   transform: {

@@ -100,8 +100,8 @@ export async function signOut(): Promise<void> {
 /** Shows the sign-in form again, after the service has ended the session. */
 export function endSession(): void {
   api.setSecurityData(null);
-  queryClient.clear();
   queryClient.setQueryData(sessionKey, null);
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
 }
 
 queryClient.getQueryCache().subscribe(({ type, query }) => {

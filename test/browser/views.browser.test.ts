@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import {
+  accessibilityFaults,
+  launchBrowser,
+  openPage,
+  signInOnPage,
+  takeScreenshot,
+} from '../fixtures/browser.ts';
+import { playDay, scenariosOf } from '../fixtures/recorded-days.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
+
+const PASSWORD = 'correct-horse-battery';
+
+let service: RunningService;
+let browser: Browser;
+beforeAll(async () => {
+  service = await startService(
+    { ADMIN_PASSWORD: PASSWORD },
+    { page: join(__dirname, '../../dist/admin/ui') },
+  );
+  await service.makeFirstAdmin();
+  await playDay(service, scenariosOf('okta').slice(0, 15));
+  browser = await launchBrowser();
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+});
+
+/** The address of each view in the navigation. */
+async function viewsOf(page: Page): Promise<string[]> {
+  const links = await page.getByRole('navigation', { name: 'Views' }).getByRole('link').all();
+  return Promise.all(links.map(async (link) => (await link.getAttribute('href')) ?? ''));
+}
+
+const looks = [
+  { width: 1280, height: 800, colorScheme: 'light' },
+  { width: 1280, height: 800, colorScheme: 'dark' },
+  { width: 390, height: 800, colorScheme: 'light' },
+  { width: 390, height: 800, colorScheme: 'dark' },
+] as const;
+
+test.each(looks)(
+  'each view has a heading, no fault, no serious fault of accessibility, and fits $width pixels in $colorScheme',
+  async ({ width, height, colorScheme }) => {
+    const { page, faults } = await openPage(browser, service.url, {
+      viewport: { width, height },
+      colorScheme,
+    });
+    await page.goto('/admin');
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    const found = await accessibilityFaults(page);
+    await takeScreenshot(page, `sign-in-${width}-${colorScheme}`);
+    await signInOnPage(page, PASSWORD);
+    const views = await viewsOf(page);
+    expect(views.length).toBeGreaterThan(1);
+    for (const href of views) {
+      await page.goto(href);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      const name = href.split('/').at(-1);
+      found.push(...(await accessibilityFaults(page)).map((fault) => `${name}: ${fault}`));
+      const isTooWide = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
+      if (isTooWide) found.push(`${name}: wider than ${width} pixels`);
+      await takeScreenshot(page, `${name}-${width}-${colorScheme}`);
+    }
+    expect(found).toEqual([]);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  120_000,
+);
+
+test('a session that ends elsewhere shows the form again', async () => {
+  const { page } = await openPage(browser, service.url);
+  await signInOnPage(page, PASSWORD);
+  const second = await page.context().newPage();
+  await second.goto('/admin/audit');
+  await second.getByRole('button', { name: 'Signed in as admin' }).click();
+  await second.getByRole('menuitem', { name: 'Sign out' }).click();
+  await second.getByRole('button', { name: 'Sign in' }).waitFor();
+  await page.goto('/admin/audit');
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  await page.context().close();
+});
+
+test('a wrong password is told, and what was typed stays', async () => {
+  const { page } = await openPage(browser, service.url);
+  await page.goto('/admin');
+  await page.getByRole('textbox', { name: 'Name' }).fill('grace');
+  await page.getByRole('textbox', { name: 'Password' }).fill('wrong');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  expect(await page.getByRole('alert').textContent()).toContain('The name or the password is wrong.');
+  expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('grace');
+  await page.context().close();
+});
+
+test('without scripts the page says what it needs', async () => {
+  const { page } = await openPage(browser, service.url, { javaScriptEnabled: false });
+  await page.goto('/admin');
+  expect(await page.locator('noscript').textContent()).toContain('The admin page needs JavaScript.');
+  await page.context().close();
+});
