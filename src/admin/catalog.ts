@@ -1,5 +1,6 @@
 import { accountsContract } from './contract/accounts.ts';
 import type { Contract } from './contract/operation.ts';
+import { peopleContract } from './contract/people.ts';
 
 /** Every operation of the admin API. */
-export const adminContract = { ...accountsContract } as const satisfies Contract;
+export const adminContract = { ...peopleContract, ...accountsContract } as const satisfies Contract;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../schema/resource.ts';
 import type { Finding } from '../translator/translation.ts';
-import type { HoldCause, IdentityState } from './identity.ts';
+import { type HoldCause, type Identity, type IdentityState, isInactive } from './identity.ts';
 
 /** Selects people. Members that are left out select everything. */
 export interface PeopleFilter {
@@ -12,6 +12,8 @@ export interface PeopleFilter {
    * them, such as the archive of their traveler.
    */
   archived?: boolean | undefined;
+  /** The beginning of the userName, without case. */
+  userNamePrefix?: string | undefined;
 }
 
 /** The place of a person in the order of people: by userName without case, then by id. */
@@ -47,8 +49,18 @@ export interface PeoplePage {
 
 /** The store of people for lists. */
 export interface People {
-  /** Returns the people after a place. The work of one call is bounded, however few people match. */
-  findPage(connection: string, filter: PeopleFilter, after: PersonPlace | undefined): Promise<PeoplePage>;
+  /**
+   * Returns the people after a place, at most `limit` if it is given. The work of one call is bounded, however few people
+   * match.
+   */
+  findPage(
+    connection: string,
+    filter: PeopleFilter,
+    after: PersonPlace | undefined,
+    limit?: number,
+  ): Promise<PeoplePage>;
+  /** Returns at most `limit` people whose userName, email address or displayName begins with this text, without case. */
+  findByPrefix(connection: string, prefix: string, limit: number): Promise<ListedPerson[]>;
 }
 
 /** Yields the people of these connections page by page, so that memory stays bounded. */
@@ -65,6 +77,21 @@ export async function* listPeople(
       next = page.next;
     } while (next);
   }
+}
+
+/** Returns a person as lists show it. */
+export function toListedPerson(identity: Identity): ListedPerson {
+  const { connection, id, desired, state, hold, travelId, deletedAt, nextAttemptAt } = identity;
+  return {
+    ...{ connection, id, state, findings: identity.findings, lastModified: identity.lastModified },
+    userName: typeof desired.userName === 'string' ? desired.userName : '',
+    name: displayNameOf(desired),
+    ...(hold && { holdCause: hold.cause }),
+    ...(travelId === undefined ? {} : { travelId }),
+    isActive: !isInactive(identity),
+    isDeleted: deletedAt !== undefined,
+    ...(nextAttemptAt === undefined ? {} : { nextAttemptAt }),
+  };
 }
 
 /** Returns the name of a user for display: `displayName`, or the parts of `name`. */

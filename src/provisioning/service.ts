@@ -16,6 +16,7 @@ import type { Holds } from './hold-ports.ts';
 import { type Importer, importer } from './import.ts';
 import type { Imports } from './import-ports.ts';
 import { scanQueue } from './list-users.ts';
+import type { People } from './people.ts';
 import { type MappingPreviewer, mappingPreviewer } from './preview-mapping.ts';
 import { type Reconciler, reconciler } from './reconcile.ts';
 import { reconcileWithinBudget } from './reconcile-within-budget.ts';
@@ -37,6 +38,7 @@ export interface ProvisioningStore {
   groups: Groups;
   holds: Holds;
   retention: Retention;
+  people: People;
   rules: RulesStore;
   tasks: BackgroundTasks;
 }
@@ -53,6 +55,8 @@ export interface ProvisioningService {
   applyMappingFile(connection: Connection, mapping: Mapping): Promise<MappingFileResult>;
   /** Reconciles every identity that is due, until none is left, and returns the number of attempts. */
   reconcileDue(): Promise<number>;
+  /** Makes the background work of this process look at once for identities that are due. */
+  wake(): void;
   /** Resolves when no reconciliation is in progress. */
   idle(): Promise<void>;
   /** Returns for each connection why its circuit breaker is open; undefined while it is closed. */
@@ -91,6 +95,7 @@ export function provisioningService(options: ServiceOptions): ProvisioningServic
         for (let made = 1; made > 0; attempts += made) made = await reconcileDue(deps, connection);
       return attempts;
     },
+    wake: deps.wake,
     idle: deps.reconciler.idle,
     pauses: () =>
       connections.map(({ id }) => ({ connection: id, reason: stateOf({ id }).circuitBreaker.pauseReason() })),

@@ -10,12 +10,17 @@ import type { SessionDeps } from '../admin/sessions.ts';
 import { createSignInLimit } from '../admin/sign-in-limit.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
+import type { ProvisioningService, ProvisioningStore } from '../provisioning/service.ts';
 import { adminAccounts, adminSessions, adminTokens } from '../store/admins.ts';
 import { auditLog } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
+import { openExchangeLog } from './exchange-log.ts';
 
 interface AdminParts {
+  settings: Settings;
   database: Database;
+  store: ProvisioningStore;
+  provisioning: Pick<ProvisioningService, 'wake'>;
   log: Logger;
   runtime: Pick<Runtime, 'newId' | 'wallClock'>;
   isSecure: SessionDeps['isSecure'];
@@ -24,11 +29,24 @@ interface AdminParts {
 }
 
 /** Creates the routes of /admin: the page and its API. */
-export function adminRoutes({ database, log, runtime, isSecure, page }: AdminParts): Router {
+export function adminRoutes({
+  settings,
+  database,
+  store,
+  provisioning,
+  log,
+  runtime,
+  isSecure,
+  page,
+}: AdminParts): Router {
   const router = Router();
   router.use(
     '/api',
     adminApi({
+      ...store,
+      exchanges: openExchangeLog(database, settings),
+      connectionIds: () => database.scopes.ids(),
+      wake: provisioning.wake,
       accounts: adminAccounts(database),
       sessions: adminSessions(database),
       tokens: adminTokens(database),

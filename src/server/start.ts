@@ -182,10 +182,11 @@ function requestHandlers(handle: Express, http: HttpDeps): LimitHandlers {
 /** Mounts every path that docs/architecture.md lists. */
 function createApp(
   deps: ServerDeps,
-  { users, groups }: ProvisioningService,
+  provisioning: ProvisioningService,
   { server: { messageClasses }, url, page }: Servers & { page: string | undefined },
 ): Express {
   const { settings, database, writes, embedded, refusals, recorder, http } = deps;
+  const { users, groups } = provisioning;
   const isReady = () => database.ping().then(() => true);
   const authenticate = scimAuthenticator(deps);
   const isTrusted = addressPredicate(settings.trustedProxies);
@@ -206,7 +207,7 @@ function createApp(
     app.use('/scim/v2', scimApp({ users, groups, ...access, now, recorder }));
     if (embedded) app.use('/api', embedded.app);
     const isSecure = (request: Request) => transportOf(request) === 'https';
-    app.use('/admin', adminRoutes({ ...deps, isSecure, page }));
+    app.use('/admin', adminRoutes({ ...deps, provisioning, isSecure, page }));
     app.get('/', (_request, response) => response.redirect('/admin'));
     app.use('/oauth/token', oauthRoutes({ ...deps, limit: refusals.limit }, chosenUrl ?? url));
     app.use(healthRoutes({ isReady, writes }), metricsRoutes(http.metrics, { now, wait }));

@@ -8,6 +8,7 @@ import {
   type PeoplePage,
   type PersonPlace,
 } from '../provisioning/people.ts';
+import { foldCase } from '../schema/case-fold.ts';
 import type { JsonObject } from '../schema/resource.ts';
 import type { Finding } from '../translator/translation.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
@@ -27,12 +28,14 @@ const FEW = 5_000;
 /** Returns the store of people for lists. */
 export function people({ db, scopeOf }: Database): People {
   return {
-    findPage: async (connection, filter, after) => {
+    findPage: async (connection, filter, after, limit = STEP) => {
       const scope = scopeOf(connection);
-      const page = await readPage(db, { scope, filter, after });
+      const page = await readPage(db, { scope, filter, after, limit });
       await yieldToEventLoop();
       return page;
     },
+    findByPrefix: (connection, prefix, limit) =>
+      readByPrefix(db, { scope: scopeOf(connection), range: prefixRange(prefix), limit }),
   };
 }
 
@@ -40,22 +43,67 @@ interface PageRequest {
   scope: Scope;
   filter: PeopleFilter;
   after: PersonPlace | undefined;
+  limit: number;
 }
 
 async function readPage(db: Kysely<Tables>, request: PageRequest): Promise<PeoplePage> {
-  const { state, finding } = request.filter;
+  const { state, finding, archived, userNamePrefix } = request.filter;
+  const isSelective = state !== undefined || finding !== undefined || archived === true;
+  const step = isSelective ? STEP : Math.min(request.limit, STEP);
   const isIndexed = state !== undefined && state !== 'synced' && (await areFew(db, request.scope, state));
   const { rows } = await sql<PersonRow>`
     select ${columns(request.filter)} from ${isIndexed ? peopleIn(request.scope, state) : sql`identity`}
     where ${inScope(request.scope)} ${afterPlace(request.after)}
-    order by user_name_key, id limit ${sql.lit(STEP)}`.execute(db);
-  const last = rows.at(-1);
-  const matching = rows.flatMap((row) => toListedPerson(row) ?? []);
-  const isMeant = ({ findings }: ListedPerson) => findings.some(({ code }) => code === finding);
-  return {
-    people: finding === undefined ? matching : matching.filter(isMeant),
-    next: last && rows.length === STEP ? { key: last.user_name_key ?? '', id: last.id } : undefined,
-  };
+      ${userNamePrefix === undefined ? sql`` : sql`and ${inRange('user_name_key', prefixRange(userNamePrefix))}`}
+    order by user_name_key, id limit ${sql.lit(step)}`.execute(db);
+  const isMeant = ({ findings }: ListedPerson) =>
+    finding === undefined || findings.some(({ code }) => code === finding);
+  const people: ListedPerson[] = [];
+  let last: PersonRow | undefined;
+  for (const row of rows) {
+    if (people.length === request.limit) break;
+    last = row;
+    const person = toPerson(row);
+    if (person && isMeant(person)) people.push(person);
+  }
+  const isEnd = rows.length < step && last === rows.at(-1);
+  return { people, next: last && !isEnd ? { key: last.user_name_key ?? '', id: last.id } : undefined };
+}
+
+/** Texts from `from` up to but without `to`. */
+interface TextRange {
+  from: string;
+  to: string;
+}
+
+/** The keys that begin with a text. No text follows U+10FFFF. */
+function prefixRange(prefix: string): TextRange {
+  const from = foldCase(prefix);
+  return { from, to: `${from}\u{10FFFF}` };
+}
+
+function inRange(column: string, { from, to }: TextRange): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${sql.ref(column)} >= ${from} and ${sql.ref(column)} < ${to}`;
+}
+
+/** Each of the three indexes gives at most `limit` ids, so that a short text costs no more than a long one. */
+async function readByPrefix(
+  db: Kysely<Tables>,
+  { scope, range, limit }: { scope: Scope; range: TextRange; limit: number },
+): Promise<ListedPerson[]> {
+  const ids = (table: string, id: string, column: string, condition = sql``) =>
+    sql`select id from (select ${sql.ref(id)} as id from ${sql.table(table)}
+      where ${inScope(scope)} and ${inRange(column, range)} ${condition}
+      order by ${sql.ref(column)} limit ${sql.lit(limit)}) as ${sql.ref(column)}`;
+  const isLive = sql`and deleted_at is null`;
+  const { rows } = await sql<PersonRow>`
+    select ${columns({})} from identity
+    where ${inScope(scope)} and id in (
+      ${ids('identity', 'id', 'user_name_key', isLive)}
+      union ${ids('identity', 'id', 'display_name_key', isLive)}
+      union ${ids('identity_email', 'identity_id', 'email_key')})
+    order by user_name_key, id limit ${sql.lit(limit)}`.execute(db);
+  return rows.flatMap((row) => toPerson(row) ?? []);
 }
 
 async function areFew(db: Kysely<Tables>, scope: Scope, state: IdentityState): Promise<boolean> {
@@ -107,7 +155,7 @@ function matchCondition({ state, finding, archived }: PeopleFilter): RawBuilder<
   return sql<SqlBool>`${sql.join(conditions, sql` and `)}`;
 }
 
-function toListedPerson(row: PersonRow): ListedPerson | undefined {
+function toPerson(row: PersonRow): ListedPerson | undefined {
   if (row.desired === null || row.findings === null) return undefined;
   const desired = parseJson<JsonObject>(row.desired);
   return {

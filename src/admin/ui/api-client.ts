@@ -33,6 +33,209 @@ export interface Error {
   }[];
 }
 
+export interface Person {
+  connection: string;
+  id: string;
+  userName: string;
+  /** Empty if the user has none */
+  name: string;
+  state: "synced" | "dirty" | "pending" | "refused" | "held";
+  holdCause?: "safetyValve" | "guarded" | "return" | "rules";
+  travelId?: string;
+  isActive: boolean;
+  isDeleted: boolean;
+  findings: Finding[];
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  lastModified: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  nextAttemptAt?: string;
+}
+
+/** A value that was not set on the traveler, why, and what to do */
+export interface Finding {
+  /** The key of a field of the traveler; * for all */
+  field: string;
+  code: string;
+  value?: any;
+  reason: string;
+  remedy: string;
+  /** The place of the fault in the mapping */
+  mappingPath?: string;
+}
+
+/** Everything that is stored about a person */
+export interface PersonExplanation {
+  connection: string;
+  id: string;
+  userName: string;
+  name: string;
+  isDeleted: boolean;
+  state: "synced" | "dirty" | "pending" | "refused" | "held";
+  verdict: {
+    status:
+      | "synced"
+      | "archived"
+      | "noTraveler"
+      | "waiting"
+      | "held"
+      | "refused"
+      | "imported";
+    because?: string;
+    /**
+     * UTC, with milliseconds
+     * @format date-time
+     * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+     */
+    since?: string;
+    /**
+     * UTC, with milliseconds
+     * @format date-time
+     * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+     */
+    until?: string;
+  };
+  findings: Finding[];
+  fields: PersonField[];
+  references: {
+    /** The value of the identity provider */
+    raw: string;
+    standing: "resolved" | "unknown" | "notLinked" | "self" | "circle";
+    id?: string;
+    userName?: string;
+    travelId?: string;
+  }[];
+  travelId?: string;
+  /**
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  version: number;
+  /**
+   * The version that fields and findings belong to
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  reconciledVersion?: number;
+  /**
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  rulesGeneration: number;
+  /**
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  rulesInForce: number;
+  /**
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  attempts: number;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  lastModified: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  deletedAt?: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  nextAttemptAt?: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  checkAt?: string;
+  /** The last requests about the person and calls for them, newest first */
+  exchanges: {
+    position: string;
+    direction: "scim" | "travel";
+    /**
+     * UTC, with milliseconds
+     * @format date-time
+     * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+     */
+    at: string;
+    ms: number;
+    method: string;
+    path: string;
+    /**
+     * @min -9007199254740991
+     * @max 9007199254740991
+     */
+    status?: number;
+    error?: string;
+    requestId?: string;
+  }[];
+  /** The names of ids in the fields */
+  names: Partial<Record<string, string>>;
+}
+
+/** One field, from the identity provider to the traveler */
+export interface PersonField {
+  field: string;
+  standing:
+    | "same"
+    | "drift"
+    | "uncertain"
+    | "refused"
+    | "notSent"
+    | "leftOut"
+    | "imported"
+    | "unread"
+    | "foreign";
+  rules: AppliedRule[];
+  /** The value of the identity provider */
+  source?: any;
+  /** What the rules made of it */
+  wanted?: any;
+  sent?: any;
+  /** The answer of the travel API, if it is spelled differently */
+  answered?: any;
+  /** The value of the traveler as last read */
+  observed?: any;
+  refusal?: string;
+}
+
+/** What one rule did for one field */
+export interface AppliedRule {
+  origin: "file" | "collection" | "default";
+  /** What the rule reads, with its transforms */
+  rule: string;
+  when?: string;
+  /** The SCIM path that was read, if there are several */
+  read?: string;
+  outcome: "set" | "absent" | "unresolved" | "kept" | "skipped";
+  before?: any;
+  transformed?: any;
+  after?: any;
+  reason?: string;
+  mappingPath?: string;
+}
+
 /** Who is signed in */
 export interface Session {
   /**
@@ -415,6 +618,140 @@ export class HttpClient<SecurityDataType = unknown> {
 export class Api<
   SecurityDataType extends unknown,
 > extends HttpClient<SecurityDataType> {
+  people = {
+    /**
+     * No description
+     *
+     * @tags People
+     * @name ListPeople
+     * @summary List people by connection and userName. A page can be short, or empty, although others follow
+     * @request GET:/admin/api/people
+     * @secure
+     */
+    listPeople: (
+      query?: {
+        /** @maxLength 300 */
+        connection?: string;
+        state?: "synced" | "dirty" | "pending" | "refused" | "held";
+        /**
+         * The code of a finding
+         * @maxLength 300
+         */
+        finding?: string;
+        /** Only inactive and deleted people */
+        archived?: "true";
+        /**
+         * The beginning of the userName
+         * @maxLength 300
+         */
+        userName?: string;
+        /**
+         * `next` of the page before
+         * @maxLength 4000
+         */
+        after?: string;
+        /**
+         * @min 1
+         * @max 500
+         * @default 100
+         */
+        limit?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          people: Person[];
+          next?: string;
+          /** All connections */
+          connections: string[];
+        },
+        Error
+      >({
+        path: `/admin/api/people`,
+        method: "GET",
+        query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags People
+     * @name FindPeople
+     * @summary Find people by either id, or by the beginning of userName, email address or displayName
+     * @request GET:/admin/api/people/search
+     * @secure
+     */
+    findPeople: (
+      query?: {
+        /**
+         * @maxLength 300
+         * @default ""
+         */
+        text?: string;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          people: Person[];
+        },
+        Error
+      >({
+        path: `/admin/api/people/search`,
+        method: "GET",
+        query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags People
+     * @name ExplainPerson
+     * @summary Explain a person: the state and why, findings, and each field from the IdP to the traveler
+     * @request GET:/admin/api/people/{connection}/{id}
+     * @secure
+     */
+    explainPerson: (
+      connection: string,
+      id: string,
+      params: RequestParams = {},
+    ) =>
+      this.request<PersonExplanation, Error>({
+        path: `/admin/api/people/${connection}/${id}`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags People
+     * @name ReconcilePerson
+     * @summary Bring the traveler of a person up to date now
+     * @request POST:/admin/api/people/{connection}/{id}/reconcile
+     * @secure
+     */
+    reconcilePerson: (
+      connection: string,
+      id: string,
+      params: RequestParams = {},
+    ) =>
+      this.request<void, Error>({
+        path: `/admin/api/people/${connection}/${id}/reconcile`,
+        method: "POST",
+        secure: true,
+        ...params,
+      }),
+  };
   session = {
     /**
      * No description

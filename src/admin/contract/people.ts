@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import type { Contract } from './operation.ts';
+import { id, time } from './schemas.ts';
+
+const states = ['synced', 'dirty', 'pending', 'refused', 'held'] as const;
+const text = z.string().max(300);
+const json = z.unknown().optional();
+
+const finding = z
+  .object({
+    field: z.string().meta({ description: 'The key of a field of the traveler; * for all' }),
+    code: z.string(),
+    value: json,
+    reason: z.string(),
+    remedy: z.string(),
+    mappingPath: z.string().optional().meta({ description: 'The place of the fault in the mapping' }),
+  })
+  .meta({ id: 'Finding', description: 'A value that was not set on the traveler, why, and what to do' });
+
+const person = z
+  .object({
+    connection: z.string(),
+    id: z.string(),
+    userName: z.string(),
+    name: z.string().meta({ description: 'Empty if the user has none' }),
+    state: z.enum(states),
+    holdCause: z.enum(['safetyValve', 'guarded', 'return', 'rules']).optional(),
+    travelId: z.string().optional(),
+    isActive: z.boolean(),
+    isDeleted: z.boolean(),
+    findings: z.array(finding),
+    lastModified: time,
+    nextAttemptAt: time.optional(),
+  })
+  .meta({ id: 'Person' });
+
+const rule = z
+  .object({
+    origin: z.enum(['file', 'collection', 'default']),
+    rule: z.string().meta({ description: 'What the rule reads, with its transforms' }),
+    when: z.string().optional(),
+    read: z.string().optional().meta({ description: 'The SCIM path that was read, if there are several' }),
+    outcome: z.enum(['set', 'absent', 'unresolved', 'kept', 'skipped']),
+    before: json,
+    transformed: json,
+    after: json,
+    reason: z.string().optional(),
+    mappingPath: z.string().optional(),
+  })
+  .meta({ id: 'AppliedRule', description: 'What one rule did for one field' });
+
+const field = z
+  .object({
+    field: z.string(),
+    standing: z.enum([
+      ...(['same', 'drift', 'uncertain', 'refused', 'notSent', 'leftOut', 'imported'] as const),
+      ...(['unread', 'foreign'] as const),
+    ]),
+    rules: z.array(rule),
+    source: json.meta({ description: 'The value of the identity provider' }),
+    wanted: json.meta({ description: 'What the rules made of it' }),
+    sent: json,
+    answered: json.meta({ description: 'The answer of the travel API, if it is spelled differently' }),
+    observed: json.meta({ description: 'The value of the traveler as last read' }),
+    refusal: z.string().optional(),
+  })
+  .meta({ id: 'PersonField', description: 'One field, from the identity provider to the traveler' });
+
+const explanation = z
+  .object({
+    ...{ connection: z.string(), id: z.string(), userName: z.string(), name: z.string() },
+    ...{ isDeleted: z.boolean(), state: z.enum(states) },
+    verdict: z.object({
+      status: z.enum(['synced', 'archived', 'noTraveler', 'waiting', 'held', 'refused', 'imported']),
+      because: z.string().optional(),
+      since: time.optional(),
+      until: time.optional(),
+    }),
+    findings: z.array(finding),
+    fields: z.array(field),
+    references: z.array(
+      z.object({
+        raw: z.string().meta({ description: 'The value of the identity provider' }),
+        standing: z.enum(['resolved', 'unknown', 'notLinked', 'self', 'circle']),
+        ...{ id: z.string().optional(), userName: z.string().optional(), travelId: z.string().optional() },
+      }),
+    ),
+    travelId: z.string().optional(),
+    version: z.int(),
+    reconciledVersion: z
+      .int()
+      .optional()
+      .meta({ description: 'The version that fields and findings belong to' }),
+    ...{ rulesGeneration: z.int(), rulesInForce: z.int(), attempts: z.int() },
+    ...{ createdAt: time, lastModified: time, deletedAt: time.optional() },
+    ...{ nextAttemptAt: time.optional(), checkAt: time.optional() },
+    exchanges: z
+      .array(
+        z.object({
+          position: z.string(),
+          direction: z.enum(['scim', 'travel']),
+          at: time,
+          ms: z.number(),
+          method: z.string(),
+          path: z.string(),
+          status: z.int().optional(),
+          error: z.string().optional(),
+          requestId: z.string().optional(),
+        }),
+      )
+      .meta({ description: 'The last requests about the person and calls for them, newest first' }),
+    names: z.record(z.string(), z.string()).meta({ description: 'The names of ids in the fields' }),
+  })
+  .meta({ id: 'PersonExplanation', description: 'Everything that is stored about a person' });
+
+const personParams = z.object({ connection: id, id });
+
+/** The people of all connections, and everything that is known about one of them. */
+export const peopleContract = {
+  listPeople: {
+    ...{ method: 'get', path: '/people', tag: 'People', access: 'viewer' },
+    summary: 'List people by connection and userName. A page can be short, or empty, although others follow',
+    query: z.strictObject({
+      connection: text.optional(),
+      state: z.enum(states).optional(),
+      finding: text.optional().meta({ description: 'The code of a finding' }),
+      archived: z.enum(['true']).optional().meta({ description: 'Only inactive and deleted people' }),
+      userName: text.optional().meta({ description: 'The beginning of the userName' }),
+      after: z.string().max(4_000).optional().meta({ description: '`next` of the page before' }),
+      limit: z.coerce.number().int().min(1).max(500).default(100),
+    }),
+    result: z.object({
+      people: z.array(person),
+      next: z.string().optional(),
+      connections: z.array(z.string()).meta({ description: 'All connections' }),
+    }),
+  },
+  findPeople: {
+    ...{ method: 'get', path: '/people/search', tag: 'People', access: 'viewer' },
+    summary: 'Find people by either id, or by the beginning of userName, email address or displayName',
+    query: z.strictObject({ text: z.string().trim().max(300).default('') }),
+    result: z.object({ people: z.array(person) }),
+  },
+  explainPerson: {
+    ...{ method: 'get', path: '/people/{connection}/{id}', tag: 'People', access: 'viewer' },
+    summary: 'Explain a person: the state and why, findings, and each field from the IdP to the traveler',
+    params: personParams,
+    result: explanation,
+  },
+  reconcilePerson: {
+    ...{ method: 'post', path: '/people/{connection}/{id}/reconcile', tag: 'People', access: 'admin' },
+    summary: 'Bring the traveler of a person up to date now',
+    params: personParams,
+  },
+} as const satisfies Contract;

@@ -1,0 +1,165 @@
+import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
+
+const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+
+let fixture: AdminFixture;
+let idp: ScimClient;
+/** The SCIM ids by userName. */
+const ids = new Map<string, string>();
+beforeAll(async () => {
+  fixture = await startAdmin();
+  idp = scimClient(fixture.service.url, fixture.service.scimToken);
+  await provision({ userName: 'grace@corp.example', displayName: 'Grace Hopper' });
+  await provision({
+    userName: 'ada@corp.example',
+    name: { givenName: 'Ada', familyName: 'King' },
+    emails: [{ value: 'countess@corp.example', type: 'work' }],
+    phoneNumbers: [{ value: '+33 6', type: 'mobile' }],
+    [enterprise]: { manager: { value: ids.get('grace@corp.example') } },
+  });
+  await provision({ userName: 'bob' });
+  await provision({ userName: 'eve@corp.example', active: false });
+  // The import at the start adds the first admin of the travel service.
+  await eventually(async () => expect((await list('')).userNames).toContain('admin@jetbridge.local'));
+});
+afterAll(() => fixture.close());
+
+async function provision(user: { userName: string } & Record<string, unknown>): Promise<void> {
+  const { status, body } = await idp.send('POST', '/Users', { active: true, ...user });
+  expect(status).toBe(201);
+  ids.set(user.userName, body.id);
+}
+
+interface Listed {
+  userName: string;
+}
+
+async function list(query: string): Promise<{ userNames: string[]; next: string | undefined }> {
+  const { status, body } = await fixture.viewer('GET', `/people?${query}`);
+  expect(status).toBe(200);
+  return { userNames: body.people.map(({ userName }: Listed) => userName), next: body.next };
+}
+
+test('people are listed by userName with state, findings and connection', async () => {
+  const { body } = await fixture.viewer('GET', '/people');
+  expect(body.connections).toEqual(['default']);
+  expect(body.next).toBeUndefined();
+  expect(body.people).toHaveLength(5);
+  expect(body.people[0]).toMatchObject({
+    ...{ connection: 'default', id: ids.get('ada@corp.example'), userName: 'ada@corp.example' },
+    ...{ name: 'Ada King', state: 'synced', isActive: true, isDeleted: false },
+    findings: [{ field: 'phoneNumber', code: 'phoneUnreadable', value: '+33 6' }],
+    lastModified: expect.stringMatching(/^20.*Z$/),
+  });
+});
+
+test('pages follow each other until the end', async () => {
+  const first = await list('limit=3');
+  expect(first.userNames).toEqual(['ada@corp.example', 'admin@jetbridge.local', 'bob']);
+  const second = await list(`limit=3&after=${first.next}`);
+  expect(second).toEqual({ userNames: ['eve@corp.example', 'grace@corp.example'], next: undefined });
+});
+
+test.each([
+  ['state=pending', ['bob']],
+  ['finding=phoneUnreadable', ['ada@corp.example']],
+  ['finding=phone', []],
+  ['archived=true', ['eve@corp.example']],
+  ['userName=GR', ['grace@corp.example']],
+  ['userName=GR&state=pending', []],
+  ['connection=default&state=synced&limit=1', ['ada@corp.example']],
+])('people are selected by %s', async (query, userNames) => {
+  expect((await list(query)).userNames).toEqual(userNames);
+});
+
+test.each([
+  ['connection=okta', 'connection'],
+  ['after=nonsense', 'after'],
+  [`after=${Buffer.from('["okta"]').toString('base64url')}`, 'after'],
+  ['state=lost', 'state'],
+])('a list with %s is refused, and the fault is named', async (query, field) => {
+  const { status, body } = await fixture.viewer('GET', `/people?${query}`);
+  expect([status, body.faults[0].field]).toEqual([422, field]);
+});
+
+test.each([
+  ['gra', ['grace@corp.example']],
+  ['Grace H', ['grace@corp.example']],
+  ['countess', ['ada@corp.example']],
+  ['COUNTESS@corp.example', ['ada@corp.example']],
+  ['nobody', []],
+])('the search for %j finds %j', async (text, userNames) => {
+  const { body } = await fixture.viewer('GET', `/people/search?text=${encodeURIComponent(text)}`);
+  expect(body.people.map(({ userName }: Listed) => userName)).toEqual(userNames);
+});
+
+test('a person is found by the id of the user and by that of the traveler', async () => {
+  const id = ids.get('ada@corp.example') ?? '';
+  const { body } = await fixture.viewer('GET', `/people/search?text=${id}`);
+  expect(body.people).toMatchObject([{ userName: 'ada@corp.example' }]);
+  const { travelId } = body.people[0];
+  const byTraveler = await fixture.viewer('GET', `/people/search?text=${travelId}`);
+  expect(byTraveler.body).toEqual(body);
+});
+
+test('a person is explained: state, findings with remedies, each field from the IdP to the traveler, managers', async () => {
+  const { body } = await fixture.viewer('GET', `/people/default/${ids.get('ada@corp.example')}`);
+  expect(body).toMatchObject({
+    ...{ userName: 'ada@corp.example', name: 'Ada King', verdict: { status: 'synced' } },
+    findings: [{ code: 'phoneUnreadable', remedy: expect.any(String) }],
+    references: [{ standing: 'resolved', userName: 'grace@corp.example', id: ids.get('grace@corp.example') }],
+    createdAt: expect.stringMatching(/^20.*Z$/),
+  });
+  expect(body.fields).toContainEqual(
+    expect.objectContaining({
+      field: 'firstName',
+      standing: 'same',
+      source: 'Ada',
+      sent: 'Ada',
+      observed: 'Ada',
+    }),
+  );
+  expect(body.names[body.references[0].travelId]).toBe('grace@corp.example');
+});
+
+test('the last requests about a person and the calls for them are told, newest first', async () => {
+  const path = `/people/default/${ids.get('grace@corp.example')}`;
+  // Exchanges are logged some time after their end.
+  await eventually(async () => {
+    const { body } = await fixture.viewer('GET', path);
+    const told = body.exchanges.map((one: Record<string, unknown>) => [
+      one.direction,
+      one.method,
+      one.status,
+    ]);
+    expect(told).toEqual([
+      ['scim', 'POST', 201],
+      ['travel', 'POST', 201],
+    ]);
+  });
+});
+
+test('a person without a traveler is explained by the reason', async () => {
+  const { body } = await fixture.viewer('GET', `/people/default/${ids.get('bob')}`);
+  expect(body.verdict).toEqual({ status: 'noTraveler', because: expect.any(String) });
+});
+
+test.each(['/people/default/nobody', '/people/okta/nobody'])('%s is answered 404', async (path) => {
+  const { status, body } = await fixture.viewer('GET', path);
+  expect([status, body.code]).toEqual([404, 'notFound']);
+});
+
+test('an admin has a traveler brought up to date now, and the audit log says whose', async () => {
+  const id = ids.get('grace@corp.example');
+  const revision = async () =>
+    (await fixture.service.people('default')).find((one) => one.id === id)?.revision ?? 0;
+  const before = await revision();
+  expect((await fixture.admin('POST', `/people/default/${id}/reconcile`)).status).toBe(204);
+  expect(await revision()).toBeGreaterThan(before);
+  const audit = await fixture.viewer('GET', '/audit?limit=1');
+  expect(audit.body.entries).toMatchObject([
+    { action: 'reconcilePerson', details: { userName: 'grace@corp.example' }, status: 204 },
+  ]);
+});
