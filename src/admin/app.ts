@@ -2,12 +2,15 @@ import { Router } from 'express';
 import { adminContract } from './catalog.ts';
 import { AdminError } from './errors.ts';
 import { type AccountDeps, accountHandlers } from './handlers/accounts.ts';
+import { type MappingDeps, mappingHandlers } from './handlers/mappings.ts';
 import { type PeopleDeps, peopleHandlers } from './handlers/people.ts';
 import { adminOpenApi } from './openapi.ts';
 import { adminErrorHandler, contractRouter, type RouterDeps, refuseOtherMethods } from './router.ts';
 
 /** Dependencies of the admin API. */
-export interface AdminDeps extends RouterDeps, PeopleDeps, AccountDeps {}
+export interface AdminDeps extends RouterDeps, PeopleDeps, AccountDeps {
+  mappings: MappingDeps;
+}
 
 /** Creates the JSON API of the admin page, to be mounted under /admin/api. */
 export function adminApi(deps: AdminDeps): Router {
@@ -16,7 +19,12 @@ export function adminApi(deps: AdminDeps): Router {
   router.get('/openapi.json', (_request, response) => {
     response.json(document);
   });
-  router.use(contractRouter(adminContract, { ...peopleHandlers(deps), ...accountHandlers(deps) }, deps));
+  const handlers = {
+    ...peopleHandlers(deps),
+    ...mappingHandlers(deps.mappings),
+    ...accountHandlers(deps),
+  };
+  router.use(contractRouter(adminContract, handlers, deps));
   router.use(refuseOtherMethods(adminContract));
   router.use(({ method, baseUrl, path }) => {
     throw new AdminError('notFound', `The admin API has no ${method} ${(baseUrl + path).slice(0, 200)}.`);

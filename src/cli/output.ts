@@ -1,6 +1,6 @@
 import { SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
-import type { TravelFailure } from '../provisioning/travel-ports.ts';
+import { describeTravelFailure, type TravelFailure } from '../provisioning/travel-ports.ts';
 
 /** Prints a table. On a terminal its longest cells are cut so that it fits; elsewhere it is whole. */
 export function printTable(shell: Shell, head: string[], rows: string[][]): void {
@@ -172,17 +172,5 @@ export type Action = <A extends unknown[]>(
 
 /** Describes why the travel API could not be read, with a remedy. */
 export function travelFailureText(failure: TravelFailure): string {
-  switch (failure.kind) {
-    case 'unauthorized':
-      return 'it refuses the credential (401); check TRAVEL_API_KEY';
-    case 'forbidden':
-      return 'the credential may not read this (403); check what it may do';
-    case 'notFound':
-      return 'there is nothing at that path (404); check TRAVEL_API_URL and travelApi.paths';
-    case 'unavailable':
-      return `${escapeLine(failure.text)}; check TRAVEL_API_URL, or try again later`;
-    case 'conflict':
-    case 'invalid':
-      return `it does not take the question (${failure.kind}); check TRAVEL_API_URL and travelApi.paths`;
-  }
+  return escapeLine(describeTravelFailure(failure));
 }

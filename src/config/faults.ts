@@ -138,10 +138,16 @@ export interface UnreadableFile {
 export function readJsonFile(file: string): { json: unknown } | UnreadableFile {
   const text = readText(file);
   if (typeof text !== 'string') return text;
+  const parsed = parseJsonText(text);
+  return 'json' in parsed ? parsed : { ...parsed, isMissing: false };
+}
+
+/** Parses JSON. Returns the problem instead if the text is not JSON, with line and column if they are known. */
+export function parseJsonText(text: string): { json: unknown } | Omit<UnreadableFile, 'isMissing'> {
   try {
     return { json: JSON.parse(text) };
   } catch (error) {
-    return { ...syntaxFault(text, String(error)), isMissing: false };
+    return syntaxFault(text, String(error));
   }
 }
 

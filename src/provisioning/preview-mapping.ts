@@ -33,6 +33,8 @@ export interface PreviewOptions {
   examples: number;
   /** Called after each batch of people with the number processed so far. */
   onBatch?(looked: number, total: number): void;
+  /** Asked after each batch: true ends the preview before all people were looked at. */
+  isOver?(): boolean;
 }
 
 interface MappingPreviewDeps extends PreviewDeps {
@@ -70,7 +72,7 @@ interface RulesChange {
 async function previewMapping(
   deps: MappingPreviewDeps,
   change: RulesChange,
-  { examples, onBatch }: PreviewOptions,
+  { examples, onBatch, isOver }: PreviewOptions,
 ): Promise<MappingPreview> {
   const counter = previewCounter(examples, change.to.lookups);
   const yieldIfDue = yieldBetweenBatches(deps.runtime.now);
@@ -82,7 +84,10 @@ async function previewMapping(
       await yieldIfDue();
     }
     onBatch?.(Math.min(offset + BATCH, total), total);
-    if (identities.length < BATCH) return { ...counter.total(), ...findMappingFaults(change.to) };
+    const isLast = identities.length < BATCH;
+    if (!isLast && !isOver?.()) continue;
+    const cut = isLast ? {} : ({ isCut: true } as const);
+    return { ...counter.total(), ...cut, ...findMappingFaults(change.to) };
   }
 }
 
@@ -170,6 +175,8 @@ export interface MappingPreview {
   examples: PreviewExample[];
   /** The names of custom fields by key; those of the options, cost centers and so on of the examples by id. */
   names: Record<string, string>;
+  /** Set if the preview ended early, so that only the first people were looked at. */
+  isCut?: true;
   /** The faulty places of the mapping; absent if there are none. */
   mappingFaults?: NameFault[];
 }
@@ -217,7 +224,8 @@ export function previewCounter(mostExamples: number, lookups: Lookups): PreviewC
   };
 }
 
-function fieldNames({ customFields }: Lookups): Record<FieldKey, string> {
+/** The names of custom fields by key. */
+export function fieldNames({ customFields }: Lookups): Record<FieldKey, string> {
   return Object.fromEntries(customFields.map(({ id, name }) => [`customFields.${id}`, name]));
 }
 

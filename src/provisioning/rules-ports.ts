@@ -37,7 +37,10 @@ export interface MappingVersion {
   mapping: unknown;
   source: MappingSource;
   appliedAt: number;
-  /** The user of the operating system whose command put it in force; undefined if no command did. */
+  /**
+   * Who put it in force: the user of the operating system who gave the command, or the account or token on the admin page;
+   * undefined for a file and the default rules.
+   */
   author: string | undefined;
 }
 

@@ -16,6 +16,7 @@ import type { Holds } from './hold-ports.ts';
 import { type Importer, importer } from './import.ts';
 import type { Imports } from './import-ports.ts';
 import { scanQueue } from './list-users.ts';
+import { applyMapping, type MappingChange, type MappingChangeResult } from './mapping-versions.ts';
 import type { People } from './people.ts';
 import { type MappingPreviewer, mappingPreviewer } from './preview-mapping.ts';
 import { type Reconciler, reconciler } from './reconcile.ts';
@@ -23,9 +24,10 @@ import { reconcileWithinBudget } from './reconcile-within-budget.ts';
 import type { BackgroundTasks } from './replica-ports.ts';
 import { rulesChanges } from './rules-change.ts';
 import type { RulesStore } from './rules-ports.ts';
-import { type MappingFileResult, rulesSnapshots } from './rules-snapshot.ts';
+import { type MappingFileResult, type RulesSnapshot, rulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, Leases, ReconcileQueue, References, Retention } from './store-ports.ts';
+import type { TravelFailure } from './travel-ports.ts';
 import { type UserService, userService } from './users.ts';
 
 /** The part of the store that provisioning uses. */
@@ -53,6 +55,10 @@ export interface ProvisioningService {
   mappingFaults(): { connection: string; count: number }[];
   /** Puts a mapping file in force that was read again, if its content has changed. */
   applyMappingFile(connection: Connection, mapping: Mapping): Promise<MappingFileResult>;
+  /** Puts a mapping of an admin in force, unless another one has replaced the expected one. */
+  applyMapping(change: MappingChange): Promise<MappingChangeResult>;
+  /** Returns the rules in force of a connection, and its lookups. */
+  currentRules(connection: Connection): Promise<RulesSnapshot | TravelFailure>;
   /** Reconciles every identity that is due, until none is left, and returns the number of attempts. */
   reconcileDue(): Promise<number>;
   /** Makes the background work of this process look at once for identities that are due. */
@@ -89,6 +95,12 @@ export function provisioningService(options: ServiceOptions): ProvisioningServic
       if (result.outcome === 'applied') stateOf(connection).rulesSignal.wake();
       return result;
     },
+    applyMapping: async (change) => {
+      const result = await applyMapping(deps.rules, change);
+      if (result.outcome === 'applied') stateOf({ id: change.connection }).rulesSignal.wake();
+      return result;
+    },
+    currentRules: (connection) => deps.rulesSnapshots.current(stateOf(connection).connection),
     reconcileDue: async () => {
       let attempts = 0;
       for (const connection of connections)

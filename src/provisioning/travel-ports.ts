@@ -39,6 +39,23 @@ export type TravelFailure =
       isRejected?: true;
     };
 
+/** Says for an admin why something cannot be read from the travel API, and what to check. */
+export function describeTravelFailure(failure: TravelFailure): string {
+  switch (failure.kind) {
+    case 'unauthorized':
+      return 'it refuses the credential (401); check TRAVEL_API_KEY';
+    case 'forbidden':
+      return 'the credential may not read this (403); check what it may do';
+    case 'notFound':
+      return 'there is nothing at that path (404); check TRAVEL_API_URL and travelApi.paths';
+    case 'unavailable':
+      return `${failure.text}; check TRAVEL_API_URL, or try again later`;
+    case 'conflict':
+    case 'invalid':
+      return `it does not take the question (${failure.kind}); check TRAVEL_API_URL and travelApi.paths`;
+  }
+}
+
 /**
  * An answer of the travel API: a value or a failure. Failures are values and not exceptions, because the reconciler
  * handles each kind differently.

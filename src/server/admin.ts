@@ -8,6 +8,7 @@ import { adminPage } from '../admin/page.ts';
 import { hashPassword, verifyPassword } from '../admin/passwords.ts';
 import type { SessionDeps } from '../admin/sessions.ts';
 import { createSignInLimit } from '../admin/sign-in-limit.ts';
+import { parseJsonText } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ProvisioningService, ProvisioningStore } from '../provisioning/service.ts';
@@ -15,30 +16,24 @@ import { adminAccounts, adminSessions, adminTokens } from '../store/admins.ts';
 import { auditLog } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
 import { openExchangeLog } from './exchange-log.ts';
+import type { OpenConnection } from './open-connection.ts';
 
 interface AdminParts {
   settings: Settings;
   database: Database;
   store: ProvisioningStore;
-  provisioning: Pick<ProvisioningService, 'wake'>;
+  provisioning: ProvisioningService;
+  connections: OpenConnection[];
   log: Logger;
-  runtime: Pick<Runtime, 'newId' | 'wallClock'>;
+  runtime: Pick<Runtime, 'newId' | 'wallClock' | 'now'>;
   isSecure: SessionDeps['isSecure'];
   /** The folder with the built page; undefined: only the API is served. */
   page: string | undefined;
 }
 
 /** Creates the routes of /admin: the page and its API. */
-export function adminRoutes({
-  settings,
-  database,
-  store,
-  provisioning,
-  log,
-  runtime,
-  isSecure,
-  page,
-}: AdminParts): Router {
+export function adminRoutes(parts: AdminParts): Router {
+  const { database, settings, store, provisioning, connections, log, runtime, isSecure, page } = parts;
   const router = Router();
   router.use(
     '/api',
@@ -47,6 +42,14 @@ export function adminRoutes({
       exchanges: openExchangeLog(database, settings),
       connectionIds: () => database.scopes.ids(),
       wake: provisioning.wake,
+      mappings: {
+        ...{ identities: store.identities, references: store.references, rules: store.rules },
+        ...{ provisioning, runtime, parseJson: parseJsonText },
+        connections: connections.map(({ connection }) => ({
+          connection,
+          mappingFile: settings.connections.find(({ id }) => id === connection.id)?.mappingFile,
+        })),
+      },
       accounts: adminAccounts(database),
       sessions: adminSessions(database),
       tokens: adminTokens(database),

@@ -1,12 +1,11 @@
 import type { Fault } from '../config/faults.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
+import { findNameFaults } from '../provisioning/check-mapping.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import type { Database } from '../store/database.ts';
 import { hasDatabase } from '../store/open-database.ts';
-import { checkNames, type NameFault } from '../translator/check-names.ts';
+import type { NameFault } from '../translator/check-names.ts';
 import { findUnknownExtensionNames } from '../translator/extension-names.ts';
-import { compileRules } from '../translator/rules.ts';
-import { noLookups } from '../translator/translation.ts';
 import { probeTravel, readConnectionMapping, readLookups } from './offline.ts';
 
 /** How messages name the mapping of a connection whose settings name no file. */
@@ -79,17 +78,14 @@ export async function checkMappingNames(
       const file = origin === 'file' ? mappingFile : `connection ${id}:`;
       return { file, path, problem, remedy };
     });
-  const withoutLookups = checkNames(compileRules(mapping, []), noLookups);
-  if (!withoutLookups.some(({ isUnknown }) => isUnknown))
-    return { faults: toFaults(withoutLookups), unchecked: [] };
-  const unchecked = (reason: UncheckedReason): Found => ({
-    faults: toFaults(withoutLookups.filter(({ isUnknown }) => !isUnknown)),
-    unchecked: [{ subject: 'names', reason }],
+  const { faults, unchecked } = await findNameFaults<UncheckedReason>(mapping, async () => {
+    if (isOffline) return { unchecked: 'offline' };
+    if (travelApi.url === 'embedded' && !hasDatabase(settings)) return { unchecked: 'neverStarted' };
+    const read = await readLookups(settings, connection, database);
+    return read.kind === 'ok' ? { lookups: read.value } : { unchecked: read };
   });
-  if (isOffline) return unchecked('offline');
-  if (travelApi.url === 'embedded' && !hasDatabase(settings)) return unchecked('neverStarted');
-  const lookups = await readLookups(settings, connection, database);
-  if (lookups.kind !== 'ok') return unchecked(lookups);
-  const rules = compileRules(mapping, lookups.value.scimUserMappings);
-  return { faults: toFaults(checkNames(rules, lookups.value)), unchecked: [] };
+  return {
+    faults: toFaults(faults),
+    unchecked: unchecked === undefined ? [] : [{ subject: 'names', reason: unchecked }],
+  };
 }

@@ -2,11 +2,9 @@ import { createServer } from 'node:http';
 import express from 'express';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { createLog } from '../http/log.ts';
-import { newIdentity } from '../provisioning/create-user.ts';
-import { readOnlyReferences } from '../provisioning/mapping-effect.ts';
 import { defaultMapping, mappingOf } from '../provisioning/mapping-versions.ts';
 import type { MappingPreview, PreviewOptions } from '../provisioning/preview-mapping.ts';
-import { resolveReferences } from '../provisioning/references.ts';
+import { identityForPreview, readReferences } from '../provisioning/preview-user.ts';
 import type { RulesInForce, RulesStore } from '../provisioning/rules-ports.ts';
 import { provisioningService } from '../provisioning/service.ts';
 import type { TravelAnswer, TravelFailure } from '../provisioning/travel-ports.ts';
@@ -83,13 +81,12 @@ export async function translateSample(
   const rules = compileRules(mapping, lookups.value.scimUserMappings);
   if (!database.scopes.has(connection.id)) return { people: 0, findings: new Map() };
   const { identities, references } = provisioningStore(database);
-  const readOnly = { identities, references: readOnlyReferences(references.findRows) };
   const page = await identities.findPage(connection.id, 0, limit);
   const people = page.identities.filter(({ claimed }) => claimed);
   const found = new Map<string, number>();
   for (const identity of people) {
-    const resolved = await resolveReferences(readOnly, { identity }, rules);
-    const snapshot = { lookups: lookups.value, references: resolved.references };
+    const managers = await readReferences({ identities, references }, identity, rules);
+    const snapshot = { lookups: lookups.value, references: managers };
     for (const { code } of toTravel(rules, identity.desired, snapshot).findings)
       found.set(code, (found.get(code) ?? 0) + 1);
   }
@@ -107,13 +104,9 @@ export async function readManagers(
     // The server has not been started with this connection.
     if (!database.scopes.has(connection.id)) return new Map();
     const { identities, references } = provisioningStore(database);
-    const fresh = newIdentity(silentRuntime(), connection, user);
-    const userName = String(user.userName);
-    const found = await identities.find(connection.id, { by: 'userName', value: userName });
-    const known = found.find(({ deletedAt }) => deletedAt === undefined);
-    const readOnly = { identities, references: readOnlyReferences(references.findRows) };
-    const identity = { ...fresh, id: known?.id ?? fresh.id };
-    return (await resolveReferences(readOnly, { identity }, rules)).references;
+    const deps = { identities, references };
+    const identity = await identityForPreview(deps, { connection, user }, silentRuntime());
+    return readReferences(deps, identity, rules);
   });
 }
 

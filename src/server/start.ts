@@ -79,7 +79,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   // The server already accepts connections. Do not await anything before `serve`, so that the first request finds its
   // handler.
   const { connections, provisioning } = openProvisioning(deps, servers.embeddedAddress);
-  const app = createApp(deps, provisioning, { ...servers, page: options.page });
+  const app = createApp(deps, provisioning, { ...servers, connections, page: options.page });
   server.serve(requestHandlers(app, deps.http));
   const background = options.background === false ? undefined : startBackground(deps, provisioning);
   // A failed write may have prevented later steps, such as marking dependent identities as dirty. An import repeats
@@ -183,7 +183,12 @@ function requestHandlers(handle: Express, http: HttpDeps): LimitHandlers {
 function createApp(
   deps: ServerDeps,
   provisioning: ProvisioningService,
-  { server: { messageClasses }, url, page }: Servers & { page: string | undefined },
+  {
+    server: { messageClasses },
+    url,
+    connections,
+    page,
+  }: Servers & { connections: OpenConnection[]; page: string | undefined },
 ): Express {
   const { settings, database, writes, embedded, refusals, recorder, http } = deps;
   const { users, groups } = provisioning;
@@ -207,7 +212,7 @@ function createApp(
     app.use('/scim/v2', scimApp({ users, groups, ...access, now, recorder }));
     if (embedded) app.use('/api', embedded.app);
     const isSecure = (request: Request) => transportOf(request) === 'https';
-    app.use('/admin', adminRoutes({ ...deps, provisioning, isSecure, page }));
+    app.use('/admin', adminRoutes({ ...deps, provisioning, connections, isSecure, page }));
     app.get('/', (_request, response) => response.redirect('/admin'));
     app.use('/oauth/token', oauthRoutes({ ...deps, limit: refusals.limit }, chosenUrl ?? url));
     app.use(healthRoutes({ isReady, writes }), metricsRoutes(http.metrics, { now, wait }));

@@ -236,6 +236,176 @@ export interface AppliedRule {
   mappingPath?: string;
 }
 
+/** A mapping that is or was in force */
+export interface MappingVersion {
+  /**
+   * The number of a version; 0 if no mapping was ever in force
+   * @min 0
+   * @max 9007199254740991
+   */
+  generation: number;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  appliedAt: string;
+  /** command: an admin put it in force */
+  source: "file" | "command" | "default";
+  author?: string;
+  /**
+   * The number of its own rules
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  rules: number;
+}
+
+/** A faulty place of a mapping, and what to do */
+export interface MappingFault {
+  /** The JSON path in the mapping; $ is all of it */
+  path: string;
+  problem: string;
+  remedy: string;
+}
+
+export type Schema0 =
+  | string
+  | number
+  | boolean
+  | null
+  | Schema0[]
+  | Partial<Record<string, Schema0>>;
+
+export interface PreviewedField {
+  field: string;
+  outcome: "value" | "absent" | "unresolved" | "kept";
+  value?: any;
+  /** True if the mapping in force has another result */
+  isChanged: boolean;
+  /** The value that the mapping in force gives; absent if it gives none */
+  inForce?: any;
+}
+
+/** What one rule does for one field */
+export interface PreviewedRule {
+  field: string;
+  origin: "file" | "collection" | "default";
+  rule: string;
+  when?: string;
+  read?: string;
+  outcome: "set" | "absent" | "unresolved" | "kept" | "skipped";
+  before?: any;
+  transformed?: any;
+  after?: any;
+  reason?: string;
+  mappingPath?: string;
+}
+
+/** A value that would not be set on the traveler, and why */
+export interface PreviewedFinding {
+  field: string;
+  code: string;
+  value?: any;
+  reason: string;
+  remedy: string;
+  mappingPath?: string;
+}
+
+/** What a mapping would change for everybody */
+export interface MappingPreview {
+  /**
+   * The number of people looked at
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  people: number;
+  /** True if there was no time to look at everybody */
+  isCut: boolean;
+  /**
+   * People for whose traveler a call would be sent
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  changed: number;
+  /**
+   * People who would get a traveler at last
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  created: number;
+  /**
+   * People who would get no traveler any more
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  pending: number;
+  /** True if the change would be held for approval */
+  needsApproval: boolean;
+  fields: {
+    field: string;
+    /**
+     * @min -9007199254740991
+     * @max 9007199254740991
+     */
+    set: number;
+    /**
+     * @min -9007199254740991
+     * @max 9007199254740991
+     */
+    cleared: number;
+    /**
+     * @min -9007199254740991
+     * @max 9007199254740991
+     */
+    again: number;
+    /**
+     * @min -9007199254740991
+     * @max 9007199254740991
+     */
+    released: number;
+  }[];
+  findings: {
+    field: string;
+    code: string;
+    /**
+     * @min -9007199254740991
+     * @max 9007199254740991
+     */
+    comes: number;
+    /**
+     * @min -9007199254740991
+     * @max 9007199254740991
+     */
+    goes: number;
+  }[];
+  examples: {
+    id: string;
+    userName: string;
+    outcome: "changed" | "created" | "pending";
+    changes: {
+      field: string;
+      before?: any;
+      after?: any;
+      isAgain: boolean;
+    }[];
+    comes: PreviewedFinding[];
+    goes: PreviewedFinding[];
+  }[];
+  /** The names of custom fields by key, and of the resources that the values contain by id */
+  names: Partial<Record<string, string>>;
+}
+
+export interface MappingDifference {
+  addedRules: any[];
+  removedRules: any[];
+  members: {
+    name: string;
+    before?: any;
+    after?: any;
+  }[];
+}
+
 /** Who is signed in */
 export interface Session {
   /**
@@ -749,6 +919,381 @@ export class Api<
         path: `/admin/api/people/${connection}/${id}/reconcile`,
         method: "POST",
         secure: true,
+        ...params,
+      }),
+  };
+  mappings = {
+    /**
+     * No description
+     *
+     * @tags Mappings
+     * @name ListMappings
+     * @summary List the connections with their mappings in force
+     * @request GET:/admin/api/mappings
+     * @secure
+     */
+    listMappings: (params: RequestParams = {}) =>
+      this.request<
+        {
+          mappings: {
+            connection: string;
+            /** A mapping that is or was in force */
+            version?: MappingVersion;
+            /** The mapping file of the settings, which replaces the mapping when its content changes */
+            file?: string;
+          }[];
+        },
+        Error
+      >({
+        path: `/admin/api/mappings`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Mappings
+     * @name ReadMapping
+     * @summary Read the mapping in force
+     * @request GET:/admin/api/mappings/{connection}
+     * @secure
+     */
+    readMapping: (connection: string, params: RequestParams = {}) =>
+      this.request<
+        {
+          /** A mapping that is or was in force */
+          version?: MappingVersion;
+          /**
+           * The mapping as JSON text, as in a mapping file
+           * @maxLength 500000
+           */
+          text: string;
+        },
+        Error
+      >({
+        path: `/admin/api/mappings/${connection}`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Mappings
+     * @name ApplyMapping
+     * @summary Put a mapping in force, unless another one than the expected is in force
+     * @request PUT:/admin/api/mappings/{connection}
+     * @secure
+     */
+    applyMapping: (
+      connection: string,
+      data: {
+        /**
+         * The mapping as JSON text, as in a mapping file
+         * @maxLength 500000
+         */
+        text: string;
+        /**
+         * The number of a version; 0 if no mapping was ever in force
+         * @min 0
+         * @max 9007199254740991
+         */
+        generation: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          outcome: "applied" | "unchanged";
+          /**
+           * The number of a version; 0 if no mapping was ever in force
+           * @min 0
+           * @max 9007199254740991
+           */
+          generation: number;
+        },
+        Error
+      >({
+        path: `/admin/api/mappings/${connection}`,
+        method: "PUT",
+        body: data,
+        secure: true,
+        type: "application/json",
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Mappings
+     * @name ListMappingNames
+     * @summary List the names of the travel service that a mapping can contain, at most 1,000 of each kind
+     * @request GET:/admin/api/mappings/{connection}/names
+     * @secure
+     */
+    listMappingNames: (connection: string, params: RequestParams = {}) =>
+      this.request<
+        {
+          customFields: {
+            id: string;
+            name: string;
+            dataType: string;
+            options: string[];
+          }[];
+          costCenters: string[];
+          billingProfiles: string[];
+          travelPolicies: string[];
+        },
+        Error
+      >({
+        path: `/admin/api/mappings/${connection}/names`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Mappings
+     * @name CheckMapping
+     * @summary Find every fault of a mapping, and every name that the travel service does not have
+     * @request POST:/admin/api/mappings/{connection}/check
+     * @secure
+     */
+    checkMapping: (
+      connection: string,
+      data: {
+        /**
+         * The mapping as JSON text, as in a mapping file
+         * @maxLength 500000
+         */
+        text: string;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          faults: MappingFault[];
+          /** Names that are allowed but probably misspelled */
+          warnings: MappingFault[];
+          /** Why names could not be looked up */
+          unchecked?: string;
+        },
+        Error
+      >({
+        path: `/admin/api/mappings/${connection}/check`,
+        method: "POST",
+        body: data,
+        secure: true,
+        type: "application/json",
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Mappings
+     * @name PreviewPerson
+     * @summary Translate one person with a mapping: a stored one by id, or a SCIM user
+     * @request POST:/admin/api/mappings/{connection}/preview-person
+     * @secure
+     */
+    previewPerson: (
+      connection: string,
+      data: {
+        /**
+         * The mapping as JSON text, as in a mapping file
+         * @maxLength 500000
+         */
+        text: string;
+        /**
+         * @minLength 1
+         * @maxLength 200
+         */
+        person?: string;
+        user?: Partial<Record<string, Schema0>>;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          userName: string;
+          fields: PreviewedField[];
+          trace: PreviewedRule[];
+          findings: PreviewedFinding[];
+          fallbackEmail?: string;
+          /** The names of custom fields by key, and of the resources that the values contain by id */
+          names: Partial<Record<string, string>>;
+        },
+        Error
+      >({
+        path: `/admin/api/mappings/${connection}/preview-person`,
+        method: "POST",
+        body: data,
+        secure: true,
+        type: "application/json",
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Mappings
+     * @name PreviewMapping
+     * @summary Compute what a mapping would change for everybody
+     * @request POST:/admin/api/mappings/{connection}/preview
+     * @secure
+     */
+    previewMapping: (
+      connection: string,
+      data: {
+        /**
+         * The mapping as JSON text, as in a mapping file
+         * @maxLength 500000
+         */
+        text: string;
+        /**
+         * @min 0
+         * @max 100
+         * @default 10
+         */
+        examples?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<MappingPreview, Error>({
+        path: `/admin/api/mappings/${connection}/preview`,
+        method: "POST",
+        body: data,
+        secure: true,
+        type: "application/json",
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Mappings
+     * @name ListMappingVersions
+     * @summary List the mappings that are and were in force, the newest first
+     * @request GET:/admin/api/mappings/{connection}/versions
+     * @secure
+     */
+    listMappingVersions: (
+      connection: string,
+      query?: {
+        /**
+         * @min 1
+         * @max 200
+         * @default 50
+         */
+        limit?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          versions: MappingVersion[];
+        },
+        Error
+      >({
+        path: `/admin/api/mappings/${connection}/versions`,
+        method: "GET",
+        query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Mappings
+     * @name ReadMappingVersion
+     * @summary Read a mapping of the history, and what it changed
+     * @request GET:/admin/api/mappings/{connection}/versions/{version}
+     * @secure
+     */
+    readMappingVersion: (
+      connection: string,
+      version: string,
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          /** A mapping that is or was in force */
+          version: MappingVersion;
+          /**
+           * The mapping as JSON text, as in a mapping file
+           * @maxLength 500000
+           */
+          text: string;
+          difference: MappingDifference;
+        },
+        Error
+      >({
+        path: `/admin/api/mappings/${connection}/versions/${version}`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Mappings
+     * @name RestoreMappingVersion
+     * @summary Put a mapping of the history in force again, unless another one than the expected is in force
+     * @request POST:/admin/api/mappings/{connection}/restore
+     * @secure
+     */
+    restoreMappingVersion: (
+      connection: string,
+      data: {
+        /**
+         * @min 1
+         * @max 9007199254740991
+         */
+        version: number;
+        /**
+         * The number of a version; 0 if no mapping was ever in force
+         * @min 0
+         * @max 9007199254740991
+         */
+        generation: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          outcome: "applied" | "unchanged";
+          /**
+           * The number of a version; 0 if no mapping was ever in force
+           * @min 0
+           * @max 9007199254740991
+           */
+          generation: number;
+        },
+        Error
+      >({
+        path: `/admin/api/mappings/${connection}/restore`,
+        method: "POST",
+        body: data,
+        secure: true,
+        type: "application/json",
+        format: "json",
         ...params,
       }),
   };

@@ -1,0 +1,230 @@
+import { z } from 'zod';
+import type { Contract } from './operation.ts';
+import { id, limit, time } from './schemas.ts';
+
+const generation = z
+  .int()
+  .min(0)
+  .meta({ description: 'The number of a version; 0 if no mapping was ever in force' });
+
+const text = z
+  .string()
+  .max(500_000, 'has at most 500,000 characters')
+  .meta({ description: 'The mapping as JSON text, as in a mapping file' });
+
+const value = z.unknown().optional();
+
+const fault = z
+  .object({
+    path: z.string().meta({ description: 'The JSON path in the mapping; $ is all of it' }),
+    problem: z.string(),
+    remedy: z.string(),
+  })
+  .meta({ id: 'MappingFault', description: 'A faulty place of a mapping, and what to do' });
+
+const names = z.record(z.string(), z.string()).meta({
+  description: 'The names of custom fields by key, and of the resources that the values contain by id',
+});
+
+const version = z
+  .object({
+    generation,
+    appliedAt: time,
+    source: z.enum(['file', 'command', 'default']).meta({ description: 'command: an admin put it in force' }),
+    author: z.string().optional(),
+    rules: z.int().meta({ description: 'The number of its own rules' }),
+  })
+  .meta({ id: 'MappingVersion', description: 'A mapping that is or was in force' });
+
+const difference = z
+  .object({
+    addedRules: z.array(z.unknown()),
+    removedRules: z.array(z.unknown()),
+    members: z.array(z.object({ name: z.string(), before: value, after: value })),
+  })
+  .meta({ id: 'MappingDifference' });
+
+const finding = z
+  .object({
+    field: z.string(),
+    code: z.string(),
+    value,
+    reason: z.string(),
+    remedy: z.string(),
+    mappingPath: z.string().optional(),
+  })
+  .meta({ id: 'PreviewedFinding', description: 'A value that would not be set on the traveler, and why' });
+
+const traceEntry = z
+  .object({
+    field: z.string(),
+    origin: z.enum(['file', 'collection', 'default']),
+    rule: z.string(),
+    when: z.string().optional(),
+    read: z.string().optional(),
+    outcome: z.enum(['set', 'absent', 'unresolved', 'kept', 'skipped']),
+    before: value,
+    transformed: value,
+    after: value,
+    reason: z.string().optional(),
+    mappingPath: z.string().optional(),
+  })
+  .meta({ id: 'PreviewedRule', description: 'What one rule does for one field' });
+
+const previewedField = z
+  .object({
+    field: z.string(),
+    outcome: z.enum(['value', 'absent', 'unresolved', 'kept']),
+    value,
+    isChanged: z.boolean().meta({ description: 'True if the mapping in force has another result' }),
+    inForce: value.meta({
+      description: 'The value that the mapping in force gives; absent if it gives none',
+    }),
+  })
+  .meta({ id: 'PreviewedField' });
+
+const fieldChange = z.object({ field: z.string(), before: value, after: value, isAgain: z.boolean() });
+
+const preview = z
+  .object({
+    people: z.int().meta({ description: 'The number of people looked at' }),
+    isCut: z.boolean().meta({ description: 'True if there was no time to look at everybody' }),
+    changed: z.int().meta({ description: 'People for whose traveler a call would be sent' }),
+    created: z.int().meta({ description: 'People who would get a traveler at last' }),
+    pending: z.int().meta({ description: 'People who would get no traveler any more' }),
+    needsApproval: z.boolean().meta({ description: 'True if the change would be held for approval' }),
+    fields: z.array(
+      z.object({ field: z.string(), set: z.int(), cleared: z.int(), again: z.int(), released: z.int() }),
+    ),
+    findings: z.array(z.object({ field: z.string(), code: z.string(), comes: z.int(), goes: z.int() })),
+    examples: z.array(
+      z.object({
+        id: z.string(),
+        userName: z.string(),
+        outcome: z.enum(['changed', 'created', 'pending']),
+        changes: z.array(fieldChange),
+        comes: z.array(finding),
+        goes: z.array(finding),
+      }),
+    ),
+    names,
+  })
+  .meta({ id: 'MappingPreview', description: 'What a mapping would change for everybody' });
+
+const change = z.object({
+  outcome: z.enum(['applied', 'unchanged']),
+  generation,
+});
+
+const params = z.object({ connection: id });
+const named = z.array(z.string());
+
+/** The mapping of each connection: what is in force, what another one would change, and its history. */
+export const mappingsContract = {
+  listMappings: {
+    ...{ method: 'get', path: '/mappings', tag: 'Mappings', access: 'viewer' },
+    summary: 'List the connections with their mappings in force',
+    result: z.object({
+      mappings: z.array(
+        z.object({
+          connection: z.string(),
+          version: version.optional(),
+          file: z.string().optional().meta({
+            description:
+              'The mapping file of the settings, which replaces the mapping when its content changes',
+          }),
+        }),
+      ),
+    }),
+  },
+  readMapping: {
+    ...{ method: 'get', path: '/mappings/{connection}', tag: 'Mappings', access: 'viewer' },
+    summary: 'Read the mapping in force',
+    params,
+    result: z.object({ version: version.optional(), text }),
+  },
+  listMappingNames: {
+    ...{ method: 'get', path: '/mappings/{connection}/names', tag: 'Mappings', access: 'viewer' },
+    summary: 'List the names of the travel service that a mapping can contain, at most 1,000 of each kind',
+    params,
+    result: z.object({
+      customFields: z.array(
+        z.object({ id: z.string(), name: z.string(), dataType: z.string(), options: named }),
+      ),
+      ...{ costCenters: named, billingProfiles: named, travelPolicies: named },
+    }),
+  },
+  checkMapping: {
+    ...{ method: 'post', path: '/mappings/{connection}/check', tag: 'Mappings', access: 'viewer' },
+    summary: 'Find every fault of a mapping, and every name that the travel service does not have',
+    changesNothing: true,
+    params,
+    body: z.strictObject({ text }),
+    result: z.object({
+      faults: z.array(fault),
+      warnings: z.array(fault).meta({ description: 'Names that are allowed but probably misspelled' }),
+      unchecked: z.string().optional().meta({ description: 'Why names could not be looked up' }),
+    }),
+  },
+  previewPerson: {
+    ...{ method: 'post', path: '/mappings/{connection}/preview-person', tag: 'Mappings', access: 'viewer' },
+    summary: 'Translate one person with a mapping: a stored one by id, or a SCIM user',
+    changesNothing: true,
+    params,
+    body: z.strictObject({
+      text,
+      person: id.optional(),
+      user: z.record(z.string(), z.json()).optional(),
+    }),
+    result: z.object({
+      userName: z.string(),
+      fields: z.array(previewedField),
+      trace: z.array(traceEntry),
+      findings: z.array(finding),
+      fallbackEmail: z.string().optional(),
+      names,
+    }),
+  },
+  previewMapping: {
+    ...{ method: 'post', path: '/mappings/{connection}/preview', tag: 'Mappings', access: 'viewer' },
+    summary: 'Compute what a mapping would change for everybody',
+    changesNothing: true,
+    params,
+    body: z.strictObject({ text, examples: z.int().min(0).max(100).default(10) }),
+    result: preview,
+  },
+  applyMapping: {
+    ...{ method: 'put', path: '/mappings/{connection}', tag: 'Mappings', access: 'admin' },
+    summary: 'Put a mapping in force, unless another one than the expected is in force',
+    params,
+    body: z.strictObject({ text, generation }),
+    result: change,
+    errors: ['conflict'],
+  },
+  listMappingVersions: {
+    ...{ method: 'get', path: '/mappings/{connection}/versions', tag: 'Mappings', access: 'viewer' },
+    summary: 'List the mappings that are and were in force, the newest first',
+    params,
+    query: z.strictObject({ limit }),
+    result: z.object({ versions: z.array(version) }),
+  },
+  readMappingVersion: {
+    ...{
+      method: 'get',
+      path: '/mappings/{connection}/versions/{version}',
+      tag: 'Mappings',
+      access: 'viewer',
+    },
+    summary: 'Read a mapping of the history, and what it changed',
+    params: z.object({ connection: id, version: id }),
+    result: z.object({ version, text, difference }),
+  },
+  restoreMappingVersion: {
+    ...{ method: 'post', path: '/mappings/{connection}/restore', tag: 'Mappings', access: 'admin' },
+    summary: 'Put a mapping of the history in force again, unless another one than the expected is in force',
+    params,
+    body: z.strictObject({ version: z.int().min(1), generation }),
+    result: change,
+    errors: ['conflict'],
+  },
+} as const satisfies Contract;

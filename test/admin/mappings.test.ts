@@ -1,0 +1,179 @@
+import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
+
+let fixture: AdminFixture;
+let graceId: string;
+beforeAll(async () => {
+  fixture = await startAdmin();
+  const { url, scimToken } = fixture.service;
+  const created = await scimClient(url, scimToken).send('POST', '/Users', grace);
+  graceId = created.body.id;
+});
+afterAll(() => fixture.close());
+
+const grace = {
+  schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+  userName: 'grace@corp.example',
+  name: { givenName: 'Grace', familyName: 'Hopper' },
+  nickName: 'Amazing Grace',
+  emails: [{ value: 'grace@corp.example', type: 'work' }],
+};
+
+/** A mapping whose first name comes from another attribute. */
+function mappingText(scimAttribute: string): string {
+  return JSON.stringify({ scimUserMapping: [{ scimAttribute, userAttribute: 'firstName' }] });
+}
+
+const path = '/mappings/default';
+
+async function generation(): Promise<number> {
+  return (await fixture.viewer('GET', path)).body.version.generation;
+}
+
+test('a viewer reads the mapping in force with its generation and origin', async () => {
+  const { viewer } = fixture;
+  const list = await viewer('GET', '/mappings');
+  expect(list.body.mappings).toMatchObject([{ connection: 'default', version: { generation: 1 } }]);
+  const { status, body } = await viewer('GET', path);
+  expect(status).toBe(200);
+  expect(body.version).toMatchObject({ generation: 1, rules: expect.any(Number) });
+  expect(JSON.parse(body.text)).toHaveProperty('scimUserMapping');
+  expect((await viewer('GET', '/mappings/nosuch')).status).toBe(404);
+});
+
+test('a check names every fault with its JSON path and remedy', async () => {
+  const text = JSON.stringify({ scimUserMapping: [{ scimAttribut: 'title', userAttribute: 'firstNam' }] });
+  const { status, body } = await fixture.viewer('POST', `${path}/check`, { body: { text } });
+  expect(status).toBe(200);
+  expect(body.faults).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ path: 'scimUserMapping[0].scimAttribut', problem: 'unknown key' }),
+      expect.objectContaining({
+        path: 'scimUserMapping[0].userAttribute',
+        remedy: expect.stringContaining('firstName'),
+      }),
+    ]),
+  );
+});
+
+test('a check of a text that is not JSON tells the line', async () => {
+  const { body } = await fixture.viewer('POST', `${path}/check`, { body: { text: '{\n  "phone": {},\n}' } });
+  expect(body.faults).toEqual([
+    {
+      path: '$',
+      problem: 'has a comma after the last entry, line 2, column 14',
+      remedy: 'Remove that comma.',
+    },
+  ]);
+});
+
+test('a check names what the travel service does not have', async () => {
+  const text = JSON.stringify({ defaults: { costCenter: { name: 'CC-nosuch' } } });
+  const { body } = await fixture.viewer('POST', `${path}/check`, { body: { text } });
+  expect(body.faults).toMatchObject([
+    { path: 'defaults.costCenter.name', problem: expect.stringContaining('"CC-nosuch"') },
+  ]);
+});
+
+test('the preview of a stored person shows fields, trace and what the mapping changes', async () => {
+  const { status, body } = await fixture.viewer('POST', `${path}/preview-person`, {
+    body: { text: mappingText('nickName'), person: graceId },
+  });
+  expect(status).toBe(200);
+  expect(body.userName).toBe('grace@corp.example');
+  expect(body.fields).toContainEqual({
+    field: 'firstName',
+    outcome: 'value',
+    value: 'Amazing Grace',
+    isChanged: true,
+    inForce: 'Grace',
+  });
+  expect(body.fields).toContainEqual(expect.objectContaining({ field: 'lastName', isChanged: false }));
+  expect(body.trace).toContainEqual(
+    expect.objectContaining({ field: 'firstName', origin: 'file', rule: 'nickName', outcome: 'set' }),
+  );
+});
+
+test('the preview of a pasted user shows findings with their remedies', async () => {
+  const user = { ...grace, phoneNumbers: [{ value: '12', type: 'mobile' }] };
+  const { body } = await fixture.viewer('POST', `${path}/preview-person`, { body: { text: '{}', user } });
+  expect(body.findings).toMatchObject([{ field: 'phoneNumber', value: '12', remedy: expect.any(String) }]);
+});
+
+test('a preview of nobody, or of two people at once, or of what is no user is refused', async () => {
+  const send = (body: object) => fixture.viewer('POST', `${path}/preview-person`, { body });
+  expect((await send({ text: '{}' })).status).toBe(422);
+  expect((await send({ text: '{}', person: graceId, user: grace })).status).toBe(422);
+  expect((await send({ text: '{}', person: 'nobody' })).status).toBe(404);
+  const faulty = await send({ text: '{}', user: { nickName: 'Grace' } });
+  expect([faulty.status, faulty.body.faults[0].field]).toEqual([422, 'user']);
+  const mapping = await send({ text: '{"scimUserMapping": 7}', person: graceId });
+  expect([mapping.status, mapping.body.faults[0].field]).toEqual([422, 'scimUserMapping']);
+});
+
+test('the preview of everybody counts people and fields, and changes nothing', async () => {
+  const before = await generation();
+  const { status, body } = await fixture.viewer('POST', `${path}/preview`, {
+    body: { text: mappingText('nickName') },
+  });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ people: 1, changed: 1, isCut: false, needsApproval: false });
+  expect(body.fields).toEqual([{ field: 'firstName', set: 1, cleared: 0, again: 0, released: 0 }]);
+  expect(body.examples).toMatchObject([
+    { id: graceId, changes: [{ field: 'firstName', before: 'Grace', after: 'Amazing Grace' }] },
+  ]);
+  expect(await generation()).toBe(before);
+});
+
+test('an admin applies a mapping under the own name, and restores the one before', async () => {
+  const { admin, viewer } = fixture;
+  const first = await generation();
+  const applied = await admin('PUT', path, { body: { text: mappingText('title'), generation: first } });
+  expect([applied.status, applied.body.outcome]).toEqual([200, 'applied']);
+  const { body } = await viewer('GET', path);
+  expect(body.version).toMatchObject({ author: 'admin of tests', source: 'command', rules: 1 });
+  const versions = (await viewer('GET', `${path}/versions`)).body.versions;
+  expect(versions[1].generation).toBe(first);
+  const read = await viewer('GET', `${path}/versions/${versions[0].generation}`);
+  expect(read.body.difference.addedRules).toEqual([{ scimAttribute: 'title', userAttribute: 'firstName' }]);
+  const restored = await admin('POST', `${path}/restore`, {
+    body: { version: first, generation: body.version.generation },
+  });
+  expect([restored.status, restored.body.outcome]).toEqual([200, 'applied']);
+  expect((await viewer('GET', `${path}/versions/nosuch`)).status).toBe(404);
+});
+
+test('of two admins who apply at once the second is told who was first and what changed', async () => {
+  const { admin } = fixture;
+  const began = await generation();
+  await admin('PUT', path, { body: { text: mappingText('nickName'), generation: began } });
+  const second = await admin('PUT', path, { body: { text: mappingText('title'), generation: began } });
+  expect([second.status, second.body.code]).toEqual([409, 'conflict']);
+  expect(second.body.message).toMatch(/^admin of tests has put another mapping in force at .* UTC/);
+  expect(second.body.faults).toContainEqual({
+    field: 'scimUserMapping',
+    message: 'added {"scimAttribute":"nickName","userAttribute":"firstName"}',
+  });
+  expect(JSON.parse((await admin('GET', path)).body.text).scimUserMapping[0].scimAttribute).toBe('nickName');
+});
+
+test('a faulty mapping is not applied', async () => {
+  const expected = await generation();
+  const unknownName = JSON.stringify({ defaults: { costCenter: { name: 'CC-nosuch' } } });
+  for (const text of ['{', '{"nosuch": 1}', unknownName]) {
+    const { status, body } = await fixture.admin('PUT', path, { body: { text, generation: expected } });
+    expect([status, body.code]).toEqual([422, 'invalid']);
+  }
+  expect(await generation()).toBe(expected);
+});
+
+test('the names for completion are those of the travel service', async () => {
+  const { status, body } = await fixture.viewer('GET', `${path}/names`);
+  expect(status).toBe(200);
+  expect(Object.keys(body).sort()).toEqual([
+    'billingProfiles',
+    'costCenters',
+    'customFields',
+    'travelPolicies',
+  ]);
+});
