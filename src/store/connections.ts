@@ -98,6 +98,7 @@ export async function deleteConnection(
   await transaction((tx) => deleteConnectionCredentials(tx, scope));
   await deleteInBatches(database, (tx) => deleteMembersBatch(tx, scope));
   await deleteInBatches(database, (tx) => deleteGroupsBatch(tx, scope));
+  await deleteInBatches(database, (tx) => deleteExchangesBatch(tx, scope));
   let deleted = 0;
   await deleteInBatches(
     database,
@@ -158,6 +159,20 @@ async function deleteInBatches(
 async function deleteConnectionCredentials(tx: Kysely<Tables>, scope: Scope): Promise<void> {
   await tx.deleteFrom('token').where(inScope(scope)).execute();
   await tx.deleteFrom('oauth_client').where(inScope(scope)).execute();
+}
+
+async function deleteExchangesBatch(tx: Kysely<Tables>, { connection }: Scope): Promise<number> {
+  const some = tx
+    .selectFrom('exchange_segment')
+    .select('last')
+    .where('connection_id', '=', connection)
+    .orderBy('last')
+    .limit(BATCH);
+  const { numDeletedRows } = await tx
+    .deleteFrom('exchange_segment')
+    .where('last', 'in', some)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }
 
 async function deleteMembersBatch(tx: Kysely<Tables>, scope: Scope): Promise<number> {

@@ -1,6 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { deleteConnection, ensureConnection, readStoredConnections } from '../../../src/store/connections.ts';
 import { oauthAccessTokens, oauthClients, scimTokens } from '../../../src/store/credentials.ts';
+import { encryption } from '../../../src/store/encryption.ts';
+import { exchangeStore } from '../../../src/store/exchange-log.ts';
+import type { StoredExchange } from '../../../src/store/exchange-segments.ts';
 import { reportedHolds } from '../../../src/store/hold-alarms.ts';
 import {
   fixture,
@@ -16,6 +20,20 @@ import {
 
 /** Conformance tests of connections, for any database. */
 export function describeConnections(open: OpenDatabase): void {
+  const exchange: StoredExchange = {
+    direction: 'scim',
+    at: NOW,
+    ms: 1,
+    method: 'GET',
+    path: '/scim/v2/Users',
+    status: 200,
+    requestHeaders: {},
+    responseHeaders: {},
+    person: undefined,
+    requestId: undefined,
+    error: undefined,
+  };
+
   /** A connection with users of every kind and all dependent records, and a second connection of the same account. */
   async function filled() {
     const one = await fixture(open);
@@ -45,6 +63,10 @@ export function describeConnections(open: OpenDatabase): void {
     await reportedHolds(database).open({ connection: 'okta', cause: 'guarded', count: 1, since: NOW }, NOW);
     await groups.insert(team('g'), [{ value: 'ada' }]);
     await groups.insert(team('h', { connection: 'entra' }), []);
+    await exchangeStore(database, encryption(randomBytes(32))).append([
+      { connection: 'okta', exchanges: [exchange] },
+      { connection: 'entra', exchanges: [exchange] },
+    ]);
     const token = { name: 'n', createdAt: NOW, expiresAt: undefined };
     await scimTokens(database).create({ ...token, id: '1', hash: 'h1', connection: 'okta' });
     await scimTokens(database).create({ ...token, id: '2', hash: 'h2', connection: 'entra' });
@@ -70,7 +92,7 @@ export function describeConnections(open: OpenDatabase): void {
   async function accountsOf({ database: { db } }: Awaited<ReturnType<typeof fixture>>, connection: string) {
     const accounts = new Set<string>();
     for (const { name, columns } of await db.introspection.getTables()) {
-      if (!columns.some((column) => column.name === 'connection_id')) continue;
+      if (!['account', 'connection_id'].every((part) => columns.some(({ name }) => name === part))) continue;
       const { rows } = await sql<{ account: string }>`
         select account from ${sql.table(name)} where connection_id = ${connection}`.execute(db);
       for (const { account } of rows) accounts.add(account);
