@@ -149,8 +149,6 @@ export class RequestScope {
   readonly notes: RequestNotes = {};
   /** True for the requests that monitoring repeats all day. If one succeeds, its log line has the level debug. */
   isRoutine = false;
-  /** Called at the end of the request, with the status (499: the client has disconnected) and the duration in milliseconds. */
-  onEnd: ((status: number, ms: number) => void) | undefined;
   readonly #parent: Logger;
   #log: Logger | undefined;
 

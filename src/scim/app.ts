@@ -63,9 +63,10 @@ function handleRequest(
 ): RequestHandler {
   return async (request, response, next) => {
     const scope = requestScopeOf(response);
-    if (deps.recorder) recordExchange(deps.recorder, request, response);
+    const { recorder, now } = deps;
+    if (recorder) recordExchange(request, response, { recorder, now });
     const connection = await authenticateConnection(request, response, deps);
-    const { users, groups, now } = deps;
+    const { users, groups } = deps;
     const base = `${deps.publicUrl(request)}${request.baseUrl}`;
     const preconditions = parsePreconditions(request.headers);
     const context: ScimContext = { connection, base, users, groups, scope, response, preconditions, now };

@@ -4,11 +4,20 @@ import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
 
 /**
  * Records a request and its response in the log of exchanges when the response has ended. The bodies are those that
- * `keepRequestBody` and `keepResponseBody` have seen.
+ * `keepRequestBody` and `keepResponseBody` have seen. `now` is a monotonic clock in milliseconds.
  */
-export function recordExchange(recorder: ExchangeRecorder, request: Request, response: Response): void {
+export function recordExchange(
+  request: Request,
+  response: Response,
+  { recorder, now }: { recorder: ExchangeRecorder; now(): number },
+): void {
   const scope = requestScopeOf(response);
-  scope.onEnd = (status, ms) => {
+  const began = now();
+  // A listener, and no function in a property: V8 keeps an object with a function of its own, and the response with it,
+  // beyond its time, which makes each request a third slower.
+  response.on('close', () => {
+    const ms = now() - began;
+    const status = response.writableFinished ? response.statusCode : 499;
     const { connection } = scope.notes;
     const { method, originalUrl } = request;
     const isKept =
@@ -32,7 +41,7 @@ export function recordExchange(recorder: ExchangeRecorder, request: Request, res
       requestBody: bodies?.requestBody,
       responseBody: bodies?.responseBody,
     });
-  };
+  });
 }
 
 /** The bodies of a request, in the `locals` of its response. */
