@@ -2,6 +2,7 @@ import { Router } from 'express';
 import { adminContract } from './catalog.ts';
 import { AdminError } from './errors.ts';
 import { type AccountDeps, accountHandlers } from './handlers/accounts.ts';
+import { type HoldDeps, holdHandlers } from './handlers/holds.ts';
 import { type MappingDeps, mappingHandlers } from './handlers/mappings.ts';
 import { type PeopleDeps, peopleHandlers } from './handlers/people.ts';
 import { adminOpenApi } from './openapi.ts';
@@ -9,6 +10,7 @@ import { adminErrorHandler, contractRouter, type RouterDeps, refuseOtherMethods 
 
 /** Dependencies of the admin API. */
 export interface AdminDeps extends RouterDeps, PeopleDeps, AccountDeps {
+  held: HoldDeps;
   mappings: MappingDeps;
 }
 
@@ -22,6 +24,7 @@ export function adminApi(deps: AdminDeps): Router {
   const handlers = {
     ...peopleHandlers(deps),
     ...mappingHandlers(deps.mappings),
+    ...holdHandlers(deps.held),
     ...accountHandlers(deps),
   };
   router.use(contractRouter(adminContract, handlers, deps));

@@ -1,4 +1,5 @@
 import { accountsContract } from './contract/accounts.ts';
+import { holdsContract } from './contract/holds.ts';
 import { mappingsContract } from './contract/mappings.ts';
 import type { Contract } from './contract/operation.ts';
 import { peopleContract } from './contract/people.ts';
@@ -7,5 +8,6 @@ import { peopleContract } from './contract/people.ts';
 export const adminContract = {
   ...peopleContract,
   ...mappingsContract,
+  ...holdsContract,
   ...accountsContract,
 } as const satisfies Contract;

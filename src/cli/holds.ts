@@ -1,20 +1,20 @@
 import { type Command, Option } from 'commander';
 import type { Settings } from '../config/settings.ts';
 import type { HeldPerson, HeldRules, HoldCount } from '../provisioning/hold-ports.ts';
+import {
+  answerTo,
+  approvalText,
+  causeTexts,
+  requestedChange,
+  toHeldPerson,
+} from '../provisioning/hold-texts.ts';
 import type { HoldCause, Identity } from '../provisioning/identity.ts';
 import type { Policies } from '../provisioning/policies.ts';
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { findConnection, withDatabase } from './connections.ts';
 import { examples } from './help.ts';
-import {
-  type Answer,
-  approvalText,
-  causeTexts,
-  decisionText,
-  type HeldItems,
-  requestedChange,
-} from './hold-texts.ts';
+import { type Answer, decisionText, type HeldItems } from './hold-texts.ts';
 import {
   type Action,
   escapeLine,
@@ -231,12 +231,6 @@ function policiesOf({ connections }: Settings, connection: string): Policies | u
   return connections.find(({ id }) => id === connection)?.policies;
 }
 
-/** The decision about the present version of a held person; undefined if there is none. */
-function answerTo({ hold, decision, version }: Identity): Answer | undefined {
-  const isCurrent = decision?.cause === hold?.cause && decision?.version === version;
-  return isCurrent ? decision?.answer : undefined;
-}
-
 function holdText(settings: Settings, identity: Identity): string {
   const { connection, id, state } = identity;
   const person = toHeldPerson(identity);
@@ -288,17 +282,6 @@ async function findIdentities(
   }
   const held = found.filter(({ hold }) => hold !== undefined);
   return held.length > 0 ? held : found;
-}
-
-function toHeldPerson(identity: Identity): HeldPerson | undefined {
-  const { connection, id, desired, hold, version, deletedAt } = identity;
-  if (!hold) return undefined;
-  const isDeleted = deletedAt !== undefined;
-  return {
-    ...{ connection, id, hold, version, isDeleted },
-    userName: String(desired.userName),
-    isActive: desired.active === true,
-  };
 }
 
 /** An admin's decision, and the people or the cause that it applies to. */

@@ -27,6 +27,15 @@ export interface HoldCount {
   since: number;
 }
 
+/** The number of held people of one connection for one cause, by the change that the IdP requested. */
+export interface RequestedChanges {
+  connection: string;
+  cause: HoldCause;
+  change: number;
+  deactivate: number;
+  delete: number;
+}
+
 /** A change of rules or lookups, and the decision about it. */
 export interface HeldRules {
   connection: string;
@@ -41,12 +50,16 @@ export interface HeldRules {
   recent: ReadonlyMap<string, number>;
 }
 
+/** A version of a person's identity. */
+export type VersionOfPerson = Pick<HeldPerson, 'id' | 'version'>;
+
 /** The store of held changes, and of the counts that decide whether a change must be held. */
 export interface Holds {
-  /** Returns the people whose held change has no decision yet, the longest waiting first. */
+  /** Returns the people whose held change has no decision yet, the longest waiting first, after one of them. */
   findHeldPeople(query: {
     connection?: string | undefined;
     cause?: HoldCause | undefined;
+    after?: Pick<HeldPerson, 'connection' | 'id'> & { since: number };
     limit: number;
   }): Promise<HeldPerson[]>;
   /**
@@ -54,6 +67,30 @@ export interface Holds {
    * used.
    */
   countHolds(): Promise<HoldCount[]>;
+  /** Counts the people whose held change has no decision yet by the change that the IdP requested. */
+  countRequestedChanges(): Promise<RequestedChanges[]>;
+  /** Returns all people of one group whose held change has no decision yet, with the version that a decision applies to. */
+  findUndecided(connection: string, cause: HoldCause): Promise<VersionOfPerson[]>;
+  /**
+   * Saves the first decision about each of these people, if they are held for this cause at this version, and marks them
+   * dirty. Returns the number of people whom the decision concerned: the others have a decision, or another version, by now.
+   */
+  decideUndecided(
+    connection: string,
+    selection: { cause: HoldCause; people: VersionOfPerson[] },
+    answer: Decision['answer'],
+    now: number,
+  ): Promise<number>;
+  /**
+   * Saves the first decision about a held change of rules and about the people whom it holds, as `decide` does. Returns
+   * undefined if there is a decision already, or if another change has replaced this one.
+   */
+  decideRulesChange(
+    connection: string,
+    generation: number,
+    answer: Decision['answer'],
+    now: number,
+  ): Promise<number | undefined>;
   /**
    * Saves an admin's decision about held people at their present version, marks them dirty, and returns their number. The
    * cause `rules` also decides the held change of rules; its approval marks every identity dirty that the rules affect.

@@ -50,6 +50,12 @@ export function adminRoutes(parts: AdminParts): Router {
           mappingFile: settings.connections.find(({ id }) => id === connection.id)?.mappingFile,
         })),
       },
+      held: {
+        ...{ holds: store.holds, identities: store.identities, rules: store.rules },
+        policiesOf: (connection) => settings.connections.find(({ id }) => id === connection)?.policies,
+        wake: provisioning.wake,
+        now: () => runtime.wallClock(),
+      },
       accounts: adminAccounts(database),
       sessions: adminSessions(database),
       tokens: adminTokens(database),

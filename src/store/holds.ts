@@ -1,21 +1,29 @@
-import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import type { HeldPerson, HeldRules, HoldCount, Holds } from '../provisioning/hold-ports.ts';
+import { type Kysely, sql } from 'kysely';
+import type {
+  HeldPerson,
+  HeldRules,
+  HoldCount,
+  Holds,
+  RequestedChanges,
+} from '../provisioning/hold-ports.ts';
 import type { HoldCause } from '../provisioning/identity.ts';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import type { Database } from './database.ts';
+import {
+  type DecisionColumns,
+  decideRulesChange,
+  decideUndecided,
+  findUndecided,
+  type HoldQuery,
+  isDecided,
+  saveDecision,
+  selectHeld,
+} from './hold-decisions.ts';
 import { toIdentity } from './identity-row.ts';
-import { batches, parseJson, toJson } from './queries.ts';
-import { isDirty, reconcileQueue } from './reconcile-queue.ts';
+import { parseJson, toJson } from './queries.ts';
+import { isDirty } from './reconcile-queue.ts';
 import { countDepartureIfAllowed } from './safety-valve.ts';
 import type { Tables } from './tables.ts';
-
-type DecisionAnswer = Parameters<Holds['decide']>[2];
-
-/** Held people: of all connections without a scope, and for any cause without a cause. */
-interface HoldQuery {
-  scope?: Scope | undefined;
-  cause?: HoldCause | undefined;
-}
 
 const PAGE = 500;
 
@@ -23,9 +31,18 @@ const PAGE = 500;
 export function holds(database: Database): Holds {
   const { db, scopeOf } = database;
   return {
-    findHeldPeople: ({ limit, connection, cause }) =>
-      listHeldPeople(db, { scope: connection === undefined ? undefined : scopeOf(connection), cause }, limit),
+    findHeldPeople: ({ connection, ...query }) =>
+      listHeldPeople(db, {
+        ...query,
+        scope: connection === undefined ? undefined : scopeOf(connection),
+      }),
     countHolds: () => countHolds(db),
+    countRequestedChanges: () => countRequestedChanges(db),
+    findUndecided: (connection, cause) => findUndecided(db, { scope: scopeOf(connection), cause }),
+    decideUndecided: (connection, selection, answer, now) =>
+      decideUndecided(database, { scope: scopeOf(connection), answer, now }, selection),
+    decideRulesChange: (connection, generation, answer, now) =>
+      decideRulesChange(database, { scope: scopeOf(connection), answer, now }, generation),
     decide: (connection, target, answer, now) =>
       saveDecision(database, { scope: scopeOf(connection), answer, now }, target),
     admitDeparture: (connection, id, valve, now) =>
@@ -77,28 +94,6 @@ async function isAnyTranslatedEarlier(
   return false;
 }
 
-/** Selects held people, including those with a decision. */
-function selectHeld(db: Kysely<Tables>, { scope, cause }: HoldQuery) {
-  const all = db
-    .selectFrom('identity')
-    .where('hold_cause', 'is not', null)
-    .where((row) => row.not(hasReturned(row)));
-  const ofConnection = scope === undefined ? all : all.where(inScope(scope));
-  return cause === undefined ? ofConnection : ofConnection.where('hold_cause', '=', cause);
-}
-
-/**
- * Excludes a person whose deactivation was held and who is active again: there is nothing left to approve, even if the
- * reconciler has not run yet.
- */
-function hasReturned(row: ExpressionBuilder<Tables, 'identity'>) {
-  const isDeparture = row.or([
-    row('hold_cause', '=', 'safetyValve'),
-    row.and([row('hold_cause', '=', 'guarded'), row('travel_id', 'is not', null)]),
-  ]);
-  return row.and([isDeparture, row('active', '=', 1), row('deleted_at', 'is', null)]);
-}
-
 /**
  * Selects the people whose hold may need a decision. If an admin has discarded a change of rules, the people held by it
  * need none.
@@ -121,37 +116,44 @@ function selectUndecided(db: Kysely<Tables>, query: HoldQuery) {
   );
 }
 
-interface DecisionColumns {
-  version: number;
-  decision: string;
-  hold_cause: string | null;
-}
+type Place = Parameters<Holds['findHeldPeople']>[0]['after'];
 
-/** True if the admin's decision is about the current hold. A later write of the IdP makes the decision void. */
-function isDecided({ version, decision, hold_cause }: DecisionColumns): boolean {
-  if (decision === '') return false;
-  const { cause, version: about } = parseJson<{ cause: string; version: number }>(decision);
-  return cause === hold_cause && about === version;
-}
-
-async function listHeldPeople(db: Kysely<Tables>, query: HoldQuery, limit: number): Promise<HeldPerson[]> {
+async function listHeldPeople(
+  db: Kysely<Tables>,
+  { limit, after, ...query }: HoldQuery & { limit: number; after?: Place },
+): Promise<HeldPerson[]> {
   const people: HeldPerson[] = [];
-  for (let offset = 0; ; offset += PAGE) {
-    const rows = await selectUndecided(db, query)
+  let place = after;
+  for (;;) {
+    const rows = await selectAfter(selectUndecided(db, query), place)
       .select(['connection_id', 'id', 'desired', 'hold_cause', 'hold_since', 'version', 'decision'])
       .select(['active', 'deleted_at'])
       .orderBy('hold_since')
       .orderBy('connection_id')
       .orderBy('id')
       .limit(PAGE)
-      .offset(offset)
       .execute();
     for (const row of rows) {
       if (people.length === limit) return people;
       if (!isDecided(row)) people.push(toHeldPerson(row));
     }
-    if (rows.length < PAGE) return people;
+    const last = rows.at(-1);
+    if (!last || rows.length < PAGE) return people;
+    place = { since: last.hold_since ?? 0, connection: last.connection_id, id: last.id };
   }
+}
+
+/** Continues a list that is ordered by the time of the hold, the connection and the id. */
+function selectAfter(selection: ReturnType<typeof selectUndecided>, place: Place) {
+  if (!place) return selection;
+  const { since, connection, id } = place;
+  return selection.where((row) =>
+    row.or([
+      row('hold_since', '>', since),
+      row.and([row('hold_since', '=', since), row('connection_id', '>', connection)]),
+      row.and([row('hold_since', '=', since), row('connection_id', '=', connection), row('id', '>', id)]),
+    ]),
+  );
 }
 
 type HeldRow = DecisionColumns &
@@ -193,6 +195,33 @@ async function countHolds(db: Kysely<Tables>): Promise<HoldCount[]> {
   return sumByCause([...waiting, ...others]);
 }
 
+/** Counts people without a decision in SQL; the few with a decision are checked one by one. */
+async function countRequestedChanges(db: Kysely<Tables>): Promise<RequestedChanges[]> {
+  const undecided = await selectUndecided(db, {})
+    .select((row) => ['connection_id', 'hold_cause', 'active', row.fn.countAll<number>().as('count')])
+    .select((row) => row.fn.count<number>('deleted_at').as('deleted'))
+    .where('decision', '=', '')
+    .groupBy(['connection_id', 'hold_cause', 'active'])
+    .execute();
+  const decided = await selectUndecided(db, {})
+    .select(['connection_id', 'hold_cause', 'active', 'deleted_at', 'version', 'decision'])
+    .where('decision', '<>', '')
+    .execute();
+  const again = decided
+    .filter((row) => !isDecided(row))
+    .map(({ deleted_at, ...row }) => ({ ...row, count: 1, deleted: deleted_at === null ? 0 : 1 }));
+  const sums = new Map<string, RequestedChanges>();
+  for (const { connection_id: connection, hold_cause, active, count, deleted } of [...undecided, ...again]) {
+    const cause = hold_cause as HoldCause; // The column contains only hold causes.
+    const key = `${connection} ${cause}`;
+    const sum = sums.get(key) ?? { connection, cause, change: 0, deactivate: 0, delete: 0 };
+    sums.set(key, sum);
+    sum[active === 1 ? 'change' : 'deactivate'] += Number(count) - Number(deleted);
+    sum.delete += Number(deleted);
+  }
+  return [...sums.values()];
+}
+
 interface CountRow {
   connection_id: string;
   hold_cause: string | null;
@@ -213,89 +242,6 @@ function sumByCause(rows: CountRow[]): HoldCount[] {
     });
   }
   return [...sums.values()];
-}
-
-interface DecisionRequest {
-  scope: Scope;
-  answer: DecisionAnswer;
-  now: number;
-}
-
-async function saveDecision(
-  database: Database,
-  request: DecisionRequest,
-  target: Parameters<Holds['decide']>[1],
-): Promise<number> {
-  const { db } = database;
-  if ('ids' in target) return decidePeople(database, request, [...new Set(target.ids)]);
-  const { scope, answer, now } = request;
-  const change = target.cause === 'rules' ? await decideRulesChange(db, request) : undefined;
-  const held = await selectHeld(db, { scope, cause: target.cause })
-    .select(['id', 'version', 'decision', 'hold_cause'])
-    .execute();
-  const open = held.filter((row) => !isDecided(row)).map(({ id }) => id);
-  const decided = await decidePeople(database, request, open);
-  if (!change) return decided;
-  if (answer === 'discarded') return Math.max(decided, change.people);
-  return Math.max(change.people, decided, await markAllStaleDirty(database, change, now));
-}
-
-/** Saves a decision about people in batches, one transaction each. People who are no longer held are skipped. */
-async function decidePeople(
-  { transaction }: Database,
-  { scope, answer, now }: DecisionRequest,
-  ids: string[],
-): Promise<number> {
-  let decided = 0;
-  for (const batch of batches(ids)) {
-    decided += await transaction(async (tx) => {
-      const rows = await selectHeld(tx, { scope })
-        .select(['id', 'version', 'hold_cause'])
-        .where('id', 'in', batch)
-        .execute();
-      for (const { id, version, hold_cause: cause } of rows) {
-        await tx
-          .updateTable('identity')
-          .set((row) => ({
-            decision: toJson({ cause, answer, version }),
-            state: 'dirty',
-            next_attempt_at: now,
-            revision: row('revision', '+', 1),
-          }))
-          .where(inScope(scope))
-          .where('id', '=', id)
-          .execute();
-      }
-      return rows.length;
-    });
-  }
-  return decided;
-}
-
-/** Saves a decision about the change of rules that waits for one, or that was discarded before. Returns the change. */
-async function decideRulesChange(
-  db: Kysely<Tables>,
-  { scope, answer }: DecisionRequest,
-): Promise<Tables['rules_change'] | undefined> {
-  return db
-    .updateTable('rules_change')
-    .set({ answer })
-    .where(inScope(scope))
-    .where((row) => row.or([row('answer', 'is', null), row('answer', '=', 'discarded')]))
-    .returningAll()
-    .executeTakeFirst();
-}
-
-/** In batches, so that other writers do not wait long for the database. */
-async function markAllStaleDirty(
-  database: Database,
-  { connection_id, generation }: Tables['rules_change'],
-  now: number,
-): Promise<number> {
-  let all = 0;
-  for (let touched = PAGE; touched === PAGE; all += touched)
-    touched = await reconcileQueue(database).markStaleDirty(connection_id, generation, PAGE, now);
-  return all;
 }
 
 async function readRulesChange(db: Kysely<Tables>, scope: Scope): Promise<HeldRules | undefined> {

@@ -107,6 +107,62 @@ export function describeHolds(open: OpenDatabase): void {
       ]);
     });
 
+    it('are listed page by page, also those who became held at the same moment', async () => {
+      const { add, holds } = await fixture(open);
+      await add(
+        ...many(5, (id) => held(id, 'safetyValve')),
+        held('early', 'safetyValve', { hold: { cause: 'safetyValve', since: NOW - 1 } }),
+        held('p2', 'safetyValve', { connection: 'entra' }),
+      );
+      const ids: string[] = [];
+      for (let after: Parameters<typeof holds.findHeldPeople>[0]['after']; ; ) {
+        const page = await holds.findHeldPeople({ limit: 2, ...(after && { after }) });
+        ids.push(...page.map(({ connection, id }) => `${connection} ${id}`));
+        const last = page.at(-1);
+        if (!last) break;
+        after = { since: last.hold.since, connection: last.connection, id: last.id };
+      }
+      expect(ids).toEqual(['okta early', 'entra p2', ...[0, 1, 2, 3, 4].map((n) => `okta p${n}`)]);
+    });
+
+    it('are counted by the change that the IdP requested', async () => {
+      const { add, holds } = await fixture(open);
+      await add(
+        held('a', 'safetyValve'),
+        held('b', 'safetyValve', { deletedAt: NOW }),
+        held('c', 'safetyValve', { decision: { cause: 'safetyValve', answer: 'approved', version: 1 } }),
+        held('d', 'safetyValve', { decision: { cause: 'guarded', answer: 'approved', version: 1 } }),
+        person('e', { state: 'held', hold: { cause: 'guarded', since: NOW } }),
+      );
+      const counts = await holds.countRequestedChanges();
+      expect(counts.toSorted((one, other) => one.cause.localeCompare(other.cause))).toEqual([
+        { connection: 'okta', cause: 'guarded', change: 1, deactivate: 0, delete: 0 },
+        { connection: 'okta', cause: 'safetyValve', change: 0, deactivate: 2, delete: 1 },
+      ]);
+    });
+
+    it('keep the first decision about a version when two admins decide', async () => {
+      const { add, holds, read } = await fixture(open);
+      await add(held('a', 'safetyValve'), held('b', 'safetyValve', { version: 2 }), held('c', 'safetyValve'));
+      const found = await holds.findUndecided('okta', 'safetyValve');
+      expect(found.toSorted((one, other) => one.id.localeCompare(other.id))).toEqual([
+        { id: 'a', version: 1 },
+        { id: 'b', version: 2 },
+        { id: 'c', version: 1 },
+      ]);
+      const written = { id: 'b', version: 1 };
+      const a = { id: 'a', version: 1 };
+      const decide = (people: typeof found, answer: 'approved' | 'discarded', cause: HoldCause = 'safetyValve') =>
+        holds.decideUndecided('okta', { cause, people }, answer, NOW);
+      expect(await decide(found, 'approved', 'guarded')).toBe(0);
+      expect(await decide([a, written], 'approved')).toBe(1);
+      expect(await decide(found, 'discarded')).toBe(2);
+      expect(await read('a')).toMatchObject({ decision: { answer: 'approved' } });
+      expect(await read('b')).toMatchObject({ decision: { answer: 'discarded', version: 2 } });
+      const both = await Promise.all([decide(found, 'discarded'), decide(found, 'approved')]);
+      expect(both).toEqual([0, 0]);
+    });
+
     it('are decided in large numbers', async () => {
       const { add, holds } = await fixture(open);
       await add(...many(1_100, (id) => held(id, 'safetyValve')));
@@ -224,6 +280,21 @@ export function describeHolds(open: OpenDatabase): void {
       expect(await holds.decide('okta', { cause: 'rules' }, 'approved', NOW)).toBe(101);
       expect(await read('later')).toMatchObject({ state: 'dirty', decision: { answer: 'approved' } });
       expect(await read('a')).toMatchObject({ state: 'dirty' });
+    });
+
+    it('keeps the first decision when two admins decide', async () => {
+      const { add, holds, read } = await fixture(open);
+      await add(person('a', { state: 'synced', rulesGeneration: 1 }), held('h', 'rules'));
+      await holds.saveHeldRules(change);
+      expect(await holds.decideRulesChange('okta', change.generation - 1, 'approved', NOW)).toBeUndefined();
+      const both = await Promise.all([
+        holds.decideRulesChange('okta', change.generation, 'discarded', NOW),
+        holds.decideRulesChange('okta', change.generation, 'discarded', NOW),
+      ]);
+      expect(both.filter((count) => count !== undefined)).toEqual([101]);
+      expect(await holds.decideRulesChange('okta', change.generation, 'approved', NOW)).toBeUndefined();
+      expect(await read('h')).toMatchObject({ decision: { answer: 'discarded' } });
+      expect(await read('a')).toMatchObject({ state: 'synced' });
     });
 
     it('that needs no admin makes the people dirty who were held by the one before', async () => {

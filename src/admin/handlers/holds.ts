@@ -1,0 +1,206 @@
+import type { HeldPerson, HoldCount, Holds, RequestedChanges } from '../../provisioning/hold-ports.ts';
+import {
+  answerTo,
+  approvalText,
+  causeTexts,
+  requestedChange,
+  toHeldPerson,
+  travelerEnd,
+} from '../../provisioning/hold-texts.ts';
+import type { HoldCause } from '../../provisioning/identity.ts';
+import type { Policies } from '../../provisioning/policies.ts';
+import type { RulesStore } from '../../provisioning/rules-ports.ts';
+import type { Identities } from '../../provisioning/store-ports.ts';
+import type { holdsContract } from '../contract/holds.ts';
+import type { HandlerRequest, Handlers } from '../contract/operation.ts';
+import { toTime } from '../contract/schemas.ts';
+import { AdminError } from '../errors.ts';
+import type { AdminContext } from '../router.ts';
+
+/** Dependencies of the decisions about what is held. */
+export interface HoldDeps {
+  holds: Holds;
+  identities: Pick<Identities, 'findById'>;
+  rules: Pick<RulesStore, 'listMappings'>;
+  /** The policies of a connection; undefined if the settings do not have it. */
+  policiesOf(connection: string): Policies | undefined;
+  /** Makes the reconciler act on the decisions at once. */
+  wake(): void;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** The number of people that a group names. */
+const EXAMPLES = 3;
+/** The number of ids that an entry of the audit log names. */
+const NOTED = 20;
+
+/** Handles what waits for the decision of an admin. */
+export function holdHandlers(deps: HoldDeps): Handlers<typeof holdsContract, AdminContext> {
+  return {
+    listHolds: async () => {
+      const [counts, requested] = [await deps.holds.countHolds(), await deps.holds.countRequestedChanges()];
+      const groups = await Promise.all(counts.map((count) => toGroup(count, requested, deps)));
+      return {
+        people: counts.reduce((sum, { count }) => sum + count, 0),
+        groups: groups.sort((one, other) => one.since.localeCompare(other.since)),
+      };
+    },
+    listHeldPeople: ({ params, query }) => listHeldPeople(params, query, deps),
+    explainHold: ({ params }) => explainHold(params, deps),
+    decideHolds: ({ body }, { note }) => decideHolds(body, note, deps),
+  };
+}
+
+async function toGroup(hold: HoldCount, requested: RequestedChanges[], deps: HoldDeps) {
+  const { connection, cause, count, since } = hold;
+  const policies = deps.policiesOf(connection);
+  const generation = cause === 'rules' ? await waitingGeneration(connection, deps) : undefined;
+  const examples = await deps.holds.findHeldPeople({ connection, cause, limit: EXAMPLES });
+  const wanted = requested.find((one) => one.connection === connection && one.cause === cause);
+  return {
+    ...{ connection, cause, people: count, since: toTime(since) },
+    // The people affected by new rules are counted until the limit is passed.
+    isMore: generation !== undefined && count > RULES_LIMIT,
+    causedBy: await causeOf({ connection, cause }, deps),
+    why: causeTexts[cause].why(policies),
+    ifDiscarded: causeTexts[cause].discarded,
+    effects: generation === undefined && wanted ? effectsOf(wanted, policies) : allChanged(count),
+    examples: examples.map((person) => toPerson(person, policies)),
+    ...(generation === undefined ? {} : { generation }),
+  };
+}
+
+/** More people than this are not counted before a change of rules is held. */
+const RULES_LIMIT = 100;
+
+async function waitingGeneration(connection: string, { holds }: HoldDeps): Promise<number | undefined> {
+  const held = await holds.findHeldRules(connection);
+  return held && held.answer === undefined ? held.generation : undefined;
+}
+
+function effectsOf(wanted: RequestedChanges, policies: Policies | undefined) {
+  const deleted = policies?.deprovision === 'delete' ? wanted.delete : 0;
+  return { archived: wanted.deactivate + wanted.delete - deleted, deleted, changed: wanted.change };
+}
+
+function allChanged(changed: number) {
+  return { archived: 0, deleted: 0, changed };
+}
+
+/** Says whose change is held. */
+async function causeOf(
+  { connection, cause }: { connection: string; cause: HoldCause },
+  { holds, rules }: HoldDeps,
+): Promise<string> {
+  if (cause !== 'rules') return `the identity provider of connection ${connection}`;
+  const [held, [mapping]] = [await holds.findHeldRules(connection), await rules.listMappings(connection, 1)];
+  if (!held || !mapping || held.generation !== mapping.generation)
+    return 'other lookups of the travel service, such as cost centers';
+  const author = mapping.author === undefined ? '' : ` of ${mapping.author}`;
+  return mapping.source === 'file' ? 'another mapping file' : `a new mapping${author}`;
+}
+
+function toPerson(person: HeldPerson, policies: Policies | undefined) {
+  const { id, userName, hold, version } = person;
+  return {
+    ...{ id, userName, version, since: toTime(hold.since) },
+    wants: requestedChange(person),
+    effect: travelerEnd(person, policies) ?? ('changed' as const),
+  };
+}
+
+async function listHeldPeople(
+  { connection, cause: name }: { connection: string; cause: string },
+  { after, limit }: { after?: string | undefined; limit: number },
+  deps: HoldDeps,
+) {
+  const cause = causeNamed(name);
+  const policies = policiesOf(connection, deps);
+  const place = after === undefined ? {} : { after: { ...toPlace(after), connection } };
+  const people = await deps.holds.findHeldPeople({ connection, cause, ...place, limit: limit + 1 });
+  const shown = people.slice(0, limit);
+  const last = people.length > limit ? shown.at(-1) : undefined;
+  return {
+    people: shown.map((person) => toPerson(person, policies)),
+    ...(last ? { next: `${last.hold.since}.${last.id}` } : {}),
+  };
+}
+
+function toPlace(after: string): { since: number; id: string } {
+  const point = after.indexOf('.');
+  return { since: Number(after.slice(0, point)), id: after.slice(point + 1) };
+}
+
+function causeNamed(name: string): HoldCause {
+  if (!Object.hasOwn(causeTexts, name)) throw new AdminError('notFound', `There is no cause ${name}.`);
+  return name as HoldCause; // The table of texts has all causes and nothing else.
+}
+
+/** Throws 404 for a connection that the settings do not have. */
+function policiesOf(connection: string, deps: HoldDeps): Policies {
+  const policies = deps.policiesOf(connection);
+  if (!policies) throw new AdminError('notFound', `There is no connection ${connection}.`);
+  return policies;
+}
+
+async function explainHold({ connection, id }: { connection: string; id: string }, deps: HoldDeps) {
+  const policies = policiesOf(connection, deps);
+  const identity = await deps.identities.findById(connection, id);
+  if (!identity) throw new AdminError('notFound', 'There is no such person.');
+  const person = toHeldPerson(identity);
+  if (!person) throw new AdminError('notFound', 'This person is not held.');
+  const { cause } = person.hold;
+  const decided = answerTo(identity);
+  return {
+    ...toPerson(person, policies),
+    ...{ connection, cause },
+    why: causeTexts[cause].why(policies),
+    causedBy: await causeOf({ connection, cause }, deps),
+    ifApproved: approvalText(person, policies),
+    ifDiscarded: causeTexts[cause].discarded,
+    ...(decided === undefined ? {} : { answer: decided }),
+  };
+}
+
+type Decided = HandlerRequest<(typeof holdsContract)['decideHolds']>['body'];
+
+async function decideHolds(body: Decided, note: AdminContext['note'], deps: HoldDeps) {
+  const { connection, cause, answer, people } = body;
+  note({ connection, cause, answer, asked: people?.length ?? body.count });
+  if (people) note({ people: people.slice(0, NOTED).map(({ id }) => id) });
+  policiesOf(connection, deps);
+  const result = people ? await decidePeople(body, people, deps) : await decideGroup(body, deps);
+  note(result);
+  if (result.decided === 0) throw new AdminError('conflict', NOBODY_LEFT);
+  deps.wake();
+  return result;
+}
+
+const NOBODY_LEFT =
+  'None of these people waits for this decision any more: somebody else has decided, or the identity provider has changed them. Nothing was decided now.';
+
+async function decidePeople(
+  { connection, cause, answer }: Decided,
+  people: { id: string; version: number }[],
+  { holds, now }: HoldDeps,
+) {
+  const decided = await holds.decideUndecided(connection, { cause, people }, answer, now());
+  return { decided, skipped: people.length - decided };
+}
+
+/** Decides about everybody in a group, if the group is still as large as the admin has seen it. */
+async function decideGroup({ connection, cause, answer, count = 0, generation }: Decided, deps: HoldDeps) {
+  const { holds, now } = deps;
+  if (cause === 'rules' && generation !== undefined) {
+    const decided = await holds.decideRulesChange(connection, generation, answer, now());
+    return { decided: decided ?? 0, skipped: 0 };
+  }
+  const people = await holds.findUndecided(connection, cause);
+  if (people.length > 0 && people.length !== count)
+    throw new AdminError(
+      'conflict',
+      `${people.length} people wait by now, not ${count}. Nothing was decided; look again.`,
+    );
+  return decidePeople({ connection, cause, answer }, people, deps);
+}
