@@ -406,6 +406,86 @@ export interface MappingDifference {
   }[];
 }
 
+/** The people of a connection who are held for one cause */
+export interface HoldGroup {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  connection: string;
+  /** safetyValve: too many people left at once; guarded: an administrator of the travel service; return: somebody returns under another externalId; rules: other rules or lookups would change many people */
+  cause: "safetyValve" | "guarded" | "return" | "rules";
+  /**
+   * @min 0
+   * @max 9007199254740991
+   */
+  people: number;
+  /** True if counting stopped at `people` */
+  isMore: boolean;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  since: string;
+  causedBy: string;
+  why: string;
+  ifDiscarded: string;
+  /** The number of travelers by what an approval does to them */
+  effects: HoldEffects;
+  examples: HeldPerson[];
+  /**
+   * Of a change of rules that waits for a decision: its generation
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  generation?: number;
+}
+
+/** The number of travelers by what an approval does to them */
+export interface HoldEffects {
+  /**
+   * @min 0
+   * @max 9007199254740991
+   */
+  archived: number;
+  /**
+   * @min 0
+   * @max 9007199254740991
+   */
+  deleted: number;
+  /**
+   * @min 0
+   * @max 9007199254740991
+   */
+  changed: number;
+}
+
+export interface HeldPerson {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  userName: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  since: string;
+  /**
+   * The version that a decision applies to; a later write has another one
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  version: number;
+  /** What the identity provider requested */
+  wants: "change" | "deactivate" | "delete";
+  /** What an approval does to the traveler */
+  effect: "archived" | "deleted" | "changed";
+}
+
 /** Who is signed in */
 export interface Session {
   /**
@@ -1289,6 +1369,211 @@ export class Api<
         Error
       >({
         path: `/admin/api/mappings/${connection}/restore`,
+        method: "POST",
+        body: data,
+        secure: true,
+        type: "application/json",
+        format: "json",
+        ...params,
+      }),
+  };
+  holds = {
+    /**
+     * No description
+     *
+     * @tags Holds
+     * @name ListHolds
+     * @summary List how many people wait for the decision of an admin, by connection and cause
+     * @request GET:/admin/api/holds
+     * @secure
+     */
+    listHolds: (params: RequestParams = {}) =>
+      this.request<
+        {
+          /**
+           * @min 0
+           * @max 9007199254740991
+           */
+          people: number;
+          groups: HoldGroup[];
+        },
+        Error
+      >({
+        path: `/admin/api/holds`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Holds
+     * @name ListHeldPeople
+     * @summary List the people of a group, the longest waiting first
+     * @request GET:/admin/api/holds/{connection}/{cause}
+     * @secure
+     */
+    listHeldPeople: (
+      connection: string,
+      cause: string,
+      query?: {
+        /**
+         * The `next` of the page before
+         * @pattern ^\d{1,15}\..{1,200}$
+         */
+        after?: string;
+        /**
+         * @min 1
+         * @max 200
+         * @default 50
+         */
+        limit?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          people: HeldPerson[];
+          next?: string;
+        },
+        Error
+      >({
+        path: `/admin/api/holds/${connection}/${cause}`,
+        method: "GET",
+        query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Holds
+     * @name ExplainHold
+     * @summary Tell why a person waits, and what each decision would do; 404 if the person is not held
+     * @request GET:/admin/api/people/{connection}/{id}/hold
+     * @secure
+     */
+    explainHold: (connection: string, id: string, params: RequestParams = {}) =>
+      this.request<
+        {
+          /**
+           * @minLength 1
+           * @maxLength 200
+           */
+          id: string;
+          userName: string;
+          /**
+           * UTC, with milliseconds
+           * @format date-time
+           * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+           */
+          since: string;
+          /**
+           * The version that a decision applies to; a later write has another one
+           * @min -9007199254740991
+           * @max 9007199254740991
+           */
+          version: number;
+          /** What the identity provider requested */
+          wants: "change" | "deactivate" | "delete";
+          /** What an approval does to the traveler */
+          effect: "archived" | "deleted" | "changed";
+          /**
+           * @minLength 1
+           * @maxLength 200
+           */
+          connection: string;
+          /** safetyValve: too many people left at once; guarded: an administrator of the travel service; return: somebody returns under another externalId; rules: other rules or lookups would change many people */
+          cause: "safetyValve" | "guarded" | "return" | "rules";
+          why: string;
+          causedBy: string;
+          /** The decision that has been made about this version */
+          answer?: "approved" | "discarded";
+          ifApproved: string;
+          ifDiscarded: string;
+        },
+        Error
+      >({
+        path: `/admin/api/people/${connection}/${id}/hold`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Holds
+     * @name DecideHolds
+     * @summary Approve or discard what is held, for some people or for a whole group
+     * @request POST:/admin/api/holds/decisions
+     * @secure
+     */
+    decideHolds: (
+      data: {
+        /**
+         * @minLength 1
+         * @maxLength 200
+         */
+        connection: string;
+        /** safetyValve: too many people left at once; guarded: an administrator of the travel service; return: somebody returns under another externalId; rules: other rules or lookups would change many people */
+        cause: "safetyValve" | "guarded" | "return" | "rules";
+        answer: "approved" | "discarded";
+        /**
+         * The people whom the decision concerns
+         * @maxItems 1000
+         * @minItems 1
+         */
+        people?: {
+          /**
+           * @minLength 1
+           * @maxLength 200
+           */
+          id: string;
+          /**
+           * @min -9007199254740991
+           * @max 9007199254740991
+           */
+          version: number;
+        }[];
+        /**
+         * Instead of `people`: the `people` of the group; 409 if it is another number by now
+         * @min 1
+         * @max 9007199254740991
+         */
+        count?: number;
+        /**
+         * With `count`: the `generation` of the group, if it has one
+         * @min -9007199254740991
+         * @max 9007199254740991
+         */
+        generation?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          /**
+           * The number of people whom the decision concerned
+           * @min 0
+           * @max 9007199254740991
+           */
+          decided: number;
+          /**
+           * Those about whom somebody else has decided, or the identity provider has written
+           * @min 0
+           * @max 9007199254740991
+           */
+          skipped: number;
+        },
+        Error
+      >({
+        path: `/admin/api/holds/decisions`,
         method: "POST",
         body: data,
         secure: true,

@@ -1,6 +1,7 @@
 import {
   ActionIcon,
   AppShell,
+  Badge,
   Box,
   Group,
   Menu,
@@ -101,13 +102,14 @@ function SideNavigation() {
   const [location] = useLocation();
   return (
     <nav aria-label="Views">
-      {views.map(({ path, label, icon: Icon }) => (
+      {views.map(({ path, label, icon: Icon, useCount }) => (
         <NavLink
           key={path}
           component={Link}
           href={path}
           label={label}
           leftSection={<Icon size={18} stroke={1.5} />}
+          rightSection={useCount && <CountBadge useCount={useCount} />}
           active={location.startsWith(path)}
           aria-current={location.startsWith(path) ? 'page' : undefined}
         />
@@ -129,7 +131,7 @@ function BottomBar() {
       preventGrowOverflow={false}
       wrap="nowrap"
     >
-      {views.map(({ path, label, icon: Icon }) => (
+      {views.map(({ path, label, icon: Icon, useCount }) => (
         <UnstyledButton
           key={path}
           component={Link}
@@ -140,6 +142,7 @@ function BottomBar() {
         >
           <Box lh={1}>
             <Icon size={20} stroke={1.5} />
+            {useCount && <CountBadge useCount={useCount} />}
           </Box>
           <Text size="10px" truncate>
             {label}
@@ -149,6 +152,19 @@ function BottomBar() {
     </Group>
   );
 }
+
+/** The number of things in a view that wait for an admin; nothing if there are none. */
+function CountBadge({ useCount }: { useCount: () => number | undefined }) {
+  const count = useCount();
+  if (!count) return null;
+  return (
+    <Badge size="sm" variant="light" color="yellow" px={6} aria-label={`${count} waiting`}>
+      {compact.format(count)} !
+    </Badge>
+  );
+}
+
+const compact = new Intl.NumberFormat('en', { notation: 'compact' });
 
 function ColorSchemeButton() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();

@@ -1,5 +1,6 @@
-import { IconHistory, IconUserShield } from '@tabler/icons-react';
+import { IconHandStop, IconHistory, IconUserShield } from '@tabler/icons-react';
 import { type ComponentType, lazy } from 'react';
+import { useHeldCount } from './views/held/query.ts';
 
 /** A view with an address of its own. */
 export interface View {
@@ -10,10 +11,20 @@ export interface View {
   key: string;
   icon: ComponentType<{ size?: number; stroke?: number }>;
   content: ComponentType;
+  /** Returns how many things in the view wait for an admin; shown in the navigation. */
+  useCount?: () => number | undefined;
 }
 
 /** The views in the order of the navigation. Each is loaded when it opens first. */
 export const views: View[] = [
+  {
+    path: '/held',
+    label: 'Held',
+    key: 'h',
+    icon: IconHandStop,
+    content: lazy(() => import('./views/held/held.tsx').then((file) => ({ default: file.HeldView }))),
+    useCount: useHeldCount,
+  },
   {
     path: '/audit',
     label: 'Audit',

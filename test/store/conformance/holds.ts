@@ -152,8 +152,11 @@ export function describeHolds(open: OpenDatabase): void {
       ]);
       const written = { id: 'b', version: 1 };
       const a = { id: 'a', version: 1 };
-      const decide = (people: typeof found, answer: 'approved' | 'discarded', cause: HoldCause = 'safetyValve') =>
-        holds.decideUndecided('okta', { cause, people }, answer, NOW);
+      const decide = (
+        people: typeof found,
+        answer: 'approved' | 'discarded',
+        cause: HoldCause = 'safetyValve',
+      ) => holds.decideUndecided('okta', { cause, people }, answer, NOW);
       expect(await decide(found, 'approved', 'guarded')).toBe(0);
       expect(await decide([a, written], 'approved')).toBe(1);
       expect(await decide(found, 'discarded')).toBe(2);

@@ -1,0 +1,174 @@
+import { Anchor, Button, Checkbox, Group, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { HeldPerson, HoldGroup } from '../../api-client.ts';
+import { Loaded } from '../../components/loading.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
+import { Time } from '../../components/time.tsx';
+import { ViewHead } from '../../components/view-head.tsx';
+import { api, call, useSession } from '../../session.ts';
+import type { PlannedDecision } from './decision.tsx';
+import { DecideButtons } from './held.tsx';
+import { holdsKey } from './query.ts';
+import { causeNames, countText } from './texts.ts';
+
+/** The people of a group, some of whom the admin can choose. */
+export function HeldGroup({
+  address,
+  groups,
+  onDecide,
+}: {
+  address: { connection: string; cause: string };
+  groups: HoldGroup[];
+  onDecide: (planned: PlannedDecision) => void;
+}) {
+  const { connection, cause } = address;
+  const group = groups.find((one) => one.connection === connection && one.cause === cause);
+  return (
+    <>
+      <Anchor component={Link} href="/" size="sm">
+        ← Held
+      </Anchor>
+      {group ? (
+        <People group={group} onDecide={onDecide} />
+      ) : (
+        <ViewHead title="Held">
+          Nobody is held here any more: the decision has been made, or the identity provider has changed it.
+        </ViewHead>
+      )}
+    </>
+  );
+}
+
+function People({ group, onDecide }: { group: HoldGroup; onDecide: (planned: PlannedDecision) => void }) {
+  const { connection, cause, why, since } = group;
+  const people = useHeldPeople(group);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const all = people.data?.pages.flatMap((page) => page.people) ?? [];
+  // People who are no longer held leave the list, and so the selection.
+  const selected = all.filter(({ id }) => chosen.has(id));
+  const toggle = (ids: string[], isChosen: boolean) =>
+    setChosen(
+      (before) => new Set(isChosen ? [...before, ...ids] : [...before].filter((id) => !ids.includes(id))),
+    );
+  return (
+    <>
+      <ViewHead title={`${causeNames[cause]}, ${connection}`}>
+        Held since <Time at={since} />: {why}.
+      </ViewHead>
+      <Group justify="space-between" mb="xs" mih={32}>
+        <SelectAll all={all} selected={selected} onChange={toggle} />
+        {selected.length > 0 && (
+          <DecideButtons
+            label={countText(selected.length, 'person', 'people')}
+            onDecide={(answer) => onDecide({ answer, group, people: selected })}
+          />
+        )}
+      </Group>
+      <Loaded query={people}>
+        {() => (
+          <Rows
+            label="Held people"
+            rows={all}
+            keyOf={({ id }) => id}
+            columns={columnsOf(connection, chosen, toggle)}
+            empty="Nobody is held here any more."
+          />
+        )}
+      </Loaded>
+      {people.hasNextPage && (
+        <Group justify="center" mt="md">
+          <Button
+            variant="default"
+            loading={people.isFetchingNextPage}
+            onClick={() => void people.fetchNextPage()}
+          >
+            Show more people
+          </Button>
+        </Group>
+      )}
+    </>
+  );
+}
+
+const PAGE = 200;
+
+function useHeldPeople({ connection, cause }: HoldGroup) {
+  return useInfiniteQuery({
+    queryKey: [...holdsKey, connection, cause],
+    queryFn: ({ pageParam }) =>
+      call(
+        api.holds.listHeldPeople(connection, cause, { limit: PAGE, ...(pageParam && { after: pageParam }) }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next,
+  });
+}
+
+function SelectAll({
+  all,
+  selected,
+  onChange,
+}: {
+  all: HeldPerson[];
+  selected: HeldPerson[];
+  onChange: (ids: string[], isChosen: boolean) => void;
+}) {
+  if (useSession()?.role !== 'admin') return null;
+  const isAll = all.length > 0 && selected.length === all.length;
+  return (
+    <Checkbox
+      label={
+        selected.length > 0
+          ? `${countText(selected.length, 'person', 'people')} selected`
+          : 'Select all shown'
+      }
+      checked={isAll}
+      indeterminate={selected.length > 0 && !isAll}
+      onChange={() =>
+        onChange(
+          all.map(({ id }) => id),
+          !isAll,
+        )
+      }
+    />
+  );
+}
+
+const wishes = {
+  change: 'to change the traveler',
+  deactivate: 'deactivated the person',
+  delete: 'deleted the person',
+} satisfies Record<HeldPerson['wants'], string>;
+
+function columnsOf(
+  connection: string,
+  chosen: ReadonlySet<string>,
+  onChange: (ids: string[], isChosen: boolean) => void,
+): Column<HeldPerson>[] {
+  return [
+    {
+      label: 'Person',
+      cell: ({ id, userName }) => (
+        <Group gap="xs" wrap="nowrap">
+          <Checkbox
+            aria-label={`Select ${userName}`}
+            checked={chosen.has(id)}
+            onChange={(event) => onChange([id], event.currentTarget.checked)}
+          />
+          <Anchor
+            component={Link}
+            href={`~/admin/people/${encodeURIComponent(connection)}/${encodeURIComponent(id)}`}
+            size="sm"
+          >
+            {userName}
+          </Anchor>
+        </Group>
+      ),
+    },
+    { label: 'The identity provider', cell: ({ wants }) => wishes[wants] },
+    { label: 'If approved', cell: ({ effect }) => <Text size="sm">the traveler will be {effect}</Text> },
+    { label: 'Held since', cell: ({ since }) => <Time at={since} /> },
+  ];
+}

@@ -1,0 +1,156 @@
+import { Alert, Anchor, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import { Link, Route, Switch } from 'wouter';
+import type { HoldGroup } from '../../api-client.ts';
+import { Loaded } from '../../components/loading.tsx';
+import { Time } from '../../components/time.tsx';
+import { ViewHead } from '../../components/view-head.tsx';
+import { useSession } from '../../session.ts';
+import { ConfirmDecision, type PlannedDecision } from './decision.tsx';
+import { HeldGroup } from './group.tsx';
+import { useHolds } from './query.ts';
+import { causeNames, consequenceText, peopleText } from './texts.ts';
+
+/** What waits for the decision of an admin. */
+export function HeldView() {
+  const holds = useHolds();
+  const [planned, setPlanned] = useState<PlannedDecision>();
+  const [outcome, setOutcome] = useState<string>();
+  const plan = (decision: PlannedDecision) => {
+    setOutcome(undefined);
+    setPlanned(decision);
+  };
+  return (
+    <>
+      {outcome !== undefined && (
+        <Alert color="green" role="status" mb="md" withCloseButton onClose={() => setOutcome(undefined)}>
+          ✓ {outcome}
+        </Alert>
+      )}
+      <Loaded query={holds}>
+        {({ groups }) => (
+          <Switch>
+            <Route path="/:connection/:cause">
+              {(address) => <HeldGroup address={address} groups={groups} onDecide={plan} />}
+            </Route>
+            <Route>
+              <Groups groups={groups} onDecide={plan} />
+            </Route>
+          </Switch>
+        )}
+      </Loaded>
+      {planned && (
+        <ConfirmDecision
+          planned={planned}
+          onClose={() => setPlanned(undefined)}
+          onDecided={(text) => {
+            setPlanned(undefined);
+            setOutcome(text);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Groups({ groups, onDecide }: { groups: HoldGroup[]; onDecide: (planned: PlannedDecision) => void }) {
+  return (
+    <>
+      <ViewHead title="Held">
+        Changes that would do harm if they were a mistake wait here for an admin.
+      </ViewHead>
+      {groups.length === 0 && <NothingHeld />}
+      <Stack>
+        {groups.map((group) => (
+          <GroupCard key={`${group.connection} ${group.cause}`} group={group} onDecide={onDecide} />
+        ))}
+      </Stack>
+    </>
+  );
+}
+
+function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: PlannedDecision) => void }) {
+  const { connection, cause, since, why, causedBy, examples, effects, isMore } = group;
+  const address = `/${encodeURIComponent(connection)}/${cause}`;
+  const canOpen = examples.length > 0;
+  return (
+    <Card withBorder component="section" aria-label={`${causeNames[cause]}, ${connection}`}>
+      <Group justify="space-between" align="flex-start">
+        <div>
+          <Group gap="xs">
+            <Title order={2} size="h5">
+              {causeNames[cause]}
+            </Title>
+            <Badge variant="light" color="yellow">
+              ! {peopleText(group)}
+            </Badge>
+          </Group>
+          <Text size="sm">
+            Held since <Time at={since} />: {why}.
+          </Text>
+          <Text size="sm" c="dimmed">
+            Caused by {causedBy}. If approved: {consequenceText('approved', { effects, isMore })}
+          </Text>
+          {canOpen && (
+            <Text size="sm" mt={4}>
+              {examples.map(({ userName }) => userName).join(', ')}{' '}
+              <Anchor component={Link} href={address} size="sm">
+                Choose among {peopleText(group)}
+              </Anchor>
+            </Text>
+          )}
+        </div>
+        <DecideButtons
+          label={`all ${peopleText(group)}`}
+          onDecide={(answer) => onDecide({ answer, group })}
+        />
+      </Group>
+    </Card>
+  );
+}
+
+/** The two buttons that ask for a confirmation. A viewer has none. */
+export function DecideButtons({
+  label,
+  onDecide,
+}: {
+  label: string;
+  onDecide: (answer: 'approved' | 'discarded') => void;
+}) {
+  if (useSession()?.role !== 'admin') return null;
+  return (
+    <Group gap="xs">
+      <Button size="xs" onClick={() => onDecide('approved')}>
+        Approve {label}…
+      </Button>
+      <Button size="xs" variant="default" onClick={() => onDecide('discarded')}>
+        Discard {label}…
+      </Button>
+    </Group>
+  );
+}
+
+function NothingHeld() {
+  return (
+    <Stack gap="xs" maw={720}>
+      <Text>Nothing is held. Changes that would appear here:</Text>
+      <Text size="sm">
+        <b>Safety valve:</b> when more people leave at once than the settings allow, such as after a wrong
+        filter in the identity provider, the first are archived and the others wait. The limit is{' '}
+        <code>safetyValve</code> in the settings file.
+      </Text>
+      <Text size="sm">
+        <b>Administrators:</b> a traveler who administers the travel service by a role that the mapping did
+        not give is guarded: it is neither archived, deleted nor linked without an admin's approval.
+      </Text>
+      <Text size="sm">
+        <b>People who return:</b> somebody takes the name or address of a person who left, under another
+        externalId. It may be somebody else.
+      </Text>
+      <Text size="sm">
+        <b>Other rules or lookups:</b> a new mapping, or cost centers that disappeared, would change more than
+        100 people.
+      </Text>
+    </Stack>
+  );
+}

@@ -1,0 +1,61 @@
+import type { HoldEffects, HoldGroup } from '../../api-client.ts';
+
+export type Answer = 'approved' | 'discarded';
+
+/** The causes of holds as headings. */
+export const causeNames: Record<HoldGroup['cause'], string> = {
+  safetyValve: 'Safety valve',
+  guarded: 'Administrators',
+  return: 'People who return',
+  rules: 'Other rules or lookups',
+};
+
+const numbers = new Intl.NumberFormat('en');
+
+/** A number and a noun, e.g. `1 traveler` or `1,204 travelers`. */
+export function countText(count: number, one: string, many = `${one}s`): string {
+  return `${numbers.format(count)} ${count === 1 ? one : many}`;
+}
+
+/** The number of people of a group, or "more than" it where counting stopped. */
+export function peopleText({ people, isMore }: Pick<HoldGroup, 'people' | 'isMore'>): string {
+  return isMore ? `more than ${numbers.format(people - 1)} people` : countText(people, 'person', 'people');
+}
+
+/** Says what a decision does to travelers, in numbers. `others` is the number of people of the group who stay held. */
+export function consequenceText(
+  answer: Answer,
+  { effects: { archived, deleted, changed }, isMore = false, others = 0 }: ConsequenceFacts,
+): string {
+  const all = archived + deleted + changed;
+  const travelers = (count: number) =>
+    isMore ? `More than ${numbers.format(count - 1)} travelers` : countText(count, 'traveler');
+  const parts =
+    answer === 'discarded'
+      ? [`${travelers(all)} ${all === 1 ? 'stays as it is' : 'stay as they are'}`]
+      : [
+          archived > 0 &&
+            `${travelers(archived)} will be archived and ${archived === 1 ? 'loses' : 'lose'} access`,
+          deleted > 0 && `${travelers(deleted)} will be deleted`,
+          changed > 0 && `${travelers(changed)} will be changed`,
+        ].filter((part) => part !== false);
+  if (others > 0) parts.push(`${countText(others, 'other person stays', 'other people stay')} held`);
+  return `${parts.join('; ')}.`;
+}
+
+interface ConsequenceFacts {
+  effects: HoldEffects;
+  /** True if more people are concerned than were counted. */
+  isMore?: boolean;
+  others?: number;
+}
+
+/** Says what a decision has done. */
+export function outcomeText(
+  answer: Answer,
+  { decided, skipped }: { decided: number; skipped: number },
+): string {
+  const done = `${answer === 'approved' ? 'Approved' : 'Discarded'} for ${countText(decided, 'person', 'people')}.`;
+  if (skipped === 0) return done;
+  return `${done} ${countText(skipped, 'other person was', 'other people were')} left out: somebody else has decided, or the identity provider has changed them.`;
+}
