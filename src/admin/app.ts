@@ -5,6 +5,7 @@ import { type AccountDeps, accountHandlers } from './handlers/accounts.ts';
 import { type HoldDeps, holdHandlers } from './handlers/holds.ts';
 import { type MappingDeps, mappingHandlers } from './handlers/mappings.ts';
 import { type PeopleDeps, peopleHandlers } from './handlers/people.ts';
+import { type TrafficDeps, trafficHandlers } from './handlers/traffic.ts';
 import { adminOpenApi } from './openapi.ts';
 import { adminErrorHandler, contractRouter, type RouterDeps, refuseOtherMethods } from './router.ts';
 
@@ -12,6 +13,7 @@ import { adminErrorHandler, contractRouter, type RouterDeps, refuseOtherMethods 
 export interface AdminDeps extends RouterDeps, PeopleDeps, AccountDeps {
   held: HoldDeps;
   mappings: MappingDeps;
+  traffic: TrafficDeps;
 }
 
 /** Creates the JSON API of the admin page, to be mounted under /admin/api. */
@@ -25,6 +27,7 @@ export function adminApi(deps: AdminDeps): Router {
     ...peopleHandlers(deps),
     ...mappingHandlers(deps.mappings),
     ...holdHandlers(deps.held),
+    ...trafficHandlers(deps.traffic),
     ...accountHandlers(deps),
   };
   router.use(contractRouter(adminContract, handlers, deps));

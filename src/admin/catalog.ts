@@ -3,11 +3,13 @@ import { holdsContract } from './contract/holds.ts';
 import { mappingsContract } from './contract/mappings.ts';
 import type { Contract } from './contract/operation.ts';
 import { peopleContract } from './contract/people.ts';
+import { trafficContract } from './contract/traffic.ts';
 
 /** Every operation of the admin API. */
 export const adminContract = {
   ...peopleContract,
   ...mappingsContract,
   ...holdsContract,
+  ...trafficContract,
   ...accountsContract,
 } as const satisfies Contract;

@@ -54,6 +54,8 @@ export interface ExchangeQuery {
   method?: string | undefined;
   /** A range of statuses, both included. Calls without a response have none. */
   status?: { from: number; to: number } | undefined;
+  /** True: only statuses of 400 or higher, and calls without a response. */
+  isFailed?: boolean | undefined;
   /** The beginning of the path, without case, e.g. `/scim/v2/Groups`. */
   pathPrefix?: string | undefined;
   /** The exchanges of one SCIM request. */
@@ -64,6 +66,8 @@ export interface ExchangeQuery {
   until?: number | undefined;
   /** Only exchanges before this position. */
   before?: string | undefined;
+  /** Only exchanges after this position. */
+  after?: string | undefined;
   limit: number;
 }
 
@@ -71,13 +75,18 @@ export interface ExchangeQuery {
 export interface ExchangeLog {
   /**
    * Lists exchanges, the newest first. `next` is the `before` of the next page; undefined if there is none. A page may
-   * be short, or empty, although there is a next one: each page looks at a limited part of the log.
+   * be short, or empty, although there is a next one: each page looks at a limited part of the log. `head` is the end of
+   * the log as it was read: what is logged later is found with it as `after`.
    */
-  list(query: ExchangeQuery): Promise<{ exchanges: LoggedExchange[]; next: string | undefined }>;
+  list(
+    query: ExchangeQuery,
+  ): Promise<{ exchanges: LoggedExchange[]; next: string | undefined; head: string }>;
   /** Returns the exchange at a position with its bodies; undefined if it has been deleted. */
   get(position: string): Promise<ExchangeWithBodies | undefined>;
   /** Makes all replicas keep the bodies of reads of a connection until that time (epoch milliseconds), within some seconds. */
   keepReadBodies(connection: string, until: number): Promise<void>;
+  /** Returns the connections whose reads are kept with their bodies at a time, each with the end of that time. */
+  readBodyWindows(now: number): Promise<Map<string, number>>;
 }
 
 /** An exchange that has just ended, with its bodies as they were sent: those that are to be kept. */

@@ -15,6 +15,7 @@ import type { ProvisioningService, ProvisioningStore } from '../provisioning/ser
 import { adminAccounts, adminSessions, adminTokens } from '../store/admins.ts';
 import { auditLog } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
+import { trafficParts } from './admin-traffic.ts';
 import { openExchangeLog } from './exchange-log.ts';
 import type { OpenConnection } from './open-connection.ts';
 
@@ -35,11 +36,13 @@ interface AdminParts {
 export function adminRoutes(parts: AdminParts): Router {
   const { database, settings, store, provisioning, connections, log, runtime, isSecure, page } = parts;
   const router = Router();
+  const exchanges = openExchangeLog(database, settings);
   router.use(
     '/api',
     adminApi({
       ...store,
-      exchanges: openExchangeLog(database, settings),
+      exchanges,
+      traffic: trafficParts(settings, { database, exchanges, now: runtime.wallClock }),
       connectionIds: () => database.scopes.ids(),
       wake: provisioning.wake,
       mappings: {

@@ -5,12 +5,8 @@ import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { Database } from '../store/database.ts';
 import { encryption, parseEncryptionKey } from '../store/encryption.ts';
-import {
-  type ExchangeKeys,
-  type ExchangeReader,
-  exchangeReader,
-  exchangeStore,
-} from '../store/exchange-log.ts';
+import { type ExchangeKeys, exchangeStore } from '../store/exchange-log.ts';
+import { type ExchangeReader, exchangeReader } from '../store/exchange-reader.ts';
 import { currentEncryptionKey } from './encryption-keys.ts';
 import { exchangeRecorder } from './exchange-recorder.ts';
 

@@ -5,7 +5,8 @@ import type { Database } from '../../src/store/database.ts';
 import { encryption } from '../../src/store/encryption.ts';
 import { countExchanges, redactExchanges } from '../../src/store/erasure/exchanges.ts';
 import { nameMatcher } from '../../src/store/erasure/matchers.ts';
-import { type ExchangeKeys, exchangeReader, exchangeStore } from '../../src/store/exchange-log.ts';
+import { type ExchangeKeys, exchangeStore } from '../../src/store/exchange-log.ts';
+import { exchangeReader } from '../../src/store/exchange-reader.ts';
 import type { StoredExchange } from '../../src/store/exchange-segments.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 
@@ -104,11 +105,40 @@ test('each condition selects what it describes', async () => {
   expect(await count({ direction: 'travel' })).toBe(1);
   expect(await count({ method: 'post' })).toBe(3);
   expect(await count({ status: { from: 400, to: 499 } })).toBe(1);
+  expect(await count({ isFailed: true })).toBe(2);
+  expect(await count({ isFailed: true, direction: 'travel' })).toBe(1);
   expect(await count({ pathPrefix: '/API/' })).toBe(1);
   expect(await count({ requestId: 'r2' })).toBe(1);
   expect(await count({ since: NOW + 10 })).toBe(2);
   expect(await count({ until: NOW + 10 })).toBe(2);
   expect(await count({ since: NOW + 10, until: NOW + 20 })).toBe(1);
+});
+
+test('the newest exchanges since a position are read, however often, without one twice or none at all', async () => {
+  const database = await open();
+  const store = exchangeStore(database, keys[0]);
+  const log = exchangeReader(database, keys);
+  const write = (...paths: string[]) =>
+    store.append([{ connection: 'okta', exchanges: paths.map((path) => exchange({ path })) }]);
+  expect(await log.list({ limit: 9 })).toEqual({ exchanges: [], next: undefined, head: '0' });
+  await write('/1', '/2', '/3');
+  const first = await log.list({ limit: 2 });
+  expect(first.exchanges.map(({ path }) => path)).toEqual(['/3', '/2']);
+  expect((await log.list({ limit: 9, after: first.head })).exchanges).toEqual([]);
+  // A position within a segment: the exchanges after it are a part of the segment.
+  const inside = await log.list({ limit: 9, after: first.exchanges[1]?.position });
+  expect(inside.exchanges.map(({ path }) => path)).toEqual(['/3']);
+  await write('/4', '/5');
+  const later = await log.list({ limit: 9, after: first.head });
+  expect(later.exchanges.map(({ path }) => path)).toEqual(['/5', '/4']);
+  expect(later.next).toBeUndefined();
+  // The head moves on although nothing matches, so that nothing is looked at twice.
+  const none = await log.list({ limit: 9, after: first.head, method: 'DELETE' });
+  expect(none).toEqual({ exchanges: [], next: undefined, head: later.head });
+  const short = await log.list({ limit: 1, after: first.head });
+  expect(short.exchanges.map(({ path }) => path)).toEqual(['/5']);
+  const rest = await log.list({ limit: 9, after: first.head, before: short.next });
+  expect(rest.exchanges.map(({ path }) => path)).toEqual(['/4']);
 });
 
 test('a recording reads the SCIM requests of a connection in order, and goes on where it stopped', async () => {

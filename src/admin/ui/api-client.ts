@@ -601,6 +601,121 @@ export interface AuditEntry {
   status?: number;
 }
 
+/** A connection whose exchanges are logged */
+export interface LoggedConnection {
+  id: string;
+  /** The origin of the travel API; absent for the embedded travel service */
+  travelUrl?: string;
+  /**
+   * Until then the bodies of reads are kept too
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  readBodiesUntil?: string;
+}
+
+/** A request and its response, without headers and bodies */
+export interface Exchange {
+  /**
+   * A whole number; an exchange that is logged later has a higher one
+   * @pattern ^\d{1,15}$
+   */
+  position: string;
+  /** scim: a request of an IdP to the bridge; travel: a call of the bridge to the travel API */
+  direction: "scim" | "travel";
+  /**
+   * When the request began
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  at: string;
+  /** The duration in milliseconds */
+  ms: number;
+  /** Absent if the request had no valid token */
+  connection?: string;
+  /** The user whom the exchange is about, without a name if there is no such user any more */
+  person?: {
+    id: string;
+    name?: string;
+  };
+  /** A SCIM request and the travel calls that it caused have the same one */
+  requestId?: string;
+  method: string;
+  /** Path and query; values that may be secrets are replaced by * */
+  path: string;
+  /** Of a SCIM request: the program of the IdP */
+  userAgent?: string;
+  /**
+   * Absent if there was no response; 499: the client left
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  status?: number;
+  /** The code of the error, or why there is no response, e.g. ECONNREFUSED */
+  error?: string;
+}
+
+/** A request and its response with what the log keeps of them */
+export interface ExchangeDetail {
+  /**
+   * A whole number; an exchange that is logged later has a higher one
+   * @pattern ^\d{1,15}$
+   */
+  position: string;
+  /** scim: a request of an IdP to the bridge; travel: a call of the bridge to the travel API */
+  direction: "scim" | "travel";
+  /**
+   * When the request began
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  at: string;
+  /** The duration in milliseconds */
+  ms: number;
+  /** Absent if the request had no valid token */
+  connection?: string;
+  /** The user whom the exchange is about, without a name if there is no such user any more */
+  person?: {
+    id: string;
+    name?: string;
+  };
+  /** A SCIM request and the travel calls that it caused have the same one */
+  requestId?: string;
+  method: string;
+  /** Path and query; values that may be secrets are replaced by * */
+  path: string;
+  /** Of a SCIM request: the program of the IdP */
+  userAgent?: string;
+  /**
+   * Absent if there was no response; 499: the client left
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  status?: number;
+  /** The code of the error, or why there is no response, e.g. ECONNREFUSED */
+  error?: string;
+  request: {
+    /** Those that the log keeps; no credentials */
+    headers: Partial<Record<string, string>>;
+    /** Absent if there was none, or if it was not kept. Secrets are replaced by * */
+    body?: {
+      text: string;
+      isCut: boolean;
+    };
+  };
+  response: {
+    /** Those that the log keeps; no credentials */
+    headers: Partial<Record<string, string>>;
+    /** Absent if there was none, or if it was not kept. Secrets are replaced by * */
+    body?: {
+      text: string;
+      isCut: boolean;
+    };
+  };
+  /** The other exchanges of the same SCIM request, the oldest first */
+  related: Exchange[];
+}
+
 export type QueryParamsType = Record<string | number, any>;
 export type ResponseFormat = keyof Omit<Body, "body" | "bodyUsed">;
 
@@ -1964,6 +2079,229 @@ export class Api<
         query: query,
         secure: true,
         format: "json",
+        ...params,
+      }),
+  };
+  traffic = {
+    /**
+     * No description
+     *
+     * @tags Traffic
+     * @name DescribeExchangeLog
+     * @summary Tell how long exchanges are kept, and of which connections
+     * @request GET:/admin/api/traffic
+     * @secure
+     */
+    describeExchangeLog: (params: RequestParams = {}) =>
+      this.request<
+        {
+          /**
+           * 0: the settings disable the log
+           * @min -9007199254740991
+           * @max 9007199254740991
+           */
+          keepDays: number;
+          connections: LoggedConnection[];
+        },
+        Error
+      >({
+        path: `/admin/api/traffic`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Traffic
+     * @name ListExchanges
+     * @summary List exchanges of both directions, newest first
+     * @request GET:/admin/api/exchanges
+     * @secure
+     */
+    listExchanges: (
+      query?: {
+        /** @maxLength 200 */
+        connection?: string;
+        /**
+         * A SCIM id. Reads that succeeded are found by it only if method is given too
+         * @maxLength 200
+         */
+        person?: string;
+        /** scim: a request of an IdP to the bridge; travel: a call of the bridge to the travel API */
+        direction?: "scim" | "travel";
+        /** @maxLength 20 */
+        method?: string;
+        /** failed: 400 or higher, and calls without a response */
+        status?: "2xx" | "3xx" | "4xx" | "5xx" | "failed";
+        /**
+         * The beginning of the path, without case
+         * @maxLength 500
+         */
+        path?: string;
+        /**
+         * UTC, with milliseconds
+         * @format date-time
+         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+         */
+        since?: string;
+        /**
+         * UTC, with milliseconds
+         * @format date-time
+         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+         */
+        until?: string;
+        /**
+         * A whole number; an exchange that is logged later has a higher one
+         * @pattern ^\d{1,15}$
+         */
+        before?: string;
+        /**
+         * The head of an earlier page: only what came after it
+         * @pattern ^\d{1,15}$
+         */
+        after?: string;
+        /**
+         * @min 1
+         * @max 200
+         * @default 50
+         */
+        limit?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          exchanges: Exchange[];
+          /**
+           * The parameter before of the next page. A page can be empty although there is a next one
+           * @pattern ^\d{1,15}$
+           */
+          next?: string;
+          /**
+           * The end of the log as it was read
+           * @pattern ^\d{1,15}$
+           */
+          head: string;
+        },
+        Error
+      >({
+        path: `/admin/api/exchanges`,
+        method: "GET",
+        query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Traffic
+     * @name GetExchange
+     * @summary Read an exchange with its headers and bodies, and the other exchanges of the same request
+     * @request GET:/admin/api/exchanges/{position}
+     * @secure
+     */
+    getExchange: (position: string, params: RequestParams = {}) =>
+      this.request<ExchangeDetail, Error>({
+        path: `/admin/api/exchanges/${position}`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Traffic
+     * @name SaveScenario
+     * @summary Convert SCIM requests of the log to scenario files for replay, with invented people
+     * @request POST:/admin/api/scenarios
+     * @secure
+     */
+    saveScenario: (
+      data: {
+        /**
+         * @minLength 1
+         * @maxLength 200
+         */
+        connection: string;
+        /**
+         * Only the writes and failed requests of this SCIM id
+         * @minLength 1
+         * @maxLength 200
+         */
+        person?: string;
+        /**
+         * UTC, with milliseconds
+         * @format date-time
+         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+         */
+        since: string;
+        /**
+         * UTC, with milliseconds
+         * @format date-time
+         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+         */
+        until?: string;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          /** Each is the content of a file, named by its member name */
+          scenarios: Partial<Record<string, any>>[];
+          leftOut: {
+            reason: string;
+            /**
+             * @min -9007199254740991
+             * @max 9007199254740991
+             */
+            count: number;
+          }[];
+        },
+        Error
+      >({
+        path: `/admin/api/scenarios`,
+        method: "POST",
+        body: data,
+        secure: true,
+        type: "application/json",
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Traffic
+     * @name KeepReadBodies
+     * @summary Keep the bodies of reads of a connection too, until a time within the next day
+     * @request PUT:/admin/api/connections/{connection}/read-bodies
+     * @secure
+     */
+    keepReadBodies: (
+      connection: string,
+      data: {
+        /**
+         * UTC, with milliseconds
+         * @format date-time
+         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+         */
+        until: string;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<void, Error>({
+        path: `/admin/api/connections/${connection}/read-bodies`,
+        method: "PUT",
+        body: data,
+        secure: true,
+        type: "application/json",
         ...params,
       }),
   };

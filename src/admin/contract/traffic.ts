@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import type { Contract } from './operation.ts';
+import { id, limit, time } from './schemas.ts';
+
+/** A place in the log of exchanges. */
+const position = z
+  .string()
+  .regex(/^\d{1,15}$/, 'is not a position')
+  .meta({ description: 'A whole number; an exchange that is logged later has a higher one' });
+
+const exchangeFields = {
+  position,
+  direction: z.enum(['scim', 'travel']).meta({
+    description: 'scim: a request of an IdP to the bridge; travel: a call of the bridge to the travel API',
+  }),
+  at: time.meta({ description: 'When the request began' }),
+  ms: z.number().meta({ description: 'The duration in milliseconds' }),
+  connection: z.string().optional().meta({ description: 'Absent if the request had no valid token' }),
+  person: z.object({ id: z.string(), name: z.string().optional() }).optional().meta({
+    description: 'The user whom the exchange is about, without a name if there is no such user any more',
+  }),
+  requestId: z.string().optional().meta({
+    description: 'A SCIM request and the travel calls that it caused have the same one',
+  }),
+  method: z.string(),
+  path: z.string().meta({ description: 'Path and query; values that may be secrets are replaced by *' }),
+  userAgent: z.string().optional().meta({ description: 'Of a SCIM request: the program of the IdP' }),
+  status: z.int().optional().meta({ description: 'Absent if there was no response; 499: the client left' }),
+  error: z.string().optional().meta({
+    description: 'The code of the error, or why there is no response, e.g. ECONNREFUSED',
+  }),
+};
+
+const exchange = z.object(exchangeFields).meta({
+  id: 'Exchange',
+  description: 'A request and its response, without headers and bodies',
+});
+
+const message = z.object({
+  headers: z.record(z.string(), z.string()).meta({ description: 'Those that the log keeps; no credentials' }),
+  body: z
+    .object({ text: z.string(), isCut: z.boolean() })
+    .optional()
+    .meta({ description: 'Absent if there was none, or if it was not kept. Secrets are replaced by *' }),
+});
+
+const exchangeDetail = z
+  .object({
+    ...exchangeFields,
+    request: message,
+    response: message,
+    related: z.array(exchange).meta({
+      description: 'The other exchanges of the same SCIM request, the oldest first',
+    }),
+  })
+  .meta({ id: 'ExchangeDetail', description: 'A request and its response with what the log keeps of them' });
+
+const loggedConnection = z
+  .object({
+    id: z.string(),
+    travelUrl: z.string().optional().meta({
+      description: 'The origin of the travel API; absent for the embedded travel service',
+    }),
+    readBodiesUntil: time.optional().meta({ description: 'Until then the bodies of reads are kept too' }),
+  })
+  .meta({ id: 'LoggedConnection', description: 'A connection whose exchanges are logged' });
+
+/** The log of exchanges: SCIM requests of IdPs, and calls to travel APIs. */
+export const trafficContract = {
+  describeExchangeLog: {
+    ...{ method: 'get', path: '/traffic', tag: 'Traffic', access: 'viewer' },
+    summary: 'Tell how long exchanges are kept, and of which connections',
+    result: z.object({
+      keepDays: z.int().meta({ description: '0: the settings disable the log' }),
+      connections: z.array(loggedConnection),
+    }),
+  },
+  listExchanges: {
+    ...{ method: 'get', path: '/exchanges', tag: 'Traffic', access: 'viewer' },
+    summary: 'List exchanges of both directions, newest first',
+    query: z.strictObject({
+      connection: z.string().max(200).optional(),
+      person: z.string().max(200).optional().meta({
+        description: 'A SCIM id. Reads that succeeded are found by it only if method is given too',
+      }),
+      direction: exchangeFields.direction.optional(),
+      method: z.string().max(20).optional(),
+      status: z.enum(['2xx', '3xx', '4xx', '5xx', 'failed']).optional().meta({
+        description: 'failed: 400 or higher, and calls without a response',
+      }),
+      path: z.string().max(500).optional().meta({ description: 'The beginning of the path, without case' }),
+      since: time.optional(),
+      until: time.optional(),
+      before: position.optional(),
+      after: position
+        .optional()
+        .meta({ description: 'The head of an earlier page: only what came after it' }),
+      limit,
+    }),
+    result: z.object({
+      exchanges: z.array(exchange),
+      next: position.optional().meta({
+        description:
+          'The parameter before of the next page. A page can be empty although there is a next one',
+      }),
+      head: position.meta({ description: 'The end of the log as it was read' }),
+    }),
+  },
+  getExchange: {
+    ...{ method: 'get', path: '/exchanges/{position}', tag: 'Traffic', access: 'viewer' },
+    summary: 'Read an exchange with its headers and bodies, and the other exchanges of the same request',
+    params: z.object({ position: id }),
+    result: exchangeDetail,
+  },
+  saveScenario: {
+    ...{ method: 'post', path: '/scenarios', tag: 'Traffic', access: 'viewer', changesNothing: true },
+    summary: 'Convert SCIM requests of the log to scenario files for replay, with invented people',
+    body: z.strictObject({
+      connection: id,
+      person: id.optional().meta({ description: 'Only the writes and failed requests of this SCIM id' }),
+      since: time,
+      until: time.optional(),
+    }),
+    result: z.object({
+      scenarios: z.array(z.record(z.string(), z.unknown())).meta({
+        description: 'Each is the content of a file, named by its member name',
+      }),
+      leftOut: z.array(z.object({ reason: z.string(), count: z.int() })),
+    }),
+  },
+  keepReadBodies: {
+    ...{ method: 'put', path: '/connections/{connection}/read-bodies', tag: 'Traffic', access: 'admin' },
+    summary: 'Keep the bodies of reads of a connection too, until a time within the next day',
+    params: z.object({ connection: id }),
+    body: z.strictObject({ until: time }),
+  },
+} as const satisfies Contract;

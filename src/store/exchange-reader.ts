@@ -1,0 +1,306 @@
+import type { Kysely } from 'kysely';
+import type {
+  ExchangeLog,
+  ExchangeQuery,
+  ExchangeWithBodies,
+  LoggedExchange,
+} from '../provisioning/exchange-ports.ts';
+import type { Database } from './database.ts';
+import {
+  type ExchangeKeys,
+  hasRowByPerson,
+  isReadMethod,
+  openBodies,
+  openEntries,
+  readBodyWindows,
+  type SegmentRow,
+} from './exchange-log.ts';
+import type { KeptBodies, StoredExchange } from './exchange-segments.ts';
+import type { Tables } from './tables.ts';
+
+/** A SCIM request of a recording, as `ExchangeSource` of `src/replay` declares it. */
+interface RecordedRequest {
+  at: number;
+  connection: string;
+  method: string;
+  path: string;
+  requestHeaders: Record<string, string>;
+  requestBody?: string;
+  status: number;
+  responseHeaders: Record<string, string>;
+  responseBody?: string;
+}
+
+/** The log of exchanges as people and recordings read it. */
+export interface ExchangeReader extends ExchangeLog {
+  /** Reads the SCIM requests of a connection, the oldest first (`ExchangeSource` of `src/replay`). */
+  read(
+    connection: string,
+    page: { from: { since: number } | { after: string }; limit: number },
+  ): Promise<{ exchanges: RecordedRequest[]; position: string }>;
+}
+
+/** Returns the reading side of the log of a database. Segments that no key decrypts are left out. */
+export function exchangeReader({ db }: Pick<Database, 'db'>, keys: ExchangeKeys): ExchangeReader {
+  return {
+    list: (query) => listExchanges(db, keys, query),
+    get: (position) => readExchange(db, keys, Number(position)),
+    readBodyWindows: (now) => readBodyWindows(db, now),
+    read: (connection, { from, limit }) => readRequests(db, keys, { connection, from, limit }),
+    keepReadBodies: async (connection, until) => {
+      await db
+        .updateTable('connection')
+        .set({ read_bodies_until: until })
+        .where('id', '=', connection)
+        .where((row) => row.or([row('read_bodies_until', 'is', null), row('read_bodies_until', '<', until)]))
+        .execute();
+    },
+  };
+}
+
+/** The number of segments that a query decrypts at once, and the numbers that one page looks at. */
+const SEGMENTS_AT_ONCE = 20;
+const MAX_SEGMENTS = 1_000;
+const MAX_SCANNED = 20_000;
+
+const entryColumns = ['last', 'connection_id', 'count', 'entries'] as const;
+
+async function listExchanges(
+  db: Kysely<Tables>,
+  keys: ExchangeKeys,
+  query: ExchangeQuery,
+): ReturnType<ExchangeLog['list']> {
+  const { limit } = query;
+  const exchanges: LoggedExchange[] = [];
+  const before = query.before === undefined ? undefined : Number(query.before);
+  const newest = await readHead(db);
+  const head = String(newest);
+  let upTo = before === undefined ? newest : await findLastOfSegment(db, before);
+  let scanned = 0;
+  for (let segments = 0; segments < MAX_SEGMENTS && scanned < MAX_SCANNED; segments += SEGMENTS_AT_ONCE) {
+    const rows = await selectSegments(db, query, upTo).limit(SEGMENTS_AT_ONCE).execute();
+    for (const row of rows) {
+      for (const exchange of newestFirst(row, keys, before)) {
+        if (!isWanted(exchange, query)) continue;
+        if (exchanges.length === limit) return { exchanges, next: exchanges.at(-1)?.position, head };
+        exchanges.push(exchange);
+      }
+      scanned += row.count;
+      upTo = row.last - row.count;
+    }
+    if (rows.length < SEGMENTS_AT_ONCE) return { exchanges, next: undefined, head };
+  }
+  return { exchanges, next: String(upTo + 1), head };
+}
+
+/** Returns the position of the newest exchange; 0 for an empty log. */
+async function readHead(db: Kysely<Tables>): Promise<number> {
+  const { last } = await db
+    .selectFrom('exchange_segment')
+    .select(({ fn }) => fn.max<number | null>('last').as('last'))
+    .executeTakeFirstOrThrow();
+  return last ?? 0;
+}
+
+/** Returns the last position of the segment with this position, or the highest number. */
+async function findLastOfSegment(db: Kysely<Tables>, position: number): Promise<number> {
+  const row = await db
+    .selectFrom('exchange_segment')
+    .select(({ fn }) => fn.min<number | null>('last').as('last'))
+    .where('last', '>=', position)
+    .executeTakeFirstOrThrow();
+  return row.last ?? Number.MAX_SAFE_INTEGER;
+}
+
+/** Selects the segments up to a position that may contain wanted exchanges, the newest first. */
+function selectSegments(db: Kysely<Tables>, query: ExchangeQuery, upTo: number) {
+  const { connection, person, since, until, after } = query;
+  return db
+    .selectFrom('exchange_segment')
+    .select(entryColumns)
+    .where('last', '<=', upTo)
+    .$if(connection !== undefined, (all) => all.where('connection_id', '=', connection ?? ''))
+    .$if(person !== undefined && !isReadMethod(query.method), (all) =>
+      all.where('last', 'in', (row) =>
+        row
+          .selectFrom('exchange_person')
+          .select('exchange_person.last')
+          .where('person', '=', person ?? ''),
+      ),
+    )
+    .$if(since !== undefined, (all) =>
+      all.where('ended_at', '>=', since ?? 0).where('last', '>=', selectFirstSince(db, since ?? 0)),
+    )
+    .$if(after !== undefined, (all) => all.where('last', '>', Number(after)))
+    .$if(until !== undefined, (all) =>
+      all.where('began_at', '<', until ?? 0).where('last', '<', selectFirstAfter(db, until ?? 0)),
+    )
+    .orderBy('last', 'desc');
+}
+
+/** Selects the first segment that ends at a time or later: those before it need not be looked at. */
+function selectFirstSince(db: Kysely<Tables>, since: number) {
+  return db
+    .selectFrom('exchange_segment as later')
+    .select(({ fn }) => fn.min<number | null>('later.last').as('last'))
+    .where('later.ended_at', '>=', since);
+}
+
+/** The longest time between the beginning of an exchange and its place in the log, with the difference of clocks. */
+const MAX_DELAY_MS = 10 * 60_000;
+
+/**
+ * Selects the highest number, or a segment so late that exchanges of later segments began after a time. Without it, a
+ * query of the past would look at every segment since then.
+ */
+function selectFirstAfter(db: Kysely<Tables>, until: number) {
+  return db.selectNoFrom(({ fn, val, selectFrom }) =>
+    fn
+      .coalesce(
+        selectFrom('exchange_segment as later')
+          .select('later.last')
+          .where('later.ended_at', '>=', until + MAX_DELAY_MS)
+          .orderBy('later.ended_at')
+          .limit(1),
+        val(Number.MAX_SAFE_INTEGER),
+      )
+      .as('last'),
+  );
+}
+
+function* newestFirst(
+  row: SegmentRow,
+  keys: ExchangeKeys,
+  before = Number.MAX_SAFE_INTEGER,
+): Generator<LoggedExchange> {
+  const entries = openEntries(row, keys) ?? [];
+  const first = firstOf(row);
+  for (let index = Math.min(entries.length, before - first) - 1; index >= 0; index -= 1) {
+    const entry = entries[index];
+    if (entry) yield toLogged(row, entry, first + index);
+  }
+}
+
+/** Returns the position of the first exchange of a segment. */
+function firstOf({ last, count }: Pick<SegmentRow, 'last' | 'count'>): number {
+  return last - count + 1;
+}
+
+function toLogged({ connection_id }: SegmentRow, entry: StoredExchange, position: number): LoggedExchange {
+  return { ...entry, connection: connection_id || undefined, position: String(position) };
+}
+
+function isWanted(exchange: LoggedExchange, query: ExchangeQuery): boolean {
+  const { direction, method, person, requestId, pathPrefix, since = 0, until = Infinity, after = 0 } = query;
+  return (
+    Number(exchange.position) > Number(after) &&
+    isOfStatus(exchange, query) &&
+    (direction === undefined || exchange.direction === direction) &&
+    (method === undefined || exchange.method === method.toUpperCase()) &&
+    (person === undefined || (exchange.person === person && isFindable(exchange, method))) &&
+    (requestId === undefined || exchange.requestId === requestId) &&
+    (pathPrefix === undefined || exchange.path.toLowerCase().startsWith(pathPrefix.toLowerCase())) &&
+    exchange.at >= since &&
+    exchange.at < until
+  );
+}
+
+function isOfStatus({ status }: StoredExchange, { status: wanted, isFailed }: ExchangeQuery): boolean {
+  if (isFailed && status !== undefined && status < 400) return false;
+  return !wanted || (status !== undefined && status >= wanted.from && status <= wanted.to);
+}
+
+/** The rows by person lead to segments that also have other exchanges of the person, by chance. */
+function isFindable(exchange: StoredExchange, method: string | undefined): boolean {
+  return isReadMethod(method) || hasRowByPerson(exchange);
+}
+
+async function readExchange(
+  db: Kysely<Tables>,
+  keys: ExchangeKeys,
+  position: number,
+): Promise<ExchangeWithBodies | undefined> {
+  if (!Number.isSafeInteger(position)) return undefined;
+  const row = await db
+    .selectFrom('exchange_segment')
+    .select([...entryColumns, 'bodies'])
+    .where('last', '>=', position)
+    .orderBy('last')
+    .limit(1)
+    .executeTakeFirst();
+  const index = row ? position - firstOf(row) : -1;
+  const entry = row && openEntries(row, keys)?.[index];
+  if (!row || !entry) return undefined;
+  return { ...toLogged(row, entry, position), ...withAllBodies(openBodies(row, keys)?.get(index)) };
+}
+
+function withAllBodies({ requestBody, responseBody }: KeptBodies = {}) {
+  return { requestBody, responseBody };
+}
+
+interface RequestPage {
+  connection: string;
+  from: { since: number } | { after: string };
+  limit: number;
+}
+
+async function readRequests(
+  db: Kysely<Tables>,
+  keys: ExchangeKeys,
+  { connection, from, limit }: RequestPage,
+): ReturnType<ExchangeReader['read']> {
+  const exchanges: RecordedRequest[] = [];
+  const since = 'since' in from ? from.since : 0;
+  let position = 'since' in from ? await findStart(db, since) : Number(from.after);
+  for (;;) {
+    const rows = await db
+      .selectFrom('exchange_segment')
+      .select([...entryColumns, 'bodies'])
+      .where('connection_id', '=', connection)
+      .where('last', '>', position)
+      .orderBy('last')
+      .limit(SEGMENTS_AT_ONCE)
+      .execute();
+    for (const row of rows) {
+      const bodies = openBodies(row, keys);
+      for (const [index, entry] of (openEntries(row, keys) ?? []).entries()) {
+        if (firstOf(row) + index <= position) continue;
+        if (exchanges.length === limit) return { exchanges, position: String(position) };
+        position = firstOf(row) + index;
+        if (entry?.direction === 'scim' && entry.at >= since)
+          exchanges.push(toRecorded(connection, entry, bodies?.get(index)));
+      }
+      position = row.last;
+    }
+    if (rows.length < SEGMENTS_AT_ONCE) return { exchanges, position: String(position) };
+  }
+}
+
+/** Returns a position before all exchanges since a time; the end of the log if there are none yet. */
+async function findStart(db: Kysely<Tables>, since: number): Promise<number> {
+  const { last } = await selectFirstSince(db, since).executeTakeFirstOrThrow();
+  const row = await db
+    .selectFrom('exchange_segment')
+    .select(['last', 'count'])
+    .$if(last !== null, (all) => all.where('last', '=', last ?? 0))
+    .orderBy('last', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!row) return 0;
+  return last === null ? row.last : row.last - row.count;
+}
+
+/** Returns an exchange as recordings need it: the path below the base URL, and no body in place of a truncated one. */
+export function toRecorded(
+  connection: string,
+  { at, method, path, requestHeaders, status, responseHeaders }: StoredExchange,
+  { requestBody, responseBody }: KeptBodies = {},
+): RecordedRequest {
+  return {
+    ...{ at, connection, method, requestHeaders, responseHeaders },
+    path: path.replace(/^\/+scim\/+v2\/*(?=\/|$)/i, ''),
+    status: status ?? 499,
+    ...(requestBody && !requestBody.isCut ? { requestBody: requestBody.text } : {}),
+    ...(responseBody && !responseBody.isCut ? { responseBody: responseBody.text } : {}),
+  };
+}
