@@ -200,8 +200,8 @@ function createApp(
   const publicUrl = (request: Request) => chosenUrl ?? originOf(request) ?? url;
   const isRequired = settings.requireHttps;
   const served = embedded
-    ? 'SCIM 2.0 is at /scim/v2, the travel service at /api, its description at /api/docs.'
-    : 'SCIM 2.0 is at /scim/v2.';
+    ? 'SCIM 2.0 is at /scim/v2, the admin page at /admin, the travel service at /api, its description at /api/docs.'
+    : 'SCIM 2.0 is at /scim/v2, the admin page at /admin.';
   return httpApp({ ...http, messageClasses, served }, (app) => {
     // Each layer slows every request, so omit this one if all requests are plain and local.
     if (isRequired || settings.tls || settings.trustedProxies.length > 0)

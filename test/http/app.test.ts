@@ -210,16 +210,16 @@ describe('an unknown path', () => {
   const unknown = async (environment: Record<string, string>) => {
     const service = await startService(environment);
     const answers = await Promise.all(
-      ['/', '/nosuch', '/scim/Users'].map(async (path) => (await fetch(service.url + path)).json()),
+      ['/nosuch', '/scim/Users'].map(async (path) => (await fetch(service.url + path)).json()),
     );
     await service.close();
     return answers.map((answer) => (answer as { error: string }).error);
   };
 
-  it('is answered with what there is: SCIM and the embedded travel service', async () => {
-    const served = 'SCIM 2.0 is at /scim/v2, the travel service at /api, its description at /api/docs.';
+  it('is answered with what there is: SCIM, the admin page and the embedded travel service', async () => {
+    const served =
+      'SCIM 2.0 is at /scim/v2, the admin page at /admin, the travel service at /api, its description at /api/docs.';
     expect(await unknown({})).toEqual([
-      `There is nothing at /. ${served}`,
       `There is nothing at /nosuch. ${served}`,
       `There is nothing at /scim/Users. ${served}`,
     ]);
@@ -227,7 +227,7 @@ describe('an unknown path', () => {
 
   it('is answered without a travel service if there is none', async () => {
     const outside = { TRAVEL_API_URL: 'http://127.0.0.1:9', TRAVEL_API_KEY: 'a-key-of-the-travel-api' };
-    const [root] = await unknown(outside);
-    expect(root).toBe('There is nothing at /. SCIM 2.0 is at /scim/v2.');
+    const [nosuch] = await unknown(outside);
+    expect(nosuch).toBe('There is nothing at /nosuch. SCIM 2.0 is at /scim/v2, the admin page at /admin.');
   });
 });
