@@ -2,6 +2,7 @@ import { Router } from 'express';
 import { adminContract } from './catalog.ts';
 import { AdminError } from './errors.ts';
 import { type AccountDeps, accountHandlers } from './handlers/accounts.ts';
+import { type ConnectDeps, connectHandlers } from './handlers/connect.ts';
 import { type HoldDeps, holdHandlers } from './handlers/holds.ts';
 import { type MappingDeps, mappingHandlers } from './handlers/mappings.ts';
 import { type PeopleDeps, peopleHandlers } from './handlers/people.ts';
@@ -14,6 +15,7 @@ export interface AdminDeps extends RouterDeps, PeopleDeps, AccountDeps {
   held: HoldDeps;
   mappings: MappingDeps;
   traffic: TrafficDeps;
+  connect: ConnectDeps;
 }
 
 /** Creates the JSON API of the admin page, to be mounted under /admin/api. */
@@ -28,6 +30,7 @@ export function adminApi(deps: AdminDeps): Router {
     ...mappingHandlers(deps.mappings),
     ...holdHandlers(deps.held),
     ...trafficHandlers(deps.traffic),
+    ...connectHandlers(deps.connect),
     ...accountHandlers(deps),
   };
   router.use(contractRouter(adminContract, handlers, deps));

@@ -1,4 +1,5 @@
 import { accountsContract } from './contract/accounts.ts';
+import { connectContract } from './contract/connect.ts';
 import { holdsContract } from './contract/holds.ts';
 import { mappingsContract } from './contract/mappings.ts';
 import type { Contract } from './contract/operation.ts';
@@ -11,5 +12,6 @@ export const adminContract = {
   ...mappingsContract,
   ...holdsContract,
   ...trafficContract,
+  ...connectContract,
   ...accountsContract,
 } as const satisfies Contract;

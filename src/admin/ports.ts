@@ -1,3 +1,5 @@
+import type { ClientRegistration, Proof } from '../oauth/clients.ts';
+import type { Policies } from '../provisioning/policies.ts';
 import type { Role } from './contract/operation.ts';
 
 /** A person who may sign in to the admin page. Times are epoch milliseconds, here and below. */
@@ -106,4 +108,59 @@ export interface AuditLog {
     limit: number;
   }): Promise<AuditEntry[]>;
   removeBefore(at: number): Promise<void>;
+}
+
+/** A bearer token with which an IdP opens a connection. */
+export interface ListedToken {
+  id: string;
+  name: string;
+  connection: string;
+  createdAt: number;
+  /** Undefined for a token that does not expire. */
+  expiresAt: number | undefined;
+  lastUsedAt: number | undefined;
+  revokedAt: number | undefined;
+  state: 'active' | 'expired' | 'revoked';
+}
+
+/** An OAuth client. It opens a connection, or the embedded travel service on behalf of an admin. */
+export interface ListedClient {
+  id: string;
+  name: string;
+  opens: { connection: string } | { travelAdmin: string; travelUserId: string };
+  proof: Proof['kind'];
+  createdAt: number;
+  /** When it last got a token. */
+  lastUsedAt: number | undefined;
+  revokedAt: number | undefined;
+}
+
+/** The credentials of IdPs. Only hashes of secrets are stored. */
+export interface ScimCredentials {
+  listTokens(): Promise<ListedToken[]>;
+  /** Creates a token for a connection of the settings and returns its text, which cannot be read again later. */
+  createToken(request: {
+    connection: string;
+    name: string;
+    /** The days until it expires; undefined: never. */
+    days: number | undefined;
+  }): Promise<Omit<ListedToken, 'lastUsedAt' | 'revokedAt' | 'state'> & { token: string }>;
+  /** False if there is no such token, or it was revoked before. */
+  revokeToken(id: string): Promise<boolean>;
+  listClients(): Promise<ListedClient[]>;
+  /** Registers a client for a connection. Returns its secret, unless it has keys. */
+  createClient(
+    request: Pick<ClientRegistration, 'name' | 'keys'> & { connection: string },
+  ): Promise<{ id: string; secret: string | undefined }>;
+  revokeClient(id: string): Promise<boolean>;
+}
+
+/** A connection of the settings, as the page describes it. */
+export interface ConfiguredConnection {
+  id: string;
+  /** `embedded`, or the URL of a travel API. */
+  travelApi: string;
+  policies: Policies;
+  /** True if an environment variable gives it a token, which is in no list. */
+  hasEnvironmentToken: boolean;
 }

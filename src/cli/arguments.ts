@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { isSafeUrl } from '../config/schema.ts';
+import { isSafeUrl } from '../http/proxies.ts';
 
 /** Parses a base URL and removes slashes at its end. */
 export function parseBaseUrl(text: string): string {

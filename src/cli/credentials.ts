@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { hashSecret, newSecret } from '../http/authentication.ts';
+import type { ListedToken } from '../admin/ports.ts';
+import { scimCredentials } from '../server/scim-credentials.ts';
 import { ensureConnection } from '../store/connections.ts';
-import { apiKeys, scimTokens } from '../store/credentials.ts';
+import { apiKeys } from '../store/credentials.ts';
 import { travelStore } from '../store/travel-writes.ts';
 import { createApiKey as create, listApiKeys as list } from '../travel/api-keys.ts';
 import { ApiError } from '../travel/errors.ts';
@@ -76,8 +77,6 @@ function addApiKeyCommands(program: Command, shell: Shell, action: Action): void
     .action(action((id: string, flags: JsonFlag) => revokeApiKey(shell, id, flags)));
 }
 
-const DAY_MS = 24 * 60 * 60_000;
-
 /** The flags of `tokens create`. */
 export interface TokenRequest {
   connection: string;
@@ -92,11 +91,9 @@ export function createToken(shell: Shell, { connection, name, days, json }: Toke
     const named = findConnection(shell, settings, connection);
     if (!named) return 1;
     await ensureConnection(database, { id: named.id, account: named.account });
-    const token = newSecret('scim');
-    const createdAt = Date.now();
-    const expiresAt = days === undefined ? undefined : createdAt + days * DAY_MS;
-    const made = { id: randomUUID(), hash: hashSecret(token), name, connection, createdAt, expiresAt };
-    await scimTokens(database).create(made);
+    const { token, ...made } = await scimCredentials(database, Date.now).createToken({
+      ...{ connection: named.id, name, days },
+    });
     if (json) printJson(shell, { ...credentialJson(made), token });
     else shell.print(token);
     shell.printError('Keep it: it is shown only now.');
@@ -129,14 +126,14 @@ interface StoredCredential {
 /** Lists the stored tokens by id and name; their text is not stored. */
 export function listTokens(shell: Shell, { json }: JsonFlag = {}): Promise<0> {
   return withDatabase(shell, async (database) => {
-    const tokens = await scimTokens(database).list();
+    const tokens = await scimCredentials(database, Date.now).listTokens();
     if (json) {
       printJson(shell, ...tokens.map(credentialJson));
       return 0;
     }
-    const rows = tokens.map(({ id, name, connection, createdAt, expiresAt, lastUsedAt, revokedAt }) => {
-      const ends = revokedAt === undefined ? expiryText(expiresAt) : `revoked ${formatMinute(revokedAt)}`;
-      return [id, name, connection, formatMinute(createdAt), lastUseText(lastUsedAt), ends];
+    const rows = tokens.map((token) => {
+      const { id, name, connection, createdAt, lastUsedAt } = token;
+      return [id, name, connection, formatMinute(createdAt), lastUseText(lastUsedAt), endText(token)];
     });
     printTable(shell, ['id', 'name', 'connection', 'made', 'last used', 'ends'], rows);
     return 0;
@@ -148,15 +145,16 @@ export function lastUseText(lastUsedAt: number | undefined): string {
   return lastUsedAt === undefined ? 'never' : formatMinute(lastUsedAt);
 }
 
-function expiryText(expiresAt: number | undefined): string {
+function endText({ expiresAt, revokedAt, state }: ListedToken): string {
+  if (revokedAt !== undefined) return `revoked ${formatMinute(revokedAt)}`;
   if (expiresAt === undefined) return 'never';
-  return `${expiresAt <= Date.now() ? 'expired ' : ''}${formatMinute(expiresAt)}`;
+  return `${state === 'expired' ? 'expired ' : ''}${formatMinute(expiresAt)}`;
 }
 
 /** Revokes a token; a running server refuses it from the next request on. */
 export function revokeToken(shell: Shell, id: string, flags: JsonFlag = {}): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
-    const isRevoked = await scimTokens(database).revoke(id, Date.now());
+    const isRevoked = await scimCredentials(database, Date.now).revokeToken(id);
     return printRevocation(shell, { ...flags, id, isRevoked, noun: 'token', list: 'tokens list' });
   });
 }

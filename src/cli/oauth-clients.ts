@@ -1,21 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
+import type { ListedClient } from '../admin/ports.ts';
 import { readJsonFile } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';
-import {
-  type ClientRegistration,
-  type Grant,
-  type OAuthClient,
-  parseJwks,
-  registerClient,
-} from '../oauth/clients.ts';
+import { type ClientRegistration, type Grant, parseJwks, registerClient } from '../oauth/clients.ts';
+import { scimCredentials } from '../server/scim-credentials.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { oauthClients } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import { travelStore } from '../store/travel-writes.ts';
 import { requireAdminByEmail } from '../travel/authentication.ts';
 import { ApiError } from '../travel/errors.ts';
-import { stringMember } from '../travel/json.ts';
 import { parseKeysUrl } from './arguments.ts';
 import { findConnection, withDatabase } from './connections.ts';
 import { credentialJson, type JsonFlag, lastUseText, printRevocation } from './credentials.ts';
@@ -114,27 +109,21 @@ export function createClient(shell: Shell, { name, opens, keys, json }: ClientRe
 /** Lists the OAuth clients; their secrets are not stored. */
 export function listClients(shell: Shell, { json }: JsonFlag = {}): Promise<0> {
   return withDatabase(shell, async (database) => {
-    const clients = await oauthClients(database).list();
-    const emails = await adminEmails(database, clients);
-    const adminOf = (userId: string) => emails.get(userId) ?? userId;
+    const clients = await scimCredentials(database, Date.now).listClients();
     if (json) {
-      const opensOf = ({ grant }: OAuthClient) =>
-        grant.kind === 'scim'
-          ? { connection: grant.connection }
-          : { travelAdmin: adminOf(grant.userId), travelUserId: grant.userId };
-      const toJson = (client: OAuthClient) => ({
-        ...{ ...credentialJson(client), ...opensOf(client) },
+      const toJson = (client: ListedClient) => ({
+        ...{ ...credentialJson(client), ...client.opens },
         authentication: client.proof === 'secret' ? 'secret' : 'keys',
       });
       printJson(shell, ...clients.map(toJson));
       return 0;
     }
-    const rows = clients.map(({ id, name, grant, proof, createdAt, lastUsedAt, revokedAt }) => {
-      const opens =
-        grant.kind === 'scim' ? `SCIM of ${grant.connection}` : `travel API as ${adminOf(grant.userId)}`;
+    const rows = clients.map(({ id, name, opens, proof, createdAt, lastUsedAt, revokedAt }) => {
+      const target =
+        'connection' in opens ? `SCIM of ${opens.connection}` : `travel API as ${opens.travelAdmin}`;
       const ends = revokedAt === undefined ? 'never' : `revoked ${formatMinute(revokedAt)}`;
       const by = proof === 'secret' ? 'secret' : 'keys';
-      return [id, name, opens, by, formatMinute(createdAt), lastUseText(lastUsedAt), ends];
+      return [id, name, target, by, formatMinute(createdAt), lastUseText(lastUsedAt), ends];
     });
     printTable(shell, ['id', 'name', 'opens', 'by', 'made', 'last used', 'ends'], rows);
     return 0;
@@ -144,7 +133,7 @@ export function listClients(shell: Shell, { json }: JsonFlag = {}): Promise<0> {
 /** Revokes an OAuth client and all its access tokens; a running server refuses them from the next request on. */
 export function revokeClient(shell: Shell, id: string, flags: JsonFlag = {}): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
-    const isRevoked = await oauthClients(database).revoke(id, Date.now());
+    const isRevoked = await scimCredentials(database, Date.now).revokeClient(id);
     return printRevocation(shell, { ...flags, id, isRevoked, noun: 'client', list: 'oauth-clients list' });
   });
 }
@@ -192,10 +181,4 @@ function assertionAdvice({ publicUrl }: Settings, endpoint: string): string {
   if (publicUrl === undefined)
     return 'Set PUBLIC_URL for the server: assertions must name <PUBLIC_URL>/oauth/token as their audience.';
   return `Its assertions must have the client_id as iss and sub, and ${endpoint} as aud.`;
-}
-
-async function adminEmails(database: Database, clients: OAuthClient[]): Promise<Map<string, string>> {
-  const ids = clients.flatMap(({ grant }) => (grant.kind === 'travel' ? [grant.userId] : []));
-  const users = await travelStore(database).read([...new Set(ids)].map((id) => ({ type: 'user', id })));
-  return new Map(users.map(({ id, doc }) => [id, stringMember(doc, 'email') ?? '']));
 }

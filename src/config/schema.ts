@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isLoopback } from '../http/proxies.ts';
+import { isSafeUrl } from '../http/proxies.ts';
 import { faultText } from '../translator/mapping-faults.ts';
 import { mappingSchema } from '../translator/mapping-file.ts';
 
@@ -302,18 +302,6 @@ export const settingsSchema = z.strictObject({
   alerts: alerts.prefault({}).describe('Alerts about changes that wait for an admin.'),
   travelService: travelServiceSchema.prefault({}).describe('The embedded travel service.'),
 });
-
-/**
- * Returns true if a URL is https, or http to this machine. With any other URL, others on the network can read and
- * change the answers.
- */
-export function isSafeUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname } = new URL(text);
-  if (protocol === 'https:') return true;
-  const isHere = hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, ''));
-  return protocol === 'http:' && isHere;
-}
 
 /** Returns the JSON Schemas for editors, by file. They are derived from the schemas that check the settings. */
 export function jsonSchemas(): Record<string, string> {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
+import { isSafeUrl } from '../http/proxies.ts';
 import type { Policies } from '../provisioning/policies.ts';
 import { toMappingFaults } from '../translator/mapping-faults.ts';
 import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
@@ -14,7 +15,7 @@ import {
   SettingsFault,
   secretWeakness,
 } from './faults.ts';
-import { type connectionSchema, isSafeUrl, settingsSchema } from './schema.ts';
+import { type connectionSchema, settingsSchema } from './schema.ts';
 import { type TransportSettings, transportSettings } from './transport.ts';
 
 type ConnectionEntry = z.infer<typeof connectionSchema>;

@@ -34,6 +34,18 @@ export function addressPredicate(entries: string[]): AddressPredicate {
 export const isLoopback = addressPredicate(['loopback']);
 
 /**
+ * Returns true if a URL is https, or http to this machine. With any other URL, others on the network can read and
+ * change the answers.
+ */
+export function isSafeUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  if (protocol === 'https:') return true;
+  const isHere = hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, ''));
+  return protocol === 'http:' && isHere;
+}
+
+/**
  * Returns the address of the client: the socket's, or behind trusted proxies the last untrusted address in
  * `X-Forwarded-For`. The header is ignored if the peer is not trusted, since any client can set it. IPv4-mapped IPv6
  * addresses become IPv4 addresses.

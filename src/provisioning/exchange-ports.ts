@@ -19,7 +19,10 @@ export interface Exchange {
   path: string;
   /** 499: the client closed the connection. Undefined for a travel call without a response. */
   status: number | undefined;
-  /** The `scimType` or the error code of the response, or why there is no response, e.g. `ECONNREFUSED`. */
+  /**
+   * The `scimType` or the error code of the response, why a credential was refused, e.g. `expired credential`, or why there is no
+   * response, e.g. `ECONNREFUSED`.
+   */
   error: string | undefined;
   /** Only headers that influence the exchange, with names in lower case. Never credentials. */
   requestHeaders: Record<string, string>;

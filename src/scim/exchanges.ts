@@ -35,7 +35,7 @@ export function recordExchange(
       method,
       path: originalUrl,
       status,
-      error: undefined,
+      error: scope.notes.reason,
       requestHeaders: pickRequestHeaders(request),
       responseHeaders: pickResponseHeaders(response),
       requestBody: bodies?.requestBody,

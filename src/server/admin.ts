@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Router } from 'express';
+import { type Request, Router } from 'express';
 import type { Logger } from 'pino';
 import { adminApi } from '../admin/app.ts';
 import { createAccount } from '../admin/handlers/accounts.ts';
+import type { ConnectDeps } from '../admin/handlers/connect.ts';
 import { adminPage } from '../admin/page.ts';
 import { hashPassword, verifyPassword } from '../admin/passwords.ts';
 import type { SessionDeps } from '../admin/sessions.ts';
@@ -18,6 +19,7 @@ import type { Database } from '../store/database.ts';
 import { trafficParts } from './admin-traffic.ts';
 import { openExchangeLog } from './exchange-log.ts';
 import type { OpenConnection } from './open-connection.ts';
+import { scimCredentials } from './scim-credentials.ts';
 
 interface AdminParts {
   settings: Settings;
@@ -28,6 +30,8 @@ interface AdminParts {
   log: Logger;
   runtime: Pick<Runtime, 'newId' | 'wallClock' | 'now'>;
   isSecure: SessionDeps['isSecure'];
+  /** Scheme and host of the URLs that clients use, without a slash at the end. */
+  publicUrl(request: Request): string;
   /** The folder with the built page; undefined: only the API is served. */
   page: string | undefined;
 }
@@ -59,6 +63,7 @@ export function adminRoutes(parts: AdminParts): Router {
         wake: provisioning.wake,
         now: () => runtime.wallClock(),
       },
+      connect: connectDeps(parts),
       accounts: adminAccounts(database),
       sessions: adminSessions(database),
       tokens: adminTokens(database),
@@ -72,6 +77,20 @@ export function adminRoutes(parts: AdminParts): Router {
   );
   if (page !== undefined && existsSync(join(page, 'index.html'))) router.use(adminPage({ folder: page }));
   return router;
+}
+
+function connectDeps({ database, settings, runtime, publicUrl }: AdminParts): ConnectDeps {
+  return {
+    connections: settings.connections.map(({ id, travelApi, policies, scimToken }) => ({
+      ...{ id, policies },
+      travelApi: travelApi.url,
+      hasEnvironmentToken: scimToken !== undefined,
+    })),
+    credentials: scimCredentials(database, () => runtime.wallClock()),
+    exchanges: settings.exchangeLog.keepDays > 0 ? openExchangeLog(database, settings) : undefined,
+    publicUrl,
+    now: () => runtime.wallClock(),
+  };
 }
 
 /** The name of the account that the first start creates, and whose password ADMIN_PASSWORD sets. */

@@ -212,7 +212,7 @@ function createApp(
     app.use('/scim/v2', scimApp({ users, groups, ...access, now, recorder }));
     if (embedded) app.use('/api', embedded.app);
     const isSecure = (request: Request) => transportOf(request) === 'https';
-    app.use('/admin', adminRoutes({ ...deps, provisioning, connections, isSecure, page }));
+    app.use('/admin', adminRoutes({ ...deps, provisioning, connections, isSecure, publicUrl, page }));
     app.get('/', (_request, response) => response.redirect('/admin'));
     app.use('/oauth/token', oauthRoutes({ ...deps, limit: refusals.limit }, chosenUrl ?? url));
     app.use(healthRoutes({ isReady, writes }), metricsRoutes(http.metrics, { now, wait }));

@@ -337,6 +337,15 @@ export function usedAssertions({ transaction }: Database): UsedAssertions {
   };
 }
 
+/** Returns whether a credential with these times opens something at a moment. */
+export function credentialState(
+  times: { revokedAt: number | null | undefined; expiresAt: number | null | undefined },
+  now: number,
+): CredentialState['state'] {
+  if (typeof times.revokedAt === 'number') return 'revoked';
+  return (times.expiresAt ?? Number.POSITIVE_INFINITY) <= now ? 'expired' : 'active';
+}
+
 /** A credential that was found by its hash; it may be expired or revoked. */
 export interface CredentialState {
   /** Kind and id as in the log: `token:<id>`, `apiKey:<id>`, `oauth:<client>`. */
@@ -353,10 +362,8 @@ export function credentialStateLookup({
   db,
 }: Database): (hash: string, now: number) => Promise<CredentialState | undefined> {
   return async (hash, now) => {
-    const times = (row: { revoked_at: number | null; expires_at?: number | null }) => {
-      if (row.revoked_at !== null) return 'revoked';
-      return (row.expires_at ?? Number.POSITIVE_INFINITY) <= now ? 'expired' : 'active';
-    };
+    const times = (row: { revoked_at: number | null; expires_at?: number | null }) =>
+      credentialState({ revokedAt: row.revoked_at, expiresAt: row.expires_at }, now);
     const token = await db
       .selectFrom('token')
       .select(['id', 'revoked_at', 'expires_at'])

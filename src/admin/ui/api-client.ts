@@ -486,121 +486,6 @@ export interface HeldPerson {
   effect: "archived" | "deleted" | "changed";
 }
 
-/** Who is signed in */
-export interface Session {
-  /**
-   * @minLength 1
-   * @maxLength 200
-   */
-  name: string;
-  /** A viewer sees everything and changes nothing */
-  role: "viewer" | "admin";
-  kind: "account" | "token";
-  /** Send it as X-CSRF-Token with each request that changes something */
-  csrfToken?: string;
-  /**
-   * When the session ends in any case
-   * @format date-time
-   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
-   */
-  expiresAt?: string;
-}
-
-/** A person who may sign in to the admin page */
-export interface AdminAccount {
-  /**
-   * @minLength 1
-   * @maxLength 200
-   */
-  id: string;
-  /**
-   * @minLength 1
-   * @maxLength 200
-   */
-  name: string;
-  /** A viewer sees everything and changes nothing */
-  role: "viewer" | "admin";
-  hasPassword: boolean;
-  /**
-   * UTC, with milliseconds
-   * @format date-time
-   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
-   */
-  createdAt: string;
-  /**
-   * UTC, with milliseconds
-   * @format date-time
-   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
-   */
-  lastSignInAt?: string;
-  /**
-   * UTC, with milliseconds
-   * @format date-time
-   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
-   */
-  revokedAt?: string;
-}
-
-/** A token with which a script calls this API */
-export interface AdminToken {
-  /**
-   * @minLength 1
-   * @maxLength 200
-   */
-  id: string;
-  /**
-   * @minLength 1
-   * @maxLength 200
-   */
-  name: string;
-  /** A viewer sees everything and changes nothing */
-  role: "viewer" | "admin";
-  /**
-   * UTC, with milliseconds
-   * @format date-time
-   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
-   */
-  createdAt: string;
-  /**
-   * UTC, with milliseconds
-   * @format date-time
-   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
-   */
-  expiresAt?: string;
-  /**
-   * UTC, with milliseconds
-   * @format date-time
-   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
-   */
-  revokedAt?: string;
-}
-
-export interface AuditEntry {
-  /**
-   * @min -9007199254740991
-   * @max 9007199254740991
-   */
-  position: number;
-  /**
-   * UTC, with milliseconds
-   * @format date-time
-   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
-   */
-  at: string;
-  actor: string;
-  actorKind: "account" | "token" | "command" | "nobody";
-  address: string;
-  /** The name of the operation */
-  action: string;
-  details: Partial<Record<string, any>>;
-  /**
-   * The status of the response; absent if there was none
-   * @min -9007199254740991
-   * @max 9007199254740991
-   */
-  status?: number;
-}
-
 /** A connection whose exchanges are logged */
 export interface LoggedConnection {
   id: string;
@@ -714,6 +599,231 @@ export interface ExchangeDetail {
   };
   /** The other exchanges of the same SCIM request, the oldest first */
   related: Exchange[];
+}
+
+/** An identity provider that provisions a travel account */
+export interface Connection {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  /** The SCIM base URL as clients use it */
+  scimUrl: string;
+  /** `embedded`, or the URL of a travel API */
+  travelApi: string;
+  /** What happens to its travelers, in words */
+  policies: string[];
+  /** True if an environment variable gives it a token, which is in no list */
+  hasEnvironmentToken: boolean;
+}
+
+/** A bearer token of an identity provider */
+export interface ScimToken {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  name: string;
+  connection: string;
+  state: "active" | "expired" | "revoked";
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  expiresAt?: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  lastUsedAt?: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  revokedAt?: string;
+}
+
+/** A client that gets tokens at /oauth/token */
+export interface OAuthClient {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  name: string;
+  connection?: string;
+  /** Instead of a connection: the admin on whose behalf it calls the travel service */
+  travelAdmin?: string;
+  authentication: "secret" | "keys";
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  /**
+   * When it last got a token
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  lastUsedAt?: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  revokedAt?: string;
+}
+
+/** A request of an identity provider, answered or refused */
+export interface Attempt {
+  /** Its position in the log of exchanges */
+  id: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  at: string;
+  ms: number;
+  method: string;
+  path: string;
+  /**
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  status?: number;
+  /** Absent if the request had no valid token */
+  connection?: string;
+  /** A `scimType`, or why the token was refused, e.g. `expired credential` */
+  error?: string;
+  userAgent?: string;
+}
+
+/** Who is signed in */
+export interface Session {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  name: string;
+  /** A viewer sees everything and changes nothing */
+  role: "viewer" | "admin";
+  kind: "account" | "token";
+  /** Send it as X-CSRF-Token with each request that changes something */
+  csrfToken?: string;
+  /**
+   * When the session ends in any case
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  expiresAt?: string;
+}
+
+/** A person who may sign in to the admin page */
+export interface AdminAccount {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  name: string;
+  /** A viewer sees everything and changes nothing */
+  role: "viewer" | "admin";
+  hasPassword: boolean;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  lastSignInAt?: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  revokedAt?: string;
+}
+
+/** A token with which a script calls this API */
+export interface AdminToken {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  name: string;
+  /** A viewer sees everything and changes nothing */
+  role: "viewer" | "admin";
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  expiresAt?: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  revokedAt?: string;
+}
+
+export interface AuditEntry {
+  /**
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  position: number;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  at: string;
+  actor: string;
+  actorKind: "account" | "token" | "command" | "nobody";
+  address: string;
+  /** The name of the operation */
+  action: string;
+  details: Partial<Record<string, any>>;
+  /**
+   * The status of the response; absent if there was none
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  status?: number;
 }
 
 export type QueryParamsType = Record<string | number, any>;
@@ -1697,6 +1807,476 @@ export class Api<
         ...params,
       }),
   };
+  traffic = {
+    /**
+     * No description
+     *
+     * @tags Traffic
+     * @name DescribeExchangeLog
+     * @summary Tell how long exchanges are kept, and of which connections
+     * @request GET:/admin/api/traffic
+     * @secure
+     */
+    describeExchangeLog: (params: RequestParams = {}) =>
+      this.request<
+        {
+          /**
+           * 0: the settings disable the log
+           * @min -9007199254740991
+           * @max 9007199254740991
+           */
+          keepDays: number;
+          connections: LoggedConnection[];
+        },
+        Error
+      >({
+        path: `/admin/api/traffic`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Traffic
+     * @name ListExchanges
+     * @summary List exchanges of both directions, newest first
+     * @request GET:/admin/api/exchanges
+     * @secure
+     */
+    listExchanges: (
+      query?: {
+        /** @maxLength 200 */
+        connection?: string;
+        /**
+         * A SCIM id. Reads that succeeded are found by it only if method is given too
+         * @maxLength 200
+         */
+        person?: string;
+        /** scim: a request of an IdP to the bridge; travel: a call of the bridge to the travel API */
+        direction?: "scim" | "travel";
+        /** @maxLength 20 */
+        method?: string;
+        /** failed: 400 or higher, and calls without a response */
+        status?: "2xx" | "3xx" | "4xx" | "5xx" | "failed";
+        /**
+         * The beginning of the path, without case
+         * @maxLength 500
+         */
+        path?: string;
+        /**
+         * UTC, with milliseconds
+         * @format date-time
+         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+         */
+        since?: string;
+        /**
+         * UTC, with milliseconds
+         * @format date-time
+         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+         */
+        until?: string;
+        /**
+         * A whole number; an exchange that is logged later has a higher one
+         * @pattern ^\d{1,15}$
+         */
+        before?: string;
+        /**
+         * The head of an earlier page: only what came after it
+         * @pattern ^\d{1,15}$
+         */
+        after?: string;
+        /**
+         * @min 1
+         * @max 200
+         * @default 50
+         */
+        limit?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          exchanges: Exchange[];
+          /**
+           * The parameter before of the next page. A page can be empty although there is a next one
+           * @pattern ^\d{1,15}$
+           */
+          next?: string;
+          /**
+           * The end of the log as it was read
+           * @pattern ^\d{1,15}$
+           */
+          head: string;
+        },
+        Error
+      >({
+        path: `/admin/api/exchanges`,
+        method: "GET",
+        query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Traffic
+     * @name GetExchange
+     * @summary Read an exchange with its headers and bodies, and the other exchanges of the same request
+     * @request GET:/admin/api/exchanges/{position}
+     * @secure
+     */
+    getExchange: (position: string, params: RequestParams = {}) =>
+      this.request<ExchangeDetail, Error>({
+        path: `/admin/api/exchanges/${position}`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Traffic
+     * @name SaveScenario
+     * @summary Convert SCIM requests of the log to scenario files for replay, with invented people
+     * @request POST:/admin/api/scenarios
+     * @secure
+     */
+    saveScenario: (
+      data: {
+        /**
+         * @minLength 1
+         * @maxLength 200
+         */
+        connection: string;
+        /**
+         * Only the writes and failed requests of this SCIM id
+         * @minLength 1
+         * @maxLength 200
+         */
+        person?: string;
+        /**
+         * UTC, with milliseconds
+         * @format date-time
+         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+         */
+        since: string;
+        /**
+         * UTC, with milliseconds
+         * @format date-time
+         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+         */
+        until?: string;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          /** Each is the content of a file, named by its member name */
+          scenarios: Partial<Record<string, any>>[];
+          leftOut: {
+            reason: string;
+            /**
+             * @min -9007199254740991
+             * @max 9007199254740991
+             */
+            count: number;
+          }[];
+        },
+        Error
+      >({
+        path: `/admin/api/scenarios`,
+        method: "POST",
+        body: data,
+        secure: true,
+        type: "application/json",
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Traffic
+     * @name KeepReadBodies
+     * @summary Keep the bodies of reads of a connection too, until a time within the next day
+     * @request PUT:/admin/api/connections/{connection}/read-bodies
+     * @secure
+     */
+    keepReadBodies: (
+      connection: string,
+      data: {
+        /**
+         * UTC, with milliseconds
+         * @format date-time
+         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+         */
+        until: string;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<void, Error>({
+        path: `/admin/api/connections/${connection}/read-bodies`,
+        method: "PUT",
+        body: data,
+        secure: true,
+        type: "application/json",
+        ...params,
+      }),
+  };
+  connect = {
+    /**
+     * No description
+     *
+     * @tags Connect
+     * @name ListConnections
+     * @summary List the connections with the URLs that an identity provider needs
+     * @request GET:/admin/api/connections
+     * @secure
+     */
+    listConnections: (params: RequestParams = {}) =>
+      this.request<
+        {
+          connections: Connection[];
+          /** Where OAuth clients get tokens */
+          tokenEndpoint: string;
+        },
+        Error
+      >({
+        path: `/admin/api/connections`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Connect
+     * @name ListTokens
+     * @summary List the bearer tokens of identity providers
+     * @request GET:/admin/api/tokens
+     * @secure
+     */
+    listTokens: (params: RequestParams = {}) =>
+      this.request<
+        {
+          tokens: ScimToken[];
+        },
+        Error
+      >({
+        path: `/admin/api/tokens`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Connect
+     * @name CreateToken
+     * @summary Create a bearer token that is shown once
+     * @request POST:/admin/api/tokens
+     * @secure
+     */
+    createToken: (
+      data: {
+        /**
+         * @minLength 1
+         * @maxLength 200
+         */
+        connection: string;
+        /**
+         * @minLength 1
+         * @maxLength 200
+         */
+        name: string;
+        /**
+         * @min 1
+         * @max 3650
+         */
+        days?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          /**
+           * @minLength 1
+           * @maxLength 200
+           */
+          id: string;
+          token: string;
+        },
+        Error
+      >({
+        path: `/admin/api/tokens`,
+        method: "POST",
+        body: data,
+        secure: true,
+        type: "application/json",
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Connect
+     * @name RevokeToken
+     * @summary Revoke a bearer token at once
+     * @request DELETE:/admin/api/tokens/{id}
+     * @secure
+     */
+    revokeToken: (id: string, params: RequestParams = {}) =>
+      this.request<void, Error>({
+        path: `/admin/api/tokens/${id}`,
+        method: "DELETE",
+        secure: true,
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Connect
+     * @name ListOAuthClients
+     * @summary List the OAuth clients
+     * @request GET:/admin/api/oauth-clients
+     * @secure
+     */
+    listOAuthClients: (params: RequestParams = {}) =>
+      this.request<
+        {
+          clients: OAuthClient[];
+        },
+        Error
+      >({
+        path: `/admin/api/oauth-clients`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Connect
+     * @name CreateOAuthClient
+     * @summary Register an OAuth client of a connection; its secret is shown once
+     * @request POST:/admin/api/oauth-clients
+     * @secure
+     */
+    createOAuthClient: (
+      data: {
+        /**
+         * @minLength 1
+         * @maxLength 200
+         */
+        connection: string;
+        /**
+         * @minLength 1
+         * @maxLength 200
+         */
+        name: string;
+        /** Instead of a secret: its public keys, a JSON Web Key Set */
+        jwks?: Partial<Record<string, any>>;
+        /**
+         * Instead of a secret: the URL of its public keys
+         * @maxLength 2000
+         */
+        jwksUri?: string;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          /**
+           * @minLength 1
+           * @maxLength 200
+           */
+          clientId: string;
+          clientSecret?: string;
+        },
+        Error
+      >({
+        path: `/admin/api/oauth-clients`,
+        method: "POST",
+        body: data,
+        secure: true,
+        type: "application/json",
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Connect
+     * @name RevokeOAuthClient
+     * @summary Revoke an OAuth client and all its tokens at once
+     * @request DELETE:/admin/api/oauth-clients/{id}
+     * @secure
+     */
+    revokeOAuthClient: (id: string, params: RequestParams = {}) =>
+      this.request<void, Error>({
+        path: `/admin/api/oauth-clients/${id}`,
+        method: "DELETE",
+        secure: true,
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Connect
+     * @name ListRecentAttempts
+     * @summary List the newest requests of the last minutes, also those without a valid token
+     * @request GET:/admin/api/recent-attempts
+     * @secure
+     */
+    listRecentAttempts: (
+      query?: {
+        /**
+         * Without it: requests of all connections
+         * @minLength 1
+         * @maxLength 200
+         */
+        connection?: string;
+        /**
+         * At most 15 minutes ago, which is the default
+         * @format date-time
+         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+         */
+        since?: string;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          attempts: Attempt[];
+          isLogged: boolean;
+        },
+        Error
+      >({
+        path: `/admin/api/recent-attempts`,
+        method: "GET",
+        query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+  };
   session = {
     /**
      * No description
@@ -2079,229 +2659,6 @@ export class Api<
         query: query,
         secure: true,
         format: "json",
-        ...params,
-      }),
-  };
-  traffic = {
-    /**
-     * No description
-     *
-     * @tags Traffic
-     * @name DescribeExchangeLog
-     * @summary Tell how long exchanges are kept, and of which connections
-     * @request GET:/admin/api/traffic
-     * @secure
-     */
-    describeExchangeLog: (params: RequestParams = {}) =>
-      this.request<
-        {
-          /**
-           * 0: the settings disable the log
-           * @min -9007199254740991
-           * @max 9007199254740991
-           */
-          keepDays: number;
-          connections: LoggedConnection[];
-        },
-        Error
-      >({
-        path: `/admin/api/traffic`,
-        method: "GET",
-        secure: true,
-        format: "json",
-        ...params,
-      }),
-
-    /**
-     * No description
-     *
-     * @tags Traffic
-     * @name ListExchanges
-     * @summary List exchanges of both directions, newest first
-     * @request GET:/admin/api/exchanges
-     * @secure
-     */
-    listExchanges: (
-      query?: {
-        /** @maxLength 200 */
-        connection?: string;
-        /**
-         * A SCIM id. Reads that succeeded are found by it only if method is given too
-         * @maxLength 200
-         */
-        person?: string;
-        /** scim: a request of an IdP to the bridge; travel: a call of the bridge to the travel API */
-        direction?: "scim" | "travel";
-        /** @maxLength 20 */
-        method?: string;
-        /** failed: 400 or higher, and calls without a response */
-        status?: "2xx" | "3xx" | "4xx" | "5xx" | "failed";
-        /**
-         * The beginning of the path, without case
-         * @maxLength 500
-         */
-        path?: string;
-        /**
-         * UTC, with milliseconds
-         * @format date-time
-         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
-         */
-        since?: string;
-        /**
-         * UTC, with milliseconds
-         * @format date-time
-         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
-         */
-        until?: string;
-        /**
-         * A whole number; an exchange that is logged later has a higher one
-         * @pattern ^\d{1,15}$
-         */
-        before?: string;
-        /**
-         * The head of an earlier page: only what came after it
-         * @pattern ^\d{1,15}$
-         */
-        after?: string;
-        /**
-         * @min 1
-         * @max 200
-         * @default 50
-         */
-        limit?: number;
-      },
-      params: RequestParams = {},
-    ) =>
-      this.request<
-        {
-          exchanges: Exchange[];
-          /**
-           * The parameter before of the next page. A page can be empty although there is a next one
-           * @pattern ^\d{1,15}$
-           */
-          next?: string;
-          /**
-           * The end of the log as it was read
-           * @pattern ^\d{1,15}$
-           */
-          head: string;
-        },
-        Error
-      >({
-        path: `/admin/api/exchanges`,
-        method: "GET",
-        query: query,
-        secure: true,
-        format: "json",
-        ...params,
-      }),
-
-    /**
-     * No description
-     *
-     * @tags Traffic
-     * @name GetExchange
-     * @summary Read an exchange with its headers and bodies, and the other exchanges of the same request
-     * @request GET:/admin/api/exchanges/{position}
-     * @secure
-     */
-    getExchange: (position: string, params: RequestParams = {}) =>
-      this.request<ExchangeDetail, Error>({
-        path: `/admin/api/exchanges/${position}`,
-        method: "GET",
-        secure: true,
-        format: "json",
-        ...params,
-      }),
-
-    /**
-     * No description
-     *
-     * @tags Traffic
-     * @name SaveScenario
-     * @summary Convert SCIM requests of the log to scenario files for replay, with invented people
-     * @request POST:/admin/api/scenarios
-     * @secure
-     */
-    saveScenario: (
-      data: {
-        /**
-         * @minLength 1
-         * @maxLength 200
-         */
-        connection: string;
-        /**
-         * Only the writes and failed requests of this SCIM id
-         * @minLength 1
-         * @maxLength 200
-         */
-        person?: string;
-        /**
-         * UTC, with milliseconds
-         * @format date-time
-         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
-         */
-        since: string;
-        /**
-         * UTC, with milliseconds
-         * @format date-time
-         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
-         */
-        until?: string;
-      },
-      params: RequestParams = {},
-    ) =>
-      this.request<
-        {
-          /** Each is the content of a file, named by its member name */
-          scenarios: Partial<Record<string, any>>[];
-          leftOut: {
-            reason: string;
-            /**
-             * @min -9007199254740991
-             * @max 9007199254740991
-             */
-            count: number;
-          }[];
-        },
-        Error
-      >({
-        path: `/admin/api/scenarios`,
-        method: "POST",
-        body: data,
-        secure: true,
-        type: "application/json",
-        format: "json",
-        ...params,
-      }),
-
-    /**
-     * No description
-     *
-     * @tags Traffic
-     * @name KeepReadBodies
-     * @summary Keep the bodies of reads of a connection too, until a time within the next day
-     * @request PUT:/admin/api/connections/{connection}/read-bodies
-     * @secure
-     */
-    keepReadBodies: (
-      connection: string,
-      data: {
-        /**
-         * UTC, with milliseconds
-         * @format date-time
-         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
-         */
-        until: string;
-      },
-      params: RequestParams = {},
-    ) =>
-      this.request<void, Error>({
-        path: `/admin/api/connections/${connection}/read-bodies`,
-        method: "PUT",
-        body: data,
-        secure: true,
-        type: "application/json",
         ...params,
       }),
   };

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { isSafeUrl } from '../../http/proxies.ts';
+import type { Contract } from './operation.ts';
+import { id, name, time } from './schemas.ts';
+
+const connection = z
+  .object({
+    id,
+    scimUrl: z.string().meta({ description: 'The SCIM base URL as clients use it' }),
+    travelApi: z.string().meta({ description: '`embedded`, or the URL of a travel API' }),
+    policies: z.array(z.string()).meta({ description: 'What happens to its travelers, in words' }),
+    hasEnvironmentToken: z
+      .boolean()
+      .meta({ description: 'True if an environment variable gives it a token, which is in no list' }),
+  })
+  .meta({ id: 'Connection', description: 'An identity provider that provisions a travel account' });
+
+const token = z
+  .object({
+    id,
+    name: z.string(),
+    connection: z.string(),
+    state: z.enum(['active', 'expired', 'revoked']),
+    createdAt: time,
+    expiresAt: time.optional(),
+    lastUsedAt: time.optional(),
+    revokedAt: time.optional(),
+  })
+  .meta({ id: 'ScimToken', description: 'A bearer token of an identity provider' });
+
+const client = z
+  .object({
+    id,
+    name: z.string(),
+    connection: z.string().optional(),
+    travelAdmin: z.string().optional().meta({
+      description: 'Instead of a connection: the admin on whose behalf it calls the travel service',
+    }),
+    authentication: z.enum(['secret', 'keys']),
+    createdAt: time,
+    lastUsedAt: time.optional().meta({ description: 'When it last got a token' }),
+    revokedAt: time.optional(),
+  })
+  .meta({ id: 'OAuthClient', description: 'A client that gets tokens at /oauth/token' });
+
+const attempt = z
+  .object({
+    id: z.string().meta({ description: 'Its position in the log of exchanges' }),
+    at: time,
+    ms: z.number(),
+    method: z.string(),
+    path: z.string(),
+    status: z.int().optional(),
+    connection: z.string().optional().meta({ description: 'Absent if the request had no valid token' }),
+    error: z
+      .string()
+      .optional()
+      .meta({ description: 'A `scimType`, or why the token was refused, e.g. `expired credential`' }),
+    userAgent: z.string().optional(),
+  })
+  .meta({ id: 'Attempt', description: 'A request of an identity provider, answered or refused' });
+
+const credentialParams = z.object({ id });
+
+/** The connections of identity providers, and their credentials. */
+export const connectContract = {
+  listConnections: {
+    ...{ method: 'get', path: '/connections', tag: 'Connect', access: 'viewer' },
+    summary: 'List the connections with the URLs that an identity provider needs',
+    result: z.object({
+      connections: z.array(connection),
+      tokenEndpoint: z.string().meta({ description: 'Where OAuth clients get tokens' }),
+    }),
+  },
+  listTokens: {
+    ...{ method: 'get', path: '/tokens', tag: 'Connect', access: 'viewer' },
+    summary: 'List the bearer tokens of identity providers',
+    result: z.object({ tokens: z.array(token) }),
+  },
+  createToken: {
+    ...{ method: 'post', path: '/tokens', tag: 'Connect', access: 'admin' },
+    summary: 'Create a bearer token that is shown once',
+    body: z.strictObject({ connection: id, name, days: z.int().min(1).max(3650).optional() }),
+    result: z.object({ id, token: z.string() }),
+  },
+  revokeToken: {
+    ...{ method: 'delete', path: '/tokens/{id}', tag: 'Connect', access: 'admin' },
+    summary: 'Revoke a bearer token at once',
+    params: credentialParams,
+  },
+  listOAuthClients: {
+    ...{ method: 'get', path: '/oauth-clients', tag: 'Connect', access: 'viewer' },
+    summary: 'List the OAuth clients',
+    result: z.object({ clients: z.array(client) }),
+  },
+  createOAuthClient: {
+    ...{ method: 'post', path: '/oauth-clients', tag: 'Connect', access: 'admin' },
+    summary: 'Register an OAuth client of a connection; its secret is shown once',
+    body: z.strictObject({
+      connection: id,
+      name,
+      jwks: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .meta({ description: 'Instead of a secret: its public keys, a JSON Web Key Set' }),
+      jwksUri: z
+        .string()
+        .max(2000)
+        .refine(isSafeUrl, 'must be an https URL, e.g. https://idp.example.com/keys')
+        .optional()
+        .meta({ description: 'Instead of a secret: the URL of its public keys' }),
+    }),
+    result: z.object({ clientId: id, clientSecret: z.string().optional() }),
+  },
+  revokeOAuthClient: {
+    ...{ method: 'delete', path: '/oauth-clients/{id}', tag: 'Connect', access: 'admin' },
+    summary: 'Revoke an OAuth client and all its tokens at once',
+    params: credentialParams,
+  },
+  listRecentAttempts: {
+    ...{ method: 'get', path: '/recent-attempts', tag: 'Connect', access: 'viewer' },
+    summary: 'List the newest requests of the last minutes, also those without a valid token',
+    query: z.strictObject({
+      connection: id.optional().meta({ description: 'Without it: requests of all connections' }),
+      since: time.optional().meta({ description: 'At most 15 minutes ago, which is the default' }),
+    }),
+    result: z.object({ attempts: z.array(attempt), isLogged: z.boolean() }),
+  },
+} as const satisfies Contract;

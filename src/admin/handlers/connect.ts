@@ -1,0 +1,182 @@
+import type { Request } from 'express';
+import { parseJwks } from '../../oauth/clients.ts';
+import type { ExchangeLog, LoggedExchange } from '../../provisioning/exchange-ports.ts';
+import type { Policies } from '../../provisioning/policies.ts';
+import type { connectContract } from '../contract/connect.ts';
+import type { HandlerRequest, Handlers } from '../contract/operation.ts';
+import { toTime } from '../contract/schemas.ts';
+import { AdminError } from '../errors.ts';
+import type { ConfiguredConnection, ListedClient, ListedToken, ScimCredentials } from '../ports.ts';
+import type { AdminContext } from '../router.ts';
+
+/** Dependencies of the connections and their credentials. */
+export interface ConnectDeps {
+  connections: ConfiguredConnection[];
+  credentials: ScimCredentials;
+  /** The log of exchanges; undefined if the settings disable it. */
+  exchanges: Pick<ExchangeLog, 'list'> | undefined;
+  /** Scheme and host of the URLs that clients use, without a slash at the end. */
+  publicUrl(request: Request): string;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** Handles the connections, their credentials, and the newest requests of identity providers. */
+export function connectHandlers(deps: ConnectDeps): Handlers<typeof connectContract, AdminContext> {
+  const { connections, credentials } = deps;
+  return {
+    listConnections: async (_request, { response }) => {
+      const url = deps.publicUrl(response.req);
+      return {
+        connections: connections.map(({ policies, ...connection }) => ({
+          ...connection,
+          scimUrl: `${url}/scim/v2`,
+          policies: policyTexts(policies),
+        })),
+        tokenEndpoint: `${url}/oauth/token`,
+      };
+    },
+    listTokens: async () => ({ tokens: (await credentials.listTokens()).map(toToken) }),
+    createToken: async ({ body: { connection, name, days } }, { note }) => {
+      requireConnection(connection, deps);
+      const { id, token, expiresAt } = await credentials.createToken({ connection, name, days });
+      note({ id, name, connection, expiresAt: toTime(expiresAt) });
+      return { id, token };
+    },
+    revokeToken: async ({ params: { id } }, { note }) => {
+      const token = (await credentials.listTokens()).find((listed) => listed.id === id);
+      if (token) note({ name: token.name, connection: token.connection });
+      if (!(await credentials.revokeToken(id))) throw noSuch('token');
+    },
+    listOAuthClients: async () => ({ clients: (await credentials.listClients()).map(toClient) }),
+    createOAuthClient: ({ body }, { note }) => createClient(body, note, deps),
+    revokeOAuthClient: async ({ params: { id } }, { note }) => {
+      const client = (await credentials.listClients()).find((listed) => listed.id === id);
+      if (client) note({ name: client.name, ...client.opens });
+      if (!(await credentials.revokeClient(id))) throw noSuch('client');
+    },
+    listRecentAttempts: ({ query }) => listRecentAttempts(query, deps),
+  };
+}
+
+/** Describes what the policies of a connection do with its travelers. */
+export function policyTexts(policies: Policies): string[] {
+  const { safetyValve: valve } = policies;
+  return [
+    {
+      link: 'A new user with the email address of an existing traveler is linked to it.',
+      refuse: 'A new user with the email address of an existing traveler is refused.',
+    }[policies.onExistingUser],
+    {
+      archive: 'When a user is deleted, the traveler is archived.',
+      delete: 'When a user is deleted, the traveler is deleted.',
+    }[policies.deprovision],
+    {
+      revive: 'A user who returns with another externalId gets the same traveler.',
+      separate: 'A user who returns with another externalId gets a new traveler.',
+      hold: 'A user who returns with another externalId waits for an admin.',
+    }[policies.onReturn],
+    {
+      report: 'A field that was changed in the travel service stays, and is reported.',
+      correct: 'A field that was changed in the travel service is changed back.',
+    }[policies.drift],
+    policies.reclaimEmail
+      ? 'An archived traveler gives up its email address to a user who needs it.'
+      : 'An archived traveler keeps its email address.',
+    valve
+      ? `When more than ${valve.minimum} people and more than ${percentage(valve.share)} of all leave within ${valve.windowMs / 60_000} minutes, the others wait for an admin.`
+      : 'Any number of people may leave at once.',
+  ];
+}
+
+function percentage(share: number): string {
+  return `${Math.round(share * 1000) / 10} %`;
+}
+
+type Input<Name extends keyof typeof connectContract> = HandlerRequest<(typeof connectContract)[Name]>;
+
+async function createClient(
+  { connection, name, jwks, jwksUri }: Input<'createOAuthClient'>['body'],
+  note: AdminContext['note'],
+  deps: ConnectDeps,
+) {
+  requireConnection(connection, deps);
+  if (jwks && jwksUri !== undefined) throw invalid('jwksUri', 'cannot be given together with jwks');
+  const keys = jwks
+    ? ({ kind: 'jwks', jwks: requireJwks(jwks) } as const)
+    : jwksUri === undefined
+      ? undefined
+      : ({ kind: 'jwksUri', uri: jwksUri } as const);
+  const { id, secret } = await deps.credentials.createClient({ connection, name, keys });
+  note({ id, name, connection, authentication: keys ? 'keys' : 'secret' });
+  return { clientId: id, ...(secret === undefined ? {} : { clientSecret: secret }) };
+}
+
+function requireJwks(json: unknown): { keys: object[] } {
+  const parsed = parseJwks(json);
+  if ('problem' in parsed) throw invalid('jwks', parsed.problem);
+  return parsed.jwks;
+}
+
+function requireConnection(id: string, { connections }: ConnectDeps): void {
+  if (connections.some((connection) => connection.id === id)) return;
+  const known = connections.map((connection) => connection.id).join(', ');
+  throw invalid('connection', `is not in the settings, which have ${known}`);
+}
+
+function invalid(field: string, message: string): AdminError {
+  return new AdminError('invalid', undefined, { faults: [{ field, message }] });
+}
+
+function noSuch(noun: string): AdminError {
+  return new AdminError('notFound', `There is no such ${noun}, or it was revoked before.`);
+}
+
+/** The age up to which a request is recent. */
+const RECENT_MS = 15 * 60_000;
+/** The number of requests that the live check shows. */
+const MAX_ATTEMPTS = 20;
+
+/** The log has requests without a valid token under the connection ''. */
+const NO_CONNECTION = '';
+
+async function listRecentAttempts(
+  query: Input<'listRecentAttempts'>['query'],
+  { exchanges, now }: ConnectDeps,
+) {
+  if (!exchanges) return { attempts: [], isLogged: false };
+  const since = Math.max(now() - RECENT_MS, query.since === undefined ? 0 : Date.parse(query.since));
+  const wanted = query.connection === undefined ? [undefined] : [query.connection, NO_CONNECTION];
+  const pages = await Promise.all(
+    wanted.map((connection) => exchanges.list({ connection, direction: 'scim', since, limit: MAX_ATTEMPTS })),
+  );
+  const newest = pages.flatMap((page) => page.exchanges).sort((a, b) => b.at - a.at);
+  return { attempts: newest.slice(0, MAX_ATTEMPTS).map(toAttempt), isLogged: true };
+}
+
+function toAttempt({ position, at, ms, method, path, status, ...exchange }: LoggedExchange) {
+  const { connection, error, requestHeaders } = exchange;
+  const userAgent = requestHeaders['user-agent'];
+  return { id: position, at: toTime(at), ms, method, path, status, connection, error, userAgent };
+}
+
+function toToken({ createdAt, expiresAt, lastUsedAt, revokedAt, ...token }: ListedToken) {
+  return {
+    ...token,
+    createdAt: toTime(createdAt),
+    expiresAt: toTime(expiresAt),
+    lastUsedAt: toTime(lastUsedAt),
+    revokedAt: toTime(revokedAt),
+  };
+}
+
+function toClient({ id, name, opens, proof, createdAt, lastUsedAt, revokedAt }: ListedClient) {
+  return {
+    ...{ id, name },
+    ...('connection' in opens ? { connection: opens.connection } : { travelAdmin: opens.travelAdmin }),
+    authentication: proof === 'secret' ? ('secret' as const) : ('keys' as const),
+    createdAt: toTime(createdAt),
+    lastUsedAt: toTime(lastUsedAt),
+    revokedAt: toTime(revokedAt),
+  };
+}
