@@ -18,6 +18,7 @@ import type { Session } from './api-client.ts';
 import { ErrorBoundary } from './components/error-boundary.tsx';
 import { KeyHelp } from './components/key-help.tsx';
 import { LoadingView } from './components/loading.tsx';
+import { PeopleSearch } from './components/people-search.tsx';
 import { signOut } from './session.ts';
 import { views } from './views.tsx';
 
@@ -43,6 +44,7 @@ export function Frame({ session }: { session: Session }) {
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Text fw={700}>Jetbridge</Text>
+          <PeopleSearch />
           <Group gap="xs" wrap="nowrap">
             <ColorSchemeButton />
             <SessionMenu session={session} onHelp={() => setHelpOpen(true)} />
@@ -188,7 +190,9 @@ function SessionMenu({ session, onHelp }: { session: Session; onHelp: () => void
     <Menu position="bottom-end">
       <Menu.Target>
         <UnstyledButton px="xs" aria-label={`Signed in as ${session.name}`}>
-          <Text size="sm">{session.name} ▾</Text>
+          <Text size="sm" truncate maw={120}>
+            {session.name} ▾
+          </Text>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>

@@ -1,4 +1,4 @@
-import { IconHandStop, IconHistory, IconUserShield } from '@tabler/icons-react';
+import { IconHandStop, IconHistory, IconUserShield, IconUsers } from '@tabler/icons-react';
 import { type ComponentType, lazy } from 'react';
 import { useHeldCount } from './views/held/query.ts';
 
@@ -17,6 +17,13 @@ export interface View {
 
 /** The views in the order of the navigation. Each is loaded when it opens first. */
 export const views: View[] = [
+  {
+    path: '/people',
+    label: 'People',
+    key: 'p',
+    icon: IconUsers,
+    content: lazy(() => import('./views/people/people.tsx').then((file) => ({ default: file.PeopleView }))),
+  },
   {
     path: '/held',
     label: 'Held',

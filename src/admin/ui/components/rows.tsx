@@ -6,6 +6,8 @@ import type { ReactNode } from 'react';
 export interface Column<T> {
   label: string;
   cell: (row: T) => ReactNode;
+  /** The share of the table's width, e.g. `20%`. Without one in any column the contents decide. */
+  width?: string;
 }
 
 /** Rows as a table, and on a narrow screen as cards. `empty` is shown without rows: it says what would be here. */
@@ -26,11 +28,13 @@ export function Rows<T>({
   if (rows.length === 0) return <Text c="dimmed">{empty}</Text>;
   if (isNarrow) return <Cards label={label} rows={rows} columns={columns} keyOf={keyOf} />;
   return (
-    <Table aria-label={label}>
+    <Table aria-label={label} layout={columns.some(({ width }) => width) ? 'fixed' : 'auto'}>
       <Table.Thead>
         <Table.Tr>
           {columns.map((column) => (
-            <Table.Th key={column.label}>{column.label}</Table.Th>
+            <Table.Th key={column.label} w={column.width}>
+              {column.label}
+            </Table.Th>
           ))}
         </Table.Tr>
       </Table.Thead>

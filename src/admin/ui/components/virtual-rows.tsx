@@ -1,0 +1,144 @@
+import { Card, Table, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useWindowVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { Column } from './rows.tsx';
+
+interface VirtualRowsProps<T> {
+  label: string;
+  rows: T[];
+  columns: Column<T>[];
+  keyOf: (row: T) => string;
+  /** Called when the last rows come into view. */
+  onEnd: () => void;
+}
+
+const NARROW = '(max-width: 48em)';
+const ROW_HEIGHT = 36;
+const CARD_HEIGHT = 132;
+/** The rows before the end at which the next ones are read. */
+const AHEAD = 40;
+/** The height of the header of the page, under which that of the table stays. */
+const HEADER_HEIGHT = 48;
+
+/** Any number of rows as a table, and on a narrow screen as cards. Only those in view are in the document. */
+export function VirtualRows<T>(props: VirtualRowsProps<T>) {
+  const isNarrow = useMediaQuery(NARROW, window.matchMedia(NARROW).matches);
+  return isNarrow ? <VirtualCards {...props} /> : <VirtualTable {...props} />;
+}
+
+/** Returns the rows in view, the heights before and after them, and a reference to the element that contains them. */
+function useRowsInView<T>({ rows, keyOf, onEnd }: VirtualRowsProps<T>, height: number) {
+  const container = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => {
+    const box = container.current?.getBoundingClientRect();
+    if (box) setTop(box.top + window.scrollY);
+  }, []);
+  const virtualizer = useWindowVirtualizer({
+    ...{ count: rows.length, overscan: 12, scrollMargin: top },
+    estimateSize: () => height,
+    getItemKey: (index) => {
+      const row = rows[index];
+      return row === undefined ? index : keyOf(row);
+    },
+  });
+  const items = virtualizer.getVirtualItems();
+  const [first, last] = [items[0], items.at(-1)];
+  const isAtEnd = (last?.index ?? -1) >= rows.length - AHEAD;
+  useEffect(() => {
+    if (isAtEnd) onEnd();
+  });
+  return {
+    ...{ container, items, measure: virtualizer.measureElement },
+    before: first ? first.start - top : 0,
+    after: last ? virtualizer.getTotalSize() - (last.end - top) : 0,
+  };
+}
+
+function VirtualTable<T>(props: VirtualRowsProps<T>) {
+  const { label, rows, columns } = props;
+  const { container, items, before, after } = useRowsInView(props, ROW_HEIGHT);
+  return (
+    <div ref={container}>
+      <Table aria-label={label} layout="fixed" stickyHeader stickyHeaderOffset={HEADER_HEIGHT}>
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map((column) => (
+              <Table.Th key={column.label} w={column.width}>
+                {column.label}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          <Gap height={before} span={columns.length} />
+          {items.map(({ key, index }) => {
+            const row = rows[index];
+            return row === undefined ? null : <TableRow key={key} row={row} columns={columns} />;
+          })}
+          <Gap height={after} span={columns.length} />
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}
+
+/** Stands for the rows that are not in view. */
+function Gap({ height, span }: { height: number; span: number }) {
+  if (height <= 0) return null;
+  return (
+    <tr aria-hidden>
+      <td colSpan={span} style={{ height, padding: 0 }} />
+    </tr>
+  );
+}
+
+function TableRow<T>({ row, columns }: { row: T; columns: Column<T>[] }) {
+  return (
+    <Table.Tr h={ROW_HEIGHT}>
+      {columns.map((column) => (
+        <Table.Td key={column.label} py={0}>
+          <Text component="div" size="sm" truncate>
+            {column.cell(row)}
+          </Text>
+        </Table.Td>
+      ))}
+    </Table.Tr>
+  );
+}
+
+/** The first column is the heading of a card. */
+function VirtualCards<T>(props: VirtualRowsProps<T>) {
+  const { label, rows, columns } = props;
+  const { container, items, before, after, measure } = useRowsInView(props, CARD_HEIGHT);
+  const cardOf = ({ key, index }: VirtualItem) => {
+    const row = rows[index];
+    const [head, ...others] = columns;
+    if (row === undefined) return null;
+    return (
+      <li key={key} data-index={index} ref={measure} style={{ listStyle: 'none', paddingBottom: 8 }}>
+        <Card withBorder padding="sm">
+          <Text component="div" fw={600}>
+            {head?.cell(row)}
+          </Text>
+          {others.map((column) => (
+            <Text key={column.label} component="div" size="sm" truncate>
+              <Text span c="dimmed" size="sm">
+                {column.label}:{' '}
+              </Text>
+              {column.cell(row)}
+            </Text>
+          ))}
+        </Card>
+      </li>
+    );
+  };
+  return (
+    <div ref={container}>
+      <ul aria-label={label} style={{ margin: 0, padding: 0, paddingTop: before, paddingBottom: after }}>
+        {items.map(cardOf)}
+      </ul>
+    </div>
+  );
+}

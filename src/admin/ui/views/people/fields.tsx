@@ -1,0 +1,104 @@
+import { Alert, Text } from '@mantine/core';
+import type { PersonExplanation, PersonField } from '../../api-client.ts';
+import { StateBadge } from '../../components/mark.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { decidingRules, fieldName, idsIn, ruleDetails, ruleText, standingMarks, valueText } from './texts.ts';
+
+/** Each field side by side: what the IdP said, which rule decided, what was sent, what the travel service holds. */
+export function FieldTable({ person }: { person: PersonExplanation }) {
+  const { fields, names, version, reconciledVersion, verdict } = person;
+  const isOlder = verdict.status === 'waiting' && reconciledVersion !== version;
+  const value = (one: unknown) => <Value value={one} names={names} />;
+  return (
+    <>
+      {isOlder && (
+        <Alert color="blue" p="xs" mb="xs" icon="↻">
+          As of the last attempt: the last change of the identity provider is not in these values yet.
+        </Alert>
+      )}
+      <Rows
+        label="Fields"
+        rows={fields}
+        keyOf={({ field }) => field}
+        columns={[
+          { label: 'Field', width: '15%', cell: ({ field }) => <b>{fieldName(field, names)}</b> },
+          { label: 'What the IdP said', width: '21%', cell: ({ source }) => value(source) },
+          { label: 'Rule', width: '26%', cell: (field) => <Rule field={field} /> },
+          { label: 'Sent', width: '17%', cell: ({ sent, wanted }) => value(sent ?? wanted) },
+          {
+            label: 'Travel service holds',
+            width: '21%',
+            cell: (field) => <Held field={field} names={names} />,
+          },
+        ]}
+        empty="Nothing is known of this person's fields before the first attempt."
+      />
+    </>
+  );
+}
+
+type Names = PersonExplanation['names'];
+
+/** A value. The ids for which names are shown appear on hover. */
+function Value({ value, names }: { value: unknown; names: Names }) {
+  const text = valueText(value, names);
+  if (text === '')
+    return (
+      <Text span size="sm" c="dimmed">
+        –
+      </Text>
+    );
+  const ids = idsIn(value, names);
+  return (
+    <Text
+      span
+      size="sm"
+      style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}
+      title={ids.join(', ') || undefined}
+    >
+      {text}
+    </Text>
+  );
+}
+
+function Rule({ field: { rules } }: { field: PersonField }) {
+  if (rules.length === 0)
+    return (
+      <Text span size="sm" c="dimmed">
+        no rule
+      </Text>
+    );
+  return decidingRules(rules).map((rule) => (
+    <Text key={`${rule.origin} ${rule.rule} ${rule.when}`} component="div" size="sm">
+      {ruleText(rule)}
+      {ruleDetails(rule) && (
+        <Text span size="xs" c="dimmed">
+          {' '}
+          {ruleDetails(rule)}
+        </Text>
+      )}
+    </Text>
+  ));
+}
+
+function Held({ field, names }: { field: PersonField; names: Names }) {
+  const mark = standingMarks[field.standing];
+  const isQuiet = field.standing === 'same' || field.standing === 'foreign';
+  return (
+    <>
+      <Value value={field.observed} names={names} />{' '}
+      {isQuiet ? (
+        <Text span size="sm" c="dimmed">
+          {mark.symbol} {mark.label}
+        </Text>
+      ) : (
+        <StateBadge mark={mark} />
+      )}
+      {field.refusal && (
+        <Text component="div" size="xs" c="dimmed">
+          {field.refusal}
+        </Text>
+      )}
+    </>
+  );
+}

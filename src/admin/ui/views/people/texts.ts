@@ -1,0 +1,128 @@
+import type { Person, PersonExplanation, PersonField } from '../../api-client.ts';
+
+/** A state as people read it: the symbol says the same as the colour. */
+export interface Mark {
+  symbol: string;
+  label: string;
+  color: string;
+}
+
+type AppliedRule = PersonField['rules'][number];
+type Names = PersonExplanation['names'];
+type Reference = PersonExplanation['references'][number];
+
+/** The states of people, as the filter of the list offers them. */
+export const stateMarks: Record<Person['state'], Mark> = {
+  synced: { symbol: '✓', label: 'synced', color: 'green' },
+  dirty: { symbol: '↻', label: 'waiting', color: 'blue' },
+  pending: { symbol: '○', label: 'no traveler', color: 'yellow' },
+  refused: { symbol: '✗', label: 'refused', color: 'red' },
+  held: { symbol: '‖', label: 'held', color: 'orange' },
+};
+
+const verdictMarks: Record<PersonExplanation['verdict']['status'], Mark> = {
+  synced: stateMarks.synced,
+  archived: { symbol: '–', label: 'archived', color: 'gray' },
+  noTraveler: stateMarks.pending,
+  waiting: stateMarks.dirty,
+  held: stateMarks.held,
+  refused: stateMarks.refused,
+  imported: { symbol: '⇣', label: 'imported', color: 'gray' },
+};
+
+export function markOfPerson({ state, isActive, isDeleted }: Person): Mark {
+  if (state !== 'synced' || (isActive && !isDeleted)) return stateMarks[state];
+  return { ...verdictMarks.archived, label: isDeleted ? 'deleted' : 'inactive' };
+}
+
+export function markOfVerdict({ status }: PersonExplanation['verdict']): Mark {
+  return verdictMarks[status];
+}
+
+/** Returns the sentence that follows the state of a person: the reason, or that there is none to tell. */
+export function reasonText({ verdict, findings, isDeleted }: PersonExplanation): string {
+  const { status, because } = verdict;
+  const deleted = isDeleted && status !== 'archived' ? 'Deleted by the identity provider. ' : '';
+  if (because !== undefined) return `${deleted}${labelOf(status)}, because ${because}.`;
+  if (status === 'imported')
+    return 'The traveler was found in the travel service, and no identity provider has written the user.';
+  if (findings.length === 0) return `${deleted}The traveler has all values of the identity provider.`;
+  const count = findings.length === 1 ? 'one finding' : `${findings.length} findings`;
+  return `${deleted}In step with the travel service, with ${count}.`;
+}
+
+function labelOf(status: PersonExplanation['verdict']['status']): string {
+  const { label } = verdictMarks[status];
+  return `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
+}
+
+export const standingMarks: Record<PersonField['standing'], Mark> = {
+  same: { symbol: '✓', label: '', color: 'green' },
+  drift: { symbol: '⚠', label: 'drift', color: 'orange' },
+  uncertain: { symbol: '?', label: 'outcome unknown', color: 'orange' },
+  refused: { symbol: '✗', label: 'refused', color: 'red' },
+  notSent: { symbol: '↻', label: 'not sent yet', color: 'blue' },
+  leftOut: { symbol: '✗', label: 'left out', color: 'red' },
+  imported: { symbol: '⇣', label: 'as imported', color: 'gray' },
+  unread: { symbol: '?', label: 'must be read again', color: 'gray' },
+  foreign: { symbol: '–', label: 'by hand', color: 'gray' },
+};
+
+export const referenceTexts: Record<Reference['standing'], string> = {
+  resolved: '✓ resolved',
+  unknown: '↻ waiting: no user has this id, address or userName; it follows by itself once there is one',
+  notLinked: '↻ waiting: the manager has no traveler yet; it follows by itself',
+  self: '✗ left out: the person would be their own manager',
+  circle: '✗ left out: the managers would form a circle',
+};
+
+/** Returns the name of a field: that of a custom field, or the key. */
+export function fieldName(field: string, names: Names): string {
+  if (field === '*') return 'all fields';
+  const id = field.startsWith('customFields.') ? field.slice('customFields.'.length) : undefined;
+  return id === undefined ? field : (names[id] ?? field);
+}
+
+/** Returns a value in one line. Names stand for the ids of resources and options. Empty for no value. */
+export function valueText(value: unknown, names: Names): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string') return names[value] ?? value;
+  if (Array.isArray(value)) return value.map((one) => valueText(one, names)).join(', ');
+  if (typeof value !== 'object') return String(value);
+  const { customFieldOptionId, data }: { customFieldOptionId?: unknown; data?: unknown } = value;
+  const shown = customFieldOptionId ?? data;
+  return shown === undefined ? JSON.stringify(value) : valueText(shown, names);
+}
+
+/** Returns the ids of a value for which `valueText` shows names. */
+export function idsIn(value: unknown, names: Names): string[] {
+  if (typeof value === 'string') return value in names ? [value] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap((one) => idsIn(one, names));
+}
+
+/** The rules that decided: without those that were skipped, unless all were. */
+export function decidingRules(rules: AppliedRule[]): AppliedRule[] {
+  const used = rules.filter(({ outcome }) => outcome !== 'skipped');
+  return used.length > 0 ? used : rules;
+}
+
+const origins: Record<AppliedRule['origin'], string> = {
+  file: 'mapping',
+  collection: 'scimUserMapping',
+  default: 'default',
+};
+
+export function ruleText({ origin, rule }: AppliedRule): string {
+  return `${origins[origin]}: ${rule}`;
+}
+
+/** What the rule did, if it did not just set the value. */
+export function ruleDetails({ when, read, outcome, reason }: AppliedRule): string {
+  return [
+    ...(read === undefined ? [] : [`read from ${read}`]),
+    ...(when === undefined ? [] : [`when ${when}`]),
+    ...(outcome === 'set' ? [] : [outcome]),
+    ...(reason === undefined ? [] : [reason]),
+  ].join(', ');
+}

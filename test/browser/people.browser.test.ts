@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import {
+  accessibilityFaults,
+  launchBrowser,
+  openPage,
+  signInOnPage,
+  takeScreenshot,
+} from '../fixtures/browser.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
+
+const PASSWORD = 'correct-horse-battery';
+const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+
+let service: RunningService;
+let browser: Browser;
+beforeAll(async () => {
+  service = await startService(
+    { ADMIN_PASSWORD: PASSWORD },
+    { page: join(__dirname, '../../dist/admin/ui') },
+  );
+  await service.makeFirstAdmin();
+  const idp = scimClient(service.url, service.scimToken);
+  await idp.send('POST', '/Users', { userName: 'bob', displayName: 'Bob' });
+  await idp.send('POST', '/Users', {
+    ...{ userName: 'grace@corp.example', displayName: 'Grace Hopper' },
+    [enterprise]: { costCenter: 'R&D', manager: { value: 'bob' } },
+  });
+  browser = await launchBrowser();
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+});
+
+async function openPeople(options = {}): Promise<{ page: Page; faults: string[] }> {
+  const opened = await openPage(browser, service.url, options);
+  await opened.page.goto('/admin/people');
+  await signInOnPage(opened.page, PASSWORD);
+  return opened;
+}
+
+test('a person is found by the keyboard alone, and the page says what is wrong with the cost center', async () => {
+  const { page, faults } = await openPeople();
+  await page.getByRole('heading', { name: 'People' }).waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('grace');
+  await page.getByRole('option', { name: /Grace Hopper/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor();
+  const findings = page.getByRole('list', { name: 'Findings' });
+  expect(await findings.textContent()).toContain('The travel service has no such cost center.');
+  const row = page.getByRole('table', { name: 'Fields' }).getByRole('row', { name: /^costCenterId/ });
+  expect(await row.textContent()).toMatch(/R&D.*costCenter/);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('the filters are in the address, which shows the same people again', async () => {
+  const { page } = await openPeople();
+  await page.getByRole('link', { name: 'Grace Hopper' }).waitFor();
+  await page.getByRole('combobox', { name: 'State' }).click();
+  await page.getByRole('option', { name: 'no traveler' }).click();
+  await page.getByRole('link', { name: 'Grace Hopper' }).waitFor({ state: 'detached' });
+  expect(page.url()).toMatch(/\/admin\/people\/?\?state=pending$/);
+  await page.reload();
+  await page.getByRole('link', { name: 'Bob' }).waitFor();
+  expect(await page.getByRole('link', { name: 'Grace Hopper' }).count()).toBe(0);
+  await page.context().close();
+});
+
+test.each([
+  { width: 1280, height: 800, colorScheme: 'light' },
+  { width: 390, height: 800, colorScheme: 'dark' },
+] as const)(
+  'a person has no serious fault of accessibility and fits $width pixels',
+  async ({ width, height, colorScheme }) => {
+    const { page, faults } = await openPeople({ viewport: { width, height }, colorScheme });
+    await page.getByRole('link', { name: 'Grace Hopper' }).click();
+    await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')).toBe(false);
+    expect(faults).toEqual([]);
+    await takeScreenshot(page, `person-${width}-${colorScheme}`);
+    await page.context().close();
+  },
+);
