@@ -1,29 +1,33 @@
-// Compiles src to dist and makes the command runnable. A clean dist, so that a removed file does not linger.
+// Compiles src to dist and makes the command runnable. Everything is built in a folder beside, which becomes dist at the end: after an
+// interrupted build the next start builds again, and a removed source lingers nowhere.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-rmSync(join(root, 'dist'), { recursive: true, force: true });
-compile('tsconfig.build.json');
+const dist = join(root, 'dist');
+const building = join(root, 'dist.building');
+rmSync(building, { recursive: true, force: true });
+compile('tsconfig.build.json', building);
 // The types of jetbridge/replay, the only part that other programs import.
-compile('tsconfig.declarations.json');
+compile('tsconfig.declarations.json', building);
 // The same part once more as CommonJS with its types: jest loads it without any setting.
-compile('tsconfig.commonjs.json');
-writeFileSync(join(root, 'dist/commonjs/package.json'), '{ "type": "commonjs" }\n');
+compile('tsconfig.commonjs.json', join(building, 'commonjs'));
+writeFileSync(join(building, 'commonjs/package.json'), '{ "type": "commonjs" }\n');
 // The admin page.
-execFileSync(process.execPath, [executable('vite', 'bin/vite.js'), 'build', '--logLevel', 'warn'], {
-  cwd: root,
-  stdio: 'inherit',
-});
-chmodSync(join(root, 'dist/main.js'), 0o755);
+run('vite', 'bin/vite.js', ['build', '--logLevel', 'warn', '--outDir', join(building, 'admin/ui')]);
+chmodSync(join(building, 'main.js'), 0o755);
+rmSync(dist, { recursive: true, force: true });
+renameSync(building, dist);
 
-function compile(project) {
-  execFileSync(process.execPath, [executable('typescript', 'bin/tsc'), '-p', join(root, project)], {
-    stdio: 'inherit',
-  });
+function compile(project, folder) {
+  run('typescript', 'bin/tsc', ['-p', join(root, project), '--outDir', folder]);
+}
+
+function run(name, file, args) {
+  execFileSync(process.execPath, [executable(name, file), ...args], { cwd: root, stdio: 'inherit' });
 }
 
 /** Returns the path of a program of a package. */

@@ -9,6 +9,7 @@ import {
   readExplanation,
 } from '../provisioning/explain-person.ts';
 import type { Identity } from '../provisioning/identity.ts';
+import { findSimilarUserNames } from '../provisioning/people.ts';
 import type { Json } from '../schema/resource.ts';
 import { openExchangeLog } from '../server/exchange-log.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
@@ -51,7 +52,10 @@ export function explainPersonTo(
     const live = found.filter(({ deletedAt }) => deletedAt === undefined);
     const chosen = found.length === 1 ? found[0] : live.length === 1 ? live[0] : undefined;
     if (!chosen) {
-      shell.printError(found.length === 0 ? unknownText(person, connections) : ambiguousText(person, found));
+      const names = found.length === 0 ? await findSimilarUserNames(store.people, connections, person) : [];
+      shell.printError(
+        found.length === 0 ? unknownText(person, connections, names) : ambiguousText(person, found),
+      );
       return 1;
     }
     const deps = { ...store, exchanges: openExchangeLog(database, settings) };
@@ -83,9 +87,10 @@ function explanationJson({ verdict, exchanges, ...explanation }: Explanation): o
   };
 }
 
-function unknownText(person: string, connections: string[]): string {
+function unknownText(person: string, connections: string[], names: string[]): string {
   const places = connections.length === 0 ? 'there is no connection yet' : connections.join(', ');
-  return `Nobody has the userName, email address, SCIM id or travel user id ${escapeLine(person)}. Searched, deleted people included: ${places}. "npx jetbridge people" lists everybody.`;
+  const meant = names.length === 0 ? '' : ` Did you mean ${names.map(escapeLine).join(' or ')}?`;
+  return `Nobody has the userName, email address, SCIM id or travel user id ${escapeLine(person)}. Searched, deleted people included: ${places}. "npx jetbridge people" lists everybody.${meant}`;
 }
 
 function ambiguousText(person: string, found: Identity[]): string {

@@ -33,6 +33,21 @@ function approvalText(connection: string): string {
   ].join('\n');
 }
 
+/** Explains the numbers of the history. */
+export const generationsText =
+  'The rules get a new generation when the mapping changes, and also when custom fields, cost centers … of the travel service do. So the mappings have numbers with gaps.';
+
+/** Says that a mapping is in force, and when people follow. `isHeld`: the change of people waits for approval. */
+export function appliedText(connection: string, generation: number, isHeld: boolean): string {
+  const effect = isHeld
+    ? 'People follow within a minute after the approval.'
+    : 'A running server brings all people up to date; it begins within a minute.';
+  return [
+    `In force for connection ${connection}, as generation ${generation} of the rules. ${effect}`,
+    `Go back with "npx jetbridge mapping history" and "npx jetbridge mapping restore".`,
+  ].join('\n');
+}
+
 /** Formats the history of a mapping as a table, the newest first. */
 export function historyTable(versions: MappingVersion[], columns?: number): string {
   const head = ['generation', 'since (UTC)', 'source', 'by', 'digest', 'rules'];

@@ -20,7 +20,7 @@ import { parseCount } from './arguments.ts';
 import { checkConnectionNames } from './check.ts';
 import { findConnection } from './connections.ts';
 import { examples } from './help.ts';
-import { conflictText, historyTable, planText } from './mapping-texts.ts';
+import { appliedText, conflictText, generationsText, historyTable, planText } from './mapping-texts.ts';
 import { type Action, jsonLine, type Shell } from './output.ts';
 import { runPreview } from './preview.ts';
 
@@ -166,7 +166,10 @@ export async function listHistory(shell: Shell, flags: MappingFlags): Promise<0 
   const versions = await withRules(subject, (rules) => listVersions(rules, subject.connection.id));
   if (versions.length === 0) return printUnknownVersion(shell, subject, undefined);
   if (flags.json) for (const version of versions) shell.print(versionLine(subject, version));
-  else shell.print(historyTable(versions, shell.columns));
+  else {
+    shell.print(historyTable(versions, shell.columns));
+    shell.printError(generationsText);
+  }
   return 0;
 }
 
@@ -293,20 +296,20 @@ async function changeMapping(
   const result = await withRules(subject, (rules) =>
     applyMapping(rules, { ...change, author: currentUser(), now: Date.now() }),
   );
-  return reportResult(shell, subject, { result, json });
+  return reportResult(shell, subject, { result, json, isHeld: needsApproval(preview) });
 }
 
 function reportResult(
   shell: Shell,
   { connection }: MappingSubject,
-  { result, json }: { result: MappingChangeResult; json: true | undefined },
+  { result, json, isHeld }: { result: MappingChangeResult; json: true | undefined; isHeld: boolean },
 ): 0 | 1 {
   const isConflict = result.outcome === 'conflict';
   if (json) shell.print(jsonLine({ connection: connection.id, ...result }));
   else if (isConflict) shell.printError(conflictText(result.version, result.difference));
   else if (result.outcome === 'unchanged')
     shell.print(`This mapping is in force already, since generation ${result.generation}.`);
-  else shell.print(`In force for connection ${connection.id}, generation ${result.generation}.`);
+  else shell.print(appliedText(connection.id, result.generation, isHeld));
   if (result.outcome === 'applied' && connection.mappingFile !== undefined)
     shell.printError(
       `The settings name ${connection.mappingFile}, which replaces this mapping when its content changes.`,

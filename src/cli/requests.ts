@@ -16,6 +16,7 @@ import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { requestLog } from '../store/request-log.ts';
 import { travelStore } from '../store/travel-writes.ts';
+import { nearest } from '../translator/mapping-faults.ts';
 import type { LoggedBody } from '../travel/ports.ts';
 import { parseCount, parseStatusRange, parseTime } from './arguments.ts';
 import { withDatabase } from './connections.ts';
@@ -44,8 +45,20 @@ export function addRequestsCommands(program: Command, shell: Shell, action: Acti
     .description(
       'the requests of identity providers, the calls to travel APIs, and the requests to the embedded one',
     );
+  refuseUnknownCommands(requests);
   addListCommand(requests, shell, action);
   addShowCommand(requests, shell, action);
+}
+
+/** Without this, the first word that is no command would be an argument of the default command. */
+function refuseUnknownCommands(requests: Command): void {
+  requests.hook('preSubcommand', ({ args: [word = '-'], commands }) => {
+    const names = commands.map((command) => command.name());
+    if (word.startsWith('-') || names.includes(word)) return;
+    const meant = nearest(word, names);
+    const hint = meant === undefined ? '' : `\n(Did you mean ${meant}?)`;
+    requests.error(`error: unknown command '${word}'${hint}`, { code: 'commander.unknownCommand' });
+  });
 }
 
 function addListCommand(requests: Command, shell: Shell, action: Action): void {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../schema/resource.ts';
+import { similarWords } from '../translator/mapping-faults.ts';
 import type { Finding } from '../translator/translation.ts';
 import { type HoldCause, type Identity, type IdentityState, isInactive } from './identity.ts';
 
@@ -77,6 +78,34 @@ export async function* listPeople(
       next = page.next;
     } while (next);
   }
+}
+
+/** The lengths of the beginnings that a misspelled userName shares with the right one, as far as they are tried. */
+const SHARED_LENGTHS = [16, 8, 4, 2, 1];
+/** The userNames with each beginning that are compared. */
+const MAX_COMPARED = 50;
+const MAX_DISTANCE = 2;
+const MAX_SIMILAR = 3;
+const MAX_USER_NAME_LENGTH = 256;
+
+/**
+ * Returns a few userNames that differ from a misspelled one in at most two letters, the most similar first. Only some hundred of those
+ * with the same first letters are compared, so that the work does not grow with the number of people.
+ */
+export async function findSimilarUserNames(
+  people: Pick<People, 'findPage'>,
+  connections: string[],
+  misspelled: string,
+): Promise<string[]> {
+  if (misspelled.length > MAX_USER_NAME_LENGTH) return [];
+  const found = new Set<string>();
+  for (const connection of connections)
+    for (const length of SHARED_LENGTHS.filter((one) => one < misspelled.length)) {
+      const filter = { userNamePrefix: misspelled.slice(0, length) };
+      const page = await people.findPage(connection, filter, undefined, MAX_COMPARED);
+      for (const { userName } of page.people) found.add(userName);
+    }
+  return similarWords(misspelled, [...found], MAX_DISTANCE).slice(0, MAX_SIMILAR);
 }
 
 /** Returns a person as lists show it. */

@@ -104,13 +104,19 @@ function withoutWrappers(schema: z.core.$ZodType): z.core.$ZodType {
 
 /** Returns the known word that is most similar to a misspelled one; undefined if none is similar enough. */
 export function nearest(word: string, known: string[]): string | undefined {
-  const maxDistance = Math.max(2, Math.floor(word.length / 3));
-  const distances = known.map((candidate) => ({
+  return similarWords(word, known, Math.max(2, Math.floor(word.length / 3)))[0];
+}
+
+/** Returns the known words that differ from a word in at most this number of letters, without case; the most similar first. */
+export function similarWords(word: string, known: string[], maxDistance: number): string[] {
+  const candidates = known.map((candidate) => ({
     candidate,
     distance: distance(word.toLowerCase(), candidate.toLowerCase()),
   }));
-  const [best] = distances.toSorted((one, other) => one.distance - other.distance);
-  return best && best.distance <= maxDistance ? best.candidate : undefined;
+  return candidates
+    .filter((one) => one.distance <= maxDistance)
+    .toSorted((one, other) => one.distance - other.distance)
+    .map(({ candidate }) => candidate);
 }
 
 /** The number of letters to insert, delete or replace (Levenshtein distance). */

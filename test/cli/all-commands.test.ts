@@ -5,6 +5,7 @@ import {
   type CommandPath,
   exampleArguments,
   examplesIn,
+  helpOf,
   leafCommands,
   parentCommands,
 } from '../fixtures/all-commands.ts';
@@ -64,8 +65,7 @@ describe.each(leafCommands())('npx jetbridge $path', ({ path, command }: Command
   });
 });
 
-// A word after `requests` is an argument of `requests list`, which is run by default.
-test.each(parentCommands().filter(({ path }) => path !== 'requests'))(
+test.each(parentCommands())(
   'npx jetbridge $path answers a misspelled command with the nearest one and 2',
   async ({ path, command }) => {
     const name = command.commands[0]?.name() ?? '';
@@ -107,14 +107,6 @@ describeOnSqlite('in a folder without data', () => {
 /** Decisions ask at the terminal before they look for data. */
 function confirmationOf(path: string): string[] {
   return /^holds (approve|discard)$/.test(path) ? ['--yes'] : [];
-}
-
-/** Returns the help with the examples, which `helpInformation` leaves out. */
-function helpOf(command: CommandPath['command']): string {
-  const texts: string[] = [];
-  command.configureOutput({ writeOut: (text) => texts.push(text) });
-  command.outputHelp();
-  return texts.join('');
 }
 
 describe('--json', () => {

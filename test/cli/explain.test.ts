@@ -56,6 +56,20 @@ test('a value that is left out is a finding, and its field shows what the IdP sa
   );
 });
 
+test('a misspelled userName is answered with the nearest ones', async () => {
+  await provision('dorothy.hodgkin@corp.example');
+  await provision('dorothea.hodgkin@corp.example');
+  await provision('dora@corp.example');
+  expect(await explainPersonTo(shell, { person: 'dorothy.hodgkn@corp.example' })).toBe(1);
+  expect(shell.err.join()).toMatch(/^Nobody has .* Did you mean dorothy\.hodgkin@corp\.example\?$/);
+  expect(await explainPersonTo(shell, { person: 'dorothey.hodgkin@corp.example' })).toBe(1);
+  expect(shell.err.at(-1)).toMatch(
+    /Did you mean dorothea\.hodgkin@corp\.example or dorothy\.hodgkin@corp\.example\?$/,
+  );
+  expect(await explainPersonTo(shell, { person: 'unlike@elsewhere.example' })).toBe(1);
+  expect(shell.err.at(-1)).not.toContain('Did you mean');
+});
+
 test('managers are shown: resolved with the name, or waiting for a user', async () => {
   const boss = await provision('boss@corp.example');
   await provision('dan@corp.example', { [enterprise]: { manager: { value: boss } } });

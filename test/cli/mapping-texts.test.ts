@@ -1,4 +1,4 @@
-import { conflictText, planText } from '../../src/cli/mapping-texts.ts';
+import { appliedText, conflictText, planText } from '../../src/cli/mapping-texts.ts';
 import type { MappingPreview } from '../../src/provisioning/preview-mapping.ts';
 import type { MappingVersion } from '../../src/provisioning/rules-ports.ts';
 
@@ -45,4 +45,11 @@ test('a conflict names the source if no command was run, and each member that di
   expect(conflictText(version, { addedRules: [], removedRules: [], members: [] })).toContain(
     'the order of the rules',
   );
+});
+
+test('an applied mapping says when people follow: within a minute, or after the approval', () => {
+  expect(appliedText('okta', 4, false)).toMatch(
+    /^In force for connection okta, as generation 4 of the rules\. A running server .* within a minute\.\nGo back with /,
+  );
+  expect(appliedText('okta', 4, true)).toContain('People follow within a minute after the approval.');
 });

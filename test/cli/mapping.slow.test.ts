@@ -102,7 +102,9 @@ test('a mapping is put in force while the server runs, listed, shown and taken b
   const applied = await mapping('apply', file, '--yes');
   expect(applied).toMatchObject({ code: 0 });
   expect(applied.out).not.toContain('Nothing was written');
-  expect(applied.out).toMatch(/In force for connection default, generation \d+\.\n$/);
+  expect(applied.out).toMatch(
+    /In force for connection default, as generation \d+ of the rules\. A running server .* within a minute\.\n.*\n$/,
+  );
   await changeTitle();
   await eventually(async () => expect(await firstNames()).toEqual(['Addie']));
   expect(JSON.parse((await mapping('show')).out)).toEqual(JSON.parse(readFileSync(file, 'utf8')));

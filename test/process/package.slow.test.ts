@@ -16,7 +16,7 @@ let packed: string[];
 
 // The repository as a fresh clone after `npm ci`, without dist; then a project that has installed the package.
 beforeAll(async () => {
-  const left = new Set(['.git', 'node_modules', 'dist', 'data']);
+  const left = new Set(['.git', 'node_modules', 'dist', 'dist.building', 'data']);
   cpSync(home, clone, {
     recursive: true,
     filter: (file) => dirname(file) !== home || !left.has(basename(file)),
@@ -146,6 +146,15 @@ it('a first start from the sources says that it builds, and a second one does no
     stderr: 'Building Jetbridge, which takes a few seconds …\n',
   });
   expect(await start()).toEqual({ stdout: '0.1.0\n', stderr: '' });
+}, 240_000);
+
+it('a build that does not come to its end leaves nothing that a start would run', async () => {
+  const broken = join(place.path, 'broken');
+  cpSync(clone, broken, { recursive: true, filter: (file) => !file.startsWith(join(clone, 'dist')) });
+  // The page is built last.
+  writeFileSync(join(broken, 'src/admin/ui/main.tsx'), 'import "./missing.ts";');
+  await expect(run(process.execPath, ['scripts/build.mjs'], { cwd: broken })).rejects.toThrow('missing.ts');
+  expect(existsSync(join(broken, 'dist'))).toBe(false);
 }, 240_000);
 
 /** The paths of all files below a folder of the repository. */

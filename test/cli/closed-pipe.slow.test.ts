@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { exampleArguments, examplesIn, helpOf, leafCommands } from '../fixtures/all-commands.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
+
+const main = join(__dirname, '../../dist/main.js');
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+beforeAll(async () => {
+  expect(await runIntoClosedPipe(['sample-data', '--users', '30', '--trips', '5'])).toEqual({
+    code: 0,
+    err: '',
+  });
+  expect(await runIntoClosedPipe(['import'])).toMatchObject({ code: 0 });
+  writeFileSync(join(folder.path, 'my-mapping.json'), JSON.stringify({ scimUserMapping: [] }));
+  writeFileSync(join(folder.path, 'user.json'), JSON.stringify({ userName: 'ada@corp.example' }));
+}, 60_000);
+
+/** Runs a command, in a folder with data of its own, whose standard output nobody reads, as after `| head -1`. */
+async function runIntoClosedPipe(args: string[]): Promise<{ code: number; err: string }> {
+  const child = spawn(process.execPath, [main, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: folder.path,
+    env: { PATH: process.env['PATH'], JETBRIDGE_DATA: join(folder.path, 'data'), LOG_LEVEL: 'silent' },
+  });
+  child.stdout.destroy();
+  const errors: string[] = [];
+  child.stderr.on('data', (chunk) => errors.push(String(chunk)));
+  const [code] = await once(child, 'close');
+  return { code, err: errors.join('') };
+}
+
+/** They serve until they are stopped. */
+const endless = ['serve', 'demo'];
+const ended = leafCommands().filter(({ path }) => !endless.includes(path));
+
+test.each(ended)(
+  'npx jetbridge $path ends quietly if the reader of its output has ended',
+  async ({ command }) => {
+    const [example = ''] = examplesIn(helpOf(command));
+    const { code, err } = await runIntoClosedPipe(exampleArguments(example));
+    expect(err).not.toMatch(/EPIPE|^ +at /m);
+    // 2: a decision that nobody can be asked for.
+    expect([0, 1, 2]).toContain(code);
+  },
+  30_000,
+);
+
+test.each(endless)(
+  'the help of npx jetbridge %s ends quietly if its reader has ended',
+  async (path) => {
+    expect(await runIntoClosedPipe([path, '--help'])).toEqual({ code: 0, err: '' });
+  },
+  30_000,
+);
