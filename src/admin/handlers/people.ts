@@ -65,8 +65,8 @@ interface Place {
   after: PersonPlace | undefined;
 }
 
-/** The number of times that one request looks for people: 10,000 people, if none matches. */
-const MAX_STEPS = 20;
+/** The number of pages of the store that one request reads at most, so that it ends soon if few people match. */
+const MAX_STEPS = 10;
 
 async function listPage({ connection, after, limit, ...filter }: PageQuery, deps: PeopleDeps) {
   const connections = deps.connectionIds();

@@ -131,6 +131,18 @@ const identityIndexes: Index[] = [
     where: 'deleted_at is null',
   },
 
+  // Lists of people for admins, in the order of userNames. Most people are in neither index.
+  {
+    name: 'archived',
+    columns: 'account, connection_id, user_name_key, id',
+    where: '(active = 0 or deleted_at is not null)',
+  },
+  {
+    name: 'with_findings',
+    columns: 'account, connection_id, user_name_key, id',
+    where: "findings <> '[]'",
+  },
+
   // Queues of the reconciler. Deactivations have their own, so that other identities do not delay them. The index of all
   // dirty identities also counts those in other states. Both have the same columns, so that SQLite prefers the one with
   // fewer rows.
