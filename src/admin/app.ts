@@ -5,7 +5,6 @@ import { type AccountDeps, accountHandlers } from './handlers/accounts.ts';
 import { type ConnectDeps, connectHandlers } from './handlers/connect.ts';
 import { type HoldDeps, holdHandlers } from './handlers/holds.ts';
 import { type MappingDeps, mappingHandlers } from './handlers/mappings.ts';
-import { type OverviewDeps, overviewHandlers } from './handlers/overview.ts';
 import { type PeopleDeps, peopleHandlers } from './handlers/people.ts';
 import { type TrafficDeps, trafficHandlers } from './handlers/traffic.ts';
 import { adminOpenApi } from './openapi.ts';
@@ -15,7 +14,6 @@ import { adminErrorHandler, contractRouter, type RouterDeps, refuseOtherMethods 
 export interface AdminDeps extends RouterDeps, PeopleDeps, AccountDeps {
   held: HoldDeps;
   mappings: MappingDeps;
-  overview: OverviewDeps;
   traffic: TrafficDeps;
   connect: ConnectDeps;
 }
@@ -28,7 +26,6 @@ export function adminApi(deps: AdminDeps): Router {
     response.json(document);
   });
   const handlers = {
-    ...overviewHandlers(deps.overview),
     ...peopleHandlers(deps),
     ...mappingHandlers(deps.mappings),
     ...holdHandlers(deps.held),

@@ -3,13 +3,11 @@ import { connectContract } from './contract/connect.ts';
 import { holdsContract } from './contract/holds.ts';
 import { mappingsContract } from './contract/mappings.ts';
 import type { Contract } from './contract/operation.ts';
-import { overviewContract } from './contract/overview.ts';
 import { peopleContract } from './contract/people.ts';
 import { trafficContract } from './contract/traffic.ts';
 
 /** Every operation of the admin API. */
 export const adminContract = {
-  ...overviewContract,
   ...peopleContract,
   ...mappingsContract,
   ...holdsContract,

@@ -5,7 +5,6 @@ import type { Logger } from 'pino';
 import { adminApi } from '../admin/app.ts';
 import { createAccount } from '../admin/handlers/accounts.ts';
 import type { ConnectDeps } from '../admin/handlers/connect.ts';
-import type { OverviewDeps } from '../admin/handlers/overview.ts';
 import { adminPage } from '../admin/page.ts';
 import { hashPassword, verifyPassword } from '../admin/passwords.ts';
 import type { SessionDeps } from '../admin/sessions.ts';
@@ -17,8 +16,6 @@ import type { ProvisioningService, ProvisioningStore } from '../provisioning/ser
 import { adminAccounts, adminSessions, adminTokens } from '../store/admins.ts';
 import { auditLog } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
-import { peopleSummaries } from '../store/people-summaries.ts';
-import type { WriteHealth } from '../store/write-health.ts';
 import { trafficParts } from './admin-traffic.ts';
 import { openExchangeLog } from './exchange-log.ts';
 import type { OpenConnection } from './open-connection.ts';
@@ -28,7 +25,6 @@ interface AdminParts {
   settings: Settings;
   database: Database;
   store: ProvisioningStore;
-  writes: WriteHealth;
   provisioning: ProvisioningService;
   connections: OpenConnection[];
   log: Logger;
@@ -51,7 +47,6 @@ export function adminRoutes(parts: AdminParts): Router {
       ...store,
       exchanges,
       traffic: trafficParts(settings, { database, exchanges, now: runtime.wallClock }),
-      overview: overviewParts(parts, exchanges),
       connectionIds: () => database.scopes.ids(),
       wake: provisioning.wake,
       mappings: {
@@ -95,25 +90,6 @@ function connectDeps({ database, settings, runtime, publicUrl }: AdminParts): Co
     exchanges: settings.exchangeLog.keepDays > 0 ? openExchangeLog(database, settings) : undefined,
     publicUrl,
     now: () => runtime.wallClock(),
-  };
-}
-
-function overviewParts(
-  { settings, database, store, writes, provisioning, connections, runtime }: AdminParts,
-  exchanges: OverviewDeps['exchanges'],
-): OverviewDeps {
-  return {
-    ...{ exchanges, holds: store.holds, tasks: store.tasks, rules: store.rules },
-    peopleSummaries: peopleSummaries(database),
-    connections: connections.map(({ connection: { id, feed }, staleLookups }) => ({
-      ...{ id, staleLookups },
-      hasFeed: feed !== undefined,
-    })),
-    isLogged: settings.exchangeLog.keepDays > 0,
-    pauses: provisioning.pauses,
-    mappingFaults: provisioning.mappingFaults,
-    storeFault: () => writes.failure(),
-    now: runtime.wallClock,
   };
 }
 

@@ -174,6 +174,7 @@ test('the names for completion are those of the travel service', async () => {
     'billingProfiles',
     'costCenters',
     'customFields',
+    'scimAttributes',
     'travelPolicies',
   ]);
 });

@@ -57,18 +57,6 @@ test('a person is found by the keyboard alone, and the page says what is wrong w
   await page.context().close();
 });
 
-test('a click on an entry of the timeline opens both bodies', async () => {
-  const { page } = await openPeople();
-  await page.getByRole('link', { name: 'Grace Hopper' }).click();
-  await page.getByRole('button', { name: 'POST /scim/v2/Users' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByRole('region', { name: 'Response ✓ 201' }).waitFor();
-  expect(await dialog.getByRole('region', { name: 'Request' }).textContent()).toContain(
-    '"costCenter": "R&D"',
-  );
-  await page.context().close();
-});
-
 test('the filters are in the address, which shows the same people again', async () => {
   const { page } = await openPeople();
   await page.getByRole('link', { name: 'Grace Hopper' }).waitFor();

@@ -145,9 +145,13 @@ export const mappingsContract = {
   },
   listMappingNames: {
     ...{ method: 'get', path: '/mappings/{connection}/names', tag: 'Mappings', access: 'viewer' },
-    summary: 'List the names of the travel service that a mapping can contain, at most 1,000 of each kind',
+    summary:
+      'List the SCIM paths, and the names of the travel service, that a mapping can contain; at most 1,000 of each kind',
     params,
     result: z.object({
+      scimAttributes: z
+        .array(z.object({ path: z.string(), description: z.string() }))
+        .meta({ description: 'The SCIM paths of users that a rule can read' }),
       customFields: z.array(
         z.object({ id: z.string(), name: z.string(), dataType: z.string(), options: named }),
       ),

@@ -13,6 +13,8 @@ import type { MappingVersion, RulesStore } from '../../provisioning/rules-ports.
 import type { RulesSnapshot } from '../../provisioning/rules-snapshot.ts';
 import type { ProvisioningService } from '../../provisioning/service.ts';
 import { describeTravelFailure } from '../../provisioning/travel-ports.ts';
+import { attributePaths } from '../../schema/attribute-paths.ts';
+import { userType } from '../../schema/resource-types.ts';
 import { findUnknownExtensionNames } from '../../translator/extension-names.ts';
 import type { MappingFault } from '../../translator/mapping-faults.ts';
 import { type Mapping, parseMapping } from '../../translator/mapping-file.ts';
@@ -130,6 +132,7 @@ function namesOf({ lookups }: RulesSnapshot) {
       .slice(0, MAX_NAMES)
       .map(({ name }) => name);
   return {
+    scimAttributes: attributePaths(userType),
     customFields: lookups.customFields
       .filter(({ disabled }) => !disabled)
       .slice(0, MAX_NAMES)

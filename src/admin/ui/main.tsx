@@ -43,6 +43,8 @@ const cssVariables: CSSVariablesResolver = () => ({
 const root = document.getElementById('root');
 /** Set by the server; the components' style elements need it (Content-Security-Policy). */
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce;
+// Dialogs add a style element that stops the page behind them from scrolling; its package reads the nonce from this name.
+Object.assign(window, { __webpack_nonce__: nonce });
 if (root)
   createRoot(root).render(
     <MantineProvider

@@ -1,4 +1,10 @@
-import { IconHandStop, IconHistory, IconUserShield, IconUsers } from '@tabler/icons-react';
+import {
+  IconArrowsExchange,
+  IconHandStop,
+  IconHistory,
+  IconUserShield,
+  IconUsers,
+} from '@tabler/icons-react';
 import { type ComponentType, lazy } from 'react';
 import { useHeldCount } from './views/held/query.ts';
 
@@ -23,6 +29,15 @@ export const views: View[] = [
     key: 'p',
     icon: IconUsers,
     content: lazy(() => import('./views/people/people.tsx').then((file) => ({ default: file.PeopleView }))),
+  },
+  {
+    path: '/mappings',
+    label: 'Mappings',
+    key: 'm',
+    icon: IconArrowsExchange,
+    content: lazy(() =>
+      import('./views/mappings/mappings.tsx').then((file) => ({ default: file.MappingsView })),
+    ),
   },
   {
     path: '/held',

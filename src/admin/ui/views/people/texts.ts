@@ -126,19 +126,3 @@ export function ruleDetails({ when, read, outcome, reason }: AppliedRule): strin
     ...(reason === undefined ? [] : [reason]),
   ].join(', ');
 }
-
-/** Returns the outcome of an exchange: the symbol tells a success from a failure. */
-export function answerText({ status, error }: { status?: number; error?: string }): string {
-  const isFailed = status === undefined || status >= 400;
-  return [isFailed ? '✗' : '✓', String(status ?? 'no answer'), ...(error ? [error] : [])].join(' ');
-}
-
-/** Returns JSON with a line for each member, and any other text as it is. */
-export function prettyBody({ text, isCut }: { text: string; isCut: boolean }): string {
-  if (isCut) return `${text}…`;
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
-}

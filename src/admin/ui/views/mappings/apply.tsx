@@ -1,0 +1,77 @@
+import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { LoadingView } from '../../components/loading.tsx';
+import { api, call, endSession, queryClient, RequestFailure } from '../../session.ts';
+import { EffectWarning, useEffectOfMapping } from './effect.tsx';
+
+interface ApplyProps {
+  connection: string;
+  text: string;
+  /** The version that the text was edited from. */
+  generation: number;
+  /** A version of the history that is to be in force again; undefined: the text is applied. */
+  version?: number | undefined;
+  onClose: () => void;
+  onApplied: () => void;
+}
+
+/** Shows what would change, and puts the mapping in force after a confirmation. */
+export function ApplyDialog({ connection, text, generation, version, onClose, onApplied }: ApplyProps) {
+  const effect = useEffectOfMapping(connection, text, true);
+  const change = useMutation({
+    mutationFn: () =>
+      call(
+        version === undefined
+          ? api.mappings.applyMapping(connection, { text, generation })
+          : api.mappings.restoreMappingVersion(connection, { version, generation }),
+      ),
+    onSuccess: onApplied,
+    onError: (error) => {
+      if (error instanceof RequestFailure && error.status === 401) endSession();
+    },
+    onSettled: () =>
+      queryClient.invalidateQueries({
+        predicate: ({ queryKey }) => String(queryKey[0]).startsWith('mapping'),
+      }),
+  });
+  const what = version === undefined ? 'this mapping' : `generation ${version}`;
+  return (
+    <Modal opened onClose={onClose} title={`Put ${what} in force for ${connection}?`} size="lg">
+      <Stack>
+        {effect.isLoading && <LoadingView />}
+        {effect.error && (
+          <Alert color="red" role="alert" title="The effect cannot be computed">
+            {effect.error.message}
+          </Alert>
+        )}
+        {effect.data && <EffectWarning preview={effect.data} />}
+        {change.error && <ChangeFailure error={change.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button disabled={!effect.data} loading={change.isPending} onClick={() => change.mutate()}>
+            {version === undefined ? `Apply to ${connection}` : `Restore generation ${version}`}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+function ChangeFailure({ error }: { error: Error }) {
+  const faults = error instanceof RequestFailure ? error.faults : [];
+  return (
+    <Alert color="red" role="alert" title="Nothing was applied">
+      <Text size="sm">{error.message}</Text>
+      <List size="sm">
+        {faults.map(({ field, message }) => (
+          <List.Item key={`${field} ${message}`}>
+            {field}: {message}
+          </List.Item>
+        ))}
+      </List>
+      <Text size="sm">Your text stays as it is.</Text>
+    </Alert>
+  );
+}

@@ -1,0 +1,185 @@
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { json } from '@codemirror/lang-json';
+import { bracketMatching, foldGutter, syntaxTree } from '@codemirror/language';
+import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
+import { Compartment, EditorState, type Range } from '@codemirror/state';
+import {
+  Decoration,
+  type DecorationSet,
+  drawSelection,
+  EditorView,
+  keymap,
+  lineNumbers,
+  ViewPlugin,
+  type ViewUpdate,
+} from '@codemirror/view';
+import { useComputedColorScheme } from '@mantine/core';
+import { useEffect, useRef } from 'react';
+import type { MappingFault } from '../../api-client.ts';
+import { completeMapping, type MappingNames } from './completion.ts';
+import { findPlace, type Place } from './json-place.ts';
+
+/** A fault or a warning, to be underlined. */
+export interface MarkedFault extends MappingFault {
+  severity: 'error' | 'warning';
+}
+
+/** The text of a mapping, with completion and with its faults underlined. */
+export function MappingEditor({
+  text,
+  faults,
+  names,
+  isReadOnly,
+  onChange,
+}: {
+  text: string;
+  faults: MarkedFault[];
+  names: MappingNames | undefined;
+  isReadOnly: boolean;
+  onChange: (text: string) => void;
+}) {
+  const parent = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(undefined);
+  const latest = useRef({ names, onChange });
+  latest.current = { names, onChange };
+  const isDark = useComputedColorScheme('light') === 'dark';
+  // The text that is set first; later ones are set by the effect below.
+  const first = useRef(text);
+  useEffect(() => {
+    if (!parent.current) return;
+    const created = new EditorView({
+      parent: parent.current,
+      doc: first.current,
+      extensions: extensionsOf(latest),
+    });
+    view.current = created;
+    return () => created.destroy();
+  }, []);
+  useEffect(() => {
+    const editor = view.current;
+    if (!editor || editor.state.doc.toString() === text) return;
+    editor.dispatch({
+      changes: { from: 0, to: editor.state.doc.length, insert: text },
+      userEvent: 'outside',
+    });
+  }, [text]);
+  useEffect(() => {
+    view.current?.dispatch({
+      effects: [
+        looks.reconfigure(EditorView.theme(styles, { dark: isDark })),
+        locking.reconfigure(EditorState.readOnly.of(isReadOnly)),
+      ],
+    });
+  }, [isDark, isReadOnly]);
+  useEffect(() => {
+    const editor = view.current;
+    if (editor) editor.dispatch(setDiagnostics(editor.state, diagnosticsOf(editor.state, faults)));
+  }, [faults]);
+  return <div ref={parent} className="mapping-editor" />;
+}
+
+const looks = new Compartment();
+const locking = new Compartment();
+
+const styles = {
+  '&': { fontSize: '13px' },
+  '.cm-scroller': { fontFamily: 'var(--mantine-font-family-monospace)', maxHeight: '65vh' },
+  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--mantine-color-dimmed)' },
+};
+
+/** Set by the server; the style elements of the editor need it (Content-Security-Policy). */
+function readNonce(): string {
+  return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+}
+
+function extensionsOf(latest: {
+  current: { names: MappingNames | undefined; onChange: (text: string) => void };
+}) {
+  return [
+    EditorView.cspNonce.of(readNonce()),
+    [
+      lineNumbers(),
+      foldGutter(),
+      lintGutter(),
+      history(),
+      drawSelection(),
+      bracketMatching(),
+      closeBrackets(),
+    ],
+    json(),
+    jsonColours,
+    autocompletion({ override: [completeMapping(() => latest.current.names)] }),
+    // Tab is not bound, so that the keyboard can leave the editor.
+    keymap.of([...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...defaultKeymap]),
+    EditorView.contentAttributes.of({ 'aria-label': 'Mapping as JSON' }),
+    EditorView.lineWrapping,
+    looks.of([]),
+    locking.of([]),
+    EditorView.updateListener.of(({ docChanged, transactions, state }) => {
+      const isTyped = transactions.some((one) => one.docChanged && !one.isUserEvent('outside'));
+      if (docChanged && isTyped) latest.current.onChange(state.doc.toString());
+    }),
+  ];
+}
+
+function diagnosticsOf(state: EditorState, faults: MarkedFault[]): Diagnostic[] {
+  const marked = faults.map(({ path, problem, remedy, severity }) => ({
+    ...(syntaxPlace(state, problem) ?? findPlace(state, path, problem === 'unknown key')),
+    ...{ severity, message: `${path}: ${problem}. ${remedy}` },
+  }));
+  return marked.map(({ from, to, ...one }) => ({ from, to: Math.max(from, to), ...one }));
+}
+
+/** The place of a fault of the JSON syntax, whose message has line and column. */
+function syntaxPlace({ doc }: EditorState, problem: string): Place | undefined {
+  const [, line, column] = /line (\d+), column (\d+)/.exec(problem) ?? [];
+  if (line === undefined || Number(line) > doc.lines) return undefined;
+  const at = doc.line(Number(line));
+  const from = Math.min(at.from + Number(column) - 1, at.to);
+  return { from, to: Math.min(from + 1, doc.length) };
+}
+
+/** The classes of the parts of JSON; page.css has their colours. */
+const marks = {
+  PropertyName: Decoration.mark({ class: 'json-name' }),
+  String: Decoration.mark({ class: 'json-string' }),
+  Number: Decoration.mark({ class: 'json-other' }),
+  True: Decoration.mark({ class: 'json-other' }),
+  False: Decoration.mark({ class: 'json-other' }),
+  Null: Decoration.mark({ class: 'json-other' }),
+};
+
+const jsonColours = ViewPlugin.fromClass(
+  class {
+    decorations: DecorationSet;
+
+    constructor(view: EditorView) {
+      this.decorations = coloursOf(view);
+    }
+
+    update({ docChanged, viewportChanged, view, startState, state }: ViewUpdate) {
+      if (docChanged || viewportChanged || syntaxTree(startState) !== syntaxTree(state))
+        this.decorations = coloursOf(view);
+    }
+  },
+  { decorations: ({ decorations }) => decorations },
+);
+
+function coloursOf({ state, visibleRanges }: EditorView): DecorationSet {
+  const found: Range<Decoration>[] = [];
+  for (const { from, to } of visibleRanges)
+    syntaxTree(state).iterate({
+      ...{ from, to },
+      enter: ({ name, from: start, to: end }) => {
+        const mark = Object.entries(marks).find(([known]) => known === name)?.[1];
+        if (mark) found.push(mark.range(start, end));
+      },
+    });
+  return Decoration.set(found, true);
+}

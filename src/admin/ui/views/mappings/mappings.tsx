@@ -1,0 +1,322 @@
+import {
+  Alert,
+  Anchor,
+  Button,
+  Grid,
+  Group,
+  Loader,
+  SegmentedControl,
+  Select,
+  Stack,
+  Text,
+} from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import type { MappingVersion } from '../../api-client.ts';
+import { Loaded } from '../../components/loading.tsx';
+import { Time } from '../../components/time.tsx';
+import { ViewHead } from '../../components/view-head.tsx';
+import { api, call, useSession } from '../../session.ts';
+import { ApplyDialog } from './apply.tsx';
+import { useDraft } from './draft.ts';
+import { MappingEditor, type MarkedFault } from './editor.tsx';
+import { EffectLine, useEffectOfMapping } from './effect.tsx';
+import { PersonPanel, useFirstPerson } from './person-panel.tsx';
+import { RulesTable } from './rules-table.tsx';
+import { authorOf, Versions } from './versions.tsx';
+
+/** The mapping of a connection: edit it, see at once what it does, and put it in force. */
+export function MappingsView() {
+  const [search, setSearch] = useSearchParams();
+  const mappings = useQuery({ queryKey: ['mappings'], queryFn: () => call(api.mappings.listMappings()) });
+  const asked = search.get('person') ?? '';
+  const person = asked.slice(asked.lastIndexOf('/') + 1);
+  const fromPerson = asked.slice(0, Math.max(asked.lastIndexOf('/'), 0));
+  return (
+    <Loaded query={mappings}>
+      {(data) => {
+        const ids = data.mappings.map(({ connection }) => connection);
+        const wanted = [search.get('connection'), fromPerson].find((id) => ids.includes(id ?? ''));
+        const chosen = wanted ?? ids[0];
+        if (chosen === undefined) return <Text c="dimmed">The settings have no connection.</Text>;
+        return (
+          <ConnectionMapping
+            key={chosen}
+            connection={chosen}
+            connections={ids}
+            file={data.mappings.find(({ connection }) => connection === chosen)?.file}
+            person={fromPerson === chosen && person !== '' ? person : undefined}
+            onConnection={(connection) => setSearch({ connection })}
+            onPerson={(id) => setSearch({ person: `${chosen}/${id}` }, { replace: true })}
+          />
+        );
+      }}
+    </Loaded>
+  );
+}
+
+interface ConnectionProps {
+  connection: string;
+  connections: string[];
+  file: string | undefined;
+  person: string | undefined;
+  onConnection: (connection: string) => void;
+  onPerson: (id: string) => void;
+}
+
+function ConnectionMapping(props: ConnectionProps) {
+  const { connection } = props;
+  const inForce = useQuery({
+    queryKey: ['mapping', connection],
+    queryFn: () => call(api.mappings.readMapping(connection)),
+    // Another admin's change is noticed while this one edits.
+    refetchInterval: 15_000,
+  });
+  return (
+    <Loaded query={inForce}>
+      {({ text, version }) => <Workbench {...props} savedText={text} version={version} />}
+    </Loaded>
+  );
+}
+
+function Workbench({
+  connection,
+  savedText,
+  version,
+  ...props
+}: ConnectionProps & { savedText: string; version: MappingVersion | undefined }) {
+  const canChange = useSession()?.role === 'admin';
+  const [draft, setDraft] = useDraft(connection);
+  const [look, setLook] = useState('json');
+  const text = draft?.text ?? savedText;
+  const generation = version?.generation ?? 0;
+  const change = (next: string) =>
+    setDraft(next === savedText ? undefined : { text: next, generation: draft?.generation ?? generation });
+  const names = useQuery({
+    queryKey: ['mapping-names', connection],
+    queryFn: () => call(api.mappings.listMappingNames(connection)),
+  });
+  const { faults, isChecked, unchecked } = useFaults(connection, text);
+  const first = useFirstPerson(connection);
+  const isFaulty = faults.some(({ severity }) => severity === 'error');
+  const editing = { text, faults, names: names.data, isReadOnly: !canChange, onChange: change };
+  return (
+    <>
+      <Head
+        {...{ connection, text, canChange, version, generation, ...props }}
+        isChanged={draft !== undefined}
+        canApply={isChecked && !isFaulty && draft !== undefined}
+        edited={draft?.generation ?? generation}
+        onDiscard={() => setDraft(undefined)}
+        onRebase={() => draft && setDraft({ ...draft, generation })}
+      />
+      <Grid gap="lg">
+        <Grid.Col span={{ base: 12, md: 7 }}>
+          <Stack gap="sm" component="section" aria-label="Rules">
+            <SegmentedControl
+              size="xs"
+              w="fit-content"
+              aria-label="How the rules are shown"
+              value={look}
+              onChange={setLook}
+              data={[
+                { value: 'table', label: 'Table' },
+                { value: 'json', label: 'JSON' },
+              ]}
+            />
+            {look === 'json' ? <MappingEditor {...editing} /> : <RulesTable {...editing} />}
+            <FaultList faults={faults} unchecked={unchecked} />
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 5 }}>
+          <PersonPanel {...{ connection, text }} person={props.person ?? first} onPerson={props.onPerson} />
+        </Grid.Col>
+      </Grid>
+    </>
+  );
+}
+
+/** The faults of the text, a moment after the last key stroke. */
+function useFaults(connection: string, text: string) {
+  const [shown] = useDebouncedValue(text, 300);
+  const { data, isPlaceholderData } = useQuery({
+    queryKey: ['mapping-check', connection, shown],
+    queryFn: ({ signal }) => call(api.mappings.checkMapping(connection, { text: shown }, { signal })),
+    placeholderData: keepPreviousData,
+    gcTime: 30_000,
+  });
+  const faults = useMemo(
+    (): MarkedFault[] => [
+      ...(data?.faults ?? []).map((fault) => ({ ...fault, severity: 'error' as const })),
+      ...(data?.warnings ?? []).map((fault) => ({ ...fault, severity: 'warning' as const })),
+    ],
+    [data],
+  );
+  const isChecked = data !== undefined && !isPlaceholderData && shown === text;
+  return { faults, isChecked, unchecked: data?.unchecked };
+}
+
+function FaultList({ faults, unchecked }: { faults: MarkedFault[]; unchecked: string | undefined }) {
+  return (
+    <Stack gap={4} aria-live="polite">
+      {faults.map(({ path, problem, remedy, severity }) => (
+        <Text key={`${path} ${problem}`} size="sm">
+          {severity === 'error' ? '✗' : '⚠'} <b>{path}</b>: {problem}. {remedy}
+        </Text>
+      ))}
+      {unchecked && (
+        <Text size="sm" c="dimmed">
+          Names were not looked up. {unchecked}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+interface HeadProps extends ConnectionProps {
+  text: string;
+  canChange: boolean;
+  version: MappingVersion | undefined;
+  /** The generation in force, and the one that the text was edited from. */
+  generation: number;
+  edited: number;
+  isChanged: boolean;
+  canApply: boolean;
+  onDiscard: () => void;
+  onRebase: () => void;
+}
+
+function Head(props: HeadProps) {
+  const { connection, connections, text, canChange, version, generation, edited, isChanged, canApply } =
+    props;
+  const [isHistoryOpen, setHistoryOpen] = useState(false);
+  const [pending, setPending] = useState<{ text: string; version?: number }>();
+  return (
+    <>
+      <ViewHead
+        title="Mappings"
+        actions={
+          <Group gap="xs">
+            {connections.length > 1 && (
+              <Select
+                aria-label="Connection"
+                data={connections}
+                value={connection}
+                allowDeselect={false}
+                onChange={(id) => id && props.onConnection(id)}
+              />
+            )}
+            <Button variant="default" onClick={() => setHistoryOpen(true)}>
+              Versions
+            </Button>
+            {canChange && isChanged && (
+              <Button variant="default" onClick={props.onDiscard}>
+                Discard my changes
+              </Button>
+            )}
+            {canChange && (
+              <Button disabled={!canApply} onClick={() => setPending({ text })}>
+                Apply…
+              </Button>
+            )}
+          </Group>
+        }
+      >
+        {version ? (
+          <>
+            Generation {version.generation} of {connection}, by {authorOf(version)},{' '}
+            <Time at={version.appliedAt} />.
+          </>
+        ) : (
+          `The default rules are in force for ${connection}.`
+        )}
+        {props.file && ` ${props.file} replaces it when its content changes.`}
+        {!canChange && ' Your role is viewer: you can look at everything, and apply nothing.'}
+      </ViewHead>
+      {isChanged && version && edited !== generation && (
+        <OthersChange {...{ connection, version, onRebase: props.onRebase }} />
+      )}
+      {canApply && <Effect {...{ connection, text, onPerson: props.onPerson }} />}
+      {isHistoryOpen && (
+        <Versions
+          {...{ connection, canChange }}
+          onClose={() => setHistoryOpen(false)}
+          onRestore={(restored, old) => {
+            setHistoryOpen(false);
+            setPending({ text: old, version: restored });
+          }}
+        />
+      )}
+      {pending && (
+        <ApplyDialog
+          {...{ connection, ...pending }}
+          generation={pending.version === undefined ? edited : generation}
+          onClose={() => setPending(undefined)}
+          onApplied={() => {
+            setPending(undefined);
+            props.onDiscard();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Effect({ connection, text, onPerson }: Pick<HeadProps, 'connection' | 'text' | 'onPerson'>) {
+  const [shown] = useDebouncedValue(text, 500);
+  const { data, error, isFetching } = useEffectOfMapping(connection, shown, true);
+  if (error)
+    return (
+      <Alert color="red" role="alert" mb="md" title="The effect on everybody cannot be computed">
+        {error.message}
+      </Alert>
+    );
+  return (
+    <Group mb="md" mih={24}>
+      {data ? (
+        <EffectLine preview={data} isReading={isFetching || shown !== text} onPerson={onPerson} />
+      ) : (
+        <Loader size="xs" aria-label="Looking at everybody" />
+      )}
+    </Group>
+  );
+}
+
+/** Another version came into force while the text was edited: shows its change, so that none is lost. */
+function OthersChange({
+  connection,
+  version,
+  onRebase,
+}: {
+  connection: string;
+  version: MappingVersion;
+  onRebase: () => void;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Alert
+      color="yellow"
+      mb="md"
+      role="alert"
+      title={`⚠ ${authorOf(version)} has put generation ${version.generation} in force since you began`}
+    >
+      <Text size="sm">
+        Look at that change and add it to your text. Then continue: your text is compared with generation{' '}
+        {version.generation} from then on, and applying it replaces that generation.
+      </Text>
+      <Group mt="xs" gap="sm">
+        <Anchor component="button" size="sm" onClick={() => setOpen(true)}>
+          Show the change
+        </Anchor>
+        <Button size="compact-sm" variant="default" onClick={onRebase}>
+          Continue with my text
+        </Button>
+      </Group>
+      {isOpen && (
+        <Versions {...{ connection }} canChange={false} onRestore={() => {}} onClose={() => setOpen(false)} />
+      )}
+    </Alert>
+  );
+}

@@ -1,0 +1,126 @@
+import { Alert, Badge, Box, Stack, Table, Text } from '@mantine/core';
+import type { PreviewedField, PreviewedFinding, PreviewedRule } from '../../api-client.ts';
+import { fieldLabel, valueText } from './texts.ts';
+
+/** What the API computes for one person. */
+export interface PersonPreview {
+  userName: string;
+  fields: PreviewedField[];
+  trace: PreviewedRule[];
+  findings: PreviewedFinding[];
+  fallbackEmail?: string;
+  names: Partial<Record<string, string>>;
+}
+
+/** The fields of the traveler with the rules that made them, then the findings. */
+export function PersonResult({ result, isStale }: { result: PersonPreview; isStale: boolean }) {
+  const { fields, trace, findings, fallbackEmail, names } = result;
+  const rulesOf = (field: string) => trace.filter((entry) => entry.field === field);
+  const shown = fields.filter(({ field, outcome, isChanged }) => {
+    const isMentioned = rulesOf(field).some(({ before, when }) => before !== undefined || when !== undefined);
+    return outcome !== 'absent' || isChanged || isMentioned;
+  });
+  const empty = fields.filter((field) => !shown.includes(field));
+  return (
+    <Stack gap="sm" opacity={isStale ? 0.6 : 1} aria-busy={isStale}>
+      {findings.map((finding) => (
+        <FindingAlert key={`${finding.field} ${finding.code}`} finding={finding} names={names} />
+      ))}
+      <Table aria-label="Result" layout="fixed" verticalSpacing={4}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w="40%">Field</Table.Th>
+            <Table.Th>Result and rule</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {shown.map((field) => (
+            <FieldRow key={field.field} field={field} rules={rulesOf(field.field)} names={names} />
+          ))}
+        </Table.Tbody>
+      </Table>
+      {fallbackEmail && (
+        <Text size="sm" c="dimmed">
+          If that email is taken, {fallbackEmail} serves.
+        </Text>
+      )}
+      {empty.length > 0 && (
+        <Text size="sm" c="dimmed">
+          Nothing for: {empty.map(({ field }) => fieldLabel(field, names)).join(', ')}.
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+type Names = PersonPreview['names'];
+
+const outcomes = {
+  absent: 'left out',
+  unresolved: '? unresolved: what was there stays',
+  kept: '! the mapping is at fault: it stays as it is',
+};
+
+function FieldRow({ field, rules, names }: { field: PreviewedField; rules: PreviewedRule[]; names: Names }) {
+  const { outcome, value, inForce, isChanged } = field;
+  return (
+    <Table.Tr>
+      <Table.Td style={{ verticalAlign: 'top', overflowWrap: 'anywhere' }}>
+        <Text size="sm">{fieldLabel(field.field, names)}</Text>
+        {isChanged && (
+          <Badge size="xs" color="indigo" variant="light">
+            ● changed
+          </Badge>
+        )}
+      </Table.Td>
+      <Table.Td style={{ overflowWrap: 'anywhere' }}>
+        <Text size="sm" fw={outcome === 'value' ? 600 : undefined}>
+          {outcome === 'value' ? valueText(value, names) : outcomes[outcome]}
+        </Text>
+        {isChanged && <Text size="xs">now: {valueText(inForce, names)}</Text>}
+        {rules.map((rule) => (
+          <Text key={`${rule.origin} ${rule.rule} ${rule.when}`} size="xs" c="dimmed">
+            {ruleText(rule, names)}
+          </Text>
+        ))}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+const origins = { file: 'mapping', collection: 'travel service', default: 'default' };
+
+/** What one rule did, e.g. `mapping: title | trim: "Dr " → "Dr"`. */
+function ruleText(
+  { origin, rule, when, read, outcome, before, transformed, after, reason }: PreviewedRule,
+  names: Names,
+) {
+  const end = after ?? transformed;
+  const isUnchanged = end === undefined || JSON.stringify(end) === JSON.stringify(before);
+  return [
+    `${origins[origin]}: ${rule}`,
+    read === undefined ? '' : `, read from ${read}`,
+    when === undefined || (outcome === 'skipped' && before === undefined) ? '' : `, when ${when}`,
+    before === undefined
+      ? ''
+      : `: ${JSON.stringify(before)}${isUnchanged ? '' : ` → ${valueText(end, names)}`}`,
+    outcome === 'set' ? '' : ` · ${outcome}`,
+    reason === undefined ? '' : ` (${reason})`,
+  ].join('');
+}
+
+function FindingAlert({ finding, names }: { finding: PreviewedFinding; names: Names }) {
+  const { field, value, reason, remedy } = finding;
+  return (
+    <Alert
+      color="yellow"
+      p="xs"
+      title={`⚠ ${fieldLabel(field, names)} ${value === undefined ? '' : JSON.stringify(value)}`}
+    >
+      <Text size="sm">{reason}</Text>
+      <Box>
+        <Text size="sm">→ {remedy}</Text>
+      </Box>
+    </Alert>
+  );
+}

@@ -1,0 +1,144 @@
+import { Anchor, Badge, Button, Code, Drawer, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { MappingDifference, MappingVersion } from '../../api-client.ts';
+import { Loaded } from '../../components/loading.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { Time } from '../../components/time.tsx';
+import { api, call } from '../../session.ts';
+
+/** Who put a version in force. */
+export function authorOf({ author, source }: MappingVersion): string {
+  if (source === 'file') return 'the mapping file';
+  return author ?? (source === 'default' ? 'the first start' : 'an admin');
+}
+
+/** The history of a mapping: who changed what, and a way back. */
+export function Versions({
+  connection,
+  canChange,
+  onRestore,
+  onClose,
+}: {
+  connection: string;
+  canChange: boolean;
+  onRestore: (version: number, text: string) => void;
+  onClose: () => void;
+}) {
+  const [open, setOpen] = useState<number>();
+  const versions = useQuery({
+    queryKey: ['mapping-versions', connection],
+    queryFn: () => call(api.mappings.listMappingVersions(connection, { limit: 200 })),
+  });
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={`Versions of the mapping of ${connection}`}
+    >
+      <Loaded query={versions}>
+        {(data) => (
+          <Rows
+            label="Versions"
+            rows={data.versions}
+            keyOf={({ generation }) => String(generation)}
+            empty="No mapping has been in force yet."
+            columns={[
+              {
+                label: 'Generation',
+                cell: ({ generation }) => (
+                  <Group gap="xs" wrap="nowrap">
+                    <Anchor
+                      component="button"
+                      size="sm"
+                      aria-expanded={open === generation}
+                      onClick={() => setOpen(open === generation ? undefined : generation)}
+                    >
+                      {generation}
+                    </Anchor>
+                    {generation === data.versions[0]?.generation && <Badge variant="light">in force</Badge>}
+                  </Group>
+                ),
+              },
+              {
+                label: 'Change',
+                cell: (version) => (
+                  <>
+                    by {authorOf(version)}, <Time at={version.appliedAt} /> · {version.rules}{' '}
+                    {version.rules === 1 ? 'rule' : 'rules'}
+                    {open === version.generation && (
+                      <VersionDetails
+                        {...{ connection, onRestore }}
+                        generation={version.generation}
+                        canRestore={canChange && version.generation !== data.versions[0]?.generation}
+                      />
+                    )}
+                  </>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Drawer>
+  );
+}
+
+function VersionDetails({
+  connection,
+  generation,
+  canRestore,
+  onRestore,
+}: {
+  connection: string;
+  generation: number;
+  canRestore: boolean;
+  onRestore: (version: number, text: string) => void;
+}) {
+  const version = useQuery({
+    queryKey: ['mapping-version', connection, generation],
+    queryFn: () => call(api.mappings.readMappingVersion(connection, String(generation))),
+  });
+  return (
+    <Loaded query={version}>
+      {({ text, difference }) => (
+        <Stack gap="xs" mt="xs">
+          <Difference difference={difference} />
+          {canRestore && (
+            <Button size="xs" variant="default" onClick={() => onRestore(generation, text)} w="fit-content">
+              Restore generation {generation}…
+            </Button>
+          )}
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+/** What one version has and the one before has not. */
+function Difference({
+  difference: { addedRules, removedRules, members },
+}: {
+  difference: MappingDifference;
+}) {
+  const lines = [
+    ...addedRules.map((rule) => `+ ${JSON.stringify(rule)}`),
+    ...removedRules.map((rule) => `- ${JSON.stringify(rule)}`),
+    ...members.map(
+      ({ name, before, after }) => `${name}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`,
+    ),
+  ];
+  if (lines.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        It has the rules of the version before, perhaps in another order.
+      </Text>
+    );
+  return (
+    <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+      {lines.join('\n')}
+    </Code>
+  );
+}

@@ -1,0 +1,86 @@
+import { json } from '@codemirror/lang-json';
+import { EditorState } from '@codemirror/state';
+import { membersAt, valuesAt } from '../../../src/admin/ui/views/mappings/completion.ts';
+import { cursorAt, findPlace, parsePath } from '../../../src/admin/ui/views/mappings/json-place.ts';
+import { inputOf, moveRule, transformsOf, withRules } from '../../../src/admin/ui/views/mappings/rules.ts';
+
+const text = `{
+  "scimUserMapping": [
+    { "scimAttribute": "title", "customField": "Position" },
+    { "template": "{title}", "userAttribute": "lang", "transforms": ["trim", { "prefix": "x" }] }
+  ],
+  "roles": { "map": { "Team lead": "manager" } }
+}`;
+
+function stateOf(doc: string): EditorState {
+  return EditorState.create({ doc, extensions: [json()] });
+}
+
+test.each([
+  ['scimUserMapping[0].customField', '"Position"'],
+  ['scimUserMapping[1].transforms[1].prefix', '"x"'],
+  ['roles.map["Team lead"]', '"manager"'],
+  ['scimUserMapping[0].userAttribute', '{ "scimAttribute": "title", "customField": "Position" }'],
+  ['scimUserMapping', '"scimUserMapping"'],
+  ['$', '{'],
+])('the place of %s is %s', (path, expected) => {
+  const state = stateOf(text);
+  const { from, to } = findPlace(state, path);
+  expect(state.sliceDoc(from, to)).toBe(expected);
+});
+
+test('the place of an unknown member is its name', () => {
+  const state = stateOf('{ "rolls": { "map": {} } }');
+  const { from, to } = findPlace(state, 'rolls', true);
+  expect(state.sliceDoc(from, to)).toBe('"rolls"');
+});
+
+test('a JSON path is split at dots and brackets', () => {
+  expect(parsePath('roles.map["a.\\"b"][3].x')).toEqual(['roles', 'map', 'a."b', 3, 'x']);
+});
+
+/** What stands at the mark `|` of a text. */
+function cursorIn(marked: string) {
+  return cursorAt(stateOf(marked.replace('|', '')), marked.indexOf('|'));
+}
+
+test.each([
+  ['{ "scimUserMapping": [{ "us|": "" }] }', 'name', ['scimUserMapping', 0]],
+  [
+    '{ "scimUserMapping": [{}, { "userAttribute": "fi|" }] }',
+    'value',
+    ['scimUserMapping', 1, 'userAttribute'],
+  ],
+  ['{ "defaults": { | } }', 'name', ['defaults']],
+  [
+    '{ "scimUserMapping": [{ "transforms": ["trim", "d|"] }] }',
+    'value',
+    ['scimUserMapping', 0, 'transforms', 1],
+  ],
+])('a completion in %s is that of a %s', (marked, kind, path) => {
+  expect(cursorIn(marked)).toMatchObject({ kind, path });
+});
+
+test('completions are the members and values of the schema, and the names of the travel service', () => {
+  const labels = (all: { label: string }[]) => all.map(({ label }) => label);
+  const names = {
+    scimAttributes: [{ path: 'title', description: 'The job title.' }],
+    customFields: [{ id: '7', name: 'Department', dataType: 'text' }],
+    ...{ costCenters: ['CC-40'], billingProfiles: ['Paris'], travelPolicies: [] },
+  };
+  expect(labels(membersAt([]))).toEqual(expect.arrayContaining(['scimUserMapping', 'defaults', 'roles']));
+  expect(labels(membersAt(['scimUserMapping', 0, 'transforms', 0]))).toContain('replace');
+  expect(labels(valuesAt(['scimUserMapping', 0, 'userAttribute'], names))).toContain('firstName');
+  expect(labels(valuesAt(['scimUserMapping', 0, 'customField'], names))).toEqual(['Department']);
+  expect(labels(valuesAt(['scimUserMapping', 0, 'sources', 1], names))).toEqual(['title']);
+  expect(labels(valuesAt(['defaults', 'costCenter', 'name'], names))).toEqual(['CC-40']);
+  expect(labels(valuesAt(['roles', 'allow', 0], names))).toContain('manager');
+});
+
+test('a change of the table is one of the text, and keeps the other members', () => {
+  const changed = JSON.parse(withRules(text, (rules) => moveRule(rules, 0, 1)));
+  expect(changed.scimUserMapping.map(inputOf)).toEqual(['"{title}"', 'title']);
+  expect(changed.roles).toEqual({ map: { 'Team lead': 'manager' } });
+  expect(transformsOf(changed.scimUserMapping[0])).toBe('trim | prefix "x"');
+  expect(withRules('not JSON', () => [])).toBe('not JSON');
+});
