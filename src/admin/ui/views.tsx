@@ -2,6 +2,7 @@ import {
   IconArrowsExchange,
   IconHandStop,
   IconHistory,
+  IconPlugConnected,
   IconUserShield,
   IconUsers,
 } from '@tabler/icons-react';
@@ -46,6 +47,15 @@ export const views: View[] = [
     icon: IconHandStop,
     content: lazy(() => import('./views/held/held.tsx').then((file) => ({ default: file.HeldView }))),
     useCount: useHeldCount,
+  },
+  {
+    path: '/connect',
+    label: 'Connect',
+    key: 'c',
+    icon: IconPlugConnected,
+    content: lazy(() =>
+      import('./views/connect/connect.tsx').then((file) => ({ default: file.ConnectView })),
+    ),
   },
   {
     path: '/audit',

@@ -1,0 +1,91 @@
+import { Card, SimpleGrid, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, Redirect, Route, Switch } from 'wouter';
+import type { Connection } from '../../api-client.ts';
+import { Copyable } from '../../components/copyable.tsx';
+import { Loaded } from '../../components/loading.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { ViewHead } from '../../components/view-head.tsx';
+import { api, call } from '../../session.ts';
+import { Credentials } from './credentials.tsx';
+import { type ProviderKey, providers } from './providers.ts';
+import { Wizard } from './wizard.tsx';
+
+const providerKeys: ProviderKey[] = ['okta', 'entra', 'other'];
+
+/** How an identity provider is connected, and the credentials of those that are. */
+export function ConnectView() {
+  const connections = useQuery({
+    queryKey: ['connections'],
+    queryFn: () => call(api.connect.listConnections()),
+  });
+  return (
+    <Loaded query={connections}>
+      {(data) => (
+        <Switch>
+          {providerKeys.map((key) => (
+            <Route key={key} path={`/${key}`}>
+              <Wizard providerKey={key} {...data} />
+            </Route>
+          ))}
+          <Route path="/">
+            <Start connections={data.connections} />
+          </Route>
+          <Redirect to="/" replace />
+        </Switch>
+      )}
+    </Loaded>
+  );
+}
+
+function Start({ connections }: { connections: Connection[] }) {
+  return (
+    <>
+      <ViewHead title="Connect">Which identity provider sends its people here?</ViewHead>
+      <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
+        {providerKeys.map((key) => (
+          <Card key={key} component={Link} href={`/${key}`} withBorder padding="sm">
+            <Text fw={600}>{providers[key].label} →</Text>
+            <Text size="sm" c="dimmed">
+              {providers[key].hint}
+            </Text>
+          </Card>
+        ))}
+      </SimpleGrid>
+      <Title order={2} size="h5" mt="lg" mb="xs">
+        Connections
+      </Title>
+      <Rows label="Connections" rows={connections} keyOf={({ id }) => id} columns={columns} empty="" />
+      <Credentials
+        withEnvironmentToken={connections
+          .filter(({ hasEnvironmentToken }) => hasEnvironmentToken)
+          .map(({ id }) => id)}
+      />
+    </>
+  );
+}
+
+const columns = [
+  { label: 'Name', cell: ({ id }: Connection) => id },
+  {
+    label: 'SCIM base URL',
+    cell: ({ scimUrl }: Connection) => <Copyable name="the SCIM base URL" text={scimUrl} />,
+  },
+  {
+    label: 'Travel API',
+    cell: ({ travelApi }: Connection) => (travelApi === 'embedded' ? 'the embedded service' : travelApi),
+  },
+  {
+    label: 'Policies',
+    cell: ({ policies }: Connection) => (
+      <details>
+        <summary>{policies.length} policies</summary>
+        {policies.map((policy) => (
+          <Text key={policy} size="sm">
+            {policy}
+          </Text>
+        ))}
+      </details>
+    ),
+  },
+];

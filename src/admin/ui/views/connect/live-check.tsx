@@ -1,0 +1,109 @@
+import { Alert, Code, Paper, Text, Title, VisuallyHidden } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { Attempt } from '../../api-client.ts';
+import { Rows } from '../../components/rows.tsx';
+import { api, call } from '../../session.ts';
+import { ageText, answerText, isSuccess } from './attempts.ts';
+import type { Method } from './providers.ts';
+
+const POLL_MS = 2_000;
+
+/** Shows the calls of the identity provider as they arrive, also refused ones. */
+export function LiveCheck({
+  connection,
+  caller,
+  method,
+}: {
+  connection: string;
+  caller: string;
+  method: Method;
+}) {
+  const { data, error, dataUpdatedAt } = useQuery({
+    queryKey: ['recent-attempts', connection],
+    queryFn: () => call(api.connect.listRecentAttempts({ connection })),
+    refetchInterval: POLL_MS,
+  });
+  const newest = data?.attempts[0];
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Live check">
+      <Title order={2} size="h5" mb="xs">
+        Live check
+      </Title>
+      {error && (
+        <Text c="red" size="sm" role="alert">
+          {error.message}
+        </Text>
+      )}
+      {data?.isLogged === false && (
+        <Alert color="yellow">
+          Calls cannot be shown: the settings switch the log of exchanges off (exchangeLog.keepDays is 0).
+        </Alert>
+      )}
+      <VisuallyHidden role="status">
+        {newest ? `The newest call was answered ${answerText(newest)}.` : ''}
+      </VisuallyHidden>
+      {data?.isLogged && !newest && <Waiting caller={caller} method={method} />}
+      {newest && <Newest attempt={newest} caller={caller} now={dataUpdatedAt} />}
+      {data && data.attempts.length > 1 && (
+        <Rows
+          label="Earlier calls"
+          rows={data.attempts.slice(1, 6)}
+          keyOf={({ id }) => id}
+          columns={columnsAt(dataUpdatedAt)}
+          empty=""
+        />
+      )}
+    </Paper>
+  );
+}
+
+function Waiting({ caller, method }: { caller: string; method: Method }) {
+  return (
+    <>
+      <Text>Waiting for {caller === 'the identity provider' ? 'the' : `${caller}’s`} test call…</Text>
+      <Text size="sm" c="dimmed">
+        It appears here within seconds, also if its token is refused. Nothing arrives: the URL is wrong, or
+        this service cannot be reached from there
+        {method === 'client' ? ', or the client got no token (Connect lists when it last got one)' : ''}.
+      </Text>
+    </>
+  );
+}
+
+function Newest({ attempt, caller, now }: { attempt: Attempt; caller: string; now: number }) {
+  const isGood = isSuccess(attempt);
+  return (
+    <Alert
+      color={isGood ? 'green' : 'red'}
+      mb="xs"
+      title={`${isGood ? '✓' : '✗'} Arrived ${ageText(attempt.at, now)} ago: ${answerText(attempt)}`}
+    >
+      <Code style={{ overflowWrap: 'anywhere' }}>
+        {attempt.method} {attempt.path}
+      </Code>
+      {attempt.status === 401 && (
+        <Text size="sm" mt="xs">
+          Create a token here, and paste it in {caller} without “Bearer”.
+        </Text>
+      )}
+    </Alert>
+  );
+}
+
+function columnsAt(now: number) {
+  return [
+    { label: 'Arrived', cell: ({ at }: Attempt) => `${ageText(at, now)} ago` },
+    {
+      label: 'Answer',
+      cell: (attempt: Attempt) => `${isSuccess(attempt) ? '✓' : '✗'} ${answerText(attempt)}`,
+    },
+    {
+      label: 'Call',
+      cell: ({ method, path }: Attempt) => (
+        <Code style={{ overflowWrap: 'anywhere' }}>
+          {method} {path}
+        </Code>
+      ),
+    },
+  ];
+}

@@ -1,0 +1,156 @@
+/** The identity providers that have a wizard of their own, and any other. */
+export type ProviderKey = 'okta' | 'entra' | 'other';
+
+/** How a provider proves who it is. */
+export type Method = 'token' | 'client';
+
+/** A field of a provider's console. A `secret` is made on this page. */
+export interface FieldValue {
+  label: string;
+  value: string | { secret: 'token' | 'clientId' | 'clientSecret' };
+  /** False for a choice of the console, which cannot be pasted. */
+  isPasted?: false;
+}
+
+/** One screen of a provider's console. */
+export interface Screen {
+  title: string;
+  /** How to get to the screen, and what to do there. */
+  text: string;
+  fields: FieldValue[];
+}
+
+export interface Provider {
+  label: string;
+  hint: string;
+  /** The first one is preselected. */
+  methods: Method[];
+  /** Who sends the test call. */
+  caller: string;
+  screens(urls: Urls, method: Method): Screen[];
+}
+
+interface Urls {
+  scimUrl: string;
+  tokenEndpoint: string;
+}
+
+const choice = (label: string, value: string): FieldValue => ({ label, value, isPasted: false });
+
+/** The steps are those of docs/connect-okta.md and docs/connect-entra.md. */
+export const providers: Record<ProviderKey, Provider> = {
+  okta: {
+    label: 'Okta',
+    hint: 'An app integration with SCIM provisioning',
+    methods: ['token'],
+    caller: 'Okta',
+    screens: ({ scimUrl }) => [
+      {
+        title: 'The app integration',
+        text: 'Applications → Create App Integration. Complete the form as for your travel site; an existing app works, too. Then in the app: General → App Settings → Edit.',
+        fields: [choice('Sign-in method', 'SAML 2.0 (or SWA)'), choice('Provisioning', 'SCIM')],
+      },
+      {
+        title: 'The connection',
+        text: 'Provisioning → Integration → Edit. Then Test Connector Configuration, and Save.',
+        fields: [
+          { label: 'SCIM connector base URL', value: scimUrl },
+          { label: 'Unique identifier field for users', value: 'userName' },
+          choice(
+            'Supported provisioning actions',
+            'Import New Users and Profile Updates · Push New Users · Push Profile Updates · Push Groups, if you want',
+          ),
+          choice('Authentication Mode', 'HTTP Header'),
+          { label: 'Authorization: Bearer', value: { secret: 'token' } },
+        ],
+      },
+      {
+        title: 'What is sent',
+        text: 'Provisioning → To App → Edit. The default attribute mappings are understood.',
+        fields: [
+          choice('Enable', 'Create Users · Update User Attributes · Deactivate Users'),
+          choice('Leave off', 'Sync Password'),
+        ],
+      },
+      {
+        title: 'The first people',
+        text: 'Assign a few people first. Somebody whose address belongs to an existing traveler is linked to it. Then assign the groups.',
+        fields: [],
+      },
+    ],
+  },
+  entra: {
+    label: 'Entra ID',
+    hint: 'An enterprise application with automatic provisioning',
+    methods: ['token', 'client'],
+    caller: 'Entra ID',
+    screens: ({ scimUrl, tokenEndpoint }, method) => [
+      {
+        title: 'The application',
+        text: 'Enterprise apps → New application → Create your own application.',
+        fields: [
+          choice('Kind', 'Integrate any other application you don’t find in the gallery (Non-gallery)'),
+        ],
+      },
+      {
+        title: 'The connection',
+        text: 'Provisioning → Get started (or New configuration). Then Test Connection, and Save.',
+        fields: [
+          choice('Provisioning Mode', 'Automatic'),
+          { label: 'Tenant URL', value: `${scimUrl}?aadOptscim062020` },
+          ...(method === 'token'
+            ? [{ label: 'Secret Token', value: { secret: 'token' } } as const]
+            : [
+                choice('Authentication method', 'OAuth2 Client Credentials Grant'),
+                { label: 'Token Endpoint', value: tokenEndpoint },
+                { label: 'Client Identifier', value: { secret: 'clientId' } } as const,
+                { label: 'Client Secret', value: { secret: 'clientSecret' } } as const,
+              ]),
+        ],
+      },
+      {
+        title: 'What is sent',
+        text: 'Mappings → Provision Microsoft Entra ID Users. The default mappings are understood.',
+        fields: [
+          choice('Matching attribute', 'userName, precedence 1'),
+          choice('Better than the default', 'objectId → externalId, because it never changes'),
+        ],
+      },
+      {
+        title: 'The first people',
+        text: 'Provision on demand for one or two people first. Somebody whose address belongs to an existing traveler is linked to it. Then Users and groups: assign, and Start provisioning.',
+        fields: [],
+      },
+    ],
+  },
+  other: {
+    label: 'Another',
+    hint: 'Any client of SCIM 2.0, or a script',
+    methods: ['token', 'client'],
+    caller: 'the identity provider',
+    screens: ({ scimUrl, tokenEndpoint }, method) => [
+      {
+        title: 'The connection',
+        text: 'Where the identity provider asks for its SCIM 2.0 target. Then let it test the connection.',
+        fields: [
+          { label: 'SCIM base URL', value: scimUrl },
+          ...(method === 'token'
+            ? [{ label: 'Bearer token', value: { secret: 'token' } } as const]
+            : [
+                choice('Grant type', 'client_credentials'),
+                { label: 'Token endpoint', value: tokenEndpoint },
+                { label: 'Client id', value: { secret: 'clientId' } } as const,
+                { label: 'Client secret', value: { secret: 'clientSecret' } } as const,
+              ]),
+          choice('Unique identifier of users', 'userName'),
+        ],
+      },
+    ],
+  },
+};
+
+/** Returns true if identity providers in the cloud can use a URL. */
+export function isReachableUrl(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' && !/^(localhost|127\..*|\[::1\])$/.test(hostname);
+}

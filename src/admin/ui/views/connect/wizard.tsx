@@ -1,0 +1,164 @@
+import { Alert, Anchor, Grid, Paper, SegmentedControl, Select, Stack, Text, Title } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { Link } from 'wouter';
+import type { Connection } from '../../api-client.ts';
+import { Copyable } from '../../components/copyable.tsx';
+import { ViewHead } from '../../components/view-head.tsx';
+import { useSession } from '../../session.ts';
+import { LiveCheck } from './live-check.tsx';
+import { CreateCredential, type NewCredential } from './new-credential.tsx';
+import {
+  type FieldValue,
+  isReachableUrl,
+  type Method,
+  type ProviderKey,
+  providers,
+  type Screen,
+} from './providers.ts';
+
+/** Each screen of a provider's console with the values to paste, and a check whether its test call arrives. */
+export function Wizard({
+  providerKey,
+  connections,
+  tokenEndpoint,
+}: {
+  providerKey: ProviderKey;
+  connections: Connection[];
+  tokenEndpoint: string;
+}) {
+  const provider = providers[providerKey];
+  const [id, setId] = useState(connections[0]?.id ?? '');
+  const [method, setMethod] = useState<Method>(provider.methods[0] ?? 'token');
+  const [created, setCreated] = useState<NewCredential>();
+  const scimUrl = connections.find((connection) => connection.id === id)?.scimUrl ?? '';
+  const forget = () => setCreated(undefined);
+  return (
+    <>
+      <Anchor component={Link} href="/" size="sm">
+        ← Connect
+      </Anchor>
+      <ViewHead title={`Connect ${providerKey === 'other' ? 'an identity provider' : provider.label}`}>
+        Go through the screens of its console, paste the values, and see the test call arrive.
+      </ViewHead>
+      <Grid gap="md">
+        <Grid.Col span={{ base: 12, lg: 7 }}>
+          <Stack>
+            {!isReachableUrl(scimUrl) && <NotReachable url={scimUrl} />}
+            {connections.length > 1 && (
+              <Select
+                label="Connection"
+                data={connections.map((connection) => connection.id)}
+                value={id}
+                allowDeselect={false}
+                onChange={(chosen) => {
+                  setId(chosen ?? id);
+                  forget();
+                }}
+              />
+            )}
+            {provider.methods.length > 1 && (
+              <SegmentedControl
+                aria-label="How it proves who it is"
+                data={methods}
+                value={method}
+                onChange={(chosen) => {
+                  setMethod(chosen === 'client' ? 'client' : 'token');
+                  forget();
+                }}
+              />
+            )}
+            {provider.screens({ scimUrl, tokenEndpoint }, method).map((screen, index) => (
+              <ScreenCard key={screen.title} screen={screen} number={index + 1} created={created}>
+                <CreateCredential
+                  key={`${id} ${method}`}
+                  connection={id}
+                  method={method}
+                  suggestedName={providerKey === 'other' ? 'identity provider' : providerKey}
+                  onCreated={setCreated}
+                />
+              </ScreenCard>
+            ))}
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, lg: 5 }}>
+          <LiveCheck connection={id} caller={provider.caller} method={method} />
+        </Grid.Col>
+      </Grid>
+    </>
+  );
+}
+
+const methods = [
+  { value: 'token', label: 'Bearer token' },
+  { value: 'client', label: 'OAuth client' },
+];
+
+function NotReachable({ url }: { url: string }) {
+  return (
+    <Alert color="yellow" title="⚠ This address works on this machine or network only">
+      Identity providers in the cloud need https and a public host name, not {url}. Set PUBLIC_URL, with a
+      certificate of a public authority.
+    </Alert>
+  );
+}
+
+/** `children` is the form that makes the secrets. It stands at the first field that needs one. */
+function ScreenCard({
+  screen: { title, text, fields },
+  number,
+  created,
+  children,
+}: {
+  screen: Screen;
+  number: number;
+  created: NewCredential | undefined;
+  children: ReactNode;
+}) {
+  const canChange = useSession()?.role === 'admin';
+  const first = fields.find(({ value }) => typeof value !== 'string');
+  return (
+    <Paper withBorder p="md" component="section" aria-label={title}>
+      <Title order={2} size="h5">
+        {number}. {title}
+      </Title>
+      <Text size="sm" mb="xs">
+        {text}
+      </Text>
+      <Stack component="dl" gap="xs" m={0}>
+        {fields.map((field) => (
+          <div key={field.label}>
+            <Text component="dt" size="xs" c="dimmed">
+              {field.label}
+            </Text>
+            <Text component="dd" size="sm" m={0}>
+              <Field field={field} created={created} />
+            </Text>
+          </div>
+        ))}
+      </Stack>
+      {first && created && (
+        <Text size="sm" mt="xs" fw={600}>
+          ⚠ The secret is shown only now: paste it before you leave this page.
+        </Text>
+      )}
+      {first && !created && (
+        <div style={{ marginTop: 12 }}>
+          {canChange ? children : <Text size="sm">Ask an admin to create it: your role is viewer.</Text>}
+        </div>
+      )}
+    </Paper>
+  );
+}
+
+function Field({
+  field: { label, value, isPasted },
+  created,
+}: {
+  field: FieldValue;
+  created: NewCredential | undefined;
+}) {
+  if (typeof value === 'string') return isPasted === false ? value : <Copyable name={label} text={value} />;
+  const secrets: Record<string, string> = created ?? {};
+  const secret = secrets[value.secret];
+  return secret === undefined ? 'not created yet' : <Copyable name={label} text={secret} />;
+}
