@@ -1,7 +1,7 @@
 import type { JsonObject } from '../schema/resource.ts';
 import { similarWords } from '../translator/mapping-faults.ts';
 import type { Finding } from '../translator/translation.ts';
-import { type HoldCause, type Identity, type IdentityState, isInactive } from './identity.ts';
+import type { HoldCause, Identity, IdentityState } from './identity.ts';
 
 /** Selects people. Members that are left out select everything. */
 export interface PeopleFilter {
@@ -117,7 +117,7 @@ export function toListedPerson(identity: Identity): ListedPerson {
     name: displayNameOf(desired),
     ...(hold && { holdCause: hold.cause }),
     ...(travelId === undefined ? {} : { travelId }),
-    isActive: !isInactive(identity),
+    isActive: desired.active === true,
     isDeleted: deletedAt !== undefined,
     ...(nextAttemptAt === undefined ? {} : { nextAttemptAt }),
   };

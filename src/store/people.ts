@@ -86,7 +86,10 @@ function inRange(column: string, { from, to }: TextRange): RawBuilder<SqlBool> {
   return sql<SqlBool>`${sql.ref(column)} >= ${from} and ${sql.ref(column)} < ${to}`;
 }
 
-/** Each of the three indexes gives at most `limit` ids, so that a short text costs no more than a long one. */
+/**
+ * Each of the three indexes gives at most `limit` ids, so that a short text costs no more than a long one. The people are
+ * sorted here, because SQLite would walk along the index of all userNames for their order.
+ */
 async function readByPrefix(
   db: Kysely<Tables>,
   { scope, range, limit }: { scope: Scope; range: TextRange; limit: number },
@@ -101,9 +104,12 @@ async function readByPrefix(
     where ${inScope(scope)} and id in (
       ${ids('identity', 'id', 'user_name_key', isLive)}
       union ${ids('identity', 'id', 'display_name_key', isLive)}
-      union ${ids('identity_email', 'identity_id', 'email_key')})
-    order by user_name_key, id limit ${sql.lit(limit)}`.execute(db);
-  return rows.flatMap((row) => toPerson(row) ?? []);
+      union ${ids('identity_email', 'identity_id', 'email_key')})`.execute(db);
+  const keyOf = ({ user_name_key, id }: PersonRow) => `${user_name_key} ${id}`;
+  return rows
+    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+    .flatMap((row) => toPerson(row) ?? [])
+    .slice(0, limit);
 }
 
 async function areFew(db: Kysely<Tables>, scope: Scope, state: IdentityState): Promise<boolean> {

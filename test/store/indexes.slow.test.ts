@@ -124,6 +124,22 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     ({ people }) => people.findPage('okta', { state: 'pending' }, undefined),
     /^SCAN identity$/,
   ],
+  [
+    'people with a finding',
+    ({ people }) => people.findPage('okta', { finding: 'noEmail' }, undefined),
+    /^SEARCH identity USING INDEX identity_with_findings /,
+  ],
+  [
+    'people who have left',
+    ({ people }) => people.findPage('okta', { archived: true }, undefined),
+    /^SEARCH identity USING INDEX identity_archived /,
+  ],
+  [
+    'people by a prefix',
+    ({ people }) => people.findByPrefix('okta', 'a', 10),
+    // The ids that the three indexes give.
+    /^SCAN (user_name_key|display_name_key|email_key)$/,
+  ],
   ['deciding', ({ holds }) => holds.decide('okta', { cause: 'rules' }, 'approved', NOW), rulesChange],
   [
     'admitDeparture',

@@ -60,6 +60,34 @@ export function describePeople(open: OpenDatabase): void {
       expect(await idsOf(people, { finding: '%' })).toEqual([]);
     });
 
+    it('are read up to a limit, and selected by the beginning of the userName', async () => {
+      const { add, people } = await fixture(open);
+      const withName = (id: string, userName: string) => person(id, { desired: { userName } });
+      await add(withName('a', 'Ada'), withName('b', 'adele'), withName('c', 'AD%'), withName('d', 'bob'));
+      expect(await idsOf(people, { userNamePrefix: 'AD' })).toEqual(['c', 'a', 'b']);
+      expect(await idsOf(people, { userNamePrefix: 'ad%' })).toEqual(['c']);
+      const first = await people.findPage('okta', {}, undefined, 3);
+      expect(first.people.map(({ id }) => id)).toEqual(['c', 'a', 'b']);
+      const second = await people.findPage('okta', {}, first.next, 3);
+      expect(second).toMatchObject({ people: [{ id: 'd' }], next: undefined });
+    });
+
+    it('are found by the beginning of userName, email address and displayName, without those who were deleted', async () => {
+      const { add, people } = await fixture(open);
+      await add(
+        person('a', { desired: { userName: 'ada' } }),
+        person('b', { desired: { userName: 'bob', displayName: 'Adam' } }),
+        person('c', { desired: { userName: 'cyd', emails: [{ value: 'ADELE@x' }] } }),
+        person('d', { desired: { userName: 'ade' }, state: 'synced', deletedAt: NOW }),
+        person('e', { desired: { userName: 'eve', displayName: 'Not Ada' } }),
+      );
+      const found = async (prefix: string, limit = 9) =>
+        (await people.findByPrefix('okta', prefix, limit)).map(({ id }) => id);
+      expect(await found('AD')).toEqual(['a', 'b', 'c']);
+      expect(await found('ad', 2)).toEqual(['a', 'b']);
+      expect(await found('x')).toEqual([]);
+    });
+
     it('are read in pages, each person once', async () => {
       const { add, people } = await fixture(open);
       const all = Array.from({ length: 1_100 }, (_, index) => `p${String(index).padStart(4, '0')}`);
