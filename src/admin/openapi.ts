@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Contract, Operation } from './contract/operation.ts';
+import { type Contract, isRecorded, type Operation } from './contract/operation.ts';
 import { adminErrors, type ErrorCode } from './errors.ts';
 
 type JsonObject = Record<string, unknown>;
@@ -66,6 +66,7 @@ function describe(operationId: string, operation: Operation, schemas: JsonObject
   return {
     ...{ operationId, summary, tags: [tag] },
     ...(access === 'anyone' ? { security: [] } : {}),
+    ...(isRecorded(operation) ? { 'x-recorded': true } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: { required: true, content: json(toSchema(body, 'input', schemas)) } } : {}),
     responses: {

@@ -9,7 +9,13 @@ import type { z } from 'zod';
 import { clientAddressOf } from '../http/authentication.ts';
 import { addRequestNotes } from '../http/log.ts';
 import { RETRY_AFTER_S } from '../store/unavailable.ts';
-import type { Contract, HandlerRequest, Handlers, Operation } from './contract/operation.ts';
+import {
+  type Contract,
+  type HandlerRequest,
+  type Handlers,
+  isRecorded,
+  type Operation,
+} from './contract/operation.ts';
 import { AdminError, errorBody, type FieldFault, toAdminError } from './errors.ts';
 import type { AuditLog } from './ports.ts';
 import { type Caller, findCaller, type SessionDeps } from './sessions.ts';
@@ -119,10 +125,6 @@ function checkAccess({ method, headers }: Request, caller: Caller | undefined, {
 /** The one change without a caller is signing in, whose body names the account. */
 function actorOf(caller: Caller | undefined, { body }: HandlerRequest<Operation>): string {
   return caller?.name ?? String(Object(body).name ?? '');
-}
-
-function isRecorded({ method, changesNothing }: Operation): boolean {
-  return method !== 'get' && !changesNothing;
 }
 
 /** Runs a change between the two writes of its entry, so that no change is without one. */

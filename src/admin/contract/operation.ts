@@ -30,6 +30,11 @@ export interface Operation {
   changesNothing?: true;
 }
 
+/** True if each attempt is recorded in the audit log. */
+export function isRecorded({ method, changesNothing }: Operation): boolean {
+  return method !== 'get' && !changesNothing;
+}
+
 /** The operations of one family by their names, which are the `operationId`s of the OpenAPI document. */
 export type Contract = Record<string, Operation>;
 

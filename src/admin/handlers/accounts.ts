@@ -46,7 +46,9 @@ export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsCont
     },
     listAdminTokens: async () => ({ tokens: (await tokens.list()).map(toToken) }),
     createAdminToken: ({ body }, { note }) => createToken(body, note, deps),
-    revokeAdminToken: async ({ params }) => {
+    revokeAdminToken: async ({ params }, { note }) => {
+      const token = (await tokens.list()).find(({ id }) => id === params.id);
+      if (token) note({ name: token.name });
       if (!(await tokens.revoke(params.id, now())))
         throw new AdminError('notFound', 'There is no such token, or it was revoked before.');
     },

@@ -19,6 +19,7 @@ import { ErrorBoundary } from './components/error-boundary.tsx';
 import { KeyHelp } from './components/key-help.tsx';
 import { LoadingView } from './components/loading.tsx';
 import { PeopleSearch } from './components/people-search.tsx';
+import { OwnPassword } from './own-password.tsx';
 import { signOut } from './session.ts';
 import { views } from './views.tsx';
 
@@ -160,7 +161,7 @@ function CountBadge({ useCount }: { useCount: () => number | undefined }) {
   const count = useCount();
   if (!count) return null;
   return (
-    <Badge size="sm" variant="light" color="yellow" px={6} aria-label={`${count} waiting`}>
+    <Badge size="sm" variant="filled" color="yellow" autoContrast px={6} aria-label={`${count} waiting`}>
       {compact.format(count)} !
     </Badge>
   );
@@ -186,24 +187,29 @@ function ColorSchemeButton() {
 }
 
 function SessionMenu({ session, onHelp }: { session: Session; onHelp: () => void }) {
+  const [isPasswordOpen, setPasswordOpen] = useState(false);
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <UnstyledButton px="xs" aria-label={`Signed in as ${session.name}`}>
-          <Text size="sm" truncate maw={120}>
-            {session.name} ▾
-          </Text>
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>Role: {session.role}</Menu.Label>
-        <Menu.Item onClick={onHelp}>Keys</Menu.Item>
-        <Menu.Item component="a" href="/admin/api/openapi.json">
-          Description of the API
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <UnstyledButton px="xs" aria-label={`Signed in as ${session.name}`}>
+            <Text size="sm" truncate maw={120}>
+              {session.name} ▾
+            </Text>
+          </UnstyledButton>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>Role: {session.role}</Menu.Label>
+          <Menu.Item onClick={() => setPasswordOpen(true)}>Change your password…</Menu.Item>
+          <Menu.Item onClick={onHelp}>Keys</Menu.Item>
+          <Menu.Item component="a" href="/admin/api/openapi.json">
+            Description of the API
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {isPasswordOpen && <OwnPassword onClose={() => setPasswordOpen(false)} />}
+    </>
   );
 }

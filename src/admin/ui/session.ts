@@ -97,11 +97,20 @@ export async function signOut(): Promise<void> {
   endSession();
 }
 
-/** Shows the sign-in form again, after the service has ended the session. */
-export function endSession(): void {
+const noticeKey = ['sign-in-notice'];
+
+/** What the sign-in form says above its fields; undefined for nothing. */
+export function readSignInNotice(): string | undefined {
+  return queryClient.getQueryData(noticeKey);
+}
+
+/** Shows the sign-in form again, after the service has ended the session; `notice` says why. */
+export function endSession(notice?: string): void {
   api.setSecurityData(null);
+  queryClient.setQueryData(noticeKey, notice);
   queryClient.setQueryData(sessionKey, null);
-  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
+  const kept = [sessionKey[0], noticeKey[0]];
+  queryClient.removeQueries({ predicate: ({ queryKey }) => !kept.includes(String(queryKey[0])) });
 }
 
 queryClient.getQueryCache().subscribe(({ type, query }) => {

@@ -12,13 +12,14 @@ import {
 } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { signIn } from './session.ts';
+import { readSignInNotice, signIn } from './session.ts';
 
 /** The form to sign in. What was typed stays when an attempt fails. */
 export function SignIn() {
   const [name, setName] = useState('admin');
   const [password, setPassword] = useState('');
   const attempt = useMutation({ mutationFn: () => signIn({ name, password }) });
+  const [notice] = useState(readSignInNotice);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     attempt.mutate();
@@ -31,6 +32,11 @@ export function SignIn() {
             <Title order={1} size="h3">
               Jetbridge
             </Title>
+            {notice !== undefined && (
+              <Alert color="green" role="status">
+                {notice}
+              </Alert>
+            )}
             {attempt.error && (
               <Alert color="red" role="alert" title="Not signed in">
                 {attempt.error.message}

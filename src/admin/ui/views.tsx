@@ -62,13 +62,15 @@ export const views: View[] = [
     label: 'Audit',
     key: 'a',
     icon: IconHistory,
-    content: lazy(() => import('./views/audit.tsx').then((file) => ({ default: file.AuditView }))),
+    content: lazy(() => import('./views/audit/audit.tsx').then((file) => ({ default: file.AuditView }))),
   },
   {
     path: '/accounts',
     label: 'Accounts',
     key: 'u',
     icon: IconUserShield,
-    content: lazy(() => import('./views/accounts.tsx').then((file) => ({ default: file.AccountsView }))),
+    content: lazy(() =>
+      import('./views/accounts/accounts.tsx').then((file) => ({ default: file.AccountsView })),
+    ),
   },
 ];

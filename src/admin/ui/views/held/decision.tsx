@@ -1,6 +1,7 @@
-import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { HeldPerson, HoldEffects, HoldGroup } from '../../api-client.ts';
+import { Confirm } from '../../components/confirm.tsx';
 import { api, call, queryClient } from '../../session.ts';
 import { holdsKey } from './query.ts';
 import { type Answer, consequenceText, countText, outcomeText, peopleText } from './texts.ts';
@@ -30,37 +31,22 @@ export function ConfirmDecision({
     onSettled: () => queryClient.invalidateQueries({ queryKey: holdsKey }),
   });
   const who = people ? countText(people.length, 'person', 'people') : peopleText(group);
-  const verb = answer === 'approved' ? 'Approve' : 'Discard';
+  const action = `${answer === 'approved' ? 'Approve' : 'Discard'} for ${who}`;
   return (
-    <Modal opened onClose={onClose} title={`${verb} for ${who}`}>
-      <Stack>
-        <Text>{consequenceText(answer, factsOf(planned))}</Text>
-        <Text size="sm" c="dimmed">
-          {answer === 'approved'
-            ? `The change comes from ${group.causedBy}.`
-            : `After a discard, ${group.ifDiscarded}.`}
-        </Text>
-        {decision.error && (
-          <Alert color="red" role="alert" title="Nothing was decided">
-            {decision.error.message}
-          </Alert>
-        )}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button
-            color={answer === 'approved' ? 'red' : undefined}
-            loading={decision.isPending}
-            disabled={decision.isError}
-            onClick={() => decision.mutate()}
-            data-autofocus
-          >
-            {verb} for {who}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <Confirm
+      title={`${action}?`}
+      action={action}
+      mutation={decision}
+      isDestructive={answer === 'approved'}
+      onClose={onClose}
+    >
+      <Text>{consequenceText(answer, factsOf(planned))}</Text>
+      <Text size="sm" c="dimmed">
+        {answer === 'approved'
+          ? `The change comes from ${group.causedBy}.`
+          : `After a discard, ${group.ifDiscarded}.`}
+      </Text>
+    </Confirm>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Anchor, Button, Checkbox, Group, Text } from '@mantine/core';
+import { Anchor, Button, Checkbox, Group } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -168,7 +168,7 @@ function columnsOf(
       ),
     },
     { label: 'The identity provider', cell: ({ wants }) => wishes[wants] },
-    { label: 'If approved', cell: ({ effect }) => <Text size="sm">the traveler will be {effect}</Text> },
+    { label: 'If approved', cell: ({ effect }) => `the traveler will be ${effect}` },
     { label: 'Held since', cell: ({ since }) => <Time at={since} /> },
   ];
 }

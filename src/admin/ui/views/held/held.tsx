@@ -76,12 +76,12 @@ function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: 
   return (
     <Card withBorder component="section" aria-label={`${causeNames[cause]}, ${connection}`}>
       <Group justify="space-between" align="flex-start">
-        <div>
+        <div style={{ flex: '1 1 320px', maxWidth: 640 }}>
           <Group gap="xs">
             <Title order={2} size="h5">
-              {causeNames[cause]}
+              {causeNames[cause]}, {connection}
             </Title>
-            <Badge variant="light" color="yellow">
+            <Badge variant="filled" color="yellow" autoContrast tt="none">
               ! {peopleText(group)}
             </Badge>
           </Group>

@@ -1,0 +1,48 @@
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
+import type { UseMutationResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+
+/**
+ * Asks for a confirmation before a change. `children` states the consequence, and `action` names the object, e.g. "Revoke
+ * Grace". A failure is shown, and the question stays.
+ */
+export function Confirm<T>({
+  title,
+  action,
+  mutation,
+  isDestructive = false,
+  onClose,
+  children,
+}: {
+  title: string;
+  action: string;
+  mutation: UseMutationResult<T, Error, void>;
+  isDestructive?: boolean;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <Modal opened onClose={onClose} title={title}>
+      <Stack>
+        {children}
+        {mutation.error && (
+          <Alert color="red" role="alert" title="Nothing was changed">
+            {mutation.error.message}
+          </Alert>
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            Cancel
+          </Button>
+          <Button
+            {...(isDestructive ? { color: 'red' } : {})}
+            loading={mutation.isPending}
+            onClick={() => mutation.mutate()}
+          >
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

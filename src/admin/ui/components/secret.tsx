@@ -1,0 +1,32 @@
+import { Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+/** A secret that is shown only once, with a button that copies it. `children` says what it is for. */
+export function Secret({
+  value,
+  children,
+  onDone,
+}: {
+  value: string;
+  children: ReactNode;
+  onDone: () => void;
+}) {
+  return (
+    <Stack>
+      <Text>{children}</Text>
+      <Group>
+        <Code fz="md" style={{ overflowWrap: 'anywhere' }}>
+          {value}
+        </Code>
+        <CopyButton value={value}>
+          {({ copied, copy }) => (
+            <Button size="xs" variant="default" onClick={copy}>
+              {copied ? 'Copied' : 'Copy'}
+            </Button>
+          )}
+        </CopyButton>
+      </Group>
+      <Button onClick={onDone}>Done</Button>
+    </Stack>
+  );
+}

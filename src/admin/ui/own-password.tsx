@@ -1,0 +1,56 @@
+import { Alert, Button, Modal, PasswordInput, Stack } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, call, endSession, RequestFailure } from './session.ts';
+
+/** Changes the password of the signed-in account. All of its sessions end, this one included. */
+export function OwnPassword({ onClose }: { onClose: () => void }) {
+  const [current, setCurrent] = useState('');
+  const [password, setPassword] = useState('');
+  const change = useMutation({
+    mutationFn: () => call(api.session.changeOwnPassword({ current, password })),
+    onSuccess: () =>
+      endSession('Your password is changed, and all your sessions are over. Sign in with the new one.'),
+  });
+  const faults = change.error instanceof RequestFailure ? change.error.faults : [];
+  const faultOf = (field: string) => faults.find((fault) => fault.field === field)?.message;
+  return (
+    <Modal opened onClose={onClose} title="Change your password">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate();
+        }}
+      >
+        <Stack>
+          {change.error && faults.length === 0 && (
+            <Alert color="red" role="alert">
+              {change.error.message}
+            </Alert>
+          )}
+          <PasswordInput
+            label="Present password"
+            autoComplete="current-password"
+            value={current}
+            onChange={(event) => setCurrent(event.currentTarget.value)}
+            error={faultOf('current')}
+            required
+            data-autofocus
+          />
+          <PasswordInput
+            label="New password"
+            description="At least 12 characters. You are signed out everywhere."
+            autoComplete="new-password"
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+            error={faultOf('password')}
+            required
+          />
+          <Button type="submit" loading={change.isPending}>
+            Change the password
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,120 @@
+import { ActionIcon, Menu, Modal, Text } from '@mantine/core';
+import { IconDots } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { AdminAccount } from '../../api-client.ts';
+import { Confirm } from '../../components/confirm.tsx';
+import { Secret } from '../../components/secret.tsx';
+import { api, call, queryClient } from '../../session.ts';
+
+type Change = 'role' | 'password' | 'revoke';
+
+/** The changes of an account; each asks for a confirmation. */
+export function AccountMenu({ account }: { account: AdminAccount }) {
+  const [change, setChange] = useState<Change>();
+  const close = () => setChange(undefined);
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" aria-label={`Change ${account.name}`}>
+            <IconDots size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => setChange('role')}>Make {otherRole(account)}…</Menu.Item>
+          <Menu.Item onClick={() => setChange('password')}>Reset the password…</Menu.Item>
+          <Menu.Item color="red" onClick={() => setChange('revoke')}>
+            Revoke…
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {change === 'role' && <ChangeRole account={account} onClose={close} />}
+      {change === 'password' && <ResetPassword account={account} onClose={close} />}
+      {change === 'revoke' && <RevokeAccount account={account} onClose={close} />}
+    </>
+  );
+}
+
+interface ChangeProps {
+  account: AdminAccount;
+  onClose: () => void;
+}
+
+function otherRole({ role }: AdminAccount): 'admin' | 'viewer' {
+  return role === 'admin' ? 'viewer' : 'admin';
+}
+
+/** The list is read again after each attempt: another admin may have changed the account. */
+const readAgain = () => queryClient.invalidateQueries({ queryKey: ['accounts'] });
+
+function ChangeRole({ account, onClose }: ChangeProps) {
+  const { id, name } = account;
+  const role = otherRole(account);
+  const mutation = useMutation({
+    mutationFn: () => call(api.accounts.changeRole(id, { role })),
+    onSuccess: onClose,
+    onSettled: readAgain,
+  });
+  const title = `Make ${name} ${role}`;
+  return (
+    <Confirm title={`${title}?`} action={title} mutation={mutation} onClose={onClose}>
+      <Text>
+        {role === 'admin'
+          ? `${name} will be able to change everything here, accounts included.`
+          : `${name} will see everything as before, and change nothing.`}
+      </Text>
+    </Confirm>
+  );
+}
+
+function ResetPassword({ account: { id, name }, onClose }: ChangeProps) {
+  const mutation = useMutation({
+    mutationFn: () => call(api.accounts.resetPassword(id)),
+    onSettled: readAgain,
+  });
+  if (mutation.data)
+    return (
+      <Modal opened onClose={onClose} title={`The new password of ${name}`}>
+        <Secret value={mutation.data.password} onDone={onClose}>
+          {name} signs in with this password. It is shown only now; the account can change it after signing
+          in.
+        </Secret>
+      </Modal>
+    );
+  return (
+    <Confirm
+      title={`Reset the password of ${name}?`}
+      action={`Reset the password of ${name}`}
+      mutation={mutation}
+      onClose={onClose}
+      isDestructive
+    >
+      <Text>
+        The present password of {name} becomes invalid, and {name} is signed out everywhere.
+      </Text>
+    </Confirm>
+  );
+}
+
+function RevokeAccount({ account: { id, name }, onClose }: ChangeProps) {
+  const mutation = useMutation({
+    mutationFn: () => call(api.accounts.revokeAccount(id)),
+    onSuccess: onClose,
+    onSettled: readAgain,
+  });
+  return (
+    <Confirm
+      title={`Revoke ${name}?`}
+      action={`Revoke ${name}`}
+      mutation={mutation}
+      onClose={onClose}
+      isDestructive
+    >
+      <Text>
+        {name} is signed out everywhere and can no longer sign in. The audit log keeps what {name} has
+        changed.
+      </Text>
+    </Confirm>
+  );
+}

@@ -1,0 +1,90 @@
+import { Badge, Button, Tabs } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import type { AdminAccount } from '../../api-client.ts';
+import { Loaded } from '../../components/loading.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
+import { Time } from '../../components/time.tsx';
+import { ViewHead } from '../../components/view-head.tsx';
+import { api, call, useSession } from '../../session.ts';
+import { AccountMenu } from './account-menu.tsx';
+import { AddAccount } from './add-account.tsx';
+import { AddToken, TokenList } from './tokens.tsx';
+
+/** Who may sign in, and with which tokens scripts call the API. */
+export function AccountsView() {
+  const [location, navigate] = useLocation();
+  const tab = location.startsWith('/tokens') ? 'tokens' : 'accounts';
+  const [isAdding, setAdding] = useState(false);
+  const canChange = useSession()?.role === 'admin';
+  const close = () => setAdding(false);
+  return (
+    <>
+      <ViewHead
+        title="Accounts"
+        actions={
+          canChange && (
+            <Button onClick={() => setAdding(true)}>
+              {tab === 'tokens' ? 'Create a token…' : 'Add an account…'}
+            </Button>
+          )
+        }
+      >
+        Who may sign in here, and the tokens of scripts. A viewer sees everything and changes nothing.
+      </ViewHead>
+      <Tabs value={tab} onChange={(chosen) => navigate(chosen === 'tokens' ? '/tokens' : '/')}>
+        <Tabs.List mb="sm">
+          <Tabs.Tab value="accounts">Accounts</Tabs.Tab>
+          <Tabs.Tab value="tokens">Tokens of scripts</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="accounts">
+          <AccountList />
+        </Tabs.Panel>
+        <Tabs.Panel value="tokens">
+          <TokenList />
+        </Tabs.Panel>
+      </Tabs>
+      {isAdding && (tab === 'tokens' ? <AddToken onClose={close} /> : <AddAccount onClose={close} />)}
+    </>
+  );
+}
+
+function AccountList() {
+  const session = useSession();
+  const accounts = useQuery({ queryKey: ['accounts'], queryFn: () => call(api.accounts.listAccounts()) });
+  const menu: Column<AdminAccount> = {
+    label: 'Change',
+    cell: (account) => (account.name === session?.name ? 'you' : <AccountMenu account={account} />),
+  };
+  return (
+    <Loaded query={accounts}>
+      {(data) => (
+        <Rows
+          label="Accounts"
+          rows={data.accounts.filter(({ revokedAt }) => revokedAt === undefined)}
+          keyOf={({ id }) => id}
+          columns={session?.role === 'admin' ? [...columns, menu] : columns}
+          empty="There is no account."
+        />
+      )}
+    </Loaded>
+  );
+}
+
+const columns: Column<AdminAccount>[] = [
+  { label: 'Name', cell: ({ name }) => name },
+  {
+    label: 'Role',
+    cell: ({ role }) => (
+      <Badge variant="default" tt="none">
+        {role}
+      </Badge>
+    ),
+  },
+  { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    label: 'Last sign-in',
+    cell: ({ lastSignInAt }) => (lastSignInAt ? <Time at={lastSignInAt} /> : 'never'),
+  },
+];

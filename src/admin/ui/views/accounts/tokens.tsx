@@ -1,0 +1,144 @@
+import { Alert, Badge, Button, Modal, NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { AdminToken } from '../../api-client.ts';
+import { Confirm } from '../../components/confirm.tsx';
+import { Loaded } from '../../components/loading.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
+import { Secret } from '../../components/secret.tsx';
+import { Time } from '../../components/time.tsx';
+import { api, call, queryClient, useSession } from '../../session.ts';
+import { RoleSelect } from './add-account.tsx';
+
+const tokensKey = ['admin-tokens'];
+
+/** The tokens of scripts that are not revoked. */
+export function TokenList() {
+  const tokens = useQuery({ queryKey: tokensKey, queryFn: () => call(api.accounts.listAdminTokens()) });
+  const [revoked, setRevoked] = useState<AdminToken>();
+  const canChange = useSession()?.role === 'admin';
+  const change: Column<AdminToken> = {
+    label: 'Change',
+    cell: (token) => (
+      <Button
+        size="compact-xs"
+        variant="default"
+        aria-label={`Revoke ${token.name}…`}
+        onClick={() => setRevoked(token)}
+      >
+        Revoke…
+      </Button>
+    ),
+  };
+  return (
+    <>
+      <Loaded query={tokens}>
+        {(data) => (
+          <Rows
+            label="Tokens of scripts"
+            rows={data.tokens.filter(({ revokedAt }) => revokedAt === undefined)}
+            keyOf={({ id }) => id}
+            columns={canChange ? [...columns, change] : columns}
+            empty={
+              <>
+                There is no token. A script sends one as <code>Authorization: Bearer …</code> and can do what
+                its role allows; the session menu has the description of the API.
+              </>
+            }
+          />
+        )}
+      </Loaded>
+      {revoked && <RevokeToken token={revoked} onClose={() => setRevoked(undefined)} />}
+    </>
+  );
+}
+
+const columns: Column<AdminToken>[] = [
+  { label: 'Name', cell: ({ name }) => name },
+  {
+    label: 'Role',
+    cell: ({ role }) => (
+      <Badge variant="default" tt="none">
+        {role}
+      </Badge>
+    ),
+  },
+  { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { label: 'Valid until', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'it is revoked') },
+];
+
+function RevokeToken({ token: { id, name }, onClose }: { token: AdminToken; onClose: () => void }) {
+  const mutation = useMutation({
+    mutationFn: () => call(api.accounts.revokeAdminToken(id)),
+    onSuccess: onClose,
+    onSettled: () => queryClient.invalidateQueries({ queryKey: tokensKey }),
+  });
+  return (
+    <Confirm
+      title={`Revoke the token ${name}?`}
+      action={`Revoke ${name}`}
+      mutation={mutation}
+      onClose={onClose}
+      isDestructive
+    >
+      <Text>Scripts with this token are refused from now on (401).</Text>
+    </Confirm>
+  );
+}
+
+/** Creates a token and shows it once. */
+export function AddToken({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [role, setRole] = useState<'viewer' | 'admin'>('viewer');
+  const [days, setDays] = useState<number | string>('');
+  const creation = useMutation({
+    mutationFn: () =>
+      call(api.accounts.createAdminToken({ name, role, ...(typeof days === 'number' && { days }) })),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: tokensKey }),
+  });
+  return (
+    <Modal opened onClose={onClose} title="Create a token">
+      {creation.data ? (
+        <Secret value={creation.data.token} onDone={onClose}>
+          The script {name} sends this token as a bearer. It is shown only now.
+        </Secret>
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            creation.mutate();
+          }}
+        >
+          <Stack>
+            {creation.error && (
+              <Alert color="red" role="alert">
+                {creation.error.message}
+              </Alert>
+            )}
+            <TextInput
+              label="Name"
+              description="What uses the token, e.g. nightly report"
+              value={name}
+              onChange={(event) => setName(event.currentTarget.value)}
+              required
+              data-autofocus
+            />
+            <RoleSelect value={role} onChange={setRole} />
+            <NumberInput
+              label="Valid for"
+              description="Days; without a number until it is revoked"
+              min={1}
+              max={3650}
+              allowDecimal={false}
+              value={days}
+              onChange={setDays}
+            />
+            <Button type="submit" loading={creation.isPending}>
+              Create the token
+            </Button>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}

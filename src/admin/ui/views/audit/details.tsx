@@ -1,0 +1,29 @@
+import { Anchor, Group, Text } from '@mantine/core';
+import { Link } from 'wouter';
+import type { AuditEntry } from '../../api-client.ts';
+import { detailsOf, linksOf, toWords } from './texts.ts';
+
+/** What was changed: facts by their names, and links to the changed people or mapping. */
+export function Details({ entry }: { entry: AuditEntry }) {
+  const facts = detailsOf(entry);
+  const links = linksOf(entry);
+  return (
+    <Group gap="xs" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
+      {facts.map(({ name, text }) => (
+        <Text key={name} component="li" size="sm" style={{ overflowWrap: 'anywhere' }}>
+          <Text span c="dimmed" size="sm">
+            {toWords(name)}:{' '}
+          </Text>
+          {text}
+        </Text>
+      ))}
+      {links.map(({ href, label }) => (
+        <li key={href}>
+          <Anchor component={Link} href={`~/admin${href}`} size="sm">
+            {label}
+          </Anchor>
+        </li>
+      ))}
+    </Group>
+  );
+}

@@ -1,0 +1,35 @@
+import { detailsOf, linksOf, toWords } from '../../../src/admin/ui/views/audit/texts.ts';
+
+test('the name of an operation becomes words', () => {
+  expect(toWords('revokeAdminToken')).toBe('revoke admin token');
+});
+
+test('details are texts, and the people of a decision are links', () => {
+  const entry = {
+    action: 'decideHolds',
+    details: { connection: 'okta', cause: 'safetyValve', decided: 2, people: ['01', '02'], empty: null },
+  };
+  expect(detailsOf(entry)).toEqual([
+    { name: 'connection', text: 'okta' },
+    { name: 'cause', text: 'safetyValve' },
+    { name: 'decided', text: '2' },
+  ]);
+  expect(linksOf(entry)).toEqual([
+    { href: '/people/okta/01', label: '01' },
+    { href: '/people/okta/02', label: '02' },
+  ]);
+});
+
+test('one person is linked by the userName', () => {
+  const details = { connection: 'okta', id: '0/1', userName: 'ada@corp.example' };
+  expect(linksOf({ action: 'reconcilePerson', details })).toEqual([
+    { href: '/people/okta/0%2F1', label: 'ada@corp.example' },
+  ]);
+});
+
+test('a change of a mapping leads to the mappings, and an account to nothing', () => {
+  expect(linksOf({ action: 'applyMapping', details: { connection: 'okta', generation: 3 } })).toEqual([
+    { href: '/mappings', label: 'mapping of okta' },
+  ]);
+  expect(linksOf({ action: 'createAccount', details: { id: '7', name: 'Ada' } })).toEqual([]);
+});
