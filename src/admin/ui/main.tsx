@@ -19,7 +19,10 @@ const theme = createTheme({
   components: {
     Table: { defaultProps: { verticalSpacing: 6, horizontalSpacing: 'sm', highlightOnHover: true } },
     // The colours of the titles have too little contrast in light mode.
-    Alert: { styles: { title: { color: 'var(--mantine-color-text)' } } },
+    Alert: {
+      defaultProps: { closeButtonLabel: 'Close' },
+      styles: { title: { color: 'var(--mantine-color-text)' } },
+    },
     Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
   },
 });
@@ -30,10 +33,11 @@ function Page() {
   return session ? <Frame session={session} /> : <SignIn />;
 }
 
-/** The muted text of Mantine has too little contrast (WCAG 2.2, 1.4.3). */
+/** The muted text of Mantine, and its links in a row under the pointer, have too little contrast (WCAG 2.2, 1.4.3). */
 const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
+    '--mantine-color-anchor': 'var(--mantine-color-indigo-8)',
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
   },

@@ -31,5 +31,6 @@ test('a change of a mapping leads to the mappings, and an account to nothing', (
   expect(linksOf({ action: 'applyMapping', details: { connection: 'okta', generation: 3 } })).toEqual([
     { href: '/mappings', label: 'mapping of okta' },
   ]);
-  expect(linksOf({ action: 'createAccount', details: { id: '7', name: 'Ada' } })).toEqual([]);
+  const account = { action: 'createAccount', details: { id: '7', name: 'Ada' } };
+  expect([linksOf(account), detailsOf(account)]).toEqual([[], [{ name: 'name', text: 'Ada' }]]);
 });

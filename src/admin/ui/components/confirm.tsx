@@ -35,7 +35,7 @@ export function Confirm<T>({
             Cancel
           </Button>
           <Button
-            {...(isDestructive ? { color: 'red' } : {})}
+            {...(isDestructive ? { color: 'red.9' } : {})}
             loading={mutation.isPending}
             onClick={() => mutation.mutate()}
           >

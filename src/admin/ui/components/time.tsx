@@ -14,7 +14,9 @@ export function Time({ at }: { at: string }) {
       label={`${at.replace('T', ' ').replace('Z', '')} UTC`}
       events={{ hover: true, focus: false, touch: true }}
     >
-      <time dateTime={at}>{timeText(new Date(at).getTime(), Date.now())}</time>
+      <time dateTime={at} style={{ whiteSpace: 'nowrap' }}>
+        {timeText(new Date(at).getTime(), Date.now())}
+      </time>
     </Tooltip>
   );
 }

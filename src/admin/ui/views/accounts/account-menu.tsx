@@ -24,9 +24,7 @@ export function AccountMenu({ account }: { account: AdminAccount }) {
         <Menu.Dropdown>
           <Menu.Item onClick={() => setChange('role')}>Make {otherRole(account)}…</Menu.Item>
           <Menu.Item onClick={() => setChange('password')}>Reset the password…</Menu.Item>
-          <Menu.Item color="red" onClick={() => setChange('revoke')}>
-            Revoke…
-          </Menu.Item>
+          <Menu.Item onClick={() => setChange('revoke')}>Revoke {account.name}…</Menu.Item>
         </Menu.Dropdown>
       </Menu>
       {change === 'role' && <ChangeRole account={account} onClose={close} />}

@@ -64,7 +64,7 @@ const columns: Column<AdminToken>[] = [
     ),
   },
   { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { label: 'Valid until', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'it is revoked') },
+  { label: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never') },
 ];
 
 function RevokeToken({ token: { id, name }, onClose }: { token: AdminToken; onClose: () => void }) {

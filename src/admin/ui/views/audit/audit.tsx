@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Select, TextInput } from '@mantine/core';
+import { Button, Group, Select, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -133,10 +133,12 @@ const columns: Column<AuditEntry>[] = [
   { label: 'When', cell: ({ at }) => <Time at={at} /> },
   {
     label: 'Who',
-    cell: ({ actor, actorKind }) => `${actor}${kindTexts[actorKind]}`,
+    cell: ({ actor, actorKind, status = 500 }) =>
+      // The account of a sign-in that succeeded is known.
+      actorKind === 'nobody' && status < 400 ? actor : `${actor}${kindTexts[actorKind]}`,
   },
   { label: 'From', cell: ({ address }) => address },
-  { label: 'What', cell: ({ action }) => toWords(action) },
+  { label: 'What', cell: ({ action }) => <span style={{ whiteSpace: 'nowrap' }}>{toWords(action)}</span> },
   { label: 'Details', cell: (entry) => <Details entry={entry} /> },
   { label: 'Outcome', cell: ({ status }) => <Outcome status={status} /> },
 ];
@@ -151,13 +153,13 @@ const kindTexts = {
 function Outcome({ status }: { status: number | undefined }) {
   const [color, text] =
     status === undefined
-      ? (['yellow', '? unknown'] as const)
+      ? ([undefined, '? unknown'] as const)
       : status < 400
-        ? (['green', '✓ done'] as const)
-        : (['red', `✗ refused (${status})`] as const);
+        ? (['dimmed', '✓ done'] as const)
+        : (['var(--mantine-color-error)', `✗ refused (${status})`] as const);
   return (
-    <Badge color={color} variant="dot" tt="none">
+    <Text span size="sm" c={color} style={{ whiteSpace: 'nowrap' }}>
       {text}
-    </Badge>
+    </Text>
   );
 }

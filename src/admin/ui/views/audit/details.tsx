@@ -8,7 +8,7 @@ export function Details({ entry }: { entry: AuditEntry }) {
   const facts = detailsOf(entry);
   const links = linksOf(entry);
   return (
-    <Group gap="xs" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
+    <Group component="ul" p={0} m={0} style={{ listStyle: 'none', gap: '2px 12px' }}>
       {facts.map(({ name, text }) => (
         <Text key={name} component="li" size="sm" style={{ overflowWrap: 'anywhere' }}>
           <Text span c="dimmed" size="sm">

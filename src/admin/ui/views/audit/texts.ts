@@ -7,11 +7,12 @@ export function toWords(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** The details of an entry as texts. Ids that are shown as links, and empty values, are left out. */
+/** The details of an entry as texts. Ids that are shown as links or have a name, and empty values, are left out. */
 export function detailsOf({ action, details }: Facts): { name: string; text: string }[] {
   const isLinked = (name: string) => linkedNames(action, details).includes(name);
+  const isNamed = (name: string) => name === 'id' && details['name'] !== undefined;
   return Object.entries(details)
-    .filter(([name, value]) => !isLinked(name) && value !== undefined && value !== null)
+    .filter(([name, value]) => !isLinked(name) && !isNamed(name) && value !== undefined && value !== null)
     .map(([name, value]) => ({ name, text: valueText(value) }));
 }
 

@@ -94,7 +94,7 @@ function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: 
           {canOpen && (
             <Text size="sm" mt={4}>
               {examples.map(({ userName }) => userName).join(', ')}{' '}
-              <Anchor component={Link} href={address} size="sm">
+              <Anchor component={Link} href={address} size="sm" underline="always">
                 Choose among {peopleText(group)}
               </Anchor>
             </Text>
