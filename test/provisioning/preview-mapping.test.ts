@@ -258,6 +258,19 @@ test('a preview keeps the wanted number of examples and reports its progress', (
     expect(heard).toEqual(['100 of 120', '120 of 120']);
   }));
 
+test('a preview that must end early says so, and has looked at the first people only', () =>
+  withOwnFixture(async (fixture) => {
+    for (let index = 0; index < 120; index++)
+      await fixture.bridge.users.create(users, { userName: `p${index}@corp.example` });
+    const options = { mapping: mappingOf({ language: { default: 'fr' } }), examples: 1 };
+    const run = (isOver: () => boolean) =>
+      fixture.bridge.mappingPreviewer.run(fixture.connection, { ...options, isOver });
+    expect(await run(() => true)).toMatchObject({ people: 100, changed: 100, isCut: true });
+    const whole = await run(() => false);
+    expect(whole).toMatchObject({ people: 120, changed: 120 });
+    expect(whole).not.toHaveProperty('isCut');
+  }));
+
 test('a preview yields to other requests', () =>
   withOwnFixture(async (fixture) => {
     for (let index = 0; index < 10; index++)

@@ -8,7 +8,7 @@ import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import { bracketMatching, foldGutter, syntaxTree } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
-import { Compartment, EditorState, type Range } from '@codemirror/state';
+import { Compartment, type EditorState, type Range } from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
@@ -35,13 +35,11 @@ export function MappingEditor({
   text,
   faults,
   names,
-  isReadOnly,
   onChange,
 }: {
   text: string;
   faults: MarkedFault[];
   names: MappingNames | undefined;
-  isReadOnly: boolean;
   onChange: (text: string) => void;
 }) {
   const parent = useRef<HTMLDivElement>(null);
@@ -71,12 +69,9 @@ export function MappingEditor({
   }, [text]);
   useEffect(() => {
     view.current?.dispatch({
-      effects: [
-        looks.reconfigure(EditorView.theme(styles, { dark: isDark })),
-        locking.reconfigure(EditorState.readOnly.of(isReadOnly)),
-      ],
+      effects: looks.reconfigure(EditorView.theme(styles, { dark: isDark })),
     });
-  }, [isDark, isReadOnly]);
+  }, [isDark]);
   useEffect(() => {
     const editor = view.current;
     if (editor) editor.dispatch(setDiagnostics(editor.state, diagnosticsOf(editor.state, faults)));
@@ -85,7 +80,6 @@ export function MappingEditor({
 }
 
 const looks = new Compartment();
-const locking = new Compartment();
 
 const styles = {
   '&': { fontSize: '13px' },
@@ -120,7 +114,6 @@ function extensionsOf(latest: {
     EditorView.contentAttributes.of({ 'aria-label': 'Mapping as JSON' }),
     EditorView.lineWrapping,
     looks.of([]),
-    locking.of([]),
     EditorView.updateListener.of(({ docChanged, transactions, state }) => {
       const isTyped = transactions.some((one) => one.docChanged && !one.isUserEvent('outside'));
       if (docChanged && isTyped) latest.current.onChange(state.doc.toString());

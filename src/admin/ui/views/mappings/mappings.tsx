@@ -101,7 +101,7 @@ function Workbench({
   const { faults, isChecked, unchecked } = useFaults(connection, text);
   const first = useFirstPerson(connection);
   const isFaulty = faults.some(({ severity }) => severity === 'error');
-  const editing = { text, faults, names: names.data, isReadOnly: !canChange, onChange: change };
+  const editing = { text, faults, names: names.data, onChange: change };
   return (
     <>
       <Head
@@ -211,7 +211,7 @@ function Head(props: HeadProps) {
             <Button variant="default" onClick={() => setHistoryOpen(true)}>
               Versions
             </Button>
-            {canChange && isChanged && (
+            {isChanged && (
               <Button variant="default" onClick={props.onDiscard}>
                 Discard my changes
               </Button>
@@ -233,7 +233,7 @@ function Head(props: HeadProps) {
           `The default rules are in force for ${connection}.`
         )}
         {props.file && ` ${props.file} replaces it when its content changes.`}
-        {!canChange && ' Your role is viewer: you can look at everything, and apply nothing.'}
+        {!canChange && ' Your role is viewer: you can try every change here, and apply none.'}
       </ViewHead>
       {isChanged && version && edited !== generation && (
         <OthersChange {...{ connection, version, onRebase: props.onRebase }} />

@@ -29,12 +29,11 @@ interface TableProps {
   text: string;
   faults: MarkedFault[];
   names: MappingNames | undefined;
-  isReadOnly: boolean;
   onChange: (text: string) => void;
 }
 
 /** The rules of a mapping as a table. Each change is one of the text. */
-export function RulesTable({ text, faults, names, isReadOnly, onChange }: TableProps) {
+export function RulesTable({ text, faults, names, onChange }: TableProps) {
   const [isAdding, setAdding] = useState(false);
   const parsed = parseRules(text);
   if (!parsed)
@@ -63,14 +62,12 @@ export function RulesTable({ text, faults, names, isReadOnly, onChange }: TableP
             cell: ({ rule: { when } }) => (when === undefined ? 'always' : <Code>{String(when)}</Code>),
           },
           { label: 'Transforms', cell: ({ rule }) => transformsOf(rule) },
-          ...(isReadOnly ? [] : [{ label: 'Order', cell: orderCell(rows.length, change) }]),
+          { label: 'Order', cell: orderCell(rows.length, change) },
         ]}
       />
-      {!isReadOnly && (
-        <Button size="xs" variant="default" w="fit-content" onClick={() => setAdding(true)}>
-          Add a rule
-        </Button>
-      )}
+      <Button size="xs" variant="default" w="fit-content" onClick={() => setAdding(true)}>
+        Add a rule
+      </Button>
       {isAdding && (
         <AddRule
           names={names}

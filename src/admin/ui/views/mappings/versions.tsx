@@ -58,7 +58,11 @@ export function Versions({
                     >
                       {generation}
                     </Anchor>
-                    {generation === data.versions[0]?.generation && <Badge variant="light">in force</Badge>}
+                    {generation === data.versions[0]?.generation && (
+                      <Badge variant="light" style={{ flexShrink: 0 }}>
+                        in force
+                      </Badge>
+                    )}
                   </Group>
                 ),
               },
@@ -133,7 +137,7 @@ function Difference({
   if (lines.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        It has the rules of the version before, perhaps in another order.
+        It has the content of the version before, or the same rules in another order.
       </Text>
     );
   return (

@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { adminClient } from '../fixtures/admin.ts';
+import { launchBrowser, openPage, signInOnPage, takeScreenshot } from '../fixtures/browser.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
+import { type RunningService, startService } from '../fixtures/service.ts';
+
+const PASSWORD = 'correct-horse-battery';
+
+let service: RunningService;
+let browser: Browser;
+beforeAll(async () => {
+  service = await startService(
+    { ADMIN_PASSWORD: PASSWORD },
+    { page: join(__dirname, '../../dist/admin/ui') },
+  );
+  await service.makeFirstAdmin();
+  await scimClient(service.url, service.scimToken).send('POST', '/Users', {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+    userName: 'grace@corp.example',
+    name: { givenName: 'Grace', familyName: 'Hopper' },
+    nickName: 'Amazing Grace',
+    title: 'Rear Admiral',
+    emails: [{ value: 'grace@corp.example', type: 'work' }],
+  });
+  browser = await launchBrowser();
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+});
+
+function ruleText(scimAttribute: string): string {
+  return JSON.stringify({ scimUserMapping: [{ scimAttribute, userAttribute: 'firstName' }] }, null, 2);
+}
+
+async function openMappings(): Promise<{ page: Page; faults: string[] }> {
+  const opened = await openPage(browser, service.url, { viewport: { width: 1280, height: 900 } });
+  await signInOnPage(opened.page, PASSWORD);
+  await opened.page.goto('/admin/mappings');
+  await editorOf(opened.page).waitFor();
+  return opened;
+}
+
+function editorOf(page: Page) {
+  return page.getByRole('textbox', { name: 'Mapping as JSON' });
+}
+
+test('an edit is followed by the example person and by the effect on everybody, survives a reload, and is applied', async () => {
+  const { page, faults } = await openMappings();
+  await editorOf(page).fill(ruleText('nickName'));
+  await page.getByText('This would change 1 of 1 person: 1 firstName.').waitFor();
+  await page.getByRole('table', { name: 'Result' }).getByText('"Amazing Grace"', { exact: true }).waitFor();
+  await page.reload();
+  await editorOf(page).getByText('"nickName"').waitFor();
+  await page.getByRole('button', { name: 'Apply…' }).click();
+  await takeScreenshot(page, 'mappings-apply-1280-light');
+  await page.getByRole('button', { name: 'Apply to default' }).click();
+  await page.getByText(/Generation \d+ of default, by admin/).waitFor();
+  await page.getByRole('button', { name: 'Versions' }).click();
+  await page.getByRole('button', { name: '1', exact: true }).click();
+  await page.getByRole('button', { name: 'Restore generation 1…' }).waitFor();
+  await takeScreenshot(page, 'mappings-versions-1280-light');
+  expect(faults).toEqual([]);
+  await page.context().close();
+}, 120_000);
+
+test('a fault is underlined, told with its remedy, and cannot be applied', async () => {
+  const { page } = await openMappings();
+  await editorOf(page).fill(
+    '{ "scimUserMapping": [{ "scimAttribute": "title", "userAttribute": "firstNam" }] }',
+  );
+  await page.getByText('scimUserMapping[0].userAttribute: is not one of the known values').waitFor();
+  expect(await page.locator('.cm-lintRange-error').textContent()).toBe('"firstNam"');
+  expect(await page.getByRole('button', { name: 'Apply…' }).isDisabled()).toBe(true);
+  await takeScreenshot(page, 'mappings-fault-1280-light');
+  await page.context().close();
+}, 120_000);
+
+test('of two admins the second sees the change of the first and keeps the own text', async () => {
+  const { page } = await openMappings();
+  await editorOf(page).fill(ruleText('title'));
+  await page.getByText('This would change 1 of 1 person').waitFor();
+  const { body: session, headers } = await adminClient(service.url)('POST', '/sign-in', {
+    body: { name: 'admin', password: PASSWORD },
+  });
+  const [cookie = ''] = (headers.get('set-cookie') ?? '').split(';');
+  const other = adminClient(service.url, { Cookie: cookie, 'X-CSRF-Token': session.csrfToken });
+  const { generation } = (await other('GET', '/mappings/default')).body.version;
+  const applied = await other('PUT', '/mappings/default', { body: { text: '{}', generation } });
+  expect(applied.status).toBe(200);
+  await page.getByRole('button', { name: 'Apply…' }).click();
+  await page.getByRole('button', { name: 'Apply to default' }).click();
+  await page.getByText(/^admin has put another mapping in force at/).waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByText(/admin has put generation \d+ in force since you began/).waitFor();
+  await takeScreenshot(page, 'mappings-conflict-1280-light');
+  expect(await editorOf(page).textContent()).toContain('"title"');
+  await page.getByRole('button', { name: 'Continue with my text' }).click();
+  await page.getByRole('button', { name: 'Apply…' }).click();
+  await page.getByRole('button', { name: 'Apply to default' }).click();
+  await page.getByRole('button', { name: 'Apply to default' }).waitFor({ state: 'hidden' });
+  const { text } = (await other('GET', '/mappings/default')).body;
+  expect(JSON.parse(text).scimUserMapping).toEqual([{ scimAttribute: 'title', userAttribute: 'firstName' }]);
+  await page.context().close();
+}, 120_000);
