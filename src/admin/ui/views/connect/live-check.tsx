@@ -25,7 +25,13 @@ export function LiveCheck({
   });
   const newest = data?.attempts[0];
   return (
-    <Paper withBorder p="md" component="section" aria-label="Live check">
+    <Paper
+      withBorder
+      p="md"
+      component="section"
+      aria-label="Live check"
+      style={{ position: 'sticky', top: 64 }}
+    >
       <Title order={2} size="h5" mb="xs">
         Live check
       </Title>
@@ -100,9 +106,9 @@ function columnsAt(now: number) {
     {
       label: 'Call',
       cell: ({ method, path }: Attempt) => (
-        <Code style={{ overflowWrap: 'anywhere' }}>
+        <Text size="xs" ff="monospace" lineClamp={2} title={path} style={{ overflowWrap: 'anywhere' }}>
           {method} {path}
-        </Code>
+        </Text>
       ),
     },
   ];
