@@ -7,6 +7,7 @@ import { type HoldDeps, holdHandlers } from './handlers/holds.ts';
 import { type MappingDeps, mappingHandlers } from './handlers/mappings.ts';
 import { type PeopleDeps, peopleHandlers } from './handlers/people.ts';
 import { type TrafficDeps, trafficHandlers } from './handlers/traffic.ts';
+import { type TravelServiceDeps, travelHandlers } from './handlers/travel.ts';
 import { adminOpenApi } from './openapi.ts';
 import { adminErrorHandler, contractRouter, type RouterDeps, refuseOtherMethods } from './router.ts';
 
@@ -16,6 +17,7 @@ export interface AdminDeps extends RouterDeps, PeopleDeps, AccountDeps {
   mappings: MappingDeps;
   traffic: TrafficDeps;
   connect: ConnectDeps;
+  travelService: TravelServiceDeps;
 }
 
 /** Creates the JSON API of the admin page, to be mounted under /admin/api. */
@@ -31,6 +33,7 @@ export function adminApi(deps: AdminDeps): Router {
     ...holdHandlers(deps.held),
     ...trafficHandlers(deps.traffic),
     ...connectHandlers(deps.connect),
+    ...travelHandlers(deps.travelService),
     ...accountHandlers(deps),
   };
   router.use(contractRouter(adminContract, handlers, deps));

@@ -5,6 +5,7 @@ import { mappingsContract } from './contract/mappings.ts';
 import type { Contract } from './contract/operation.ts';
 import { peopleContract } from './contract/people.ts';
 import { trafficContract } from './contract/traffic.ts';
+import { travelContract } from './contract/travel.ts';
 
 /** Every operation of the admin API. */
 export const adminContract = {
@@ -13,5 +14,6 @@ export const adminContract = {
   ...holdsContract,
   ...trafficContract,
   ...connectContract,
+  ...travelContract,
   ...accountsContract,
 } as const satisfies Contract;

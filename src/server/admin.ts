@@ -17,6 +17,8 @@ import { adminAccounts, adminSessions, adminTokens } from '../store/admins.ts';
 import { auditLog } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
 import { trafficParts } from './admin-traffic.ts';
+import { travelParts } from './admin-travel.ts';
+import type { EmbeddedTravel } from './embedded.ts';
 import { openExchangeLog } from './exchange-log.ts';
 import type { OpenConnection } from './open-connection.ts';
 import { scimCredentials } from './scim-credentials.ts';
@@ -27,6 +29,8 @@ interface AdminParts {
   store: ProvisioningStore;
   provisioning: ProvisioningService;
   connections: OpenConnection[];
+  /** Undefined if no connection uses the embedded travel service. */
+  embedded: EmbeddedTravel | undefined;
   log: Logger;
   runtime: Pick<Runtime, 'newId' | 'wallClock' | 'now'>;
   isSecure: SessionDeps['isSecure'];
@@ -64,6 +68,7 @@ export function adminRoutes(parts: AdminParts): Router {
         now: () => runtime.wallClock(),
       },
       connect: connectDeps(parts),
+      travelService: travelParts(settings, parts),
       accounts: adminAccounts(database),
       sessions: adminSessions(database),
       tokens: adminTokens(database),

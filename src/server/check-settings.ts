@@ -81,6 +81,6 @@ function describeConnection(connection: ConnectionSettings): CheckedConnection {
 }
 
 /** Hides a user name and password in a URL. */
-function redactUrl(url: string): string {
+export function redactUrl(url: string): string {
   return url.replace(/\/\/[^/]*@/, '//********@');
 }

@@ -24,6 +24,9 @@ import { steadyClock, wait } from './runtime.ts';
 /** The embedded travel service, and the credentials that it creates. */
 export interface EmbeddedTravel {
   app: Express;
+  /** Its resources and webhooks, for calls without HTTP. */
+  travel: TravelDeps;
+  webhooks: Pick<Webhooks, 'sendTestEvent' | 'redeliver'>;
   /** The API key of the bridge itself. It exists only in memory, while the process runs. */
   bridgeKey: string;
   /** Returns true for an active user with the role admin. */
@@ -96,8 +99,7 @@ export async function createEmbeddedTravel(deps: EmbeddedTravelDeps): Promise<Em
       ...travel,
       ...{ authenticator, log, requestLogWriter, publicUrl, refusals, webhooks: webhooks.routes },
     }),
-    bridgeKey,
-    run,
+    ...{ travel, webhooks, bridgeKey, run },
     isActiveAdmin: (userId) => isActiveAdmin(store, userId),
     createFirstKey: async () => {
       if (chosenKey !== undefined || (await keys.hasAny(admin))) return undefined;

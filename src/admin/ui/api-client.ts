@@ -711,6 +711,153 @@ export interface Attempt {
   userAgent?: string;
 }
 
+/** A key of an integration that calls the travel API */
+export interface TravelApiKey {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  name: string;
+  /** The admin of the travel service on whose behalf it calls */
+  email: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  lastUsedAt?: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  revokedAt?: string;
+}
+
+export interface TravelWebhook {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  url: string;
+  description?: string;
+  disabled: boolean;
+  /** Absent: every kind */
+  events?: string[];
+}
+
+/** The delivery of an event to a webhook */
+export interface TravelDelivery {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  eventId: string;
+  kind: string;
+  status: "pending" | "succeeded" | "failed" | "canceled";
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  nextAttemptAt?: string;
+  attempts: TravelAttempt[];
+}
+
+/** One attempt to reach the endpoint of a webhook */
+export interface TravelAttempt {
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  at: string;
+  /**
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  latencyMs: number;
+  /**
+   * The status of the response, if there was one
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  status?: number;
+  /** Why the event does not count as delivered */
+  error?: string;
+}
+
+/** A request to the travel API */
+export interface TravelRequest {
+  requestId: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  at: string;
+  ms: number;
+  method: string;
+  path: string;
+  /**
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  status: number;
+  /** The email address of the caller, or the id */
+  user?: string;
+  credential?: string;
+  requestBody?: {
+    text: string;
+    /** True if only the beginning is kept */
+    cut: boolean;
+  };
+  responseBody?: {
+    text: string;
+    /** True if only the beginning is kept */
+    cut: boolean;
+  };
+}
+
+export interface TravelEvent {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  kind: string;
+  /** The resource after the change */
+  data: Partial<Record<string, any>>;
+  previousAttributes?: Partial<Record<string, any>>;
+}
+
 /** Who is signed in */
 export interface Session {
   /**
@@ -2275,6 +2422,311 @@ export class Api<
         Error
       >({
         path: `/admin/api/recent-attempts`,
+        method: "GET",
+        query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+  };
+  travelService = {
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name DescribeTravelService
+     * @summary Tell whether the embedded travel service is in use, or where the others are
+     * @request GET:/admin/api/travel
+     * @secure
+     */
+    describeTravelService: (params: RequestParams = {}) =>
+      this.request<
+        {
+          embedded: boolean;
+          others: {
+            connection: string;
+            url: string;
+          }[];
+          /** Email addresses of admins of the embedded service, to whom keys can belong */
+          admins: string[];
+        },
+        Error
+      >({
+        path: `/admin/api/travel`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name ListTravelApiKeys
+     * @summary List the API keys, oldest first
+     * @request GET:/admin/api/travel/api-keys
+     * @secure
+     */
+    listTravelApiKeys: (params: RequestParams = {}) =>
+      this.request<
+        {
+          keys: TravelApiKey[];
+        },
+        Error
+      >({
+        path: `/admin/api/travel/api-keys`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name CreateTravelApiKey
+     * @summary Create an API key that is shown once
+     * @request POST:/admin/api/travel/api-keys
+     * @secure
+     */
+    createTravelApiKey: (
+      data: {
+        /**
+         * @minLength 1
+         * @maxLength 200
+         */
+        name: string;
+        /**
+         * @format email
+         * @maxLength 320
+         * @pattern ^(?:[A-Za-z0-9_'+\-]+\.)*[A-Za-z0-9_'+\-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$
+         */
+        email: string;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          /**
+           * @minLength 1
+           * @maxLength 200
+           */
+          id: string;
+          key: string;
+        },
+        Error
+      >({
+        path: `/admin/api/travel/api-keys`,
+        method: "POST",
+        body: data,
+        secure: true,
+        type: "application/json",
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name RevokeTravelApiKey
+     * @summary Revoke an API key
+     * @request DELETE:/admin/api/travel/api-keys/{id}
+     * @secure
+     */
+    revokeTravelApiKey: (id: string, params: RequestParams = {}) =>
+      this.request<void, Error>({
+        path: `/admin/api/travel/api-keys/${id}`,
+        method: "DELETE",
+        secure: true,
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name ListTravelWebhooks
+     * @summary List the webhooks, newest first, at most 100
+     * @request GET:/admin/api/travel/webhooks
+     * @secure
+     */
+    listTravelWebhooks: (params: RequestParams = {}) =>
+      this.request<
+        {
+          webhooks: TravelWebhook[];
+        },
+        Error
+      >({
+        path: `/admin/api/travel/webhooks`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name ListTravelDeliveries
+     * @summary List the deliveries of a webhook, newest first
+     * @request GET:/admin/api/travel/webhooks/{id}/deliveries
+     * @secure
+     */
+    listTravelDeliveries: (
+      id: string,
+      query?: {
+        status?: "pending" | "succeeded" | "failed" | "canceled";
+        /**
+         * `next` of the page before
+         * @maxLength 1000
+         */
+        after?: string;
+        /**
+         * @min -9007199254740991
+         * @max 100
+         */
+        limit?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          deliveries: TravelDelivery[];
+          next?: string;
+        },
+        Error
+      >({
+        path: `/admin/api/travel/webhooks/${id}/deliveries`,
+        method: "GET",
+        query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name TestTravelWebhook
+     * @summary Send a test event to a webhook and return the attempt
+     * @request POST:/admin/api/travel/webhooks/{id}/test
+     * @secure
+     */
+    testTravelWebhook: (id: string, params: RequestParams = {}) =>
+      this.request<TravelAttempt, Error>({
+        path: `/admin/api/travel/webhooks/${id}/test`,
+        method: "POST",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name RedeliverTravelEvent
+     * @summary Deliver the event of a delivery once more, as a new delivery
+     * @request POST:/admin/api/travel/webhooks/{id}/deliveries/{delivery}/redeliver
+     * @secure
+     */
+    redeliverTravelEvent: (
+      id: string,
+      delivery: string,
+      params: RequestParams = {},
+    ) =>
+      this.request<TravelDelivery, Error>({
+        path: `/admin/api/travel/webhooks/${id}/deliveries/${delivery}/redeliver`,
+        method: "POST",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name ListTravelRequests
+     * @summary List the requests to the travel API, newest first. A page can be short although others follow
+     * @request GET:/admin/api/travel/requests
+     * @secure
+     */
+    listTravelRequests: (
+      query?: {
+        /** Only statuses from 400 */
+        failed?: "true";
+        /**
+         * This path and those below it, e.g. `/api/users`
+         * @maxLength 300
+         * @pattern ^\/\P{Cc}*$
+         */
+        path?: string;
+        /**
+         * @maxLength 1000
+         * @pattern ^[\da-z]{1,10}-[\da-z]{1,10}$
+         */
+        after?: string;
+        /**
+         * @min -9007199254740991
+         * @max 100
+         */
+        limit?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          requests: TravelRequest[];
+          next?: string;
+        },
+        Error
+      >({
+        path: `/admin/api/travel/requests`,
+        method: "GET",
+        query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name ListTravelEvents
+     * @summary List the events, newest first
+     * @request GET:/admin/api/travel/events
+     * @secure
+     */
+    listTravelEvents: (
+      query?: {
+        /**
+         * `next` of the page before
+         * @maxLength 1000
+         */
+        after?: string;
+        /**
+         * @min -9007199254740991
+         * @max 100
+         */
+        limit?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          events: TravelEvent[];
+          next?: string;
+        },
+        Error
+      >({
+        path: `/admin/api/travel/events`,
         method: "GET",
         query: query,
         secure: true,

@@ -2,6 +2,7 @@ import {
   IconArrowsExchange,
   IconHandStop,
   IconHistory,
+  IconPlane,
   IconPlugConnected,
   IconUserShield,
   IconUsers,
@@ -56,6 +57,13 @@ export const views: View[] = [
     content: lazy(() =>
       import('./views/connect/connect.tsx').then((file) => ({ default: file.ConnectView })),
     ),
+  },
+  {
+    path: '/travel',
+    label: 'Travel service',
+    key: 's',
+    icon: IconPlane,
+    content: lazy(() => import('./views/travel/travel.tsx').then((file) => ({ default: file.TravelView }))),
   },
   {
     path: '/audit',

@@ -33,14 +33,23 @@ export interface WebhookDeps extends SendDeps {
 /** The webhooks of the travel service: the routes of their operations, and the dispatcher. */
 export interface Webhooks extends Pick<Dispatcher, 'notify' | 'deliverAllDue' | 'dispatchDue' | 'run'> {
   routes: Router;
+  /** Sends a test event to a webhook and returns the attempt. Throws `notFound`. */
+  sendTestEvent(target: RequestTarget): Promise<JsonObject>;
+  /** Queues the event of a delivery once more and returns the new delivery. Throws `notFound` or `conflict`. */
+  redeliver(target: RequestTarget): Promise<JsonObject>;
 }
 
 /** Creates the dispatcher and the routes that notify it. */
 export function createWebhooks(deps: WebhookDeps): Webhooks {
   const { store } = deps.travel;
   const dispatcher = createDispatcher({ ...deps, store });
-  const routes = createWebhookRouter({ ...deps, store, notifyDispatcher: () => dispatcher.notify('', '') });
-  return { ...dispatcher, routes };
+  const routeDeps = { ...deps, store, notifyDispatcher: () => dispatcher.notify('', '') };
+  return {
+    ...dispatcher,
+    routes: createWebhookRouter(routeDeps),
+    sendTestEvent: (target) => sendTestEvent(routeDeps, target),
+    redeliver: (target) => redeliverEvent(routeDeps, target),
+  };
 }
 
 /** "the old secret … for 24 hours": both sign, so that a receiver can be changed without interruption. */

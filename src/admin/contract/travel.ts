@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import type { Contract } from './operation.ts';
+import { id, limit, name, time } from './schemas.ts';
+
+const apiKey = z
+  .object({
+    id,
+    name: z.string(),
+    email: z.string().meta({ description: 'The admin of the travel service on whose behalf it calls' }),
+    createdAt: time,
+    lastUsedAt: time.optional(),
+    revokedAt: time.optional(),
+  })
+  .meta({ id: 'TravelApiKey', description: 'A key of an integration that calls the travel API' });
+
+export const travelWebhook = z
+  .object({
+    id,
+    createdAt: time,
+    url: z.string(),
+    description: z.string().optional(),
+    disabled: z.boolean(),
+    events: z.array(z.string()).optional().meta({ description: 'Absent: every kind' }),
+  })
+  .meta({ id: 'TravelWebhook' });
+
+export const travelAttempt = z
+  .object({
+    at: time,
+    latencyMs: z.int(),
+    status: z.int().optional().meta({ description: 'The status of the response, if there was one' }),
+    error: z.string().optional().meta({ description: 'Why the event does not count as delivered' }),
+  })
+  .meta({ id: 'TravelAttempt', description: 'One attempt to reach the endpoint of a webhook' });
+
+const deliveryStatus = z.enum(['pending', 'succeeded', 'failed', 'canceled']);
+
+export const travelDelivery = z
+  .object({
+    id,
+    createdAt: time,
+    eventId: z.string(),
+    kind: z.string(),
+    status: deliveryStatus,
+    nextAttemptAt: time.optional(),
+    attempts: z.array(travelAttempt),
+  })
+  .meta({ id: 'TravelDelivery', description: 'The delivery of an event to a webhook' });
+
+export const travelEvent = z
+  .object({
+    id,
+    createdAt: time,
+    kind: z.string(),
+    data: z.record(z.string(), z.unknown()).meta({ description: 'The resource after the change' }),
+    previousAttributes: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'TravelEvent' });
+
+const body = z.object({
+  text: z.string(),
+  cut: z.boolean().meta({ description: 'True if only the beginning is kept' }),
+});
+
+const request = z
+  .object({
+    requestId: z.string(),
+    at: time,
+    ms: z.number(),
+    method: z.string(),
+    path: z.string(),
+    status: z.int(),
+    user: z.string().optional().meta({ description: 'The email address of the caller, or the id' }),
+    credential: z.string().optional(),
+    requestBody: body.optional(),
+    responseBody: body.optional(),
+  })
+  .meta({ id: 'TravelRequest', description: 'A request to the travel API' });
+
+const after = z.string().max(1_000).optional().meta({ description: '`next` of the page before' });
+const pageLimit = limit.pipe(z.int().max(100));
+const next = z.string().optional();
+const webhookParams = z.object({ id });
+const tag = 'Travel service';
+
+/** The embedded travel service as its developers need it. Without it, all operations but the first answer 404. */
+export const travelContract = {
+  describeTravelService: {
+    ...{ method: 'get', path: '/travel', tag, access: 'viewer' },
+    summary: 'Tell whether the embedded travel service is in use, or where the others are',
+    result: z.object({
+      embedded: z.boolean(),
+      others: z.array(z.object({ connection: z.string(), url: z.string() })),
+      admins: z
+        .array(z.string())
+        .meta({ description: 'Email addresses of admins of the embedded service, to whom keys can belong' }),
+    }),
+  },
+  listTravelApiKeys: {
+    ...{ method: 'get', path: '/travel/api-keys', tag, access: 'viewer' },
+    summary: 'List the API keys, oldest first',
+    result: z.object({ keys: z.array(apiKey) }),
+    errors: ['notFound'],
+  },
+  createTravelApiKey: {
+    ...{ method: 'post', path: '/travel/api-keys', tag, access: 'admin' },
+    summary: 'Create an API key that is shown once',
+    body: z.strictObject({ name, email: z.email('must be an email address').max(320) }),
+    result: z.object({ id, key: z.string() }),
+    errors: ['notFound', 'conflict'],
+  },
+  revokeTravelApiKey: {
+    ...{ method: 'delete', path: '/travel/api-keys/{id}', tag, access: 'admin' },
+    summary: 'Revoke an API key',
+    params: webhookParams,
+  },
+  listTravelWebhooks: {
+    ...{ method: 'get', path: '/travel/webhooks', tag, access: 'viewer' },
+    summary: 'List the webhooks, newest first, at most 100',
+    result: z.object({ webhooks: z.array(travelWebhook) }),
+    errors: ['notFound'],
+  },
+  listTravelDeliveries: {
+    ...{ method: 'get', path: '/travel/webhooks/{id}/deliveries', tag, access: 'viewer' },
+    summary: 'List the deliveries of a webhook, newest first',
+    params: webhookParams,
+    query: z.strictObject({ status: deliveryStatus.optional(), after, limit: pageLimit }),
+    result: z.object({ deliveries: z.array(travelDelivery), next }),
+  },
+  testTravelWebhook: {
+    ...{ method: 'post', path: '/travel/webhooks/{id}/test', tag, access: 'admin' },
+    summary: 'Send a test event to a webhook and return the attempt',
+    params: webhookParams,
+    result: travelAttempt,
+  },
+  redeliverTravelEvent: {
+    ...{
+      ...{ method: 'post', path: '/travel/webhooks/{id}/deliveries/{delivery}/redeliver', tag },
+      access: 'admin',
+    },
+    summary: 'Deliver the event of a delivery once more, as a new delivery',
+    params: z.object({ id, delivery: id }),
+    result: travelDelivery,
+    errors: ['conflict'],
+  },
+  listTravelRequests: {
+    ...{ method: 'get', path: '/travel/requests', tag, access: 'viewer' },
+    summary: 'List the requests to the travel API, newest first. A page can be short although others follow',
+    query: z.strictObject({
+      failed: z.enum(['true']).optional().meta({ description: 'Only statuses from 400' }),
+      path: z
+        .string()
+        .max(300)
+        .regex(/^\/\P{Cc}*$/u, 'must begin with / and have no control characters')
+        .optional()
+        .meta({ description: 'This path and those below it, e.g. `/api/users`' }),
+      after: after
+        .unwrap()
+        .regex(/^[\da-z]{1,10}-[\da-z]{1,10}$/, 'is not the end of a page')
+        .optional(),
+      limit: pageLimit,
+    }),
+    result: z.object({ requests: z.array(request), next }),
+    errors: ['notFound'],
+  },
+  listTravelEvents: {
+    ...{ method: 'get', path: '/travel/events', tag, access: 'viewer' },
+    summary: 'List the events, newest first',
+    query: z.strictObject({ after, limit: pageLimit }),
+    result: z.object({ events: z.array(travelEvent), next }),
+    errors: ['notFound'],
+  },
+} as const satisfies Contract;

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import type { Handlers } from '../contract/operation.ts';
+import { toTime } from '../contract/schemas.ts';
+import {
+  travelAttempt,
+  type travelContract,
+  travelDelivery,
+  travelEvent,
+  travelWebhook,
+} from '../contract/travel.ts';
+import { AdminError } from '../errors.ts';
+import type { AdminContext } from '../router.ts';
+
+/** Dependencies of the operations on the travel service. */
+export interface TravelServiceDeps {
+  /** Undefined if no connection uses the embedded service. */
+  embedded: TravelService | undefined;
+  /** The connections that use another travel service, each with its URL. */
+  others: { connection: string; url: string }[];
+}
+
+/** What the embedded travel service does for the admin page. Its faults are thrown as `AdminError`. */
+export interface TravelService {
+  /** Returns the email addresses of some active admins. */
+  listAdmins(): Promise<string[]>;
+  /** Lists the API keys, also revoked ones. Times are epoch milliseconds. */
+  listApiKeys(): Promise<TravelKey[]>;
+  createApiKey(key: { email: string; name: string }): Promise<{ id: string; key: string }>;
+  /** False if there is no such key, or it was revoked before. */
+  revokeApiKey(id: string): Promise<boolean>;
+  /** Returns a page of resources as the travel API answers it, the newest first. */
+  list(collection: TravelCollection, query: TravelPageQuery): Promise<{ data: unknown[]; next?: string }>;
+  /** Returns the attempt as the travel API answers it. */
+  testWebhook(id: string): Promise<unknown>;
+  /** Returns the new delivery as the travel API answers it. */
+  redeliver(webhookId: string, deliveryId: string): Promise<unknown>;
+  listRequests(query: TravelRequestQuery): Promise<{ requests: TravelRequest[]; next: string | undefined }>;
+}
+
+interface TravelKey {
+  id: string;
+  name: string;
+  email: string;
+  createdAt: number;
+  lastUsedAt: number | undefined;
+  revokedAt: number | undefined;
+}
+
+/** A collection of the travel API; that of deliveries belongs to a webhook. */
+export type TravelCollection = 'webhooks' | 'events' | { deliveriesOf: string };
+
+/** Selects a page of a collection. */
+export interface TravelPageQuery {
+  status?: string | undefined;
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Selects requests of the request log. */
+export interface TravelRequestQuery {
+  statuses: { from: number; to: number } | undefined;
+  path: string | undefined;
+  after: string | undefined;
+  limit: number;
+}
+
+interface TravelRequest {
+  requestId: string;
+  /** Epoch milliseconds. */
+  time: number;
+  ms: number;
+  method: string;
+  path: string;
+  status: number;
+  /** The email address of the caller, or the id of one who is gone. */
+  user: string | undefined;
+  credential: string | undefined;
+  requestBody: { text: string; cut: boolean } | undefined;
+  responseBody: { text: string; cut: boolean } | undefined;
+}
+
+const WEBHOOKS = 100;
+
+/** Handles the API keys, webhooks, requests and events of the embedded travel service. */
+export function travelHandlers(deps: TravelServiceDeps): Handlers<typeof travelContract, AdminContext> {
+  const service = () => requireEmbedded(deps);
+  return {
+    describeTravelService: async () => ({
+      embedded: deps.embedded !== undefined,
+      others: deps.others,
+      admins: (await deps.embedded?.listAdmins()) ?? [],
+    }),
+    listTravelApiKeys: async () => ({ keys: (await service().listApiKeys()).map(toApiKey) }),
+    createTravelApiKey: async ({ body }, { note }) => {
+      note(body);
+      const created = await service().createApiKey(body);
+      note({ id: created.id });
+      return created;
+    },
+    revokeTravelApiKey: async ({ params: { id } }) => {
+      if (!(await service().revokeApiKey(id)))
+        throw new AdminError('notFound', 'There is no such API key, or it was revoked before.');
+    },
+    listTravelWebhooks: async () => {
+      const { data } = await service().list('webhooks', { limit: WEBHOOKS });
+      return { webhooks: z.array(travelWebhook).parse(data) };
+    },
+    listTravelDeliveries: async ({ params: { id }, query }) => {
+      const { data, ...page } = await service().list({ deliveriesOf: id }, query);
+      return { deliveries: z.array(travelDelivery).parse(data), ...page };
+    },
+    testTravelWebhook: async ({ params: { id } }) => travelAttempt.parse(await service().testWebhook(id)),
+    redeliverTravelEvent: async ({ params: { id, delivery } }) =>
+      travelDelivery.parse(await service().redeliver(id, delivery)),
+    listTravelRequests: async ({ query: { failed, path, after, limit } }) => {
+      const statuses = failed ? { from: 400, to: 599 } : undefined;
+      const { requests, next } = await service().listRequests({ statuses, path, after, limit });
+      return { requests: requests.map(({ time, ...one }) => ({ ...one, at: toTime(time) })), next };
+    },
+    listTravelEvents: async ({ query }) => {
+      const { data, ...page } = await service().list('events', query);
+      return { events: z.array(travelEvent).parse(data), ...page };
+    },
+  };
+}
+
+function requireEmbedded({ embedded }: TravelServiceDeps): TravelService {
+  if (embedded) return embedded;
+  throw new AdminError('notFound', 'No connection uses the embedded travel service.');
+}
+
+function toApiKey({ id, name, email, createdAt, lastUsedAt, revokedAt }: TravelKey) {
+  return {
+    ...{ id, name, email },
+    createdAt: toTime(createdAt),
+    lastUsedAt: toTime(lastUsedAt),
+    revokedAt: toTime(revokedAt),
+  };
+}

@@ -1,0 +1,158 @@
+import { Alert, Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { TravelApiKey } from '../../api-client.ts';
+import { Copyable } from '../../components/copyable.tsx';
+import { Loaded } from '../../components/loading.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { Time } from '../../components/time.tsx';
+import { api, call, queryClient, useSession } from '../../session.ts';
+
+const queryKey = ['travel', 'keys'];
+
+/** The keys with which integrations call the travel API. */
+export function ApiKeys({ admins }: { admins: string[] }) {
+  const keys = useQuery({ queryKey, queryFn: () => call(api.travelService.listTravelApiKeys()) });
+  const [isAdding, setAdding] = useState(false);
+  const [revoked, setRevoked] = useState<TravelApiKey>();
+  const canChange = useSession()?.role === 'admin';
+  const columns = [
+    ...dataColumns,
+    ...(canChange
+      ? [
+          {
+            label: 'Action',
+            cell: (key: TravelApiKey) => (
+              <Button size="compact-xs" variant="default" onClick={() => setRevoked(key)}>
+                Revoke…
+              </Button>
+            ),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <>
+      <Group justify="space-between" mb="sm">
+        <Text size="sm" c="dimmed">
+          An integration sends a key as <code>Authorization: Bearer …</code>
+        </Text>
+        {canChange && (
+          <Button size="xs" onClick={() => setAdding(true)}>
+            Create an API key
+          </Button>
+        )}
+      </Group>
+      <Loaded query={keys}>
+        {(data) => (
+          <Rows
+            label="API keys"
+            rows={data.keys.filter(({ revokedAt }) => revokedAt === undefined)}
+            keyOf={({ id }) => id}
+            columns={columns}
+            empty="There is no API key yet. Create one for each integration, so that each can be revoked by itself."
+          />
+        )}
+      </Loaded>
+      {isAdding && <CreateKey admins={admins} onClose={() => setAdding(false)} />}
+      {revoked && <RevokeKey apiKey={revoked} onClose={() => setRevoked(undefined)} />}
+    </>
+  );
+}
+
+const dataColumns = [
+  { label: 'Name', cell: ({ name }: TravelApiKey) => name },
+  { label: 'Acts for', cell: ({ email }: TravelApiKey) => email },
+  { label: 'Created', cell: ({ createdAt }: TravelApiKey) => <Time at={createdAt} /> },
+  {
+    label: 'Last used',
+    cell: ({ lastUsedAt }: TravelApiKey) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never'),
+  },
+];
+
+function CreateKey({ admins, onClose }: { admins: string[]; onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [email, setEmail] = useState(admins[0] ?? null);
+  const creation = useMutation({
+    mutationFn: () => call(api.travelService.createTravelApiKey({ name, email: email ?? '' })),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey }),
+  });
+  if (creation.data)
+    return (
+      <Modal opened onClose={onClose} title={`The API key ${name}`}>
+        <Stack>
+          <Text>It is shown only now. Give it to the integration.</Text>
+          <Copyable text={creation.data.key} name="the API key" />
+          <Button onClick={onClose}>Done</Button>
+        </Stack>
+      </Modal>
+    );
+  return (
+    <Modal opened onClose={onClose} title="Create an API key">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          creation.mutate();
+        }}
+      >
+        <Stack>
+          <Failure error={creation.error} />
+          <TextInput
+            label="Name"
+            description="The integration that will use it"
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            required
+            data-autofocus
+          />
+          <Select
+            label="Acts for"
+            description="The key ends when this admin of the travel service is archived"
+            data={admins}
+            value={email}
+            onChange={setEmail}
+            allowDeselect={false}
+          />
+          <Button type="submit" loading={creation.isPending}>
+            Create the API key
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+function RevokeKey({ apiKey: { id, name }, onClose }: { apiKey: TravelApiKey; onClose: () => void }) {
+  const revocation = useMutation({
+    mutationFn: () => call(api.travelService.revokeTravelApiKey(id)),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey });
+      onClose();
+    },
+  });
+  return (
+    <Modal opened onClose={onClose} title={`Revoke the API key ${name}`}>
+      <Stack>
+        <Failure error={revocation.error} />
+        <Text>Every request with it is refused from now on. This cannot be undone.</Text>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button color="red" loading={revocation.isPending} onClick={() => revocation.mutate()}>
+            Revoke {name}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+function Failure({ error }: { error: Error | null }) {
+  if (!error) return null;
+  return (
+    <Alert color="red" role="alert">
+      {error.message}
+    </Alert>
+  );
+}

@@ -1,0 +1,140 @@
+import { Badge, Button, Checkbox, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { TravelRequest } from '../../api-client.ts';
+import { Loaded } from '../../components/loading.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { Time } from '../../components/time.tsx';
+import { api, call } from '../../session.ts';
+import { OlderButton } from './pages.tsx';
+
+/** The request log of the travel API, the newest first. */
+export function Requests() {
+  const [isFailed, setFailed] = useState(false);
+  const [typed, setPath] = useState('');
+  const [path] = useDebouncedValue(typed.trim(), 300);
+  const [shown, setShown] = useState<TravelRequest>();
+  const requests = useInfiniteQuery({
+    queryKey: ['travel', 'requests', isFailed, path],
+    queryFn: ({ pageParam }) =>
+      call(
+        api.travelService.listTravelRequests({
+          limit: 50,
+          ...(isFailed && { failed: 'true' }),
+          ...(path && { path: path.startsWith('/') ? path : `/${path}` }),
+          ...(pageParam && { after: pageParam }),
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next,
+  });
+  return (
+    <>
+      <Group mb="sm">
+        <TextInput
+          size="xs"
+          aria-label="Filter by path"
+          placeholder="/api/users"
+          value={typed}
+          onChange={(event) => setPath(event.currentTarget.value)}
+        />
+        <Checkbox
+          label="Failed only"
+          checked={isFailed}
+          onChange={(event) => setFailed(event.currentTarget.checked)}
+        />
+      </Group>
+      <Loaded query={requests}>
+        {({ pages }) => (
+          <Rows
+            label="Requests"
+            rows={pages.flatMap((page) => page.requests)}
+            keyOf={({ requestId, at }) => `${requestId} ${at}`}
+            columns={columns(setShown)}
+            empty={
+              isFailed || path
+                ? 'No request matches the filters.'
+                : 'No integration has called the travel API yet.'
+            }
+          />
+        )}
+      </Loaded>
+      <OlderButton query={requests} />
+      {shown && <Bodies request={shown} onClose={() => setShown(undefined)} />}
+    </>
+  );
+}
+
+function columns(onShow: (request: TravelRequest) => void) {
+  return [
+    { label: 'When', cell: ({ at }: TravelRequest) => <Time at={at} />, width: '12%' },
+    { label: 'Status', cell: ({ status }: TravelRequest) => <Status status={status} />, width: '10%' },
+    {
+      label: 'Request',
+      cell: ({ method, path }: TravelRequest) => (
+        <Text span size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {method} {path}
+        </Text>
+      ),
+      width: '40%',
+    },
+    { label: 'By', cell: ({ user }: TravelRequest) => user ?? 'nobody', width: '22%' },
+    { label: 'ms', cell: ({ ms }: TravelRequest) => ms, width: '6%' },
+    {
+      label: 'Bodies',
+      cell: (request: TravelRequest) => (
+        <Button size="compact-xs" variant="default" onClick={() => onShow(request)}>
+          Show
+        </Button>
+      ),
+      width: '10%',
+    },
+  ];
+}
+
+function Status({ status }: { status: number }) {
+  const isFailure = status >= 400;
+  return (
+    <Badge color={isFailure ? 'red' : 'green'} variant="light" c="var(--mantine-color-text)">
+      {isFailure ? '✗' : '✓'} {status}
+    </Badge>
+  );
+}
+
+function Bodies({ request, onClose }: { request: TravelRequest; onClose: () => void }) {
+  const { method, path, requestId, credential, requestBody, responseBody } = request;
+  return (
+    <Modal opened onClose={onClose} size="xl" title={`${method} ${path}`}>
+      <Stack gap="xs">
+        <Text size="sm" c="dimmed">
+          Request id {requestId}
+          {credential && `, credential ${credential}`}
+        </Text>
+        <Body label="Request" body={requestBody} />
+        <Body label="Response" body={responseBody} />
+      </Stack>
+    </Modal>
+  );
+}
+
+function Body({ label, body }: { label: string; body: TravelRequest['requestBody'] }) {
+  return (
+    <div>
+      <Text size="sm" fw={600}>
+        {label}
+        {body?.cut && ' (its beginning)'}
+      </Text>
+      {body ? <Code block>{indented(body.text)}</Code> : <Text size="sm">no body was kept</Text>}
+    </div>
+  );
+}
+
+/** Indents JSON; any other text stays as it is. */
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

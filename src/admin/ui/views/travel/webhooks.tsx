@@ -1,0 +1,166 @@
+import { Alert, Anchor, Badge, Button, Code, Group, Text } from '@mantine/core';
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
+import { Link, Route, Switch } from 'wouter';
+import type { TravelAttempt, TravelDelivery, TravelWebhook } from '../../api-client.ts';
+import { Loaded } from '../../components/loading.tsx';
+import { StateBadge } from '../../components/mark.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { Time } from '../../components/time.tsx';
+import { api, call, queryClient, useSession } from '../../session.ts';
+import { OlderButton } from './pages.tsx';
+
+/** All webhooks, and the deliveries of one. */
+export function Webhooks() {
+  const webhooks = useQuery({
+    queryKey: ['travel', 'webhooks'],
+    queryFn: () => call(api.travelService.listTravelWebhooks()),
+  });
+  return (
+    <Loaded query={webhooks}>
+      {(data) => (
+        <Switch>
+          <Route path="/webhooks/:id">
+            {({ id }) => <Deliveries id={id} webhook={data.webhooks.find((one) => one.id === id)} />}
+          </Route>
+          <Route>
+            <Rows
+              label="Webhooks"
+              rows={data.webhooks}
+              keyOf={({ id }) => id}
+              columns={columns}
+              empty="There is no webhook yet. An integration creates one by POST /api/webhooks, and gets events by HTTP from then on."
+            />
+          </Route>
+        </Switch>
+      )}
+    </Loaded>
+  );
+}
+
+const columns = [
+  {
+    label: 'URL',
+    cell: ({ id, url }: TravelWebhook) => (
+      <Anchor component={Link} href={`/webhooks/${id}`} size="sm">
+        {url}
+      </Anchor>
+    ),
+  },
+  { label: 'Description', cell: ({ description }: TravelWebhook) => description ?? '–' },
+  { label: 'Events', cell: ({ events }: TravelWebhook) => events?.join(', ') ?? 'every kind' },
+  {
+    label: 'State',
+    cell: ({ disabled }: TravelWebhook) => (disabled ? <Badge color="gray">disabled</Badge> : 'enabled'),
+  },
+  { label: 'Created', cell: ({ createdAt }: TravelWebhook) => <Time at={createdAt} /> },
+];
+
+function Deliveries({ id, webhook }: { id: string; webhook: TravelWebhook | undefined }) {
+  const canChange = useSession()?.role === 'admin';
+  const queryKey = ['travel', 'deliveries', id];
+  const deliveries = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam }) =>
+      call(api.travelService.listTravelDeliveries(id, { limit: 50, ...(pageParam && { after: pageParam }) })),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next,
+  });
+  const test = useMutation({ mutationFn: () => call(api.travelService.testTravelWebhook(id)) });
+  const redelivery = useMutation({
+    mutationFn: (delivery: string) => call(api.travelService.redeliverTravelEvent(id, delivery)),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey }),
+  });
+  const failure = test.error ?? redelivery.error;
+  return (
+    <>
+      <Group justify="space-between" mb="sm">
+        <Text size="sm">
+          <Anchor component={Link} href="/webhooks" size="sm">
+            Webhooks
+          </Anchor>{' '}
+          / {webhook?.url ?? id}
+        </Text>
+        {canChange && (
+          <Button size="xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+            Send a test event
+          </Button>
+        )}
+      </Group>
+      {failure && (
+        <Alert color="red" role="alert" mb="sm">
+          {failure.message}
+        </Alert>
+      )}
+      {test.data && <TestOutcome attempt={test.data} />}
+      <Loaded query={deliveries}>
+        {({ pages }) => (
+          <Rows
+            label="Deliveries"
+            rows={pages.flatMap((page) => page.deliveries)}
+            keyOf={(delivery) => delivery.id}
+            columns={deliveryColumns(canChange ? redelivery.mutate : undefined)}
+            empty="Nothing has been delivered yet. The next event that the webhook selects appears here."
+          />
+        )}
+      </Loaded>
+      <OlderButton query={deliveries} />
+    </>
+  );
+}
+
+function TestOutcome({ attempt }: { attempt: TravelAttempt }) {
+  return (
+    <Alert color={attempt.error ? 'red' : 'green'} role="status" mb="sm">
+      {attempt.error ? `✗ The test event was not delivered: ` : '✓ The test event was delivered: '}
+      {attemptText(attempt)}
+    </Alert>
+  );
+}
+
+function attemptText({ status, error, latencyMs }: TravelAttempt): string {
+  const answer = status === undefined ? undefined : `answered ${status}`;
+  return [answer, error, `${latencyMs} ms`].filter((part) => part !== undefined).join(', ');
+}
+
+const marks = {
+  pending: { symbol: '…', label: 'pending', color: 'yellow' },
+  succeeded: { symbol: '✓', label: 'delivered', color: 'green' },
+  failed: { symbol: '✗', label: 'failed', color: 'red' },
+  canceled: { symbol: '–', label: 'canceled', color: 'gray' },
+} satisfies Record<TravelDelivery['status'], object>;
+
+function deliveryColumns(onRedeliver: ((id: string) => void) | undefined) {
+  return [
+    { label: 'When', cell: ({ createdAt }: TravelDelivery) => <Time at={createdAt} /> },
+    { label: 'Event', cell: ({ kind }: TravelDelivery) => kind },
+    { label: 'State', cell: ({ status }: TravelDelivery) => <StateBadge mark={marks[status]} /> },
+    {
+      label: 'Last attempt',
+      cell: ({ attempts }: TravelDelivery) => {
+        const last = attempts.at(-1);
+        return last ? <Code>{`attempt ${attempts.length}: ${attemptText(last)}`}</Code> : 'none yet';
+      },
+    },
+    {
+      label: 'Next attempt',
+      cell: ({ nextAttemptAt }: TravelDelivery) => (nextAttemptAt ? <Time at={nextAttemptAt} /> : '–'),
+    },
+    ...(onRedeliver
+      ? [
+          {
+            label: 'Action',
+            cell: ({ id, kind }: TravelDelivery) => (
+              <Button
+                size="compact-xs"
+                variant="default"
+                aria-label={`Deliver ${kind} again`}
+                onClick={() => onRedeliver(id)}
+              >
+                Deliver again
+              </Button>
+            ),
+          },
+        ]
+      : []),
+  ];
+}

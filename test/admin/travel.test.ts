@@ -1,0 +1,138 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
+
+// Webhooks may lead to this machine.
+const settings = writeSettingsFile({ travelService: { webhooks: { allowPrivate: true } } });
+let fixture: AdminFixture;
+let apiKey: string;
+/** The statuses that the receiver of the webhook answers with. */
+let receiverStatus = 204;
+const receiver = createServer((_request, response) => {
+  response.writeHead(receiverStatus).end();
+});
+beforeAll(async () => {
+  fixture = await startAdmin({ JETBRIDGE_CONFIG: settings.path });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const created = await createKey();
+  apiKey = created.body.key;
+});
+afterAll(async () => {
+  receiver.close();
+  await fixture.close();
+  settings.remove();
+});
+
+function createKey(body: object = {}) {
+  return fixture.admin('POST', '/travel/api-keys', {
+    body: { name: 'expenses', email: 'admin@jetbridge.local', ...body },
+  });
+}
+
+/** Calls the travel API with the key. */
+async function travel(method: string, path: string, data?: object, key = apiKey) {
+  const response = await fetch(`${fixture.service.url}/api${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    ...(data && { body: JSON.stringify({ data }) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+test('the travel service says that it is embedded, and which admins a key can belong to', async () => {
+  const { body } = await fixture.viewer('GET', '/travel');
+  expect(body).toEqual({ embedded: true, others: [], admins: ['admin@jetbridge.local'] });
+});
+
+test('a created API key calls the travel API until it is revoked; its value is in no list and in no audit entry', async () => {
+  const { status, body: created } = await createKey({ name: 'reports' });
+  expect(status).toBe(200);
+  expect((await travel('GET', '/whoami', undefined, created.key)).status).toBe(200);
+  const listed = await fixture.viewer('GET', '/travel/api-keys');
+  expect(listed.body.keys).toContainEqual(
+    expect.objectContaining({ id: created.id, name: 'reports', email: 'admin@jetbridge.local' }),
+  );
+  expect((await fixture.admin('DELETE', `/travel/api-keys/${created.id}`)).status).toBe(204);
+  expect((await travel('GET', '/whoami', undefined, created.key)).status).toBe(401);
+  expect((await fixture.admin('DELETE', `/travel/api-keys/${created.id}`)).status).toBe(404);
+  const audit = await fixture.viewer('GET', '/audit?action=createTravelApiKey');
+  expect(audit.body.entries[0].details).toEqual({
+    ...{ name: 'reports', email: 'admin@jetbridge.local', id: created.id },
+  });
+  expect(JSON.stringify([listed.body, audit.body])).not.toContain(created.key);
+});
+
+test('a key for an address without an admin is refused with the reason', async () => {
+  const unknown = await createKey({ email: 'nobody@corp.example' });
+  expect([unknown.status, unknown.body.code]).toEqual([404, 'notFound']);
+  await travel('POST', '/users', { email: 'eve@corp.example', firstName: 'Eve', lastName: 'X' });
+  const noAdmin = await createKey({ email: 'eve@corp.example' });
+  expect([noAdmin.status, noAdmin.body.message]).toEqual([
+    409,
+    'The user eve@corp.example has not the role admin.',
+  ]);
+});
+
+test('a webhook is tested, and its deliveries are listed and repeated', async () => {
+  const { port } = receiver.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/`;
+  const made = await travel('POST', '/webhooks', { url, events: ['costCenter.created'] });
+  expect(made.status).toBe(201);
+  const { id, secret } = made.body.data;
+  const listed = await fixture.viewer('GET', '/travel/webhooks');
+  expect(listed.body.webhooks).toMatchObject([{ id, url, disabled: false, events: ['costCenter.created'] }]);
+  expect(JSON.stringify(listed.body)).not.toContain(secret);
+
+  receiverStatus = 204;
+  expect((await fixture.admin('POST', `/travel/webhooks/${id}/test`)).body).toMatchObject({ status: 204 });
+  receiverStatus = 500;
+  const failed = await fixture.admin('POST', `/travel/webhooks/${id}/test`);
+  expect(failed.body).toMatchObject({ status: 500, error: expect.any(String) });
+
+  receiverStatus = 204;
+  await travel('POST', '/cost-centers', { name: 'Research' });
+  const deliveries = (query = '') => fixture.viewer('GET', `/travel/webhooks/${id}/deliveries${query}`);
+  await eventually(async () =>
+    expect((await deliveries('?status=succeeded')).body.deliveries).toHaveLength(1),
+  );
+  const [delivery] = (await deliveries()).body.deliveries;
+  expect(delivery).toMatchObject({ kind: 'costCenter.created', attempts: [{ status: 204 }] });
+  const again = await fixture.admin('POST', `/travel/webhooks/${id}/deliveries/${delivery.id}/redeliver`);
+  expect(again.body).toMatchObject({ kind: 'costCenter.created', eventId: delivery.eventId });
+  await eventually(async () =>
+    expect((await deliveries('?status=succeeded')).body.deliveries).toHaveLength(2),
+  );
+  const first = await deliveries('?limit=1');
+  expect(first.body.deliveries).toMatchObject([{ id: again.body.id }]);
+  const second = await deliveries(`?limit=1&after=${first.body.next}`);
+  expect(second.body.deliveries).toMatchObject([{ id: delivery.id }]);
+  expect((await deliveries('?after=nonsense')).status).toBe(422);
+  expect((await fixture.viewer('GET', '/travel/webhooks/nosuch/deliveries')).status).toBe(404);
+});
+
+test('requests to the travel API are listed with the email address of the caller, and failed ones alone', async () => {
+  await travel('GET', '/users/nosuch');
+  await eventually(async () => {
+    const { body } = await fixture.viewer('GET', '/travel/requests?failed=true&path=/api/users');
+    expect(body.requests[0]).toMatchObject({
+      ...{ method: 'GET', path: '/api/users/nosuch', status: 404, user: 'admin@jetbridge.local' },
+    });
+  });
+  const page = await fixture.viewer('GET', '/travel/requests?limit=1');
+  expect(page.body).toMatchObject({ requests: [expect.anything()], next: expect.any(String) });
+  const following = await fixture.viewer('GET', `/travel/requests?after=${page.body.next}`);
+  expect(following.body.requests.length).toBeGreaterThan(0);
+  expect((await fixture.viewer('GET', '/travel/requests?after=nonsense')).status).toBe(422);
+});
+
+test('events are listed, the newest first', async () => {
+  await travel('POST', '/cost-centers', { name: 'Apollo' });
+  const { body } = await fixture.viewer('GET', '/travel/events?limit=1');
+  expect(body).toMatchObject({
+    events: [{ kind: 'costCenter.created', data: { name: 'Apollo' } }],
+    next: expect.any(String),
+  });
+});
