@@ -61,7 +61,7 @@ export function exchangeReader({ db }: Pick<Database, 'db'>, keys: ExchangeKeys)
 /** The number of segments that a query decrypts at once, and the numbers that one page looks at. */
 const SEGMENTS_AT_ONCE = 20;
 const MAX_SEGMENTS = 1_000;
-const MAX_SCANNED = 20_000;
+const MAX_SCANNED = 5_000;
 
 const entryColumns = ['last', 'connection_id', 'count', 'entries'] as const;
 
@@ -75,10 +75,13 @@ async function listExchanges(
   const before = query.before === undefined ? undefined : Number(query.before);
   const newest = await readHead(db);
   const head = String(newest);
+  const range = await findRange(db, query);
+  if (!range) return { exchanges, next: undefined, head };
   let upTo = before === undefined ? newest : await findLastOfSegment(db, before);
+  upTo = Math.min(upTo, range.to);
   let scanned = 0;
   for (let segments = 0; segments < MAX_SEGMENTS && scanned < MAX_SCANNED; segments += SEGMENTS_AT_ONCE) {
-    const rows = await selectSegments(db, query, upTo).limit(SEGMENTS_AT_ONCE).execute();
+    const rows = await selectSegments(db, query, { from: range.from, to: upTo }).limit(SEGMENTS_AT_ONCE).execute();
     for (const row of rows) {
       for (const exchange of newestFirst(row, keys, before)) {
         if (!isWanted(exchange, query)) continue;
@@ -112,13 +115,53 @@ async function findLastOfSegment(db: Kysely<Tables>, position: number): Promise<
   return row.last ?? Number.MAX_SAFE_INTEGER;
 }
 
-/** Selects the segments up to a position that may contain wanted exchanges, the newest first. */
-function selectSegments(db: Kysely<Tables>, query: ExchangeQuery, upTo: number) {
-  const { connection, person, since, until, after } = query;
+/** The positions of the last exchanges of segments, both included. */
+interface SegmentRange {
+  from: number;
+  to: number;
+}
+
+/** The longest time between the beginning of an exchange and its place in the log, with the difference of clocks. */
+const MAX_DELAY_MS = 10 * 60_000;
+
+/**
+ * Finds the range of segments that a query looks at, so that one of a short time in the past does not look at every
+ * segment since then. Undefined if there is none.
+ */
+async function findRange(
+  db: Kysely<Tables>,
+  { since, until, after = '0' }: ExchangeQuery,
+): Promise<SegmentRange | undefined> {
+  const range = { from: Number(after) + 1, to: Number.MAX_SAFE_INTEGER };
+  if (since !== undefined) {
+    const first = await findEndedSince(db, since - MAX_DELAY_MS);
+    if (first === undefined) return undefined;
+    range.from = Math.max(range.from, first);
+  }
+  if (until !== undefined) range.to = (await findEndedSince(db, until + MAX_DELAY_MS)) ?? range.to;
+  return range;
+}
+
+/** Returns the place of the first segment, by its time, that ends at a time or later. */
+async function findEndedSince(db: Kysely<Tables>, time: number): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('exchange_segment')
+    .select('last')
+    .where('ended_at', '>=', time)
+    .orderBy('ended_at')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.last;
+}
+
+/** Selects the segments of a range that may contain wanted exchanges, the newest first. */
+function selectSegments(db: Kysely<Tables>, query: ExchangeQuery, { from, to }: SegmentRange) {
+  const { connection, person, since, until } = query;
   return db
     .selectFrom('exchange_segment')
     .select(entryColumns)
-    .where('last', '<=', upTo)
+    .where('last', '>=', from)
+    .where('last', '<=', to)
     .$if(connection !== undefined, (all) => all.where('connection_id', '=', connection ?? ''))
     .$if(person !== undefined && !isReadMethod(query.method), (all) =>
       all.where('last', 'in', (row) =>
@@ -128,13 +171,8 @@ function selectSegments(db: Kysely<Tables>, query: ExchangeQuery, upTo: number) 
           .where('person', '=', person ?? ''),
       ),
     )
-    .$if(since !== undefined, (all) =>
-      all.where('ended_at', '>=', since ?? 0).where('last', '>=', selectFirstSince(db, since ?? 0)),
-    )
-    .$if(after !== undefined, (all) => all.where('last', '>', Number(after)))
-    .$if(until !== undefined, (all) =>
-      all.where('began_at', '<', until ?? 0).where('last', '<', selectFirstAfter(db, until ?? 0)),
-    )
+    .$if(since !== undefined, (all) => all.where('ended_at', '>=', since ?? 0))
+    .$if(until !== undefined, (all) => all.where('began_at', '<', until ?? 0))
     .orderBy('last', 'desc');
 }
 
@@ -144,28 +182,6 @@ function selectFirstSince(db: Kysely<Tables>, since: number) {
     .selectFrom('exchange_segment as later')
     .select(({ fn }) => fn.min<number | null>('later.last').as('last'))
     .where('later.ended_at', '>=', since);
-}
-
-/** The longest time between the beginning of an exchange and its place in the log, with the difference of clocks. */
-const MAX_DELAY_MS = 10 * 60_000;
-
-/**
- * Selects the highest number, or a segment so late that exchanges of later segments began after a time. Without it, a
- * query of the past would look at every segment since then.
- */
-function selectFirstAfter(db: Kysely<Tables>, until: number) {
-  return db.selectNoFrom(({ fn, val, selectFrom }) =>
-    fn
-      .coalesce(
-        selectFrom('exchange_segment as later')
-          .select('later.last')
-          .where('later.ended_at', '>=', until + MAX_DELAY_MS)
-          .orderBy('later.ended_at')
-          .limit(1),
-        val(Number.MAX_SAFE_INTEGER),
-      )
-      .as('last'),
-  );
 }
 
 function* newestFirst(
