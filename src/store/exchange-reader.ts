@@ -76,12 +76,13 @@ async function listExchanges(
   const newest = await readHead(db);
   const head = String(newest);
   const range = await findRange(db, query);
-  if (!range) return { exchanges, next: undefined, head };
   let upTo = before === undefined ? newest : await findLastOfSegment(db, before);
   upTo = Math.min(upTo, range.to);
   let scanned = 0;
   for (let segments = 0; segments < MAX_SEGMENTS && scanned < MAX_SCANNED; segments += SEGMENTS_AT_ONCE) {
-    const rows = await selectSegments(db, query, { from: range.from, to: upTo }).limit(SEGMENTS_AT_ONCE).execute();
+    const rows = await selectSegments(db, query, { from: range.from, to: upTo })
+      .limit(SEGMENTS_AT_ONCE)
+      .execute();
     for (const row of rows) {
       for (const exchange of newestFirst(row, keys, before)) {
         if (!isWanted(exchange, query)) continue;
@@ -126,29 +127,28 @@ const MAX_DELAY_MS = 10 * 60_000;
 
 /**
  * Finds the range of segments that a query looks at, so that one of a short time in the past does not look at every
- * segment since then. Undefined if there is none.
+ * segment since then.
  */
 async function findRange(
   db: Kysely<Tables>,
   { since, until, after = '0' }: ExchangeQuery,
-): Promise<SegmentRange | undefined> {
+): Promise<SegmentRange> {
   const range = { from: Number(after) + 1, to: Number.MAX_SAFE_INTEGER };
   if (since !== undefined) {
-    const first = await findEndedSince(db, since - MAX_DELAY_MS);
-    if (first === undefined) return undefined;
-    range.from = Math.max(range.from, first);
+    const earlier = await findNearest(db, '<', since - MAX_DELAY_MS);
+    range.from = Math.max(range.from, earlier ?? 0);
   }
-  if (until !== undefined) range.to = (await findEndedSince(db, until + MAX_DELAY_MS)) ?? range.to;
+  if (until !== undefined) range.to = (await findNearest(db, '>=', until + MAX_DELAY_MS)) ?? range.to;
   return range;
 }
 
-/** Returns the place of the first segment, by its time, that ends at a time or later. */
-async function findEndedSince(db: Kysely<Tables>, time: number): Promise<number | undefined> {
+/** Returns the place of the segment whose end is the nearest one before a time, or at a time or later. */
+async function findNearest(db: Kysely<Tables>, side: '<' | '>=', time: number): Promise<number | undefined> {
   const row = await db
     .selectFrom('exchange_segment')
     .select('last')
-    .where('ended_at', '>=', time)
-    .orderBy('ended_at')
+    .where('ended_at', side, time)
+    .orderBy('ended_at', side === '<' ? 'desc' : 'asc')
     .limit(1)
     .executeTakeFirst();
   return row?.last;

@@ -1,4 +1,5 @@
 import {
+  IconActivity,
   IconArrowsExchange,
   IconHandStop,
   IconHistory,
@@ -39,6 +40,15 @@ export const views: View[] = [
     icon: IconArrowsExchange,
     content: lazy(() =>
       import('./views/mappings/mappings.tsx').then((file) => ({ default: file.MappingsView })),
+    ),
+  },
+  {
+    path: '/traffic',
+    label: 'Traffic',
+    key: 't',
+    icon: IconActivity,
+    content: lazy(() =>
+      import('./views/traffic/traffic.tsx').then((file) => ({ default: file.TrafficView })),
     ),
   },
   {

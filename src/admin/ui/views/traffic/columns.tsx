@@ -1,0 +1,90 @@
+import { Anchor, Group, Text } from '@mantine/core';
+import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react';
+import { Link } from 'wouter';
+import type { Exchange } from '../../api-client.ts';
+import { Time } from '../../components/time.tsx';
+import { durationText, outcomeOf, pathText, shortPath } from './texts.ts';
+
+const oneLine = { whiteSpace: 'nowrap' } as const;
+
+/** An exchange in lists. */
+export const columns = [
+  {
+    label: 'When',
+    cell: ({ at, position }: Exchange) => (
+      <Anchor component={Link} href={`~/admin/traffic/${position}`} size="sm" style={oneLine}>
+        <Time at={at} />
+      </Anchor>
+    ),
+  },
+  { label: 'Who', cell: (exchange: Exchange) => <Who {...exchange} /> },
+  { label: 'Request', cell: (exchange: Exchange) => <RequestLine {...exchange} /> },
+  { label: 'Status', cell: (exchange: Exchange) => <Outcome {...exchange} /> },
+  {
+    label: 'Duration',
+    cell: ({ ms }: Exchange) => <span style={oneLine}>{durationText(ms)}</span>,
+  },
+  { label: 'Person', cell: (exchange: Exchange) => <PersonLink {...exchange} /> },
+];
+
+/** Method and path on one line; the whole path appears on hover. */
+function RequestLine({ method, path }: Exchange) {
+  return (
+    <Text
+      component="span"
+      display="inline-block"
+      size="xs"
+      ff="monospace"
+      truncate
+      maw="clamp(240px, 25vw, 560px)"
+      style={{ verticalAlign: 'bottom' }}
+      title={pathText(path)}
+    >
+      <b>{method}</b> {shortPath(path)}
+    </Text>
+  );
+}
+
+/** The IdP, by the name of its program, or the travel service. */
+export function Who({ direction, userAgent, connection }: Exchange) {
+  const isScim = direction === 'scim';
+  const Icon = isScim ? IconArrowDownRight : IconArrowUpRight;
+  return (
+    <Group gap={4} wrap="nowrap" component="span" display="inline-flex">
+      <Icon size={16} stroke={1.5} aria-hidden style={{ flexShrink: 0 }} />
+      <Text component="span" size="sm" title={userAgent} truncate maw={140}>
+        {isScim ? (userAgent?.split(/[/(]/)[0]?.trim() ?? 'IdP') : 'Travel service'}
+      </Text>
+      <Text component="span" size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+        {connection ?? 'no connection'}
+      </Text>
+    </Group>
+  );
+}
+
+export function Outcome(exchange: Pick<Exchange, 'status' | 'error'>) {
+  const { symbol, color, text } = outcomeOf(exchange);
+  return (
+    <Text component="span" size="sm" fw={600} c={readableColor(color)} style={oneLine}>
+      {symbol} {text}
+    </Text>
+  );
+}
+
+/** A colour of the theme for text: dark on light, and light on dark. */
+function readableColor(color: string): string {
+  const shade = (number: number) => `var(--mantine-color-${color}-${number})`;
+  return `light-dark(color-mix(in srgb, ${shade(9)} 75%, black), ${shade(4)})`;
+}
+
+export function PersonLink({ connection, person }: Pick<Exchange, 'connection' | 'person'>) {
+  if (!person) return '–';
+  const name = person.name ?? `${person.id.slice(0, 8)}…`;
+  if (connection === undefined) return name;
+  const address = [connection, person.id].map(encodeURIComponent).join('/');
+  return (
+    <Anchor component={Link} href={`~/admin/people/${address}`} size="sm" title={person.id}>
+      {name}
+    </Anchor>
+  );
+}

@@ -1,0 +1,238 @@
+import {
+  Anchor,
+  Box,
+  Button,
+  Code,
+  CopyButton,
+  Group,
+  SimpleGrid,
+  Stack,
+  Table,
+  Text,
+  Title,
+} from '@mantine/core';
+import { IconCopy, IconDownload } from '@tabler/icons-react';
+import { type ReactNode, useState } from 'react';
+import { Link } from 'wouter';
+import type { ExchangeDetail } from '../../api-client.ts';
+import { Loaded } from '../../components/loading.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { Time } from '../../components/time.tsx';
+import { ViewHead } from '../../components/view-head.tsx';
+import { columns, Outcome, PersonLink, Who } from './columns.tsx';
+import { compareBodies } from './differences.ts';
+import { useExchange, useExchangeLog } from './query.ts';
+import { SaveScenario } from './save-scenario.tsx';
+import { curlText, durationText, pathText, prettyText } from './texts.ts';
+
+/** A request and its response with all that the log keeps. */
+export function ExchangePage({ position }: { position: string }) {
+  const exchange = useExchange(position);
+  return (
+    <>
+      <Anchor component={Link} href="/" size="sm">
+        ← Traffic
+      </Anchor>
+      <Loaded query={exchange}>{(data) => <Exchange exchange={data} />}</Loaded>
+    </>
+  );
+}
+
+function Exchange({ exchange }: { exchange: ExchangeDetail }) {
+  const { method, path, request, response, related, direction } = exchange;
+  const isScim = direction === 'scim';
+  return (
+    <Stack gap="lg">
+      <div>
+        <ViewHead
+          title={`${method} ${pathText(path).split('?')[0]}`}
+          actions={<Actions exchange={exchange} />}
+        />
+        <Facts exchange={exchange} />
+      </div>
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+        <Message title="Request" message={request} isWrite={method !== 'GET'} />
+        <Message title="Response" message={response} isWrite={method !== 'GET'} />
+      </SimpleGrid>
+      {isScim && method !== 'GET' && <Differences exchange={exchange} />}
+      {related.length > 0 && (
+        <section aria-label="Of the same request">
+          <Title order={2} size="h5" mb="xs">
+            {isScim ? 'Calls that this request caused' : 'The request that caused this call'}
+          </Title>
+          <Rows
+            label="Exchanges of the same request"
+            rows={related}
+            keyOf={(one) => one.position}
+            columns={columns}
+            empty=""
+          />
+        </section>
+      )}
+    </Stack>
+  );
+}
+
+function Facts({ exchange }: { exchange: ExchangeDetail }) {
+  const { at, ms, path, requestId, error, status } = exchange;
+  return (
+    <Stack gap={4}>
+      <Group gap="sm">
+        <Outcome {...exchange} />
+        <Text size="sm">{durationText(ms)}</Text>
+        <Text size="sm">
+          <Time at={at} />
+        </Text>
+        <Who {...exchange} />
+        <PersonLink {...exchange} />
+      </Group>
+      {status !== undefined && error !== undefined && (
+        <Text size="sm">
+          Error: <Code>{error}</Code>
+        </Text>
+      )}
+      {path.includes('?') && (
+        <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+          ?{pathText(path).split('?').slice(1).join('?')}
+        </Text>
+      )}
+      {requestId !== undefined && (
+        <Text size="xs" c="dimmed">
+          Request id {requestId}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+const MINUTES_MS = 5 * 60_000;
+
+function Actions({ exchange }: { exchange: ExchangeDetail }) {
+  const [isSaving, setSaving] = useState(false);
+  const connections = useExchangeLog().data?.connections ?? [];
+  const { direction, connection, person, at } = exchange;
+  const travelUrl = connections.find(({ id }) => id === connection)?.travelUrl;
+  const origin = (direction === 'travel' && travelUrl) || window.location.origin;
+  const around = (ms: number) => new Date(new Date(at).getTime() + ms).toISOString();
+  const start = {
+    ...(connection !== undefined && { connection }),
+    ...(person && { person: person.id }),
+    since: around(-MINUTES_MS),
+    until: around(MINUTES_MS),
+  };
+  return (
+    <Group gap="xs">
+      <CopyButton value={curlText(exchange, new URL(origin).origin)}>
+        {({ copied, copy }) => (
+          <Button size="xs" variant="default" leftSection={<IconCopy size={14} />} onClick={copy}>
+            {copied ? 'Copied' : 'Copy as curl'}
+          </Button>
+        )}
+      </CopyButton>
+      {direction === 'scim' && connection !== undefined && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconDownload size={14} />}
+          onClick={() => setSaving(true)}
+        >
+          Save as scenario
+        </Button>
+      )}
+      {isSaving && <SaveScenario start={start} onClose={() => setSaving(false)} />}
+    </Group>
+  );
+}
+
+function Message({
+  title,
+  message: { headers, body },
+  isWrite,
+}: {
+  title: string;
+  message: ExchangeDetail['request'];
+  isWrite: boolean;
+}) {
+  return (
+    <Box component="section" aria-label={title} miw={0}>
+      <Title order={2} size="h5" mb="xs">
+        {title}
+      </Title>
+      <Headers headers={headers} />
+      {body ? (
+        <Code block tabIndex={0} aria-label={`Body of the ${title.toLowerCase()}`} style={bodyStyle}>
+          {prettyText(body.text)}
+        </Code>
+      ) : (
+        <Note>
+          {isWrite ? 'No body.' : 'No body, or it was not kept: bodies of reads are kept only on request.'}
+        </Note>
+      )}
+      {body?.isCut && <Note>The body is longer; the log keeps its beginning.</Note>}
+    </Box>
+  );
+}
+
+const bodyStyle = { maxHeight: 480, overflow: 'auto' };
+
+function Note({ children }: { children: ReactNode }) {
+  return (
+    <Text size="sm" c="dimmed">
+      {children}
+    </Text>
+  );
+}
+
+function Headers({ headers }: { headers: ExchangeDetail['request']['headers'] }) {
+  return (
+    <Stack gap={0} mb="xs">
+      {Object.entries(headers).map(([name, value]) => (
+        <Text key={name} size="xs" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+          <Text span inherit c="dimmed">
+            {name}:
+          </Text>{' '}
+          {value}
+        </Text>
+      ))}
+    </Stack>
+  );
+}
+
+/** What a write sent, beside what the bridge keeps of it. */
+function Differences({ exchange: { request, response } }: { exchange: ExchangeDetail }) {
+  const differences = compareBodies(request.body?.text, response.body?.text);
+  if (!differences) return null;
+  return (
+    <section aria-label="What came and what was kept">
+      <Title order={2} size="h5" mb="xs">
+        What came and what was kept
+      </Title>
+      {differences.length === 0 ? (
+        <Note>✓ All that came was kept as it came.</Note>
+      ) : (
+        <Table.ScrollContainer minWidth={320}>
+          <Table aria-label="Differences">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Attribute</Table.Th>
+                <Table.Th>Came</Table.Th>
+                <Table.Th>Kept</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {differences.map(({ path, came, kept }) => (
+                <Table.Tr key={path}>
+                  <Table.Td ff="monospace" fz="xs">
+                    {path}
+                  </Table.Td>
+                  <Table.Td>{came === undefined ? '–' : <Code>{came}</Code>}</Table.Td>
+                  <Table.Td>{kept === undefined ? '✗ not kept' : <Code>{kept}</Code>}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+    </section>
+  );
+}

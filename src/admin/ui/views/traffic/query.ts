@@ -1,0 +1,116 @@
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { useSearchParams } from 'wouter';
+import type { Exchange } from '../../api-client.ts';
+import { api, call, queryClient } from '../../session.ts';
+
+/** The filters, as they are in the address. Times are those of the API. */
+export interface TrafficFilter {
+  connection?: string;
+  person?: string;
+  direction?: 'scim' | 'travel';
+  method?: string;
+  status?: '2xx' | '3xx' | '4xx' | '5xx' | 'failed';
+  path?: string;
+  since?: string;
+  until?: string;
+}
+
+const names = ['connection', 'person', 'direction', 'method', 'status', 'path', 'since', 'until'] as const;
+
+/** The filters of the address, and a function that changes some of them. */
+export function useTrafficFilter(): [TrafficFilter, (changes: Partial<TrafficFilter>) => void] {
+  const [search, setSearch] = useSearchParams();
+  const filter: TrafficFilter = Object.fromEntries(
+    names.flatMap((name) => (search.get(name) ? [[name, search.get(name)]] : [])),
+  );
+  const change = (changes: Partial<TrafficFilter>) =>
+    setSearch(
+      (before) => {
+        const next = new URLSearchParams(before);
+        for (const [name, value] of Object.entries(changes))
+          if (value) next.set(name, value);
+          else next.delete(name);
+        return next;
+      },
+      { replace: true },
+    );
+  return [filter, change];
+}
+
+/** How often the log is asked for new exchanges, in milliseconds. */
+const POLL_MS = 2_000;
+const PAGE = 100;
+const MAX_NEW = 200;
+
+/** The exchanges of a filter that came after the first page was read, the newest first. */
+interface News {
+  exchanges: Exchange[];
+  head: string;
+}
+
+/** The newest exchanges, read on in both directions: older ones in pages, new ones every two seconds unless it is paused. */
+export function useTraffic(filter: TrafficFilter, isPaused: boolean) {
+  const pages = useInfiniteQuery({
+    queryKey: ['exchanges', filter],
+    queryFn: ({ pageParam }) =>
+      call(
+        api.traffic.listExchanges({ ...filter, limit: PAGE, ...(pageParam !== '' && { before: pageParam }) }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  const newest = pages.data?.pages[0]?.head;
+  const newsKey = ['new exchanges', filter, newest];
+  const news = useQuery({
+    queryKey: newsKey,
+    enabled: newest !== undefined && !isPaused && filter.until === undefined,
+    refetchInterval: POLL_MS,
+    gcTime: 0,
+    queryFn: async (): Promise<News> => {
+      const known = queryClient.getQueryData<News>(newsKey) ?? { exchanges: [], head: newest ?? '0' };
+      const page = await call(api.traffic.listExchanges({ ...filter, limit: MAX_NEW, after: known.head }));
+      // There are more than a page can have: the list begins anew with the newest.
+      if (page.next !== undefined) void queryClient.resetQueries({ queryKey: ['exchanges', filter] });
+      return { exchanges: [...page.exchanges, ...known.exchanges], head: page.head };
+    },
+  });
+  useLookFurther(pages);
+  return { pages, news };
+}
+
+/** The number of pages that are read at once for a filter that selects little. */
+const MAX_PAGES = 20;
+
+/** A page looks at a limited part of the log: while nothing is found, the next one is read. */
+function useLookFurther({
+  data,
+  hasNextPage,
+  isFetching,
+  fetchNextPage,
+}: ReturnType<typeof useTraffic>['pages']) {
+  const found = data?.pages.reduce((sum, page) => sum + page.exchanges.length, 0) ?? 0;
+  const isSearching = hasNextPage && !isFetching && found < PAGE / 2 && (data?.pages.length ?? 0) < MAX_PAGES;
+  useEffect(() => {
+    if (isSearching) void fetchNextPage();
+  }, [isSearching, fetchNextPage]);
+}
+
+/** How long exchanges are kept, and of which connections. */
+export function useExchangeLog() {
+  return useQuery({
+    queryKey: ['exchange log'],
+    queryFn: () => call(api.traffic.describeExchangeLog()),
+  });
+}
+
+/** One exchange with its bodies. */
+export function useExchange(position: string) {
+  return useQuery({
+    queryKey: ['exchange', position],
+    queryFn: () => call(api.traffic.getExchange(position)),
+    placeholderData: keepPreviousData,
+  });
+}

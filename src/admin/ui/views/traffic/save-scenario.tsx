@@ -1,0 +1,123 @@
+import { Alert, Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, call } from '../../session.ts';
+import { toLocal, toUtc } from './filters.tsx';
+import { type TrafficFilter, useExchangeLog } from './query.ts';
+
+const HOUR_MS = 60 * 60_000;
+
+/** Downloads SCIM requests of a time, or about a person, as scenario files with invented people. */
+export function SaveScenario({
+  start,
+  onClose,
+}: {
+  start: Pick<TrafficFilter, 'connection' | 'person' | 'since' | 'until'>;
+  onClose: () => void;
+}) {
+  const connections = useExchangeLog().data?.connections.map(({ id }) => id) ?? [];
+  const [chosen, setConnection] = useState(start.connection);
+  const connection = chosen ?? connections[0] ?? '';
+  const [person, setPerson] = useState(start.person ?? '');
+  const [since, setSince] = useState(start.since ?? new Date(Date.now() - HOUR_MS).toISOString());
+  const [until, setUntil] = useState(start.until);
+  const saving = useMutation({
+    mutationFn: () => saveScenarios({ connection, person: person.trim(), since, until }),
+  });
+  return (
+    <Modal opened onClose={onClose} title="Save as scenario">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          saving.mutate();
+        }}
+      >
+        <Stack>
+          <Text size="sm" c="dimmed">
+            The SCIM requests become files that npx jetbridge replay plays against any service. Every name,
+            address and number in them is replaced by an invented one.
+          </Text>
+          {saving.error && (
+            <Alert color="red" role="alert">
+              {faultText(saving.error)}
+            </Alert>
+          )}
+          {saving.data && (
+            <Alert color={saving.data.files > 0 ? 'green' : 'yellow'} role="status">
+              {resultText(saving.data)}
+            </Alert>
+          )}
+          {connections.length > 1 && (
+            <Select
+              label="Connection"
+              data={connections}
+              value={connection}
+              onChange={(value) => setConnection(value ?? undefined)}
+            />
+          )}
+          <TextInput
+            label="Person"
+            description="A SCIM id; empty for all requests of the time"
+            value={person}
+            onChange={(event) => setPerson(event.currentTarget.value)}
+          />
+          <Group grow>
+            <TextInput
+              label="From"
+              type="datetime-local"
+              required
+              value={toLocal(since)}
+              onChange={({ currentTarget }) => setSince(toUtc(currentTarget.value) ?? '')}
+            />
+            <TextInput
+              label="Until"
+              type="datetime-local"
+              description=""
+              value={until === undefined ? '' : toLocal(until)}
+              onChange={({ currentTarget }) => setUntil(toUtc(currentTarget.value))}
+            />
+          </Group>
+          <Button type="submit" loading={saving.isPending}>
+            Download
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+interface Choice {
+  connection: string;
+  person: string;
+  since: string;
+  until: string | undefined;
+}
+
+async function saveScenarios({ person, until, ...choice }: Choice) {
+  const body = { ...choice, ...(person && { person }), ...(until && { until }) };
+  const { scenarios, leftOut } = await call(api.traffic.saveScenario(body));
+  for (const scenario of scenarios)
+    download(`${String(scenario['name'])}.json`, `${JSON.stringify(scenario, null, 2)}\n`);
+  return { files: scenarios.length, leftOut };
+}
+
+/** Saves a text as a file of this computer. */
+function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+function resultText({ files, leftOut }: Awaited<ReturnType<typeof saveScenarios>>): string {
+  if (files === 0) return 'There are no requests of an identity provider in that time.';
+  const saved = files === 1 ? '1 file was saved.' : `${files} files were saved.`;
+  return [saved, ...leftOut.map(({ reason, count }) => `${count} left out: ${reason}.`)].join(' ');
+}
+
+function faultText(error: Error): string {
+  const [fault] = 'faults' in error && Array.isArray(error.faults) ? error.faults : [];
+  return fault?.message ?? error.message;
+}

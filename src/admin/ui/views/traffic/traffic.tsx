@@ -1,0 +1,187 @@
+import { Affix, Alert, Box, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
+import { IconDownload, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import { Route, Switch } from 'wouter';
+import type { Exchange } from '../../api-client.ts';
+import { Loaded } from '../../components/loading.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { ViewHead } from '../../components/view-head.tsx';
+import { columns } from './columns.tsx';
+import { ExchangePage } from './exchange.tsx';
+import { TrafficFilters } from './filters.tsx';
+import { type TrafficFilter, useExchangeLog, useTraffic, useTrafficFilter } from './query.ts';
+import { ReadBodies } from './read-bodies.tsx';
+import { SaveScenario } from './save-scenario.tsx';
+
+/** What IdPs send, and what the bridge asks of travel services. */
+export function TrafficView() {
+  return (
+    <Switch>
+      <Route path="/:position">{({ position }) => <ExchangePage position={position} />}</Route>
+      <Route>
+        <TrafficList />
+      </Route>
+    </Switch>
+  );
+}
+
+function TrafficList() {
+  const [filter, change] = useTrafficFilter();
+  const [isPaused, setPaused] = useState(false);
+  const [isSaving, setSaving] = useState(false);
+  return (
+    <>
+      <ViewHead
+        title="Traffic"
+        actions={
+          <Group gap="xs" justify="flex-end">
+            <ReadBodies />
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconDownload size={14} />}
+              onClick={() => setSaving(true)}
+            >
+              Save as scenario
+            </Button>
+            <PauseButton isPaused={isPaused} onChange={setPaused} />
+          </Group>
+        }
+      >
+        Requests of identity providers and calls to travel services, the newest first.
+      </ViewHead>
+      <TrafficFilters filter={filter} onChange={change} />
+      <Exchanges key={JSON.stringify(filter)} filter={filter} isPaused={isPaused} />
+      {isSaving && <SaveScenario start={filter} onClose={() => setSaving(false)} />}
+    </>
+  );
+}
+
+function PauseButton({ isPaused, onChange }: { isPaused: boolean; onChange: (isPaused: boolean) => void }) {
+  return (
+    <Button
+      size="xs"
+      w={110}
+      variant="default"
+      leftSection={isPaused ? <IconPlayerPlay size={14} /> : <IconPlayerPause size={14} />}
+      onClick={() => onChange(!isPaused)}
+    >
+      {isPaused ? 'Continue' : 'Pause'}
+    </Button>
+  );
+}
+
+function Exchanges({ filter, isPaused }: { filter: TrafficFilter; isPaused: boolean }) {
+  const { pages, news } = useTraffic(filter, isPaused);
+  const { shown, waiting, show } = useSteadyNews(news.data?.exchanges ?? []);
+  return (
+    <>
+      {news.error && (
+        <Alert color="red" role="alert" mb="md" title="New exchanges could not be read">
+          {news.error.message} The list is tried again every two seconds.
+        </Alert>
+      )}
+      <Liveness
+        at={news.dataUpdatedAt || pages.dataUpdatedAt}
+        isPaused={isPaused}
+        isPast={filter.until !== undefined}
+      />
+      {waiting > 0 && <NewsButton count={waiting} onClick={show} />}
+      <Loaded query={pages}>
+        {(data) => (
+          <Rows
+            label="Exchanges"
+            rows={[...shown, ...data.pages.flatMap((page) => page.exchanges)]}
+            keyOf={({ position }) => position}
+            columns={columns}
+            empty={pages.hasNextPage ? 'Nothing found so far.' : <NothingYet filter={filter} />}
+          />
+        )}
+      </Loaded>
+      {pages.hasNextPage && (
+        <Group justify="center" mt="md">
+          <Button
+            variant="default"
+            loading={pages.isFetchingNextPage}
+            onClick={() => void pages.fetchNextPage()}
+          >
+            Look further back
+          </Button>
+        </Group>
+      )}
+    </>
+  );
+}
+
+/** Tells up to when the list is complete. It changes with each reading, so that the relative times of the list stay true. */
+function Liveness({ at, isPaused, isPast }: { at: number; isPaused: boolean; isPast: boolean }) {
+  if (at === 0) return null;
+  const time = new Date(at).toLocaleTimeString();
+  const isLive = !isPaused && !isPast;
+  return (
+    <Text size="xs" c="dimmed" mb={4}>
+      {isLive ? `● Live, read at ${time}` : `${isPaused ? '‖ Paused' : 'Not live'}, read at ${time}`}
+    </Text>
+  );
+}
+
+/** Above this distance from the top, in pixels, the reader is not at the beginning of the list. */
+const AT_TOP = 120;
+
+/** New exchanges are shown at once at the top of the page. Further down they wait, so that nothing moves under the reader. */
+function useSteadyNews(exchanges: Exchange[]): { shown: Exchange[]; waiting: number; show: () => void } {
+  const [count, setCount] = useState(0);
+  const total = exchanges.length;
+  useEffect(() => {
+    if (window.scrollY < AT_TOP) setCount(total);
+  }, [total]);
+  return {
+    shown: exchanges.slice(total - Math.min(count, total)),
+    waiting: total - Math.min(count, total),
+    show: () => {
+      setCount(total);
+      window.scrollTo({ top: 0 });
+    },
+  };
+}
+
+function NewsButton({ count, onClick }: { count: number; onClick: () => void }) {
+  return (
+    <Affix position={{ top: 60, left: '50%' }}>
+      <Button size="xs" radius="xl" style={{ transform: 'translateX(-50%)' }} onClick={onClick}>
+        ↑ {count} new
+      </Button>
+    </Affix>
+  );
+}
+
+/** Says why nothing is listed, and how to send a first request. */
+function NothingYet({ filter }: { filter: TrafficFilter }) {
+  const log = useExchangeLog().data;
+  if (Object.keys(filter).length > 0)
+    return 'No exchange matches these filters. The log may have older ones no more.';
+  if (log?.keepDays === 0)
+    return 'The settings disable the log of exchanges. Set exchangeLog.keepDays to 1 or more.';
+  const command = [
+    `curl '${window.location.origin}/scim/v2/Users' \\`,
+    '  -H "Authorization: Bearer $SCIM_TOKEN" -H \'Content-Type: application/scim+json\' \\',
+    `  -d '{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"grace@corp.example"}'`,
+  ].join('\n');
+  return (
+    <Stack component="span" gap="xs" display="flex">
+      <Title order={2} size="h4" component="span" c="var(--mantine-color-text)">
+        Nothing has been sent yet
+      </Title>
+      <span>
+        Start provisioning in your identity provider, or send a first request from a terminal. SCIM_TOKEN is
+        the token that the first start of the service printed; npx jetbridge tokens create makes another one.
+      </span>
+      <Box component="span" display="block">
+        <Code block component="span" display="block">
+          {command}
+        </Code>
+      </Box>
+      <span>It appears here within two seconds, with the call to the travel service that it causes.</span>
+    </Stack>
+  );
+}
