@@ -35,6 +35,7 @@ export function Versions({
       opened
       onClose={onClose}
       position="right"
+      closeButtonProps={{ 'aria-label': 'Close' }}
       size="lg"
       title={`Versions of the mapping of ${connection}`}
     >
