@@ -53,7 +53,22 @@ test('a person is found by the keyboard alone, and the page says what is wrong w
   expect(await findings.textContent()).toContain('The travel service has no such cost center.');
   const row = page.getByRole('table', { name: 'Fields' }).getByRole('row', { name: /^costCenterId/ });
   expect(await row.textContent()).toMatch(/R&D.*costCenter/);
+  await row.getByRole('link').click();
+  await page.getByRole('heading', { name: 'Mappings', level: 1 }).waitFor();
+  expect(page.url()).toMatch(/\/admin\/mappings\/?\?person=default%2F/);
   expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a click on an entry of the timeline opens both bodies', async () => {
+  const { page } = await openPeople();
+  await page.getByRole('link', { name: 'Grace Hopper' }).click();
+  await page.getByRole('button', { name: 'POST /scim/v2/Users' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('region', { name: 'Response ✓ 201' }).waitFor();
+  expect(await dialog.getByRole('region', { name: 'Request' }).textContent()).toContain(
+    '"costCenter": "R&D"',
+  );
   await page.context().close();
 });
 

@@ -1,4 +1,5 @@
-import { Alert, Text } from '@mantine/core';
+import { Alert, Anchor, Text } from '@mantine/core';
+import { Link } from 'wouter';
 import type { PersonExplanation, PersonField } from '../../api-client.ts';
 import { StateBadge } from '../../components/mark.tsx';
 import { Rows } from '../../components/rows.tsx';
@@ -23,7 +24,7 @@ export function FieldTable({ person }: { person: PersonExplanation }) {
         columns={[
           { label: 'Field', width: '15%', cell: ({ field }) => <b>{fieldName(field, names)}</b> },
           { label: 'What the IdP said', width: '21%', cell: ({ source }) => value(source) },
-          { label: 'Rule', width: '26%', cell: (field) => <Rule field={field} /> },
+          { label: 'Rule', width: '26%', cell: (field) => <Rule field={field} person={person} /> },
           { label: 'Sent', width: '17%', cell: ({ sent, wanted }) => value(sent ?? wanted) },
           {
             label: 'Travel service holds',
@@ -61,7 +62,8 @@ function Value({ value, names }: { value: unknown; names: Names }) {
   );
 }
 
-function Rule({ field: { rules } }: { field: PersonField }) {
+/** The rules that decided. Each opens Mappings with this person as the example. */
+function Rule({ field: { rules }, person }: { field: PersonField; person: PersonExplanation }) {
   if (rules.length === 0)
     return (
       <Text span size="sm" c="dimmed">
@@ -69,8 +71,21 @@ function Rule({ field: { rules } }: { field: PersonField }) {
       </Text>
     );
   return decidingRules(rules).map((rule) => (
-    <Text key={`${rule.origin} ${rule.rule} ${rule.when}`} component="div" size="sm">
-      {ruleText(rule)}
+    <Text
+      key={`${rule.origin} ${rule.rule} ${rule.when}`}
+      component="div"
+      size="sm"
+      style={{ overflowWrap: 'anywhere' }}
+    >
+      <Anchor
+        component={Link}
+        href={`~/admin/mappings?person=${encodeURIComponent(`${person.connection}/${person.id}`)}`}
+        size="sm"
+        c="inherit"
+        underline="always"
+      >
+        {ruleText(rule)}
+      </Anchor>
       {ruleDetails(rule) && (
         <Text span size="xs" c="dimmed">
           {' '}

@@ -113,8 +113,11 @@ const origins: Record<AppliedRule['origin'], string> = {
   default: 'default',
 };
 
+/** The prefix of the attributes of the enterprise user (RFC 7643 §4.3), which is shown as `enterprise:`. */
+const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:';
+
 export function ruleText({ origin, rule }: AppliedRule): string {
-  return `${origins[origin]}: ${rule}`;
+  return `${origins[origin]}: ${rule.replaceAll(ENTERPRISE, 'enterprise:')}`;
 }
 
 /** What the rule did, if it did not just set the value. */
@@ -125,4 +128,20 @@ export function ruleDetails({ when, read, outcome, reason }: AppliedRule): strin
     ...(outcome === 'set' ? [] : [outcome]),
     ...(reason === undefined ? [] : [reason]),
   ].join(', ');
+}
+
+/** Returns the outcome of an exchange: the symbol tells a success from a failure. */
+export function answerText({ status, error }: { status?: number; error?: string }): string {
+  const isFailed = status === undefined || status >= 400;
+  return [isFailed ? '✗' : '✓', String(status ?? 'no answer'), ...(error ? [error] : [])].join(' ');
+}
+
+/** Returns JSON with a line for each member, and any other text as it is. */
+export function prettyBody({ text, isCut }: { text: string; isCut: boolean }): string {
+  if (isCut) return `${text}…`;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
 }

@@ -1,42 +1,122 @@
-import { Text } from '@mantine/core';
-import type { PersonExplanation } from '../../api-client.ts';
+import { Button, Code, Group, Modal, Stack, Text, Title, UnstyledButton } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Exchange, ExchangeDetail, PersonExplanation } from '../../api-client.ts';
+import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
+import { api, call } from '../../session.ts';
+import { answerText, prettyBody } from './texts.ts';
 
-type Exchange = PersonExplanation['exchanges'][number];
+/** New exchanges are logged with a delay, so that the timeline is read again this often, in milliseconds. */
+const REFRESH_MS = 10_000;
 
-/** The last requests of the identity provider about the person, and the calls for them, newest first. */
-export function Timeline({ person: { exchanges } }: { person: PersonExplanation }) {
+/** The requests of the identity provider about the person, and the calls for them, newest first. */
+export function Timeline({ person: { connection, id } }: { person: PersonExplanation }) {
+  const [opened, setOpened] = useState<Exchange>();
+  const timeline = useInfiniteQuery({
+    queryKey: ['timeline', connection, id],
+    queryFn: ({ pageParam }) =>
+      call(
+        api.traffic.listExchanges({
+          ...{ connection, person: id, limit: 20 },
+          ...(pageParam && { before: pageParam }),
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next,
+    refetchInterval: REFRESH_MS,
+  });
   return (
-    <Rows
-      label="Timeline"
-      rows={exchanges}
-      keyOf={({ position }) => position}
-      columns={columns}
-      empty="The log of exchanges has nothing about this person: it keeps requests for some days."
-    />
+    <>
+      <Loaded query={timeline}>
+        {({ pages }) => (
+          <Rows
+            label="Timeline"
+            rows={pages.flatMap((page) => page.exchanges)}
+            keyOf={({ position }) => position}
+            columns={columnsWith(setOpened)}
+            empty="The log of exchanges has nothing about this person. It keeps writes, failed requests and travel calls for some days."
+          />
+        )}
+      </Loaded>
+      {timeline.hasNextPage && (
+        <Group justify="center" mt="xs">
+          <Button
+            size="xs"
+            variant="default"
+            loading={timeline.isFetchingNextPage}
+            onClick={() => void timeline.fetchNextPage()}
+          >
+            Show older requests
+          </Button>
+        </Group>
+      )}
+      {opened && <Bodies exchange={opened} onClose={() => setOpened(undefined)} />}
+    </>
   );
 }
 
-const columns = [
-  { label: 'When', cell: ({ at }: Exchange) => <Time at={at} /> },
-  {
-    label: 'Who',
-    cell: ({ direction }: Exchange) => (direction === 'scim' ? '← identity provider' : '→ travel service'),
-  },
-  {
-    label: 'Request',
-    cell: ({ method, path }: Exchange) => (
-      <Text span size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-        {method} {path}
-      </Text>
-    ),
-  },
-  { label: 'Answer', cell: answerText },
-  { label: 'Duration', cell: ({ ms }: Exchange) => `${Math.round(ms)} ms` },
-];
+function columnsWith(onOpen: (exchange: Exchange) => void) {
+  return [
+    { label: 'When', width: '14%', cell: ({ at }: Exchange) => <Time at={at} /> },
+    {
+      label: 'Who',
+      width: '17%',
+      cell: ({ direction }: Exchange) => (direction === 'scim' ? '← identity provider' : '→ travel service'),
+    },
+    {
+      label: 'Request',
+      width: '44%',
+      cell: (exchange: Exchange) => (
+        <UnstyledButton onClick={() => onOpen(exchange)} td="underline" style={{ textAlign: 'left' }}>
+          <Text span size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+            {exchange.method} {exchange.path}
+          </Text>
+        </UnstyledButton>
+      ),
+    },
+    { label: 'Answer', width: '15%', cell: answerText },
+    { label: 'Duration', width: '10%', cell: ({ ms }: Exchange) => `${Math.round(ms)} ms` },
+  ];
+}
 
-function answerText({ status, error }: Exchange): string {
-  const isFailed = status === undefined || status >= 400;
-  return [isFailed ? '✗' : '✓', status ?? 'no answer', error ?? ''].join(' ').trim();
+/** Both bodies of an exchange. */
+function Bodies({ exchange, onClose }: { exchange: Exchange; onClose: () => void }) {
+  const { position, method, path } = exchange;
+  const detail = useQuery({
+    queryKey: ['exchange', position],
+    queryFn: () => call(api.traffic.getExchange(position)),
+  });
+  return (
+    <Modal opened onClose={onClose} size="xl" title={`${method} ${path}`}>
+      <Loaded query={detail}>
+        {({ request, response }) => (
+          <Stack>
+            <Body title="Request" message={request} />
+            <Body title={`Response ${answerText(exchange)}`} message={response} />
+          </Stack>
+        )}
+      </Loaded>
+    </Modal>
+  );
+}
+
+function Body({ title, message: { body } }: { title: string; message: ExchangeDetail['request'] }) {
+  return (
+    <section aria-label={title}>
+      <Title order={3} size="h6">
+        {title}
+      </Title>
+      {body ? (
+        <Code block tabIndex={0} mah={360} style={{ overflow: 'auto' }}>
+          {prettyBody(body)}
+        </Code>
+      ) : (
+        <Text size="sm" c="dimmed">
+          No body, or it was not kept.
+        </Text>
+      )}
+    </section>
+  );
 }

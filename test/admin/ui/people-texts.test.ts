@@ -1,0 +1,93 @@
+import type { Person, PersonExplanation } from '../../../src/admin/ui/api-client.ts';
+import {
+  answerText,
+  decidingRules,
+  fieldName,
+  markOfPerson,
+  prettyBody,
+  reasonText,
+  valueText,
+} from '../../../src/admin/ui/views/people/texts.ts';
+
+const names = { cf1: 'Department', cc1: 'R&D Paris' };
+
+test.each([
+  ['grace@corp.example', 'grace@corp.example'],
+  ['cc1', 'R&D Paris'],
+  [true, 'true'],
+  [['a', 'cc1'], 'a, R&D Paris'],
+  [[{ data: 'Research' }, { customFieldOptionId: 'cc1' }], 'Research, R&D Paris'],
+  [{ street: 'Rue 1' }, '{"street":"Rue 1"}'],
+  [undefined, ''],
+  [null, ''],
+])('the value %j is shown as %j', (value, text) => {
+  expect(valueText(value, names)).toBe(text);
+});
+
+test.each([
+  ['customFields.cf1', 'Department'],
+  ['customFields.cf2', 'customFields.cf2'],
+  ['address.city', 'address.city'],
+  ['*', 'all fields'],
+])('the field %s is named %s', (field, name) => {
+  expect(fieldName(field, names)).toBe(name);
+});
+
+const explanation: PersonExplanation = {
+  ...{ connection: 'okta', id: '1', userName: 'ada', name: 'Ada', isDeleted: false, state: 'synced' },
+  ...{ verdict: { status: 'synced' }, findings: [], fields: [], references: [], exchanges: [] },
+  ...{ version: 1, rulesGeneration: 1, rulesInForce: 1, attempts: 0, names: {} },
+  ...{ createdAt: '2026-11-22T16:00:00.000Z', lastModified: '2026-11-22T16:00:00.000Z' },
+};
+
+test.each<[Partial<PersonExplanation>, string]>([
+  [{}, 'The traveler has all values of the identity provider.'],
+  [
+    { verdict: { status: 'noTraveler', because: 'there is no usable email address' } },
+    'No traveler, because there is no usable email address.',
+  ],
+  [
+    { verdict: { status: 'waiting', because: 'an attempt is running' }, isDeleted: true },
+    'Deleted by the identity provider. Waiting, because an attempt is running.',
+  ],
+  [
+    { findings: [{ field: 'lang', code: 'x', reason: 'y', remedy: 'z' }] },
+    'In step with the travel service, with one finding.',
+  ],
+])('the reason of %j is told', (part, text) => {
+  expect(reasonText({ ...explanation, ...part })).toBe(text);
+});
+
+test.each<[Partial<Person>, string]>([
+  [{}, '✓ synced'],
+  [{ isActive: false }, '– inactive'],
+  [{ isActive: false, isDeleted: true }, '– deleted'],
+  [{ isActive: false, state: 'held' }, '‖ held'],
+  [{ state: 'pending' }, '○ no traveler'],
+])('a person in a list with %j is marked %s', (part, text) => {
+  const { connection, id, userName, name, state, findings, lastModified } = explanation;
+  const person = { connection, id, userName, name, state, findings, lastModified };
+  const { symbol, label } = markOfPerson({ ...person, isActive: true, isDeleted: false, ...part });
+  expect(`${symbol} ${label}`).toBe(text);
+});
+
+test('skipped rules are left out, unless there is no other', () => {
+  const skipped = { origin: 'file', rule: 'title', outcome: 'skipped' } as const;
+  const used = { origin: 'default', rule: 'userType', outcome: 'set' } as const;
+  expect(decidingRules([skipped, used])).toEqual([used]);
+  expect(decidingRules([skipped])).toEqual([skipped]);
+});
+
+test.each([
+  [{ status: 200 }, '✓ 200'],
+  [{ status: 409, error: 'uniqueness' }, '✗ 409 uniqueness'],
+  [{ error: 'ECONNREFUSED' }, '✗ no answer ECONNREFUSED'],
+])('the outcome %j is shown as %s', (outcome, text) => {
+  expect(answerText(outcome)).toBe(text);
+});
+
+test('a body is indented if it is whole JSON', () => {
+  expect(prettyBody({ text: '{"a":1}', isCut: false })).toBe('{\n  "a": 1\n}');
+  expect(prettyBody({ text: '{"a":1}', isCut: true })).toBe('{"a":1}…');
+  expect(prettyBody({ text: 'plain', isCut: false })).toBe('plain');
+});
