@@ -5,6 +5,7 @@ import { type AccountDeps, accountHandlers } from './handlers/accounts.ts';
 import { type ConnectDeps, connectHandlers } from './handlers/connect.ts';
 import { type HoldDeps, holdHandlers } from './handlers/holds.ts';
 import { type MappingDeps, mappingHandlers } from './handlers/mappings.ts';
+import { type OverviewDeps, overviewHandlers } from './handlers/overview.ts';
 import { type PeopleDeps, peopleHandlers } from './handlers/people.ts';
 import { type TrafficDeps, trafficHandlers } from './handlers/traffic.ts';
 import { type TravelServiceDeps, travelHandlers } from './handlers/travel.ts';
@@ -15,6 +16,7 @@ import { adminErrorHandler, contractRouter, type RouterDeps, refuseOtherMethods 
 export interface AdminDeps extends RouterDeps, PeopleDeps, AccountDeps {
   held: HoldDeps;
   mappings: MappingDeps;
+  overview: OverviewDeps;
   traffic: TrafficDeps;
   connect: ConnectDeps;
   travelService: TravelServiceDeps;
@@ -28,6 +30,7 @@ export function adminApi(deps: AdminDeps): Router {
     response.json(document);
   });
   const handlers = {
+    ...overviewHandlers(deps.overview),
     ...peopleHandlers(deps),
     ...mappingHandlers(deps.mappings),
     ...holdHandlers(deps.held),

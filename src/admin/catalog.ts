@@ -3,12 +3,14 @@ import { connectContract } from './contract/connect.ts';
 import { holdsContract } from './contract/holds.ts';
 import { mappingsContract } from './contract/mappings.ts';
 import type { Contract } from './contract/operation.ts';
+import { overviewContract } from './contract/overview.ts';
 import { peopleContract } from './contract/people.ts';
 import { trafficContract } from './contract/traffic.ts';
 import { travelContract } from './contract/travel.ts';
 
 /** Every operation of the admin API. */
 export const adminContract = {
+  ...overviewContract,
   ...peopleContract,
   ...mappingsContract,
   ...holdsContract,

@@ -1,4 +1,5 @@
 import type { ClientRegistration, Proof } from '../oauth/clients.ts';
+import type { IdentityState } from '../provisioning/identity.ts';
 import type { Policies } from '../provisioning/policies.ts';
 import type { Role } from './contract/operation.ts';
 
@@ -163,4 +164,24 @@ export interface ConfiguredConnection {
   policies: Policies;
   /** True if an environment variable gives it a token, which is in no list. */
   hasEnvironmentToken: boolean;
+}
+
+/** The people of one connection in numbers. */
+export interface PeopleSummary {
+  connection: string;
+  /** The users that are not deleted, and the deleted ones for whom work remains, by state. */
+  states: Record<IdentityState, number>;
+  /** The people whose last attempt has failed, and when the oldest of their changes was written; among the first ones in the queue. */
+  failing: { people: number; oldest: number } | undefined;
+  /** False as long as all people were imported and none was written by an IdP. */
+  hasUsers: boolean;
+  /** The number of people with each kind of finding, by its code. */
+  findings: ReadonlyMap<string, number>;
+  /** True if there are more people with findings than were counted. */
+  areFindingsCut: boolean;
+}
+
+/** Counts people for the overview. The work does not depend on the number of people who need none. */
+export interface PeopleSummaries {
+  read(): Promise<PeopleSummary[]>;
 }

@@ -244,6 +244,11 @@ interface FeedState {
   pauseMs: number;
 }
 
+/** True if the position in the feed is known, so that changes in the travel service arrive. `state` is what polls have saved. */
+export function isFeedFollowed(state: unknown): boolean {
+  return readFeedState(state)?.position !== undefined;
+}
+
 /** Polls the feed if it is due and no other replica polls it. */
 async function pollFeed(deps: BackgroundDeps, connection: Connection, signal: AbortSignal): Promise<void> {
   let pause = connection.feed?.everyMs ?? FEED_RECHECK_MS;

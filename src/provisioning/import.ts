@@ -53,9 +53,13 @@ export interface Importer {
   ): Promise<ImportResult | TravelFailure>;
 }
 
-/** What an import saves for the metrics of all replicas. */
+/** What an import saves for the metrics and the admin page of all replicas. */
 interface ImportState {
   isIncomplete: boolean;
+  /** When the import ended, in epoch milliseconds. */
+  at: number;
+  /** The number of travelers listed. */
+  read: number;
 }
 
 /**
@@ -64,6 +68,11 @@ interface ImportState {
  */
 export function isIncompleteImport(state: unknown): boolean {
   return (state as ImportState | undefined)?.isIncomplete === true; // Only imports write the state.
+}
+
+/** Returns when the last import ended and how many travelers it listed; undefined before the first one. */
+export function lastImportOf(state: unknown): { at: number; read: number } | undefined {
+  return state as ImportState | undefined; // Only imports write the state.
 }
 
 export interface ImportOptions {
@@ -97,7 +106,8 @@ export function importer(deps: ImportDeps): Importer {
       else if (imported.complete) await deleteMissing(deps, context, missing);
       await deps.reconcileQueue.markUnresolvedDirty(connection.id, deps.runtime.now());
       deps.wake();
-      await deps.tasks.saveState(connection.id, 'import', { isIncomplete } satisfies ImportState);
+      const state: ImportState = { isIncomplete, at: deps.runtime.wallClock(), read: imported.read };
+      await deps.tasks.saveState(connection.id, 'import', state);
       return isIncomplete ? { ...imported, incomplete: share } : imported;
     },
   };

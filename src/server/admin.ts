@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { adminApi } from '../admin/app.ts';
 import { createAccount } from '../admin/handlers/accounts.ts';
 import type { ConnectDeps } from '../admin/handlers/connect.ts';
+import type { OverviewDeps } from '../admin/handlers/overview.ts';
 import { adminPage } from '../admin/page.ts';
 import { hashPassword, verifyPassword } from '../admin/passwords.ts';
 import type { SessionDeps } from '../admin/sessions.ts';
@@ -16,6 +17,8 @@ import type { ProvisioningService, ProvisioningStore } from '../provisioning/ser
 import { adminAccounts, adminSessions, adminTokens } from '../store/admins.ts';
 import { auditLog } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
+import { peopleSummaries } from '../store/people-summaries.ts';
+import type { WriteHealth } from '../store/write-health.ts';
 import { trafficParts } from './admin-traffic.ts';
 import { travelParts } from './admin-travel.ts';
 import type { EmbeddedTravel } from './embedded.ts';
@@ -27,6 +30,7 @@ interface AdminParts {
   settings: Settings;
   database: Database;
   store: ProvisioningStore;
+  writes: WriteHealth;
   provisioning: ProvisioningService;
   connections: OpenConnection[];
   /** Undefined if no connection uses the embedded travel service. */
@@ -51,6 +55,7 @@ export function adminRoutes(parts: AdminParts): Router {
       ...store,
       exchanges,
       traffic: trafficParts(settings, { database, exchanges, now: runtime.wallClock }),
+      overview: overviewParts(parts, exchanges),
       connectionIds: () => database.scopes.ids(),
       wake: provisioning.wake,
       mappings: {
@@ -95,6 +100,25 @@ function connectDeps({ database, settings, runtime, publicUrl }: AdminParts): Co
     exchanges: settings.exchangeLog.keepDays > 0 ? openExchangeLog(database, settings) : undefined,
     publicUrl,
     now: () => runtime.wallClock(),
+  };
+}
+
+function overviewParts(
+  { settings, database, store, writes, provisioning, connections, runtime }: AdminParts,
+  exchanges: OverviewDeps['exchanges'],
+): OverviewDeps {
+  return {
+    ...{ exchanges, holds: store.holds, tasks: store.tasks, rules: store.rules },
+    peopleSummaries: peopleSummaries(database),
+    connections: connections.map(({ connection: { id, feed }, staleLookups }) => ({
+      ...{ id, staleLookups },
+      hasFeed: feed !== undefined,
+    })),
+    isLogged: settings.exchangeLog.keepDays > 0,
+    pauses: provisioning.pauses,
+    mappingFaults: provisioning.mappingFaults,
+    storeFault: () => writes.failure(),
+    now: runtime.wallClock,
   };
 }
 

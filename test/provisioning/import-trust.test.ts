@@ -129,12 +129,15 @@ describe('an import that lists too few of the known travelers', () => {
       await fixture.importTravelers();
       const { importer: own } = fixture.bridge;
       const importStates = () => fixture.store.tasks.listStates('import');
-      expect(await importStates()).toEqual([{ connection: users, state: { isIncomplete: false } }]);
+      const stateAfter = (read: number, isIncomplete: boolean) => [
+        { connection: users, state: { isIncomplete, at: fixture.clock.wallClock(), read } },
+      ];
+      expect(await importStates()).toEqual(stateAfter(31, false));
       for (const { id } of people.slice(0, 20)) fixture.travel.travelers.delete(id);
       for (let hour = 0; hour < 2; hour += 1) {
         fixture.clock.advance(60_000);
         await fixture.importTravelers();
-        expect(await importStates()).toEqual([{ connection: users, state: { isIncomplete: true } }]);
+        expect(await importStates()).toEqual(stateAfter(11, true));
         expect(await countUsers(fixture)).toBe(31);
       }
       fixture.clock.advance(60_000);
@@ -142,7 +145,7 @@ describe('an import that lists too few of the known travelers', () => {
         read: 11,
         complete: true,
       });
-      expect(await importStates()).toEqual([{ connection: users, state: { isIncomplete: false } }]);
+      expect(await importStates()).toEqual(stateAfter(11, false));
       expect(await countUsers(fixture)).toBe(11);
     }));
 

@@ -33,6 +33,103 @@ export interface Error {
   }[];
 }
 
+export interface ConnectionHealth {
+  id: string;
+  /**
+   * @min 0
+   * @max 9007199254740991
+   */
+  people: number;
+  /**
+   * People with changes that are not in the travel service yet
+   * @min 0
+   * @max 9007199254740991
+   */
+  waiting: number;
+  /** Of the identity provider, within a day */
+  lastRequest?: LastExchange;
+  /** Of the travel API, within a day */
+  lastCall?: LastExchange;
+  /** Why this replica makes no calls of the travel API at present; absent while it does */
+  pause?: "throttled" | "unanswered" | "unauthorized";
+  lastImport?: {
+    /**
+     * UTC, with milliseconds
+     * @format date-time
+     * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+     */
+    at: string;
+    /**
+     * @min 0
+     * @max 9007199254740991
+     */
+    read: number;
+    isIncomplete: boolean;
+  };
+  /** off: the settings disable it; notFollowed: the travel API has none, or it was not read yet */
+  feed: "off" | "followed" | "notFollowed";
+  /**
+   * Places of the mapping whose names the travel service does not know
+   * @min 0
+   * @max 9007199254740991
+   */
+  mappingFaults: number;
+  /** Lists of the travel API that this replica can no longer read: it uses older values */
+  staleLookups: string[];
+}
+
+export interface LastExchange {
+  /** The position in the log of exchanges */
+  position: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  at: string;
+  method: string;
+  path: string;
+  /**
+   * Absent if there was no response
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  status?: number;
+  error?: string;
+  isFailed: boolean;
+}
+
+export interface ActivityCounts {
+  /**
+   * The beginning of the span; it ends where the next one begins
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  from: string;
+  /**
+   * Of identity providers
+   * @min 0
+   * @max 9007199254740991
+   */
+  requests: number;
+  /**
+   * @min 0
+   * @max 9007199254740991
+   */
+  requestErrors: number;
+  /**
+   * Of travel APIs
+   * @min 0
+   * @max 9007199254740991
+   */
+  calls: number;
+  /**
+   * @min 0
+   * @max 9007199254740991
+   */
+  callErrors: number;
+}
+
 export interface Person {
   connection: string;
   id: string;
@@ -1240,6 +1337,130 @@ export class HttpClient<SecurityDataType = unknown> {
 export class Api<
   SecurityDataType extends unknown,
 > extends HttpClient<SecurityDataType> {
+  overview = {
+    /**
+     * No description
+     *
+     * @tags Overview
+     * @name ReadOverview
+     * @summary Tell the state of the service in one sentence and in numbers
+     * @request GET:/admin/api/overview
+     * @secure
+     */
+    readOverview: (params: RequestParams = {}) =>
+      this.request<
+        {
+          state: "inStep" | "working" | "attention" | "failing" | "empty";
+          sentence: string;
+          people: {
+            /**
+             * @min 0
+             * @max 9007199254740991
+             */
+            total: number;
+            /**
+             * @min 0
+             * @max 9007199254740991
+             */
+            synced: number;
+            /**
+             * @min 0
+             * @max 9007199254740991
+             */
+            dirty: number;
+            /**
+             * @min 0
+             * @max 9007199254740991
+             */
+            pending: number;
+            /**
+             * @min 0
+             * @max 9007199254740991
+             */
+            refused: number;
+            /**
+             * @min 0
+             * @max 9007199254740991
+             */
+            held: number;
+          };
+          findings: {
+            kinds: {
+              code: string;
+              /**
+               * @min 0
+               * @max 9007199254740991
+               */
+              people: number;
+            }[];
+            /** True if only the first 5,000 people with findings were counted */
+            isCut: boolean;
+          };
+          held: {
+            connection: string;
+            cause: "safetyValve" | "guarded" | "return" | "rules";
+            /**
+             * @min 0
+             * @max 9007199254740991
+             */
+            people: number;
+            /**
+             * UTC, with milliseconds
+             * @format date-time
+             * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+             */
+            since: string;
+          }[];
+          connections: ConnectionHealth[];
+          /** Only until an identity provider has sent a person: what has been done so far */
+          steps?: {
+            isConnected: boolean;
+            hasMapping: boolean;
+          };
+        },
+        Error
+      >({
+        path: `/admin/api/overview`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Overview
+     * @name ReadActivity
+     * @summary Count requests, calls and their errors of the last hour and the last day
+     * @request GET:/admin/api/activity
+     * @secure
+     */
+    readActivity: (params: RequestParams = {}) =>
+      this.request<
+        {
+          /** False if the settings disable the log of exchanges */
+          isLogged: boolean;
+          /**
+           * Everything since this time was counted. A long log is counted in several requests
+           * @format date-time
+           * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+           */
+          completeSince: string;
+          /** By minute */
+          hour: ActivityCounts[];
+          /** By quarter of an hour */
+          day: ActivityCounts[];
+        },
+        Error
+      >({
+        path: `/admin/api/activity`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+  };
   people = {
     /**
      * No description

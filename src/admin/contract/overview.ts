@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { pauseReasons } from '../../provisioning/circuit-breaker.ts';
+import type { Contract } from './operation.ts';
+import { time } from './schemas.ts';
+
+const count = z.int().min(0);
+
+const exchange = z
+  .object({
+    position: z.string().meta({ description: 'The position in the log of exchanges' }),
+    at: time,
+    method: z.string(),
+    path: z.string(),
+    status: z.int().optional().meta({ description: 'Absent if there was no response' }),
+    error: z.string().optional(),
+    isFailed: z.boolean(),
+  })
+  .meta({ id: 'LastExchange' });
+
+const connection = z
+  .object({
+    id: z.string(),
+    people: count,
+    waiting: count.meta({ description: 'People with changes that are not in the travel service yet' }),
+    lastRequest: exchange.optional().meta({ description: 'Of the identity provider, within a day' }),
+    lastCall: exchange.optional().meta({ description: 'Of the travel API, within a day' }),
+    pause: z.enum(pauseReasons).optional().meta({
+      description: 'Why this replica makes no calls of the travel API at present; absent while it does',
+    }),
+    lastImport: z.object({ at: time, read: count, isIncomplete: z.boolean() }).optional(),
+    feed: z.enum(['off', 'followed', 'notFollowed']).meta({
+      description:
+        'off: the settings disable it; notFollowed: the travel API has none, or it was not read yet',
+    }),
+    mappingFaults: count.meta({
+      description: 'Places of the mapping whose names the travel service does not know',
+    }),
+    staleLookups: z.array(z.string()).meta({
+      description: 'Lists of the travel API that this replica can no longer read: it uses older values',
+    }),
+  })
+  .meta({ id: 'ConnectionHealth' });
+
+const activityCounts = z
+  .object({
+    from: time.meta({ description: 'The beginning of the span; it ends where the next one begins' }),
+    requests: count.meta({ description: 'Of identity providers' }),
+    requestErrors: count,
+    calls: count.meta({ description: 'Of travel APIs' }),
+    callErrors: count,
+  })
+  .meta({ id: 'ActivityCounts' });
+
+/** The state of the whole service. */
+export const overviewContract = {
+  readOverview: {
+    ...{ method: 'get', path: '/overview', tag: 'Overview', access: 'viewer' },
+    summary: 'Tell the state of the service in one sentence and in numbers',
+    result: z.object({
+      state: z.enum(['inStep', 'working', 'attention', 'failing', 'empty']),
+      sentence: z.string(),
+      people: z.object({
+        total: count,
+        ...{ synced: count, dirty: count, pending: count, refused: count, held: count },
+      }),
+      findings: z.object({
+        kinds: z.array(z.object({ code: z.string(), people: count })),
+        isCut: z
+          .boolean()
+          .meta({ description: 'True if only the first 5,000 people with findings were counted' }),
+      }),
+      held: z.array(
+        z.object({
+          connection: z.string(),
+          cause: z.enum(['safetyValve', 'guarded', 'return', 'rules']),
+          people: count,
+          since: time,
+        }),
+      ),
+      connections: z.array(connection),
+      steps: z.object({ isConnected: z.boolean(), hasMapping: z.boolean() }).optional().meta({
+        description: 'Only until an identity provider has sent a person: what has been done so far',
+      }),
+    }),
+  },
+  readActivity: {
+    ...{ method: 'get', path: '/activity', tag: 'Overview', access: 'viewer' },
+    summary: 'Count requests, calls and their errors of the last hour and the last day',
+    result: z.object({
+      isLogged: z.boolean().meta({ description: 'False if the settings disable the log of exchanges' }),
+      completeSince: time.meta({
+        description: 'Everything since this time was counted. A long log is counted in several requests',
+      }),
+      hour: z.array(activityCounts).meta({ description: 'By minute' }),
+      day: z.array(activityCounts).meta({ description: 'By quarter of an hour' }),
+    }),
+  },
+} as const satisfies Contract;

@@ -1,0 +1,122 @@
+import type { PauseReason } from '../provisioning/circuit-breaker.ts';
+import type { IdentityState } from '../provisioning/identity.ts';
+
+/** What the sentence of a connection depends on. Times are epoch milliseconds. */
+export interface ConnectionFacts {
+  id: string;
+  pause: PauseReason | undefined;
+  /** The last call of the travel API, if its failure lies with the travel API or the credential. */
+  outage: { status: number | undefined; error: string | undefined } | undefined;
+  /** When the travel API last gave a usable answer. */
+  lastAnswer: number | undefined;
+  dirty: number;
+  /** The people whose last attempt has failed, and when the oldest of their changes was written. */
+  failing: { people: number; oldest: number } | undefined;
+}
+
+interface StateFacts {
+  /** Why the database cannot be written. */
+  storeFault: string | undefined;
+  total: number;
+  states: Record<IdentityState, number>;
+  /** False as long as no IdP has written a person. */
+  hasUsers: boolean;
+  connections: ConnectionFacts[];
+  now: number;
+}
+
+interface DescribedState {
+  state: 'inStep' | 'working' | 'attention' | 'failing' | 'empty';
+  sentence: string;
+}
+
+/** Returns the state of the service, and one sentence about it for a person who is woken at night. */
+export function describeState(facts: StateFacts): DescribedState {
+  const { storeFault, total, states, hasUsers, connections, now } = facts;
+  if (storeFault !== undefined)
+    return { state: 'failing', sentence: `The database cannot be written: ${storeFault}.` };
+  const broken = connections.filter(isBroken);
+  if (broken.length > 0)
+    return { state: 'failing', sentence: outageSentence(broken, { isNamed: connections.length > 1, now }) };
+  if (!hasUsers) return { state: 'empty', sentence: 'No identity provider has sent a person yet.' };
+  const failing = connections.reduce((sum, one) => sum + (one.failing?.people ?? 0), 0);
+  const open = [
+    ...(failing > 0 ? [`${number(failing)} ${failing === 1 ? 'waits' : 'wait'} after a failed attempt`] : []),
+    ...(states.held > 0 ? [`${number(states.held)} ${states.held === 1 ? 'is' : 'are'} held`] : []),
+    ...(states.refused > 0
+      ? [`${number(states.refused)} ${states.refused === 1 ? 'is' : 'are'} refused`]
+      : []),
+    ...(states.pending > 0
+      ? [`${number(states.pending)} ${states.pending === 1 ? 'lacks' : 'lack'} data`]
+      : []),
+  ];
+  if (open.length > 0)
+    return {
+      state: 'attention',
+      sentence: `${number(states.synced)} of ${people(total)} ${states.synced === 1 ? 'is' : 'are'} in step with the travel service; ${open.join(', ')}.`,
+    };
+  if (states.dirty > 0)
+    return {
+      state: 'working',
+      sentence: `The changes of ${people(states.dirty)} are on their way to the travel service.`,
+    };
+  const all = total === 1 ? 'The only person is' : `All ${people(total)} are`;
+  return { state: 'inStep', sentence: `${all} in step with the travel service.` };
+}
+
+function isBroken({ pause, outage, failing }: ConnectionFacts): boolean {
+  return pause !== undefined || (outage !== undefined && failing !== undefined);
+}
+
+function outageSentence(
+  broken: ConnectionFacts[],
+  { isNamed, now }: { isNamed: boolean; now: number },
+): string {
+  const cause = broken.map((one) => `the travel API${isNamed ? ` of ${one.id}` : ''} ${causeText(one)}`);
+  const waiting = broken.reduce((sum, { dirty }) => sum + dirty, 0);
+  const causes = cause.join(', and ');
+  if (waiting === 0) return `${causes[0]?.toUpperCase()}${causes.slice(1)}. No change waits for it.`;
+  // A change that was written long ago can have been waiting since the outage only.
+  const since = broken.flatMap(({ failing, lastAnswer = 0 }) =>
+    failing ? [Math.max(failing.oldest, lastAnswer)] : [],
+  );
+  const verb = waiting === 1 ? 'has' : 'have';
+  const changes = `${number(waiting)} ${waiting === 1 ? 'change' : 'changes'}`;
+  if (since.length === 0) return `${changes} ${waiting === 1 ? 'waits' : 'wait'}: ${causes}.`;
+  return `${changes} ${verb} waited for ${durationText(now - Math.min(...since))}: ${causes}.`;
+}
+
+const pauseTexts: Record<PauseReason, string> = {
+  throttled: 'asks to be called later',
+  unanswered: 'does not answer',
+  unauthorized: 'refuses the credential (401)',
+};
+
+function causeText({ outage, pause }: ConnectionFacts): string {
+  if (!outage) return pause ? pauseTexts[pause] : 'fails';
+  const { status, error } = outage;
+  if (status === undefined) return `does not answer${error === undefined ? '' : ` (${error})`}`;
+  return status === 401 || status === 403 ? `refuses the credential (${status})` : `answers ${status}`;
+}
+
+/** Returns a duration in its largest whole unit, e.g. `12 minutes`. */
+function durationText(ms: number): string {
+  const seconds = Math.max(1, Math.floor(ms / 1000));
+  const units: [string, number][] = [
+    ['day', 86_400],
+    ['hour', 3_600],
+    ['minute', 60],
+    ['second', 1],
+  ];
+  const [name, length] = units.find(([, unit]) => seconds >= unit) ?? ['second', 1];
+  const whole = Math.floor(seconds / length);
+  return `${whole} ${name}${whole === 1 ? '' : 's'}`;
+}
+
+function people(count: number): string {
+  return count === 1 ? '1 person' : `${number(count)} people`;
+}
+
+function number(count: number): string {
+  return count.toLocaleString('en-US');
+}

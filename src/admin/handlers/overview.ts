@@ -1,0 +1,208 @@
+import { isFeedFollowed } from '../../provisioning/background.ts';
+import type { PauseReason } from '../../provisioning/circuit-breaker.ts';
+import type { ExchangeLog, LoggedExchange } from '../../provisioning/exchange-ports.ts';
+import type { Holds } from '../../provisioning/hold-ports.ts';
+import { isIncompleteImport, lastImportOf } from '../../provisioning/import.ts';
+import type { BackgroundTasks } from '../../provisioning/replica-ports.ts';
+import type { RulesStore } from '../../provisioning/rules-ports.ts';
+import {
+  type Activity,
+  type ActivityCounts,
+  type ActivityReader,
+  activityReader,
+  emptyCounts,
+  isFailed,
+  isOutage,
+} from '../activity.ts';
+import type { Handlers } from '../contract/operation.ts';
+import type { overviewContract } from '../contract/overview.ts';
+import { toTime } from '../contract/schemas.ts';
+import { type ConnectionFacts, describeState } from '../describe-state.ts';
+import type { PeopleSummaries, PeopleSummary } from '../ports.ts';
+import type { AdminContext } from '../router.ts';
+
+/** Dependencies of the overview. */
+export interface OverviewDeps {
+  exchanges: Pick<ExchangeLog, 'list'>;
+  peopleSummaries: PeopleSummaries;
+  holds: Pick<Holds, 'countHolds'>;
+  tasks: Pick<BackgroundTasks, 'listStates'>;
+  rules: Pick<RulesStore, 'findHead'>;
+  /** The connections of the settings. */
+  connections: {
+    id: string;
+    hasFeed: boolean;
+    /** Returns the parts of the lookups that can no longer be read, so that older values are used. */
+    staleLookups(): string[];
+  }[];
+  /** False if the settings disable the log of exchanges. */
+  isLogged: boolean;
+  pauses(): { connection: string; reason: PauseReason | undefined }[];
+  mappingFaults(): { connection: string; count: number }[];
+  /** Why the database cannot be written; undefined while it can. */
+  storeFault(): string | undefined;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** Handles the overview, and the numbers of its charts. */
+export function overviewHandlers(deps: OverviewDeps): Handlers<typeof overviewContract, AdminContext> {
+  const reader = activityReader(deps);
+  return {
+    readOverview: () => readOverview(deps, reader),
+    readActivity: async () => {
+      const activity = await reader.read();
+      const now = deps.now();
+      return {
+        isLogged: deps.isLogged,
+        completeSince: toTime(activity.completeSince),
+        hour: sumBySpan(activity, { now, minutes: 1, spans: 60 }),
+        day: sumBySpan(activity, { now, minutes: 15, spans: 96 }),
+      };
+    },
+  };
+}
+
+async function readOverview(deps: OverviewDeps, reader: ActivityReader) {
+  const { peopleSummaries, holds, now } = deps;
+  const [activity, summaries, held, connections] = [
+    await reader.read(),
+    await peopleSummaries.read(),
+    await holds.countHolds(),
+    await readConnections(deps),
+  ];
+  const states = sumStates(summaries);
+  const total = sum(Object.values(states));
+  const hasUsers = summaries.some((summary) => summary.hasUsers);
+  const pauses = deps.pauses();
+  const factsOf = (id: string) => connectionFacts(id, { summaries, activity, pauses });
+  const { state, sentence } = describeState({
+    ...{ storeFault: deps.storeFault(), total, states, hasUsers, now: now() },
+    connections: deps.connections.map(({ id }) => factsOf(id)),
+  });
+  return {
+    ...{ state, sentence, people: { total, ...states }, findings: sumFindings(summaries) },
+    held: held.map(({ count, since, ...hold }) => ({ ...hold, people: count, since: toTime(since) })),
+    connections: connections.map((connection) => ({
+      ...connection,
+      people: sum(Object.values(summaryOf(summaries, connection.id)?.states ?? {})),
+      waiting: summaryOf(summaries, connection.id)?.states.dirty ?? 0,
+      lastRequest: toLastExchange(activity.findLast(connection.id, 'scim')),
+      lastCall: toLastExchange(activity.findLast(connection.id, 'travel')),
+    })),
+    ...(!hasUsers ? { steps: await readSteps(deps, activity) } : {}),
+  };
+}
+
+/** What is known about each connection besides its people and exchanges. */
+async function readConnections(deps: OverviewDeps) {
+  const { tasks } = deps;
+  const [imports, feeds] = [await tasks.listStates('import'), await tasks.listStates('feed')];
+  const [pauses, faults] = [deps.pauses(), deps.mappingFaults()];
+  return deps.connections.map(({ id, hasFeed, staleLookups }) => {
+    const importState = imports.find(({ connection }) => connection === id)?.state;
+    const lastImport = lastImportOf(importState);
+    const isFollowed = feeds.some(({ connection, state }) => connection === id && isFeedFollowed(state));
+    const feed: 'off' | 'followed' | 'notFollowed' = isFollowed ? 'followed' : 'notFollowed';
+    return {
+      id,
+      pause: pauses.find(({ connection }) => connection === id)?.reason,
+      lastImport: lastImport && {
+        at: toTime(lastImport.at),
+        read: lastImport.read,
+        isIncomplete: isIncompleteImport(importState),
+      },
+      feed: hasFeed ? feed : ('off' as const),
+      mappingFaults: faults.find(({ connection }) => connection === id)?.count ?? 0,
+      staleLookups: staleLookups(),
+    };
+  });
+}
+
+function connectionFacts(
+  id: string,
+  {
+    summaries,
+    activity,
+    pauses,
+  }: { summaries: PeopleSummary[]; activity: Activity; pauses: ReturnType<OverviewDeps['pauses']> },
+): ConnectionFacts {
+  const summary = summaryOf(summaries, id);
+  const lastCall = activity.findLast(id, 'travel');
+  return {
+    id,
+    pause: pauses.find(({ connection }) => connection === id)?.reason,
+    outage: lastCall && isOutage(lastCall) ? lastCall : undefined,
+    lastAnswer: activity.findLastAnswer(id),
+    dirty: summary?.states.dirty ?? 0,
+    failing: summary?.failing,
+  };
+}
+
+async function readSteps({ connections, rules, now }: OverviewDeps, activity: Activity) {
+  const ids = connections.map(({ id }) => id);
+  const heads = await Promise.all(ids.map((id) => rules.findHead(id, now())));
+  return {
+    isConnected: ids.some((id) => activity.findLast(id, 'scim') !== undefined),
+    hasMapping: heads.some((head) => head !== undefined && head.source !== 'default'),
+  };
+}
+
+function summaryOf(summaries: PeopleSummary[], id: string): PeopleSummary | undefined {
+  return summaries.find(({ connection }) => connection === id);
+}
+
+function sumStates(summaries: PeopleSummary[]): PeopleSummary['states'] {
+  const of = (state: keyof PeopleSummary['states']) => sum(summaries.map(({ states }) => states[state]));
+  return {
+    synced: of('synced'),
+    dirty: of('dirty'),
+    pending: of('pending'),
+    refused: of('refused'),
+    held: of('held'),
+  };
+}
+
+/** The most frequent findings come first. */
+function sumFindings(summaries: PeopleSummary[]) {
+  const sums = new Map<string, number>();
+  for (const { findings } of summaries)
+    for (const [code, people] of findings) sums.set(code, (sums.get(code) ?? 0) + people);
+  const kinds = [...sums].map(([code, people]) => ({ code, people }));
+  return {
+    kinds: kinds.sort((left, right) => right.people - left.people || (left.code < right.code ? -1 : 1)),
+    isCut: summaries.some(({ areFindingsCut }) => areFindingsCut),
+  };
+}
+
+function toLastExchange(exchange: LoggedExchange | undefined) {
+  if (!exchange) return undefined;
+  const { position, at, method, path, status, error } = exchange;
+  return { position, at: toTime(at), method, path, status, error, isFailed: isFailed(exchange) };
+}
+
+const MINUTE_MS = 60_000;
+
+/** Adds minutes up to spans, the oldest first; the last span has the present minute. */
+function sumBySpan(
+  { minutes: counted }: Activity,
+  { now, minutes, spans }: { now: number; minutes: number; spans: number },
+): ({ from: string } & ActivityCounts)[] {
+  const first = (Math.floor(now / MINUTE_MS / minutes) - spans + 1) * minutes;
+  return Array.from({ length: spans }, (_, index) => {
+    const from = first + index * minutes;
+    const counts = emptyCounts();
+    for (let minute = from; minute < from + minutes; minute += 1) {
+      const one = counted.get(minute) ?? emptyCounts();
+      counts.requests += one.requests;
+      counts.requestErrors += one.requestErrors;
+      counts.calls += one.calls;
+      counts.callErrors += one.callErrors;
+    }
+    return { from: toTime(from * MINUTE_MS), ...counts };
+  });
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

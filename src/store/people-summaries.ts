@@ -1,0 +1,102 @@
+import { type Kysely, sql } from 'kysely';
+import type { PeopleSummaries, PeopleSummary } from '../admin/ports.ts';
+import type { Finding } from '../translator/translation.ts';
+import { inScope, type Scope } from './connection-scopes.ts';
+import type { Database } from './database.ts';
+import { readCounter } from './list-counters.ts';
+import { parseJson } from './queries.ts';
+import { countByState } from './reconcile-queue.ts';
+import type { Tables } from './tables.ts';
+
+/** Up to this number of people of a connection are looked at one by one. */
+const MAX_READ = 5_000;
+
+/** Returns the numbers of people for the overview. */
+export function peopleSummaries({ db, scopes }: Database): PeopleSummaries {
+  return {
+    read: async () => {
+      const counts = await countByState(db);
+      const summaries: PeopleSummary[] = [];
+      for (const connection of scopes.ids()) {
+        const scope = scopes.of(connection);
+        const unsettled = counts.filter((row) => row.connection === connection && row.state !== 'synced');
+        summaries.push(await readSummary(db, scope, unsettled));
+      }
+      return summaries;
+    },
+  };
+}
+
+async function readSummary(
+  db: Kysely<Tables>,
+  scope: Scope,
+  unsettled: { state: string; count: number }[],
+): Promise<PeopleSummary> {
+  const live = (await readCounter(db, scope, 'live')).count;
+  const rows = unsettled.length === 0 ? [] : await readUnsettled(db, scope);
+  const countOf = (state: string) => unsettled.find((row) => row.state === state)?.count ?? 0;
+  // The counter has no deleted users, whereas the counts by state have those for whom work remains.
+  const deleted = rows.filter(({ deleted_at }) => deleted_at !== null).length;
+  const settled = live + deleted - unsettled.reduce((sum, { count }) => sum + count, 0);
+  const failing = rows.filter(({ state, attempts }) => state === 'dirty' && attempts > 0);
+  return {
+    connection: scope.connection,
+    states: {
+      synced: Math.max(0, settled),
+      dirty: countOf('dirty'),
+      pending: countOf('pending'),
+      refused: countOf('refused'),
+      held: countOf('held'),
+    },
+    failing:
+      failing.length === 0
+        ? undefined
+        : { people: failing.length, oldest: Math.min(...failing.map((row) => row.last_modified)) },
+    hasUsers: rows.some(({ claimed }) => claimed === 1) || (await isAnySettledClaimed(db, scope)),
+    ...(await countFindings(db, scope)),
+  };
+}
+
+/** Reads the first people who are not in step. With the condition of the partial index both databases use it. */
+function readUnsettled(db: Kysely<Tables>, scope: Scope) {
+  return db
+    .selectFrom('identity')
+    .select(['state', 'attempts', 'last_modified', 'deleted_at', 'claimed'])
+    .where(inScope(scope))
+    .where('state', '<>', sql.lit('synced'))
+    .limit(MAX_READ)
+    .execute();
+}
+
+/** The second part of the condition is that of the index by rules. */
+async function isAnySettledClaimed(db: Kysely<Tables>, scope: Scope): Promise<boolean> {
+  const row = await db
+    .selectFrom('identity')
+    .select('id')
+    .where(inScope(scope))
+    .where('claimed', '=', sql.lit(1))
+    .where('state', '<>', sql.lit('dirty'))
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function countFindings(
+  db: Kysely<Tables>,
+  scope: Scope,
+): Promise<Pick<PeopleSummary, 'findings' | 'areFindingsCut'>> {
+  const rows = await db
+    .selectFrom('identity')
+    .select(['findings', 'deleted_at', 'state'])
+    .where(inScope(scope))
+    .where('findings', '<>', sql.lit('[]'))
+    .limit(MAX_READ + 1)
+    .execute();
+  const findings = new Map<string, number>();
+  for (const row of rows.slice(0, MAX_READ)) {
+    if (row.deleted_at !== null && row.state === 'synced') continue;
+    for (const code of new Set(parseJson<Finding[]>(row.findings).map((finding) => finding.code)))
+      findings.set(code, (findings.get(code) ?? 0) + 1);
+  }
+  return { findings, areFindingsCut: rows.length > MAX_READ };
+}
