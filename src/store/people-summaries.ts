@@ -81,6 +81,7 @@ async function isAnySettledClaimed(db: Kysely<Tables>, scope: Scope): Promise<bo
   return row !== undefined;
 }
 
+/** With the condition and the order of the index of people with findings, both databases use it. */
 async function countFindings(
   db: Kysely<Tables>,
   scope: Scope,
@@ -90,6 +91,8 @@ async function countFindings(
     .select(['findings', 'deleted_at', 'state'])
     .where(inScope(scope))
     .where('findings', '<>', sql.lit('[]'))
+    .orderBy('user_name_key')
+    .orderBy('id')
     .limit(MAX_READ + 1)
     .execute();
   const findings = new Map<string, number>();

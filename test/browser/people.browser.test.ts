@@ -36,8 +36,8 @@ afterAll(async () => {
 
 async function openPeople(options = {}): Promise<{ page: Page; faults: string[] }> {
   const opened = await openPage(browser, service.url, options);
-  await opened.page.goto('/admin/people');
   await signInOnPage(opened.page, PASSWORD);
+  await opened.page.goto('/admin/people');
   return opened;
 }
 

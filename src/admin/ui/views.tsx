@@ -1,6 +1,7 @@
 import {
   IconActivity,
   IconArrowsExchange,
+  IconGauge,
   IconHandStop,
   IconHistory,
   IconPlane,
@@ -26,6 +27,15 @@ export interface View {
 
 /** The views in the order of the navigation. Each is loaded when it opens first. */
 export const views: View[] = [
+  {
+    path: '/overview',
+    label: 'Overview',
+    key: 'o',
+    icon: IconGauge,
+    content: lazy(() =>
+      import('./views/overview/overview.tsx').then((file) => ({ default: file.OverviewView })),
+    ),
+  },
   {
     path: '/people',
     label: 'People',

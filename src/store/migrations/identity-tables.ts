@@ -169,8 +169,6 @@ const identityIndexes: Index[] = [
     where: 'hold_cause is not null',
   },
   { name: 'leased', columns: 'account, connection_id', where: 'lease_until is not null' },
-  // The overview counts findings: most people have none.
-  { name: 'findings', columns: 'account, connection_id', where: "findings <> '[]'" },
 
   // Imports find what they have not seen; tombstones expire by age.
   { name: 'seen', columns: 'account, connection_id, seen_at' },

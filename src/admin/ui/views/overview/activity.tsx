@@ -1,0 +1,106 @@
+import { SegmentedControl, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core';
+import { lazy, Suspense, useState } from 'react';
+import type { ActivityCounts } from '../../api-client.ts';
+import { Loaded } from '../../components/loading.tsx';
+import { Time } from '../../components/time.tsx';
+import { Panel } from './panel.tsx';
+import { useActivity } from './query.ts';
+
+const ActivityChart = lazy(() => import('./chart.tsx').then((file) => ({ default: file.ActivityChart })));
+
+/** The height of a chart, in pixels; it is kept free while the chart loads. */
+const HEIGHT = 150;
+
+type Span = 'hour' | 'day';
+
+/** Requests, calls and their errors of the last hour or day. */
+export function ActivityPanel() {
+  const [span, setSpan] = useState<Span>('hour');
+  const activity = useActivity();
+  return (
+    <Panel
+      title="Traffic"
+      action={
+        <SegmentedControl
+          size="xs"
+          aria-label="Time of the charts"
+          value={span}
+          onChange={(value) => setSpan(value === 'day' ? 'day' : 'hour')}
+          data={[
+            { value: 'hour', label: 'Last hour' },
+            { value: 'day', label: 'Last day' },
+          ]}
+        />
+      }
+    >
+      <Loaded query={activity}>
+        {({ isLogged, completeSince, ...counts }) =>
+          isLogged ? (
+            <Charts spans={counts[span]} completeSince={completeSince} />
+          ) : (
+            <Text size="sm" c="dimmed">
+              The settings disable the log of exchanges (exchangeLog.keepDays), from which this is counted.
+            </Text>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+function Charts({ spans, completeSince }: { spans: ActivityCounts[]; completeSince: string }) {
+  const isPartial = spans[0] !== undefined && completeSince > (spans[1] ?? spans[0]).from;
+  return (
+    <>
+      <div aria-hidden>
+        <Suspense fallback={<Skeleton height={HEIGHT} animate={false} />}>
+          <ActivityChart spans={spans} height={HEIGHT} />
+        </Suspense>
+      </div>
+      <Text size="sm">{totalsText(spans)}</Text>
+      {isPartial && (
+        <Text size="xs" c="dimmed" component="div">
+          The log is still being counted: complete since <Time at={completeSince} />.
+        </Text>
+      )}
+      <VisuallyHidden>
+        <CountsTable spans={spans} />
+      </VisuallyHidden>
+    </>
+  );
+}
+
+function totalsText(spans: ActivityCounts[]): string {
+  const sumOf = (name: 'requests' | 'requestErrors' | 'calls' | 'callErrors') =>
+    spans.reduce((sum, counts) => sum + counts[name], 0).toLocaleString();
+  return `${sumOf('requests')} requests of identity providers, ${sumOf('requestErrors')} of them with errors; ${sumOf('calls')} calls of travel APIs, ${sumOf('callErrors')} of them with errors.`;
+}
+
+/** What the chart shows, for screen readers: only the spans in which something happened. */
+function CountsTable({ spans }: { spans: ActivityCounts[] }) {
+  return (
+    <Table>
+      <Table.Caption>Requests and calls by time</Table.Caption>
+      <Table.Thead>
+        <Table.Tr>
+          {['From', 'Requests', 'Failed requests', 'Travel calls', 'Failed calls'].map((label) => (
+            <Table.Th key={label}>{label}</Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {spans
+          .filter(({ requests, calls }) => requests + calls > 0)
+          .map(({ from, requests, requestErrors, calls, callErrors }) => (
+            <Table.Tr key={from}>
+              <Table.Td>{new Date(from).toLocaleTimeString()}</Table.Td>
+              <Table.Td>{requests}</Table.Td>
+              <Table.Td>{requestErrors}</Table.Td>
+              <Table.Td>{calls}</Table.Td>
+              <Table.Td>{callErrors}</Table.Td>
+            </Table.Tr>
+          ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

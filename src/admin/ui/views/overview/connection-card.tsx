@@ -1,0 +1,145 @@
+import { Anchor, Badge, Group, Table, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { ConnectionHealth, LastExchange } from '../../api-client.ts';
+import { Time } from '../../components/time.tsx';
+import { Panel } from './panel.tsx';
+
+const pauseTexts: Record<NonNullable<ConnectionHealth['pause']>, string> = {
+  throttled: 'paused: the travel API asks to wait',
+  unanswered: 'paused: the travel API does not answer',
+  unauthorized: 'paused: the travel API refuses the credential',
+};
+
+const feedTexts: Record<ConnectionHealth['feed'], string> = {
+  off: 'switched off in the settings',
+  followed: '✓ followed',
+  notFollowed: 'not followed: the travel API has none, or it was not read yet',
+};
+
+/** The health of a connection, row by row. */
+export function ConnectionCard({ connection }: { connection: ConnectionHealth }) {
+  const { id, people, waiting, lastRequest, lastCall, pause, lastImport, feed } = connection;
+  const { mappingFaults, staleLookups } = connection;
+  const name = encodeURIComponent(id);
+  const rows: { label: string; value: ReactNode }[] = [
+    { label: 'People', value: <Counts name={name} people={people} waiting={waiting} /> },
+    {
+      label: 'Last request',
+      value: <Last exchange={lastRequest} to={`/traffic?connection=${name}&direction=scim`} />,
+    },
+    {
+      label: 'Last travel call',
+      value: <Last exchange={lastCall} to={`/traffic?connection=${name}&direction=travel`} />,
+    },
+    { label: 'Calls', value: pause ? <Fault>{pauseTexts[pause]}</Fault> : '✓ are made' },
+    { label: 'Last import', value: <LastImport lastImport={lastImport} /> },
+    { label: 'Event feed', value: feedTexts[feed] },
+    { label: 'Mapping', value: <MappingFaults count={mappingFaults} name={name} /> },
+  ];
+  if (staleLookups.length > 0)
+    rows.push({ label: 'Lookups', value: <Fault>cannot be read: {staleLookups.join(', ')}</Fault> });
+  return (
+    <Panel
+      title={`Connection ${id}`}
+      action={
+        <Badge variant="light" color={pause ? 'red' : 'green'} tt="none" c="var(--mantine-color-text)">
+          {pause ? '✗ paused' : '✓ open'}
+        </Badge>
+      }
+    >
+      <Table
+        variant="vertical"
+        withRowBorders={false}
+        verticalSpacing={3}
+        horizontalSpacing={0}
+        highlightOnHover={false}
+      >
+        <Table.Tbody>
+          {rows.map(({ label, value }) => (
+            <Table.Tr key={label}>
+              <Table.Th scope="row" w={130} fw={400} bg="transparent" c="dimmed">
+                {label}
+              </Table.Th>
+              <Table.Td>{value}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Panel>
+  );
+}
+
+function Counts({ name, people, waiting }: { name: string; people: number; waiting: number }) {
+  return (
+    <>
+      <ViewLink to={`/people?connection=${name}`}>{people.toLocaleString()}</ViewLink>
+      {waiting > 0 && (
+        <>
+          ,{' '}
+          <ViewLink to={`/people?connection=${name}&state=dirty`}>
+            {waiting.toLocaleString()} waiting
+          </ViewLink>
+        </>
+      )}
+    </>
+  );
+}
+
+function Last({ exchange, to }: { exchange: LastExchange | undefined; to: string }) {
+  if (!exchange)
+    return (
+      <Text span inherit c="dimmed">
+        none in the last day
+      </Text>
+    );
+  const { at, method, status, error, isFailed } = exchange;
+  return (
+    <Group gap={6} wrap="wrap">
+      <Time at={at} />
+      <ViewLink to={to}>
+        {isFailed ? '✗' : '✓'} {method} {status ?? error ?? 'no response'}
+      </ViewLink>
+    </Group>
+  );
+}
+
+function LastImport({ lastImport }: { lastImport: ConnectionHealth['lastImport'] }) {
+  if (!lastImport) return 'none yet';
+  const { at, read, isIncomplete } = lastImport;
+  return (
+    <>
+      <Time at={at} />, {read.toLocaleString()} {read === 1 ? 'traveler' : 'travelers'} read
+      {isIncomplete && (
+        <Fault>
+          . It listed so few that no missing one was taken for deleted; see “import” in the documentation
+        </Fault>
+      )}
+    </>
+  );
+}
+
+function MappingFaults({ count, name }: { count: number; name: string }) {
+  if (count === 0) return '✓ without faults';
+  return (
+    <ViewLink to={`/mappings?connection=${name}`}>
+      ✗ {count} {count === 1 ? 'fault' : 'faults'}
+    </ViewLink>
+  );
+}
+
+function Fault({ children }: { children: ReactNode }) {
+  return (
+    <Text span inherit fw={600}>
+      ✗ {children}
+    </Text>
+  );
+}
+
+function ViewLink({ to, children }: { to: string; children: ReactNode }) {
+  return (
+    <Anchor component={Link} href={`~/admin${to}`} inherit>
+      {children}
+    </Anchor>
+  );
+}

@@ -1,0 +1,66 @@
+import { Badge, Button, Group, Text } from '@mantine/core';
+import { Link } from 'wouter';
+import { Panel } from './panel.tsx';
+import type { Overview } from './texts.ts';
+
+/** What remains to be done on a new service. */
+export function FirstSteps({ steps }: { steps: NonNullable<Overview['steps']> }) {
+  const list = [
+    {
+      title: 'Connect an identity provider',
+      text: 'Get a token, paste it into Okta or Entra ID, and watch the test call arrive.',
+      isDone: steps.isConnected,
+      ...{ to: '/connect', button: 'Connect' },
+    },
+    {
+      title: 'Write a mapping',
+      text: 'Say which attribute becomes which field of a traveler. Without one, the default rules decide.',
+      isDone: steps.hasMapping,
+      ...{ to: '/mappings', button: 'Open the mapping' },
+    },
+    {
+      title: 'See the first person',
+      text: 'Assign somebody in the identity provider: they appear here within seconds.',
+      isDone: false,
+      ...{ to: '/people', button: 'See people' },
+    },
+  ];
+  return (
+    <Panel title="First steps">
+      {list.map(({ title, text, isDone, to, button }, index) => (
+        <Group key={to} justify="space-between" wrap="nowrap" py={6}>
+          <Group wrap="nowrap" align="flex-start" gap="sm">
+            <Badge
+              circle
+              size="lg"
+              variant="light"
+              color={isDone ? 'green' : 'gray'}
+              c="var(--mantine-color-text)"
+            >
+              {isDone ? '✓' : index + 1}
+            </Badge>
+            <div>
+              <Text size="sm" fw={600}>
+                {title}
+                {isDone && ' (done)'}
+              </Text>
+              <Text size="sm" c="dimmed">
+                {text}
+              </Text>
+            </div>
+          </Group>
+          <Button
+            component={Link}
+            href={`~/admin${to}`}
+            size="xs"
+            variant={list.find((step) => !step.isDone)?.to === to ? 'filled' : 'default'}
+            miw={150}
+            style={{ flexShrink: 0 }}
+          >
+            {button}
+          </Button>
+        </Group>
+      ))}
+    </Panel>
+  );
+}

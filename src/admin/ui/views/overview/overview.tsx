@@ -1,0 +1,175 @@
+import { Anchor, Group, Loader, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+import { Link } from 'wouter';
+import { Loaded } from '../../components/loading.tsx';
+import { Time } from '../../components/time.tsx';
+import { ActivityPanel } from './activity.tsx';
+import { ConnectionCard } from './connection-card.tsx';
+import { FirstSteps } from './first-steps.tsx';
+import { Panel } from './panel.tsx';
+import { useOverview } from './query.ts';
+import { causeTexts, findingText, type Overview, peopleStates, stateMarks } from './texts.ts';
+
+/** What is broken, since when, what waits, and whether anything needs an admin. */
+export function OverviewView() {
+  const overview = useOverview();
+  useEffect(() => {
+    document.title = 'Overview · Jetbridge';
+  }, []);
+  return (
+    <Loaded query={overview}>
+      {(data) => (
+        <Stack gap="md">
+          <StateSentence {...data} />
+          {data.steps && <FirstSteps steps={data.steps} />}
+          <SimpleGrid cols={{ base: 1, md: 3 }} spacing="md">
+            <PeopleNumbers people={data.people} />
+            <Findings findings={data.findings} />
+            <Held held={data.held} />
+          </SimpleGrid>
+          <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+            <ActivityPanel />
+            {data.connections.map((connection) => (
+              <ConnectionCard key={connection.id} connection={connection} />
+            ))}
+          </SimpleGrid>
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+/** The sentence is the heading of the view. A screen reader reads it again when it changes. */
+function StateSentence({ state, sentence }: Overview) {
+  const { symbol, color, label } = stateMarks[state];
+  return (
+    <Group gap="sm" wrap="nowrap">
+      <ThemeIcon color={color} variant="light" radius="xl" size={32} aria-label={label} role="img">
+        {state === 'working' ? <Loader size={16} color={color} aria-hidden /> : symbol}
+      </ThemeIcon>
+      <Title order={1} size="h3" fw={600} aria-live="polite">
+        {sentence}
+      </Title>
+    </Group>
+  );
+}
+
+function PeopleNumbers({ people }: { people: Overview['people'] }) {
+  return (
+    <Panel title="People" action={<PanelLink to="/people">All {people.total.toLocaleString()}</PanelLink>}>
+      {peopleStates.map(({ state, symbol, label }) => (
+        <NumberRow
+          key={state}
+          label={
+            <>
+              <span aria-hidden>{symbol}</span> {label}
+            </>
+          }
+          count={people[state]}
+          to={`/people?state=${state}`}
+        />
+      ))}
+    </Panel>
+  );
+}
+
+/** The number of kinds of findings that are listed. */
+const MAX_KINDS = 6;
+
+function Findings({ findings: { kinds, isCut } }: { findings: Overview['findings'] }) {
+  return (
+    <Panel title="Findings">
+      {kinds.length === 0 && (
+        <Text size="sm" c="dimmed">
+          No value was left out. A value that cannot be used, such as an incomplete phone number, is listed
+          here with what to do about it.
+        </Text>
+      )}
+      {kinds.slice(0, MAX_KINDS).map(({ code, people }) => (
+        <NumberRow
+          key={code}
+          label={findingText(code)}
+          count={people}
+          isAtLeast={isCut}
+          to={`/people?finding=${encodeURIComponent(code)}`}
+        />
+      ))}
+      {kinds.length > MAX_KINDS && (
+        <Text size="sm" c="dimmed">
+          and {kinds.length - MAX_KINDS} other kinds
+        </Text>
+      )}
+      {isCut && (
+        <Text size="xs" c="dimmed">
+          Only the first 5,000 people with findings of each connection are counted.
+        </Text>
+      )}
+    </Panel>
+  );
+}
+
+function Held({ held }: { held: Overview['held'] }) {
+  return (
+    <Panel title="Held" action={held.length > 0 && <PanelLink to="/held">Decide</PanelLink>}>
+      {held.length === 0 && (
+        <Text size="sm" c="dimmed">
+          Nothing waits for an approval.
+        </Text>
+      )}
+      {held.map(({ connection, cause, people, since }) => (
+        <NumberRow
+          key={`${connection} ${cause}`}
+          label={
+            <>
+              {causeTexts[cause]}{' '}
+              <Text span size="sm" c="dimmed">
+                since <Time at={since} />
+              </Text>
+            </>
+          }
+          count={people}
+          to={`/held/${encodeURIComponent(connection)}/${cause}`}
+        />
+      ))}
+    </Panel>
+  );
+}
+
+function PanelLink({ to, children }: { to: string; children: ReactNode }) {
+  return (
+    <Anchor component={Link} href={`~/admin${to}`} size="sm">
+      {children}
+    </Anchor>
+  );
+}
+
+/** A number that links to what it counts. Nothing to count is shown muted. */
+function NumberRow({
+  label,
+  count,
+  to,
+  isAtLeast = false,
+}: {
+  label: ReactNode;
+  count: number;
+  to: string;
+  isAtLeast?: boolean;
+}) {
+  return (
+    <Group justify="space-between" wrap="nowrap" gap="xs">
+      <Text size="sm" c={count === 0 ? 'dimmed' : undefined} component="div">
+        {label}
+      </Text>
+      {count === 0 ? (
+        <Text size="sm" c="dimmed">
+          0
+        </Text>
+      ) : (
+        <Anchor component={Link} href={`~/admin${to}`} size="sm" fw={600} className="number">
+          {isAtLeast && '≥ '}
+          {count.toLocaleString()}
+        </Anchor>
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,37 @@
+import type { Api } from '../../api-client.ts';
+
+/** What the overview says. */
+export type Overview = Awaited<ReturnType<Api<string>['overview']['readOverview']>>;
+
+/** The symbol says the same as the colour. */
+export const stateMarks: Record<Overview['state'], { symbol: string; color: string; label: string }> = {
+  inStep: { symbol: '✓', color: 'green', label: 'Well' },
+  working: { symbol: '↻', color: 'blue', label: 'At work' },
+  attention: { symbol: '!', color: 'yellow', label: 'Needs attention' },
+  failing: { symbol: '✗', color: 'red', label: 'Failing' },
+  empty: { symbol: '○', color: 'gray', label: 'Not in use yet' },
+};
+
+type PersonState = Exclude<keyof Overview['people'], 'total'>;
+
+/** The states of people in the order of the panel. */
+export const peopleStates: { state: PersonState; symbol: string; label: string }[] = [
+  { state: 'synced', symbol: '✓', label: 'in step' },
+  { state: 'dirty', symbol: '↻', label: 'waiting for the travel service' },
+  { state: 'pending', symbol: '○', label: 'no traveler: data are missing' },
+  { state: 'refused', symbol: '✗', label: 'refused by the travel service' },
+  { state: 'held', symbol: '‖', label: 'held for an approval' },
+];
+
+/** Why changes are held, in a few words. */
+export const causeTexts: Record<Overview['held'][number]['cause'], string> = {
+  safetyValve: 'Safety valve',
+  guarded: 'Administrators',
+  return: 'People who return',
+  rules: 'Change of rules',
+};
+
+/** Returns the code of a finding as words, e.g. `email taken` for `emailTaken`. */
+export function findingText(code: string): string {
+  return code.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
