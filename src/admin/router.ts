@@ -166,10 +166,14 @@ function parseInput(request: Request, { params, query, body }: Operation): Handl
   const parse = (schema: z.ZodObject | undefined, value: unknown) => {
     if (!schema) return {};
     const parsed = schema.safeParse(value);
+    for (const [field, member] of Object.entries(Object(value)))
+      if (hasNul(member))
+        faults.push({ field, message: 'contains the character NUL, which cannot be stored' });
     if (!parsed.success) faults.push(...parsed.error.issues.flatMap(toFaults));
     return parsed.data ?? {};
   };
-  if (params && !params.safeParse(request.params).success) throw new AdminError('notFound');
+  if (params && (!params.safeParse(request.params).success || hasNul(request.params)))
+    throw new AdminError('notFound');
   const unknown = query ? [] : Object.keys(request.query);
   faults.push(...unknown.map((field) => ({ field, message: 'is not a parameter of this operation' })));
   const input = {
@@ -179,6 +183,12 @@ function parseInput(request: Request, { params, query, body }: Operation): Handl
   };
   if (faults.length > 0) throw new AdminError('invalid', undefined, { faults: faults.slice(0, MAX_FAULTS) });
   return input;
+}
+
+/** True if a text, or one inside of the value, contains NUL, which PostgreSQL cannot store. */
+function hasNul(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0');
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasNul);
 }
 
 /** Maximum number of faults in a response. */

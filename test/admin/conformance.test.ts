@@ -81,6 +81,14 @@ test.each(withBody)('%s answers any body with a documented status', async (_name
   expect(await changes()).toBe(before);
 });
 
+test('the character NUL, which PostgreSQL cannot store, is refused wherever it stands', async () => {
+  const { admin } = fixture;
+  const created = await admin('POST', '/accounts', { body: { name: 'Eve\0', role: 'viewer' } });
+  expect([created.status, created.body.faults[0].field]).toEqual([422, 'name']);
+  expect((await admin('GET', '/audit?limit=1&actor=a%00b')).status).toBe(422);
+  expect((await admin('DELETE', '/accounts/a%00b')).status).toBe(404);
+});
+
 test('a path without an operation is answered 404, and a method without one 405 with Allow', async () => {
   const { admin } = fixture;
   const nowhere = await admin('GET', '/nosuch');
