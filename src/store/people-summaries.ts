@@ -57,12 +57,16 @@ async function readSummary(
   };
 }
 
-/** Reads the first people who are not in step. With the condition of the partial index both databases use it. */
+/**
+ * Reads the first people who are not in step. The second condition on `state` is that of the partial index; without the first one SQLite
+ * reads all people by another index.
+ */
 function readUnsettled(db: Kysely<Tables>, scope: Scope) {
   return db
     .selectFrom('identity')
     .select(['state', 'attempts', 'last_modified', 'deleted_at', 'claimed'])
     .where(inScope(scope))
+    .where('state', 'in', ['dirty', 'pending', 'refused', 'held'])
     .where('state', '<>', sql.lit('synced'))
     .limit(MAX_READ)
     .execute();

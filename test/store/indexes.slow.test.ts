@@ -6,6 +6,7 @@ import { repairFutureTimes } from '../../src/store/clock-repair.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { scimTokens } from '../../src/store/credentials.ts';
 import type { Database } from '../../src/store/database.ts';
+import { peopleSummaries } from '../../src/store/people-summaries.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { openEmbedded } from '../../src/store/sqlite.ts';
 import { importedIdentity, linkedOutcome, NOW, person, team, traveler } from '../fixtures/store.ts';
@@ -241,6 +242,28 @@ it('due deactivations are found by their own index', async () => {
       'identity_unsettled',
       'identity_check',
     ]);
+  } finally {
+    await database.close();
+    rmSync(directory, { recursive: true });
+  }
+});
+
+it('people are counted for the overview by indexes of those who need something', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
+  const database = await openEmbedded(directory, true);
+  try {
+    await ensureConnection(database, { id: 'okta', account: 'acme' });
+    await provisioningStore(database).identities.commit('okta', [
+      { kind: 'insert', identity: person('a', { state: 'pending' }) },
+    ]);
+    const queries: RootOperationNode[] = [];
+    await peopleSummaries({
+      ...withPlugin(database, recordQueries(queries)),
+      scopes: database.scopes,
+    }).read();
+    const plans = await plansOf(database, queries);
+    const indexes = plans.flatMap((plan) => /^SEARCH identity USING INDEX (\w+) /.exec(plan)?.[1] ?? []);
+    expect(indexes).toEqual(['identity_unsettled', 'identity_with_findings']);
   } finally {
     await database.close();
     rmSync(directory, { recursive: true });
