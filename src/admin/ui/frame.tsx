@@ -11,8 +11,8 @@ import {
   useMantineColorScheme,
 } from '@mantine/core';
 import { useHotkeys, useMediaQuery } from '@mantine/hooks';
-import { IconMoon, IconSun } from '@tabler/icons-react';
-import { Suspense, useRef, useState } from 'react';
+import { IconDots, IconMoon, IconSun } from '@tabler/icons-react';
+import { type ReactNode, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import type { Session } from './api-client.ts';
 import { ErrorBoundary } from './components/error-boundary.tsx';
@@ -21,7 +21,7 @@ import { LoadingView } from './components/loading.tsx';
 import { PeopleSearch } from './components/people-search.tsx';
 import { OwnPassword } from './own-password.tsx';
 import { signOut } from './session.ts';
-import { views } from './views.tsx';
+import { type View, views } from './views.tsx';
 
 /** The width below which the navigation is a bar at the bottom. */
 const NARROW = '(max-width: 48em)';
@@ -121,39 +121,67 @@ function SideNavigation() {
   );
 }
 
+/** The views that are looked at most, and a menu with the others. */
 function BottomBar() {
   const [location] = useLocation();
+  const others = views.filter(({ isInBar }) => !isInBar);
   return (
-    <Group
-      component="nav"
-      aria-label="Views"
-      h="100%"
-      px={4}
-      gap={0}
-      grow
-      preventGrowOverflow={false}
-      wrap="nowrap"
-    >
-      {views.map(({ path, label, icon: Icon, useCount }) => (
-        <UnstyledButton
-          key={path}
-          component={Link}
-          href={path}
-          ta="center"
-          c={location.startsWith(path) ? 'var(--mantine-primary-color-text)' : undefined}
-          aria-current={location.startsWith(path) ? 'page' : undefined}
-        >
-          <Box lh={1}>
-            <Icon size={20} stroke={1.5} />
-            {useCount && <CountBadge useCount={useCount} />}
-          </Box>
-          <Text size="10px" truncate>
-            {label}
-          </Text>
-        </UnstyledButton>
-      ))}
+    <Group component="nav" aria-label="Views" h="100%" px={4} gap={0} grow wrap="nowrap">
+      {views
+        .filter(({ isInBar }) => isInBar)
+        .map((view) => (
+          <BarLink key={view.path} view={view} isActive={location.startsWith(view.path)} />
+        ))}
+      <Menu position="top-end">
+        <Menu.Target>
+          <UnstyledButton ta="center" c={activeColor(others.some(({ path }) => location.startsWith(path)))}>
+            <BarEntry icon={IconDots} label="More" />
+          </UnstyledButton>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {others.map(({ path, label, icon: Icon }) => (
+            <Menu.Item key={path} component={Link} href={path} leftSection={<Icon size={18} stroke={1.5} />}>
+              {label}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
     </Group>
   );
+}
+
+function BarLink({ view: { path, label, icon, useCount }, isActive }: { view: View; isActive: boolean }) {
+  return (
+    <UnstyledButton
+      component={Link}
+      href={path}
+      ta="center"
+      c={activeColor(isActive)}
+      aria-current={isActive ? 'page' : undefined}
+    >
+      <BarEntry icon={icon} label={label}>
+        {useCount && <CountBadge useCount={useCount} />}
+      </BarEntry>
+    </UnstyledButton>
+  );
+}
+
+function BarEntry({ icon: Icon, label, children }: Pick<View, 'icon' | 'label'> & { children?: ReactNode }) {
+  return (
+    <>
+      <Box lh={1}>
+        <Icon size={20} stroke={1.5} />
+        {children}
+      </Box>
+      <Text size="10px" truncate>
+        {label}
+      </Text>
+    </>
+  );
+}
+
+function activeColor(isActive: boolean): string | undefined {
+  return isActive ? 'var(--mantine-primary-color-text)' : undefined;
 }
 
 /** The number of things in a view that wait for an admin; nothing if there are none. */

@@ -21,6 +21,8 @@ export interface View {
   key: string;
   icon: ComponentType<{ size?: number; stroke?: number }>;
   content: ComponentType;
+  /** True for the views in the bar of a narrow screen; the others are in its menu. */
+  isInBar?: true;
   /** Returns how many things in the view wait for an admin; shown in the navigation. */
   useCount?: () => number | undefined;
 }
@@ -32,6 +34,7 @@ export const views: View[] = [
     label: 'Overview',
     key: 'o',
     icon: IconGauge,
+    isInBar: true,
     content: lazy(() =>
       import('./views/overview/overview.tsx').then((file) => ({ default: file.OverviewView })),
     ),
@@ -41,6 +44,7 @@ export const views: View[] = [
     label: 'People',
     key: 'p',
     icon: IconUsers,
+    isInBar: true,
     content: lazy(() => import('./views/people/people.tsx').then((file) => ({ default: file.PeopleView }))),
   },
   {
@@ -57,6 +61,7 @@ export const views: View[] = [
     label: 'Traffic',
     key: 't',
     icon: IconActivity,
+    isInBar: true,
     content: lazy(() =>
       import('./views/traffic/traffic.tsx').then((file) => ({ default: file.TrafficView })),
     ),
@@ -66,6 +71,7 @@ export const views: View[] = [
     label: 'Held',
     key: 'h',
     icon: IconHandStop,
+    isInBar: true,
     content: lazy(() => import('./views/held/held.tsx').then((file) => ({ default: file.HeldView }))),
     useCount: useHeldCount,
   },
