@@ -54,11 +54,11 @@ export async function collectExchanges(
     await pause(Math.min(POLL_MS, (until ?? Number.POSITIVE_INFINITY) - now()));
   }
   await readOn();
-  if (keptUntil > 0) {
-    // The answers of the last requests may still be on their way to the log.
+  // The last requests may still be on their way to the log, also those of a recording of the past that ends now.
+  if (now() < (until ?? now()) + LOG_DELAY_MS) {
     await pause(LOG_DELAY_MS);
     await readOn();
-    await source.keepReadBodies?.(connection, now());
   }
+  if (keptUntil > 0) await source.keepReadBodies?.(connection, now());
   return collected;
 }
