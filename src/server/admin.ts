@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { type Request, Router } from 'express';
 import type { Logger } from 'pino';
 import { adminApi } from '../admin/app.ts';
-import { createAccount } from '../admin/handlers/accounts.ts';
 import type { ConnectDeps } from '../admin/handlers/connect.ts';
 import type { OverviewDeps } from '../admin/handlers/overview.ts';
 import { adminPage } from '../admin/page.ts';
-import { hashPassword, verifyPassword } from '../admin/passwords.ts';
+import { hashPassword, newPassword, verifyPassword } from '../admin/passwords.ts';
 import type { SessionDeps } from '../admin/sessions.ts';
 import { createSignInLimit } from '../admin/sign-in-limit.ts';
 import { parseJsonText } from '../config/faults.ts';
@@ -134,22 +133,20 @@ export async function makeFirstAdmin(
   { database, runtime: { newId, wallClock } }: Pick<AdminParts, 'database' | 'runtime'>,
 ): Promise<string | undefined> {
   const accounts = adminAccounts(database);
-  const first = await accounts.findByName(FIRST_ADMIN);
+  const create = async (password: string) => {
+    const passwordHash = await hashPassword(password);
+    const account = { id: newId(), name: FIRST_ADMIN, role: 'admin', createdAt: wallClock() } as const;
+    return accounts.create({ ...account, passwordHash });
+  };
   if (adminPassword === undefined) {
     if ((await accounts.list()).length > 0) return undefined;
-    const deps = { accounts, now: wallClock, newId };
-    return (await createAccount({ name: FIRST_ADMIN, role: 'admin' }, () => {}, deps)).password;
+    const password = newPassword();
+    // False if another replica, which starts at the same time, has created the account and shows its password.
+    return (await create(password)) ? password : undefined;
   }
-  if (first && (await verifyPassword(adminPassword, first.passwordHash))) return undefined;
-  const passwordHash = await hashPassword(adminPassword);
-  if (first) await accounts.setPassword(first.id, passwordHash);
-  else
-    await accounts.create({
-      id: newId(),
-      name: FIRST_ADMIN,
-      role: 'admin',
-      passwordHash,
-      createdAt: wallClock(),
-    });
+  const first = await accounts.findByName(FIRST_ADMIN);
+  if (!first) await create(adminPassword);
+  else if (!(await verifyPassword(adminPassword, first.passwordHash)))
+    await accounts.setPassword(first.id, await hashPassword(adminPassword));
   return undefined;
 }

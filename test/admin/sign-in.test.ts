@@ -1,4 +1,5 @@
 import { type AdminFixture, signIn, startAdmin } from '../fixtures/admin.ts';
+import { startService } from '../fixtures/service.ts';
 
 let fixture: AdminFixture;
 beforeAll(async () => {
@@ -18,6 +19,13 @@ test('the first start makes a password once, and the account admin signs in with
   expect(headers.get('set-cookie')).toMatch(
     /^jetbridge=session_[\w-]{43}; Max-Age=43200; Path=\/; .*HttpOnly; SameSite=Lax$/,
   );
+});
+
+test('of replicas that start together on an empty database one makes the password', async () => {
+  const service = await startService();
+  const made = await Promise.all([service.makeFirstAdmin(), service.makeFirstAdmin()]);
+  expect(made.filter((password) => password !== undefined)).toHaveLength(1);
+  await service.close();
 });
 
 test('a wrong password and an unknown name are refused with the same text', async () => {

@@ -16,6 +16,10 @@ import { recordedShell } from '../fixtures/shell.ts';
 import { describeOnSqlite } from '../fixtures/test-database.ts';
 
 const folder = temporaryFolder();
+beforeAll(() => {
+  writeFileSync(join(folder.path, 'user.json'), JSON.stringify({ userName: 'ada@corp.example' }));
+  writeFileSync(join(folder.path, 'my-mapping.json'), JSON.stringify({ scimUserMapping: [] }));
+});
 afterAll(() => folder.remove());
 
 /** Runs a command line in this process. */
@@ -84,11 +88,6 @@ describeOnSqlite('in a folder without data', () => {
   /** It has a data folder of its own, and is tested in test/cli/cli.slow.test.ts. */
   const temporary = ['demo'];
   const others = leafCommands().filter(({ path }) => ![...creating, ...temporary].includes(path));
-
-  beforeAll(() => {
-    writeFileSync(join(folder.path, 'user.json'), JSON.stringify({ userName: 'ada@corp.example' }));
-    writeFileSync(join(folder.path, 'my-mapping.json'), JSON.stringify({ scimUserMapping: [] }));
-  });
 
   test.each(others)('npx jetbridge $path creates nothing, and says what to do', async ({ path, command }) => {
     const data = join(folder.path, 'wrong');

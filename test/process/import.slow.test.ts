@@ -1,4 +1,5 @@
 import { json, type TravelServer, travelServer } from '../adapter/travel-server.ts';
+import { createDatabaseIn } from '../fixtures/data-folder.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { runJetbridge, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 
@@ -30,6 +31,7 @@ let api: Awaited<ReturnType<typeof travelApi>>;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
+  createDatabaseIn(data.path);
   api = await travelApi();
   environment = {
     JETBRIDGE_DATA: data.path,

@@ -57,7 +57,7 @@ export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsCont
 }
 
 /** Creates an account and returns its password, which is shown once. */
-export async function createAccount(
+async function createAccount(
   { name, role }: { name: string; role: Role },
   note: AdminContext['note'],
   { accounts, now, newId }: Pick<AccountDeps, 'accounts' | 'now' | 'newId'>,
