@@ -71,7 +71,7 @@ export function adminRoutes(parts: AdminParts): Router {
         wake: provisioning.wake,
         now: () => runtime.wallClock(),
       },
-      connect: connectDeps(parts),
+      connect: connectDeps(parts, exchanges),
       travelService: travelParts(settings, parts),
       accounts: adminAccounts(database),
       sessions: adminSessions(database),
@@ -88,7 +88,10 @@ export function adminRoutes(parts: AdminParts): Router {
   return router;
 }
 
-function connectDeps({ database, settings, runtime, publicUrl }: AdminParts): ConnectDeps {
+function connectDeps(
+  { database, settings, runtime, publicUrl }: AdminParts,
+  exchanges: ConnectDeps['exchanges'],
+): ConnectDeps {
   return {
     connections: settings.connections.map(({ id, travelApi, policies, scimToken }) => ({
       ...{ id, policies },
@@ -96,7 +99,7 @@ function connectDeps({ database, settings, runtime, publicUrl }: AdminParts): Co
       hasEnvironmentToken: scimToken !== undefined,
     })),
     credentials: scimCredentials(database, () => runtime.wallClock()),
-    exchanges: settings.exchangeLog.keepDays > 0 ? openExchangeLog(database, settings) : undefined,
+    exchanges: settings.exchangeLog.keepDays > 0 ? exchanges : undefined,
     publicUrl,
     now: () => runtime.wallClock(),
   };

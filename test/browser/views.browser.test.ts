@@ -80,10 +80,12 @@ test('on a narrow screen the less frequent views are in a menu', async () => {
   await signInOnPage(page, PASSWORD);
   const inBar = await viewsOf(page);
   await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Audit' }).waitFor();
   const items = await page.getByRole('menuitem').all();
   const inMenu = await Promise.all(items.map(async (item) => (await item.getAttribute('href')) ?? ''));
   expect([...inBar, ...inMenu].toSorted()).toEqual(views.toSorted());
   await page.getByRole('menuitem', { name: 'Audit' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Audit');
   await page.context().close();
 });

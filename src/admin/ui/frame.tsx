@@ -10,7 +10,7 @@ import {
   UnstyledButton,
   useMantineColorScheme,
 } from '@mantine/core';
-import { useHotkeys, useMediaQuery } from '@mantine/hooks';
+import { useHotkeys } from '@mantine/hooks';
 import { IconDots, IconMoon, IconSun } from '@tabler/icons-react';
 import { type ReactNode, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
@@ -18,17 +18,15 @@ import type { Session } from './api-client.ts';
 import { ErrorBoundary } from './components/error-boundary.tsx';
 import { KeyHelp } from './components/key-help.tsx';
 import { LoadingView } from './components/loading.tsx';
+import { useIsNarrow } from './components/narrow.ts';
 import { PeopleSearch } from './components/people-search.tsx';
 import { OwnPassword } from './own-password.tsx';
 import { signOut } from './session.ts';
 import { type View, views } from './views.tsx';
 
-/** The width below which the navigation is a bar at the bottom. */
-const NARROW = '(max-width: 48em)';
-
 /** Navigation, header and the view at the present address. */
 export function Frame({ session }: { session: Session }) {
-  const isNarrow = useMediaQuery(NARROW, window.matchMedia(NARROW).matches);
+  const isNarrow = useIsNarrow();
   const [isHelpOpen, setHelpOpen] = useState(false);
   useViewKeys();
   useHotkeys([['shift+?', () => setHelpOpen(true)]]);

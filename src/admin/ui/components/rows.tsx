@@ -1,6 +1,6 @@
 import { Card, Stack, Table, Text } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import type { ReactNode } from 'react';
+import { useIsNarrow } from './narrow.ts';
 
 /** A column of a table. */
 export interface Column<T> {
@@ -24,7 +24,7 @@ export function Rows<T>({
   keyOf: (row: T) => string;
   empty: ReactNode;
 }) {
-  const isNarrow = useMediaQuery('(max-width: 48em)', window.matchMedia('(max-width: 48em)').matches);
+  const isNarrow = useIsNarrow();
   if (rows.length === 0) return <Text c="dimmed">{empty}</Text>;
   if (isNarrow) return <Cards label={label} rows={rows} columns={columns} keyOf={keyOf} />;
   return (

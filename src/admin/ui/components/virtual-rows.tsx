@@ -1,7 +1,7 @@
 import { Card, Table, Text } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { useWindowVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useIsNarrow } from './narrow.ts';
 import type { Column } from './rows.tsx';
 
 interface VirtualRowsProps<T> {
@@ -13,7 +13,6 @@ interface VirtualRowsProps<T> {
   onEnd: () => void;
 }
 
-const NARROW = '(max-width: 48em)';
 const ROW_HEIGHT = 36;
 const CARD_HEIGHT = 132;
 /** The rows before the end at which the next ones are read. */
@@ -23,7 +22,7 @@ const HEADER_HEIGHT = 48;
 
 /** Any number of rows as a table, and on a narrow screen as cards. Only those in view are in the document. */
 export function VirtualRows<T>(props: VirtualRowsProps<T>) {
-  const isNarrow = useMediaQuery(NARROW, window.matchMedia(NARROW).matches);
+  const isNarrow = useIsNarrow();
   return isNarrow ? <VirtualCards {...props} /> : <VirtualTable {...props} />;
 }
 

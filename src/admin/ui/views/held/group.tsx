@@ -1,9 +1,10 @@
-import { Anchor, Button, Checkbox, Group } from '@mantine/core';
+import { Anchor, Checkbox, Group } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { HeldPerson, HoldGroup } from '../../api-client.ts';
 import { Loaded } from '../../components/loading.tsx';
+import { OlderButton } from '../../components/older-button.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
@@ -77,17 +78,7 @@ function People({ group, onDecide }: { group: HoldGroup; onDecide: (planned: Pla
           />
         )}
       </Loaded>
-      {people.hasNextPage && (
-        <Group justify="center" mt="md">
-          <Button
-            variant="default"
-            loading={people.isFetchingNextPage}
-            onClick={() => void people.fetchNextPage()}
-          >
-            Show more people
-          </Button>
-        </Group>
-      )}
+      <OlderButton query={people}>Show more people</OlderButton>
     </>
   );
 }

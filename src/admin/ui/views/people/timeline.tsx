@@ -1,8 +1,9 @@
-import { Button, Code, Group, Modal, Stack, Text, Title, UnstyledButton } from '@mantine/core';
+import { Code, Modal, Stack, Text, Title, UnstyledButton } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Exchange, ExchangeDetail, PersonExplanation } from '../../api-client.ts';
 import { Loaded } from '../../components/loading.tsx';
+import { OlderButton } from '../../components/older-button.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { api, call } from '../../session.ts';
@@ -40,18 +41,7 @@ export function Timeline({ person: { connection, id } }: { person: PersonExplana
           />
         )}
       </Loaded>
-      {timeline.hasNextPage && (
-        <Group justify="center" mt="xs">
-          <Button
-            size="xs"
-            variant="default"
-            loading={timeline.isFetchingNextPage}
-            onClick={() => void timeline.fetchNextPage()}
-          >
-            Show older requests
-          </Button>
-        </Group>
-      )}
+      <OlderButton query={timeline}>Show older requests</OlderButton>
       {opened && <Bodies exchange={opened} onClose={() => setOpened(undefined)} />}
     </>
   );

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import { Route, Switch } from 'wouter';
 import type { Exchange } from '../../api-client.ts';
 import { Loaded } from '../../components/loading.tsx';
+import { OlderButton } from '../../components/older-button.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { columns } from './columns.tsx';
@@ -98,17 +99,7 @@ function Exchanges({ filter, isPaused }: { filter: TrafficFilter; isPaused: bool
           />
         )}
       </Loaded>
-      {pages.hasNextPage && (
-        <Group justify="center" mt="md">
-          <Button
-            variant="default"
-            loading={pages.isFetchingNextPage}
-            onClick={() => void pages.fetchNextPage()}
-          >
-            Look further back
-          </Button>
-        </Group>
-      )}
+      <OlderButton query={pages}>Look further back</OlderButton>
     </>
   );
 }

@@ -2,10 +2,10 @@ import { Code } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { TravelEvent } from '../../api-client.ts';
 import { Loaded } from '../../components/loading.tsx';
+import { OlderButton } from '../../components/older-button.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { api, call } from '../../session.ts';
-import { OlderButton } from './pages.tsx';
 
 /** The feed of events, the newest first. */
 export function Events() {

@@ -4,10 +4,10 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { TravelRequest } from '../../api-client.ts';
 import { Loaded } from '../../components/loading.tsx';
+import { OlderButton } from '../../components/older-button.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { api, call } from '../../session.ts';
-import { OlderButton } from './pages.tsx';
 
 /** The request log of the travel API, the newest first. */
 export function Requests() {

@@ -4,10 +4,10 @@ import { Link, Route, Switch } from 'wouter';
 import type { TravelAttempt, TravelDelivery, TravelWebhook } from '../../api-client.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
+import { OlderButton } from '../../components/older-button.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { api, call, queryClient, useSession } from '../../session.ts';
-import { OlderButton } from './pages.tsx';
 
 /** All webhooks, and the deliveries of one. */
 export function Webhooks() {

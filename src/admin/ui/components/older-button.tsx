@@ -2,7 +2,13 @@ import { Button, Group } from '@mantine/core';
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 
 /** A button that reads the next page of a list, while there is one. */
-export function OlderButton({ query }: { query: UseInfiniteQueryResult<InfiniteData<unknown>> }) {
+export function OlderButton({
+  query,
+  children = 'Show older ones',
+}: {
+  query: UseInfiniteQueryResult<InfiniteData<unknown>>;
+  children?: string;
+}) {
   if (!query.hasNextPage) return null;
   return (
     <Group justify="center" mt="md">
@@ -12,7 +18,7 @@ export function OlderButton({ query }: { query: UseInfiniteQueryResult<InfiniteD
         loading={query.isFetchingNextPage}
         onClick={() => void query.fetchNextPage()}
       >
-        Show older ones
+        {children}
       </Button>
     </Group>
   );
