@@ -239,8 +239,8 @@ function findingsTable() {
   const sorted = findings.toSorted(
     (one, other) => Number(one.mappingPath === undefined) - Number(other.mappingPath === undefined),
   );
-  const told = new Map(sorted.map((finding) => [finding.code, finding]));
-  const rows = [...told.values()]
+  const byCode = new Map(sorted.map((finding) => [finding.code, finding]));
+  const rows = [...byCode.values()]
     .toSorted((one, other) => (one.code < other.code ? -1 : 1))
     .map(({ code: name, value, reason, remedy }) => [code(name), code(json(value)), reason, remedy]);
   return table(['code', 'example value', 'reason', 'remedy'], rows);

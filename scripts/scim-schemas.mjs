@@ -34,7 +34,7 @@ export const ${constant}: Schema = { ${fields.join(', ')}, attributes: [${attrib
 `;
 }
 
-/** The call that makes an attribute, with the characteristics that are not the default. */
+/** Returns the source text of an attribute, with the characteristics that are not the default. */
 function attributeText({ name, description, subAttributes, ...characteristics }) {
   const defaults = attribute(name, description);
   const texts = Object.entries(characteristics)

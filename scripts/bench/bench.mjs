@@ -1,10 +1,9 @@
-// npm run bench: loads real processes and prints what they cost, as ratios (docs/performance.md tells how it is done).
+// npm run bench: loads real processes and prints what they cost, as ratios (docs/performance.md describes the method).
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { castOf } from './cast.mjs';
 import { client } from './client.mjs';
-import { contendersOf, nextNumber, rivals } from './contenders.mjs';
+import { contendersOf, nextNumber, startReferences } from './contenders.mjs';
 import { measureCycle } from './cycle.mjs';
 import { measureDurable } from './durable.mjs';
 import { measureImports } from './imports.mjs';
@@ -13,10 +12,11 @@ import { measure } from './measure.mjs';
 import { operations } from './operations.mjs';
 import { readOptions } from './options.mjs';
 import { measurePeer } from './peer.mjs';
-import { say } from './progress.mjs';
+import { printProgress } from './progress.mjs';
 import { report } from './report.mjs';
 import { measureRequestLog } from './request-log.mjs';
 import { service } from './service.mjs';
+import { chooseTargets } from './targets.mjs';
 import { workplace } from './workplace.mjs';
 
 /** The parts that need a service on data of each size. */
@@ -43,21 +43,21 @@ async function ended(signal, code) {
   return code;
 }
 
-/** Measures what is asked for and prints it; answers the exit code, 1 when something could not be measured. */
-async function bench(asked, place) {
+/** Measures the chosen parts and prints the results. Returns the exit code: 1 if a measurement failed. */
+async function bench(chosen, place) {
   const failures = [];
   const attempt = (work) => work().catch((error) => void failures.push(error.message));
-  const results = await measureSizes(asked, { place, failures, attempt });
-  for (const [name, isAsked, work] of otherParts(asked, place)) {
+  const results = await measureSizes(chosen, { place, failures, attempt });
+  for (const [name, isAsked, work] of otherParts(chosen, place)) {
     if (isAsked) results[name] = await attempt(work);
   }
   process.stdout.write(`${report(results)}\n`);
-  if (asked.json) writeFileSync(asked.json, JSON.stringify(figures(results), undefined, 2));
+  if (chosen.json) writeFileSync(chosen.json, JSON.stringify(figures(results), undefined, 2));
   for (const failure of failures) process.stderr.write(`not measured: ${failure}\n`);
   return failures.length > 0 ? 1 : 0;
 }
 
-/** The parts that start what they measure themselves. */
+/** The parts that start the measured programs themselves. */
 function otherParts({ only, users, rounds, peer, database }, place) {
   return [
     ['lists', only.includes('lists'), () => measureLists(place, users)],
@@ -73,8 +73,8 @@ async function measureSizes({ users, rounds, only }, { place, failures, attempt 
   const services = [];
   if (only.some((part) => ON_SIZES.includes(part)))
     for (const size of users) services.push(await service(place, size));
-  const asked = operations.filter(({ part }) => only.includes(part));
-  const measured = asked.length > 0 ? await measureAll({ asked, services, rounds, failures }, place) : [];
+  const chosen = operations.filter(({ part }) => only.includes(part));
+  const measured = chosen.length > 0 ? await measureAll({ chosen, services, rounds, failures }, place) : [];
   const imports = only.includes('import')
     ? await attempt(() => measureImports(place, services, rounds))
     : undefined;
@@ -82,18 +82,18 @@ async function measureSizes({ users, rounds, only }, { place, failures, attempt 
   return { measured, services, imports };
 }
 
-async function measureAll({ asked, services, rounds, failures }, place) {
-  const writes = asked.some(({ part }) => part === 'write');
+async function measureAll({ chosen, services, rounds, failures }, place) {
+  const writes = chosen.some(({ part }) => part === 'write');
   const { send, close } = client(1);
   for (const one of services) {
-    say(`${one.size} users: learning who is there`);
-    one.cast = await castOf(one, { send }, { run: nextNumber(), writes });
+    printProgress(`${one.size} users: reading the people`);
+    one.targets = await chooseTargets(one, { send }, { run: nextNumber(), writes });
   }
   close();
-  const others = await rivals(place, services, asked);
+  const others = await startReferences(place, services, chosen);
   const measured = [];
-  for (const operation of asked) {
-    say(operation.name);
+  for (const operation of chosen) {
+    printProgress(operation.name);
     const contenders = contendersOf(operation, { services, ...others });
     if (contenders.length === 0) continue;
     try {

@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http';
 export function client(connections) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'fifo' });
   return {
-    send: (base, token, asked) => send(agent, `${base}${asked.path}`, { ...asked, token }),
+    send: (base, token, request) => send(agent, `${base}${request.path}`, { ...request, token }),
     close: () => agent.destroy(),
   };
 }

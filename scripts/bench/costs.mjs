@@ -1,23 +1,23 @@
 import { overRounds } from './statistics.mjs';
-import { isMet, tableOf, textOf, threeOf } from './table.mjs';
+import { spreadCells, tableOf, tableText, verdictText } from './table.mjs';
 
 /** "the same at 1,000 and 1,000,000 users (± 15 %)" (docs/architecture.md, Promises) */
 const FLAT = 0.15;
 
-/** Every operation at every size: CPU per request of the server process, and how many times that of the bare route it is. */
+/** Returns a table of the CPU time per request of each operation at each size, and of its ratio to that of the bare route. */
 export function costsTable(measured) {
   const cpu = ['bare us', 'stock x', 'ours us', 'ours x', 'call us'];
   const table = tableOf(['operation', 'users', ...cpu, 'min', 'median', 'max', 'req/s', 'promise'], 1);
   for (const { operation, rounds } of measured) {
     for (const size of sizesOf(rounds)) table.push(costLine(operation, rounds, size));
   }
-  return textOf(table);
+  return tableText(table);
 }
 
 function costLine(operation, rounds, size) {
   const median = (figure) => overRounds(rounds, figure).median;
   const cpu = (who) => median((round) => costOf(round, who, size).cpu).toFixed(0);
-  const judged = overRounds(rounds, (round) => besideCall(round, size));
+  const judged = overRounds(rounds, (round) => costWithoutCall(round, size));
   return [
     operation.name,
     size,
@@ -26,13 +26,13 @@ function costLine(operation, rounds, size) {
     cpu('service'),
     median((round) => times(round, 'service', size)).toFixed(2),
     operation.travel ? cpu('travel') : '-',
-    ...threeOf(judged),
+    ...spreadCells(judged),
     median((round) => costOf(round, 'service', size).perSecond).toFixed(0),
     verdict(operation, judged.median),
   ];
 }
 
-/** The cost at each size, times that at the smallest; nothing when there is but one. */
+/** Returns a table of the ratios of the cost at each size to that at the smallest; undefined if there is only one size. */
 export function flatnessTable(measured) {
   const table = tableOf(['operation', 'users', 'min', 'median', 'max', 'promise'], 1);
   for (const { operation, rounds } of measured) {
@@ -40,11 +40,11 @@ export function flatnessTable(measured) {
     const cost = (round, size) => costOf(round, 'service', size).cpu;
     for (const size of others) {
       const ratio = overRounds(rounds, (round) => cost(round, size) / cost(round, smallest));
-      const promise = `within ${FLAT * 100} % of ${smallest}: ${isMet(Math.abs(ratio.median - 1) <= FLAT)}`;
-      table.push([operation.name, size, ...threeOf(ratio), promise]);
+      const promise = `within ${FLAT * 100} % of ${smallest}: ${verdictText(Math.abs(ratio.median - 1) <= FLAT)}`;
+      table.push([operation.name, size, ...spreadCells(ratio), promise]);
     }
   }
-  return table.length > 0 ? textOf(table) : undefined;
+  return table.length > 0 ? tableText(table) : undefined;
 }
 
 function sizesOf([round]) {
@@ -60,14 +60,14 @@ function times(round, who, size) {
   return costOf(round, who, size).cpu / costOf(round, 'bare').cpu;
 }
 
-/** A write may cost its travel call besides: what is left of it, times the bare route. */
-function besideCall(round, size) {
+/** Returns the ratio to the bare route of the cost of a write without its travel call. */
+function costWithoutCall(round, size) {
   const call = costOf(round, 'travel', size)?.cpu ?? 0;
   return (costOf(round, 'service', size).cpu - call) / costOf(round, 'bare').cpu;
 }
 
 function verdict({ most, aim }, median) {
   if (most === undefined) return '-';
-  const promise = `at most ${most.toFixed(1)}: ${isMet(median <= most)}`;
-  return aim ? `${promise} (aim ${aim.toFixed(1)}: ${isMet(median <= aim)})` : promise;
+  const promise = `at most ${most.toFixed(1)}: ${verdictText(median <= most)}`;
+  return aim ? `${promise} (aim ${aim.toFixed(1)}: ${verdictText(median <= aim)})` : promise;
 }

@@ -2,24 +2,24 @@ import { client } from './client.mjs';
 import { scimToken } from './data.mjs';
 import { emptyDatabase } from './databases.mjs';
 import { newPerson } from './person.mjs';
-import { say } from './progress.mjs';
+import { printProgress } from './progress.mjs';
 import { jetbridge, remoteEnvironment, settingsFile } from './service.mjs';
 import { percentile } from './statistics.mjs';
-import { tableOf, textOf } from './table.mjs';
+import { tableOf, tableText } from './table.mjs';
 import { callsPerRequest, travelApi } from './travel.mjs';
 import { patch } from './writes.mjs';
 
 const PEOPLE = 10_000;
 const LATENCY_MS = 50;
 const CONNECTIONS = 32;
-/** Each manager has so many reports. */
+/** The number of people with the same manager. */
 const SPAN = 8;
-const TELL_EACH = 2_000;
+const PROGRESS_STEP = 2_000;
 const MANAGER = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:manager';
 
 /**
- * The first cycle of an IdP such as Entra ID: each person is looked up by userName, created, and gets a manager who was created
- * before. Each answer of the travel API takes 50 ms. Measured on SQLite and on the PostgreSQL database that is given.
+ * Measures the first cycle of an IdP such as Entra ID: each person is looked up by userName, created, and gets a manager who was
+ * created before. Each response of the travel API takes 50 ms. Runs on SQLite and on the given PostgreSQL database.
  */
 export async function measureCycle(place, database) {
   const travel = await travelApi(place, { latencyMs: LATENCY_MS });
@@ -33,14 +33,14 @@ export async function measureCycle(place, database) {
 }
 
 async function firstCycle(place, { travel, settings, name, database }) {
-  say(`${name}: ${PEOPLE} people`);
+  printProgress(`${name}: ${PEOPLE} people`);
   const environment = remoteEnvironment(place, { name, travel, settings, database });
   const { url, usage } = await jetbridge(place, name, environment);
   const { send, close } = client(CONNECTIONS);
   const latencies = { lookUp: [], create: [], manager: [] };
-  const timed = async (step, asked, status) => {
+  const timed = async (step, request, status) => {
     const began = performance.now();
-    const answer = await send(`${url}/scim/v2`, scimToken, asked);
+    const answer = await send(`${url}/scim/v2`, scimToken, request);
     latencies[step].push(performance.now() - began);
     if (answer.status !== status) throw new Error(`${step}: ${answer.status} ${answer.text.slice(0, 300)}`);
     return JSON.parse(answer.text);
@@ -64,7 +64,7 @@ async function firstCycle(place, { travel, settings, name, database }) {
   };
 }
 
-/** Each connection takes the next person when it has finished with the last. */
+/** Each connection takes the next person after it has finished the last. */
 async function provisionAll(timed) {
   const created = Array.from({ length: PEOPLE }, deferred);
   let next = 0;
@@ -72,7 +72,7 @@ async function provisionAll(timed) {
     while (next < PEOPLE) {
       const n = next;
       next += 1;
-      if (n % TELL_EACH === 0) say(`  ${n} of ${PEOPLE}`);
+      if (n % PROGRESS_STEP === 0) printProgress(`  ${n} of ${PEOPLE}`);
       await provision(timed, n, created);
     }
   };
@@ -102,7 +102,7 @@ function figuresOf(latencies) {
   return { p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99), max: percentile(latencies, 1) };
 }
 
-/** A line for each step of the cycle; the totals stand in the first. */
+/** Returns a row for each step of the cycle; the first row has the totals, too. */
 export function cycleTable(measured) {
   const totals = ['seconds', 'req/s', 'CPU us each', 'peak MB'];
   const table = tableOf(['database', ...totals, 'step', 'p50 ms', 'p99 ms', 'max ms'], 1);
@@ -113,5 +113,5 @@ export function cycleTable(measured) {
       table.push([...first, step, ...[p50, p99, max].map((ms) => ms.toFixed(0))]);
     });
   }
-  return textOf(table);
+  return tableText(table);
 }

@@ -2,26 +2,26 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { client } from './client.mjs';
 import { importTravelers, travelKey } from './data.mjs';
-import { say } from './progress.mjs';
+import { printProgress } from './progress.mjs';
 import { settingsFile } from './service.mjs';
 
 const PAGE = 100;
-/** The import of so many travelers is what docs/architecture.md, Promises, says. */
+/** The number of travelers to which the promise in docs/architecture.md refers. */
 const PROMISED = 100_000;
 const ROUNDS = 3;
 
 /**
- * Reads all travelers of one travel service, in turn, by nothing but its API, and by an import in a process of its own, which
- * is first a first one and then one that knows everybody. Answers the rates in travelers per second.
+ * Reads all travelers of one travel service by three ways in turn: pages of its API alone, an import into an empty database, and an
+ * import of people who are known already. Returns the rates in travelers per second.
  */
 export async function measureImports(place, services, rounds) {
   const service = services.findLast(({ size }) => size <= PROMISED) ?? services[0];
-  // The settings limit the calls as little as they can: the rate of the travel API itself is what is asked for.
+  // The limits of the settings are as high as possible, because the rate of the travel API itself is measured.
   const settings = settingsFile(place, { perSecond: 1_000, concurrency: 64 });
   const travel = { TRAVEL_API_URL: service.url, JETBRIDGE_CONFIG: settings };
   const all = [];
   for (let round = 1; round <= Math.min(rounds, ROUNDS); round += 1) {
-    say(`import of ${service.size}: round ${round}`);
+    printProgress(`import of ${service.size}: round ${round}`);
     const paging = await pageThrough(service.url);
     const fresh = join(place.folder, 'fresh');
     mkdirSync(fresh);

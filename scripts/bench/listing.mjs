@@ -106,24 +106,24 @@ function shuffled(n) {
 async function page({ of, under, depth, offset, query = {} }) {
   const resource = { users: user, operations: billingOperation, events: event }[of];
   const collection = { resource, deps: { store } };
-  const ask = (parameters) =>
+  const readPage = (parameters) =>
     under
       ? listSubCollection(collection, sub, { parentId: invoice.id, id: '', caller: '' }, parameters)
       : list(collection, { parentId: '', id: '', caller: '' }, parameters);
   if (depth === undefined) {
     const last = size - Number(query.limit ?? 10);
-    return ask({ ...query, offset: String(Math.max(0, Math.min(offset, last))) });
+    return readPage({ ...query, offset: String(Math.max(0, Math.min(offset, last))) });
   }
   const key = JSON.stringify([of, under, depth, query]);
-  if (!cursors.has(key)) cursors.set(key, await cursorAt(ask, { depth, query }));
-  return ask({ ...query, pageKind: 'cursor', after: cursors.get(key) });
+  if (!cursors.has(key)) cursors.set(key, await cursorAt(readPage, { depth, query }));
+  return readPage({ ...query, pageKind: 'cursor', after: cursors.get(key) });
 }
 
 const cursors = new Map();
 
 /** Builds the cursor of a client that has read up to the depth, without reading the pages before. */
-async function cursorAt(ask, { depth, query }) {
-  const { meta } = await ask({ ...query, pageKind: 'cursor', limit: '1' });
+async function cursorAt(readPage, { depth, query }) {
+  const { meta } = await readPage({ ...query, pageKind: 'cursor', limit: '1' });
   const [listName] = JSON.parse(Buffer.from(meta.nextAfter, 'base64url').toString());
   const { sortBy } = query;
   const n = Math.floor(size * (query.order === 'desc' ? 1 - depth : depth));

@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch, script } from './program.mjs';
-import { say } from './progress.mjs';
+import { printProgress } from './progress.mjs';
 import { overRounds } from './statistics.mjs';
-import { tableOf, textOf, threeOf } from './table.mjs';
+import { spreadCells, tableOf, tableText } from './table.mjs';
 
 const ROUNDS = 7;
 const TIMES = 100;
-const TELL_EACH = 100_000;
+const PROGRESS_STEP = 100_000;
 
-/** The pages that are asked for: by offset the first, the hundredth and the thousandth, by cursor near the far end. */
+/** The measured pages: by offset the first, the hundredth and the thousandth, and by cursor one near the end. */
 export const LISTS = [
   ...[1, 100, 1000].map((page) => byOffset(`users, page ${page}`, { of: 'users', page })),
   byOffset('users, page 1,000 of 100 each', { of: 'users', page: 1000, query: { limit: '100' } }),
@@ -49,13 +49,13 @@ export async function measureLists(place, sizes) {
   for (const size of sizes) contenders.push({ size, program: await filled(place, size) });
   const measured = [];
   for (const { name } of LISTS) {
-    say(`lists: ${name}`);
+    printProgress(`lists: ${name}`);
     const rounds = [];
     // The first round warms up, and is not counted.
     for (let round = 0; round <= ROUNDS; round += 1) {
       const costs = [];
       for (const { program } of contenders)
-        costs.push(await program.ask({ page: name, times: TIMES }, 'paged'));
+        costs.push(await program.call({ page: name, times: TIMES }, 'paged'));
       if (round > 0) rounds.push(costs);
     }
     measured.push({ name, rounds });
@@ -63,7 +63,7 @@ export async function measureLists(place, sizes) {
   return { sizes, measured };
 }
 
-/** A line for each list: its cost at the smallest size, and how much more it is at the others. */
+/** Returns a row for each list: its cost at the smallest size, and the ratios of the other sizes to it. */
 export function listsTable({ sizes, measured }) {
   const [smallest, ...others] = sizes;
   const columns = others.flatMap((size) => [`${size}: min`, 'median', 'max']);
@@ -71,11 +71,11 @@ export function listsTable({ sizes, measured }) {
   for (const { name, rounds } of measured) {
     const first = overRounds(rounds, (costs) => costs[0]).median.toFixed(0);
     const ratios = others.flatMap((_size, n) =>
-      threeOf(overRounds(rounds, (costs) => costs[n + 1] / costs[0])),
+      spreadCells(overRounds(rounds, (costs) => costs[n + 1] / costs[0])),
     );
     table.push([name, first, ...ratios]);
   }
-  return textOf(table);
+  return tableText(table);
 }
 
 async function filled(place, size) {
@@ -88,11 +88,11 @@ async function filled(place, size) {
     words: [script('listing.mjs'), folder, String(size)],
     name: `lists-${size}`,
   });
-  say(`lists of ${size}: filling`);
+  printProgress(`lists of ${size}: filling`);
   program.onMessage(({ seeded }) => {
-    if (seeded && seeded % TELL_EACH === 0) say(`  ${seeded} of ${size}`);
+    if (seeded && seeded % PROGRESS_STEP === 0) printProgress(`  ${seeded} of ${size}`);
   });
-  await program.told('ready');
+  await program.receive('ready');
   writeFileSync(complete, '');
   return program;
 }

@@ -1,5 +1,5 @@
 // Serves two travel services, one with the request log and one without, in one process on one database: node logging.mjs FOLDER.
-// They are mounted as in production. The message has their URLs and the id of a user.
+// They are mounted as in production. The message to the bench has their URLs and the id of a user.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { httpApp } from '../../dist/http/app.js';

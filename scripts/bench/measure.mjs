@@ -1,12 +1,12 @@
 import { client } from './client.mjs';
 import { nextNumber } from './contenders.mjs';
 
-/** As many keep-alive connections as an IdP with some parallel workers has. */
+/** The number of keep-alive connections, as of an IdP with some parallel workers. */
 const CONNECTIONS = 10;
 
 /**
- * Lets everybody play the operation in turn, round after round, so that what slows the machine down for a while slows all of
- * them; the round before the first is the warm-up. Answers for each round what each contender cost.
+ * Measures the operation on each contender in turn, round after round, so that a temporary slowdown of the machine affects all of
+ * them. A warm-up precedes the first round. Returns the costs of each contender in each round.
  */
 export async function measure(contenders, { rounds, connections = CONNECTIONS }) {
   const all = [];
@@ -20,7 +20,7 @@ export async function measure(contenders, { rounds, connections = CONNECTIONS })
 
 /** CPU of the server process per request, in microseconds, and requests per second. */
 async function cost(contender, connections) {
-  // Connections of its own: those of the last round were idle for longer than a server keeps them.
+  // The server has closed the connections of the last round, which were idle.
   const { send, close } = client(connections);
   const before = await contender.usage();
   const began = performance.now();
@@ -31,7 +31,7 @@ async function cost(contender, connections) {
   return { who, size, cpu: (after.cpu - before.cpu) / amount, perSecond: amount / seconds };
 }
 
-/** Each connection sends its next request when it has the answer to the last. */
+/** Each connection sends its next request after the response to its last one. */
 async function play(contender, send, connections) {
   let left = contender.amount;
   const lane = async () => {
@@ -43,14 +43,18 @@ async function play(contender, send, connections) {
   await Promise.all(Array.from({ length: connections }, lane));
 }
 
-/** Every status is looked at, and one body of each round. */
-async function exchange({ who, ask, cast, base, token, status, isRight, mediaType }, send, isLooked) {
-  const asked = ask(cast, nextNumber());
-  const answer = await send(base, token, { ...asked, mediaType });
+/** Checks the status of every response, and the body of one response in each round. */
+async function exchange(
+  { who, requestOf, targets, base, token, status, isRight, mediaType },
+  send,
+  isBodyChecked,
+) {
+  const request = requestOf(targets, nextNumber());
+  const answer = await send(base, token, { ...request, mediaType });
   const isAsExpected =
     answer.status === status &&
-    !(isLooked && isRight && answer.text !== '' && !isRight(JSON.parse(answer.text), asked));
+    !(isBodyChecked && isRight && answer.text !== '' && !isRight(JSON.parse(answer.text), request));
   if (isAsExpected) return;
   const said = `${answer.status} ${answer.text.slice(0, 300)}`;
-  throw new Error(`${who} answered ${asked.method ?? 'GET'} ${asked.path} with ${said}`);
+  throw new Error(`${who} answered ${request.method ?? 'GET'} ${request.path} with ${said}`);
 }

@@ -15,7 +15,7 @@ const USAGE = `npm run bench -- [options]
   --help                prints this
 `;
 
-/** Reads the command line; `text` instead of the options is what to print, `exit` the exit code. */
+/** Reads the command line. Returns the options, or a text to print and the exit code. */
 export function readOptions(words) {
   try {
     const { values } = parseArgs({

@@ -19,7 +19,7 @@ export function peerFault(folder) {
   return undefined;
 }
 
-/** The version of the checkout. */
+/** Returns the version of the checkout. */
 export function peerVersion(folder) {
   return packageOf(folder).version;
 }
@@ -34,7 +34,7 @@ function packageOf(folder) {
 
 /**
  * Starts scimgateway with our plugin as its README says for Node: `node --import=tsx`. The plugin finds its configuration
- * beside its own folder, so that both stand in a folder of the bench, and nothing is written into the checkout.
+ * beside its own folder, so both are in a folder of the bench, and nothing is written into the checkout.
  */
 export async function peerGateway(place, folder, { travelUrl, travelKey }) {
   const own = join(place.folder, 'peer');
@@ -51,7 +51,7 @@ export async function peerGateway(place, folder, { travelUrl, travelKey }) {
     cwd: resolve(folder),
   });
   await logged(program, /now listening SCIM/);
-  // It says so before it listens.
+  // This line is written before the server listens.
   await wait(500);
   return { url: `http://127.0.0.1:${port}`, usage: program.usage };
 }

@@ -12,7 +12,7 @@ export const peerOperations = [
   {
     name: 'POST',
     route: '/Users',
-    ask: (_cast, n) => ({ method: 'POST', path: '/Users', body: newPerson(`joiner${n}`) }),
+    requestOf: (_cast, n) => ({ method: 'POST', path: '/Users', body: newPerson(`joiner${n}`) }),
     status: 201,
     isRight: ({ id, userName }, { body }) => id !== undefined && userName === body.userName,
     amount: 2_000,
@@ -21,8 +21,8 @@ export const peerOperations = [
   {
     name: 'PUT',
     route: '/Users/:id',
-    ask: (cast, n) => {
-      const { id, userName, name } = pick(cast.people, n);
+    requestOf: (targets, n) => {
+      const { id, userName, name } = pick(targets.people, n);
       const body = newPerson(userName.split('@')[0]);
       body.name = { ...body.name, ...name, givenName: `Ada${n}` };
       return { method: 'PUT', path: `/Users/${id}`, body };
@@ -34,7 +34,8 @@ export const peerOperations = [
   {
     name: 'PATCH',
     route: '/Users/:id',
-    ask: (cast, n) => patch(`/Users/${pick(cast.people, n).id}`, 'replace', 'name.givenName', `Ada${n}`),
+    requestOf: (targets, n) =>
+      patch(`/Users/${pick(targets.people, n).id}`, 'replace', 'name.givenName', `Ada${n}`),
     isRight: ({ name }, { body }) => name.givenName === body.Operations[0].value,
     amount: 2_000,
     most: 0.8,
@@ -42,7 +43,8 @@ export const peerOperations = [
   {
     name: 'PATCH, no change',
     route: '/Users/:id',
-    ask: (cast, n) => patch(`/Users/${pick(cast.people, n).id}`, 'replace', 'name.familyName', 'Lovelace'),
+    requestOf: (targets, n) =>
+      patch(`/Users/${pick(targets.people, n).id}`, 'replace', 'name.familyName', 'Lovelace'),
     isRight: ({ name }) => name.familyName === 'Lovelace',
     amount: 1_000,
     mostOfBare: 3,
@@ -50,7 +52,7 @@ export const peerOperations = [
   {
     name: 'GET by id',
     route: '/Users/:id',
-    ask: (cast, n) => ({ path: `/Users/${pick(cast.people, n).id}` }),
+    requestOf: (targets, n) => ({ path: `/Users/${pick(targets.people, n).id}` }),
     isRight: ({ id }, { path }) => path.endsWith(id),
     amount: 2_000,
     mostOfBare: 2.5,
@@ -59,8 +61,8 @@ export const peerOperations = [
   {
     name: 'userName eq',
     route: '/Users',
-    ask: (cast, n) => {
-      const filter = encodeURIComponent(`userName eq "${pick(cast.people, n).userName}"`);
+    requestOf: (targets, n) => {
+      const filter = encodeURIComponent(`userName eq "${pick(targets.people, n).userName}"`);
       return { path: `/Users?filter=${filter}` };
     },
     isRight: ({ totalResults, Resources }) => totalResults === 1 && Resources.length === 1,
@@ -71,7 +73,7 @@ export const peerOperations = [
   {
     name: 'page of 100',
     route: '/Users',
-    ask: () => ({ path: `/Users?startIndex=1&count=${PAGE}` }),
+    requestOf: () => ({ path: `/Users?startIndex=1&count=${PAGE}` }),
     isRight: ({ Resources }) => Resources.length === PAGE,
     amount: 200,
     mostOfBare: 3,

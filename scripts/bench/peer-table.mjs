@@ -1,21 +1,21 @@
 import { overRounds } from './statistics.mjs';
-import { isMet, tableOf, textOf, threeOf } from './table.mjs';
+import { spreadCells, tableOf, tableText, verdictText } from './table.mjs';
 
-/** A line for each operation and each database: CPU, requests a second, and the ratios to scimgateway and the bare route. */
+/** Returns a row for each operation and each database: CPU, requests a second, and the ratios to scimgateway and the bare route. */
 export function peerTable({ measured }) {
   const figures = ['bare us', 'peer us', 'ours us', 'peer req/s', 'ours req/s', 'x bare', 'x peer: min'];
   const table = tableOf(['operation', 'database', ...figures, 'median', 'max', 'promise'], 2);
   for (const one of measured) for (const who of databasesOf(one)) table.push(line(one, who));
-  return textOf(table);
+  return tableText(table);
 }
 
-/** The travel calls of each request. */
+/** Returns the table of the travel calls of each request. */
 export function peerCallsTable({ measured }) {
   const whos = ['peer', ...databasesOf(measured[0])];
   const table = tableOf(['operation', ...whos], 1 + whos.length);
   for (const { operation, calls } of measured)
     table.push([operation.name, ...whos.map((who) => callsText(calls[who]))]);
-  return textOf(table);
+  return tableText(table);
 }
 
 function databasesOf({ rounds: [round] }) {
@@ -33,7 +33,7 @@ function line({ operation, rounds }, who) {
     ...['bare', 'peer', who].map((of) => median(of, 'cpu')),
     ...['peer', who].map((of) => median(of, 'perSecond')),
     ofBare.toFixed(2),
-    ...threeOf(ofPeer),
+    ...spreadCells(ofPeer),
     verdict(operation, { ofBare, ofPeer: ofPeer.median }),
   ];
 }
@@ -43,9 +43,9 @@ function costOf(round, who) {
 }
 
 function verdict({ most, mostOfBare, aim }, { ofBare, ofPeer }) {
-  if (most) return `at most ${most} x peer: ${isMet(ofPeer <= most)}`;
-  const promise = `at most ${mostOfBare} x bare: ${isMet(ofBare <= mostOfBare)}`;
-  return aim ? `${promise} (aim ${aim}: ${isMet(ofBare <= aim)})` : promise;
+  if (most) return `at most ${most} x peer: ${verdictText(ofPeer <= most)}`;
+  const promise = `at most ${mostOfBare} x bare: ${verdictText(ofBare <= mostOfBare)}`;
+  return aim ? `${promise} (aim ${aim}: ${verdictText(ofBare <= aim)})` : promise;
 }
 
 function callsText(calls) {

@@ -9,12 +9,12 @@ import { peerGateway, peerVersion } from './peer-gateway.mjs';
 import { peerOperations } from './peer-operations.mjs';
 import { newPerson } from './person.mjs';
 import { launch, script } from './program.mjs';
-import { say } from './progress.mjs';
+import { printProgress } from './progress.mjs';
 import { jetbridge, remoteEnvironment, settingsFile } from './service.mjs';
 import { callsPerRequest, travelApi } from './travel.mjs';
 
 const TRAVELERS = 1_000;
-/** Enough that ten connections never write one person at once. */
+/** So many people that ten connections never write the same person at the same time. */
 const PEOPLE = 200;
 
 /**
@@ -34,13 +34,13 @@ export async function measurePeer(place, { peer, database, rounds }) {
     gateways.push({ who: 'postgres', ...started });
   }
   for (const gateway of gateways) {
-    say(`${gateway.who}: creating ${PEOPLE} people`);
-    gateway.cast = await createPeople(gateway);
+    printProgress(`${gateway.who}: creating ${PEOPLE} people`);
+    gateway.targets = await createPeople(gateway);
   }
   const bare = await startBare(place, gateways);
   const measured = [];
   for (const operation of peerOperations) {
-    say(`peer: ${operation.name}`);
+    printProgress(`peer: ${operation.name}`);
     measured.push(await measureOperation(operation, { bare, gateways, travel, rounds }));
   }
   return { version: peerVersion(peer), measured };
@@ -62,8 +62,8 @@ async function createPeople({ base }) {
   const { send, close } = client(1);
   const people = [];
   for (let n = 0; n < PEOPLE; n += 1) {
-    const asked = { method: 'POST', path: '/Users', body: newPerson(`person${nextNumber()}`) };
-    const { status, text } = await send(base, scimToken, asked);
+    const request = { method: 'POST', path: '/Users', body: newPerson(`person${nextNumber()}`) };
+    const { status, text } = await send(base, scimToken, request);
     if (status !== 201) throw new Error(`POST ${base}/Users: ${status} ${text.slice(0, 300)}`);
     people.push(JSON.parse(text));
   }
@@ -71,35 +71,35 @@ async function createPeople({ base }) {
   return { people };
 }
 
-/** The bare route of each operation answers what Jetbridge on SQLite answers. */
+/** Returns the responses of Jetbridge on SQLite, which the bare routes send. */
 async function startBare(place, gateways) {
-  const { base, cast } = gateways.find(({ who }) => who === 'sqlite');
+  const { base, targets } = gateways.find(({ who }) => who === 'sqlite');
   const { send, close } = client(1);
   const exchanges = [];
-  for (const { name, route, ask } of peerOperations) {
-    const asked = ask(cast, nextNumber());
-    const { status, text } = await send(base, scimToken, asked);
-    exchanges.push({ name, method: asked.method ?? 'GET', route, status, json: JSON.parse(text) });
+  for (const { name, route, requestOf } of peerOperations) {
+    const request = requestOf(targets, nextNumber());
+    const { status, text } = await send(base, scimToken, request);
+    exchanges.push({ name, method: request.method ?? 'GET', route, status, json: JSON.parse(text) });
   }
   close();
   const file = join(place.folder, 'peer-exchanges.json');
   writeFileSync(file, JSON.stringify(exchanges));
-  const { told, usage } = launch(place, { words: [script('bare.mjs'), file], name: 'bare' });
-  return { usage, ports: await told('ports') };
+  const { receive, usage } = launch(place, { words: [script('bare.mjs'), file], name: 'bare' });
+  return { usage, ports: await receive('ports') };
 }
 
 async function measureOperation(operation, { bare, gateways, travel, rounds }) {
-  const { name, ask, status = 200, isRight, amount } = operation;
-  const common = { ask, status, isRight, amount, token: scimToken };
+  const { name, requestOf, status = 200, isRight, amount } = operation;
+  const common = { requestOf, status, isRight, amount, token: scimToken };
   const base = `http://127.0.0.1:${bare.ports[name]}/scim/v2`;
   const contenders = [
-    { ...common, who: 'bare', usage: bare.usage, base, cast: gateways[1].cast, isRight: undefined },
-    ...gateways.map(({ who, usage, base: own, cast }) => ({ ...common, who, usage, base: own, cast })),
+    { ...common, who: 'bare', usage: bare.usage, base, targets: gateways[1].targets, isRight: undefined },
+    ...gateways.map(({ who, usage, base: own, targets }) => ({ ...common, who, usage, base: own, targets })),
   ];
   const before = await countCalls(travel, gateways);
   const costs = await measure(contenders, { rounds });
   const after = await countCalls(travel, gateways);
-  // The round of the warm-up calls, too.
+  // The warm-up round makes travel calls, too.
   const requests = (rounds + 1) * amount;
   const calls = gateways.map(({ who }) => [who, callsPerRequest(before[who], after[who], requests)]);
   return { operation, rounds: costs, calls: Object.fromEntries(calls) };

@@ -1,7 +1,7 @@
-/** What a PATCH that changes nothing says, too. */
+/** The title of every new person. A PATCH with the same title changes nothing. */
 export const title = 'Engineer';
 
-/** Somebody as Entra ID sends them with its default mappings. */
+/** Returns the body of a POST with the attributes that Entra ID sends by default. */
 export function newPerson(name) {
   const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
   return {

@@ -1,4 +1,4 @@
-// Preloaded into every measured process: answers, when asked, what the process has used; ends it when nobody asks any more.
+// Preloaded into every measured process: reports the CPU time and memory of the process on request, and ends it when the bench has ended.
 process.on('message', (message) => {
   if (message !== 'usage') return;
   const { user, system } = process.cpuUsage();
@@ -7,5 +7,5 @@ process.on('message', (message) => {
   process.send({ usage: { cpu: user + system, ...memory } });
 });
 process.on('disconnect', () => process.exit());
-// The measured program decides for itself how long it runs.
+// The channel to the bench does not keep the program alive.
 process.channel.unref();

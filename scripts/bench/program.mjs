@@ -8,20 +8,20 @@ import { fileURLToPath } from 'node:url';
 export const home = fileURLToPath(new URL('../..', import.meta.url));
 const probe = new URL('probe.mjs', import.meta.url).href;
 
-/** After SIGTERM a service finishes what runs; nothing runs any more when the bench ends it. */
+/** The time after SIGTERM in which a program must end, in milliseconds. */
 const STOP_MS = 15_000;
 
-/** So much of what a program wrote last is told when it ends unasked, in characters. */
+/** The length of the end of a program's log that the error shows if it ends too early, in characters. */
 const TAIL = 500;
 
-/** A program of this folder. */
+/** Returns the path of a program in this folder. */
 export function script(name) {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
 /**
- * Starts a Node program with the probe, in an environment of its own; its output goes to a file, as that of a service does. It
- * ends with the workplace at the latest. `told` answers the next message that has that name.
+ * Starts a Node program with the probe, in an environment of its own, with its output in a file. It is stopped at the latest when
+ * the workplace closes. `receive` resolves with the next message that has that name.
  */
 export function launch({ folder, onClose }, { words, environment = {}, name, cwd = home }) {
   const log = join(folder, `${name}.log`);
@@ -32,42 +32,42 @@ export function launch({ folder, onClose }, { words, environment = {}, name, cwd
     stdio: ['ignore', output, output, 'ipc'],
   });
   closeSync(output);
-  // What it said last may arrive after it has gone; the channel is closed when all of that was read.
+  // Its last messages may arrive after the event `exit`; the event `disconnect` comes when all of them were read.
   const exited = Promise.all([once(child, 'exit'), once(child, 'disconnect')]).then(([[code, signal]]) => {
     throw new Error(`${name} ended (${signal ?? code}): ${readFileSync(log, 'utf8').slice(-TAIL)}`);
   });
-  // Who waits for an answer is told; that it ends when stopped is no fault.
+  // `receive` rejects if the program ends too early. A program that was stopped ends without an error.
   exited.catch(() => {});
   onClose(() => stop(child));
-  const told = (key) => Promise.race([message(child, key), exited]);
+  const receive = (key) => Promise.race([message(child, key), exited]);
   return {
     log,
     exited,
-    told,
-    /** What the program answers under that key when told this; it answers one after the other. */
-    ask: async (message, key) => {
-      const answer = told(key);
+    receive,
+    /** Sends the message, and returns the next answer that has this key. The program answers in order. */
+    call: async (message, key) => {
+      const answer = receive(key);
       child.send(message, () => {});
       return answer;
     },
     onMessage: (listener) => child.on('message', listener),
     /** CPU in microseconds, memory in bytes. */
     usage: async () => {
-      const answer = told('usage');
-      // That it has gone is told by `exited`.
+      const answer = receive('usage');
+      // If the program has ended, `exited` rejects with the reason.
       child.send('usage', () => {});
       return answer;
     },
   };
 }
 
-/** Several messages may come at once, so that one listener looks at them all. */
+/** Resolves with this member of the next message that has it. Messages may arrive together, and each listener reads all of them. */
 function message(child, key) {
   return new Promise((resolve) => {
-    const listener = (told) => {
-      if (!Object.hasOwn(told, key)) return;
+    const listener = (received) => {
+      if (!Object.hasOwn(received, key)) return;
       child.off('message', listener);
-      resolve(told[key]);
+      resolve(received[key]);
     };
     child.on('message', listener);
   });

@@ -5,7 +5,7 @@ import { listsTable } from './lists.mjs';
 import { peerCallsTable, peerTable } from './peer-table.mjs';
 import { requestLogTable } from './request-log.mjs';
 import { overRounds } from './statistics.mjs';
-import { isMet, tableOf, textOf, threeOf } from './table.mjs';
+import { spreadCells, tableOf, tableText, verdictText } from './table.mjs';
 
 /** The promises of docs/architecture.md, Promises, that belong to no operation. */
 const IMPORT_LEAST = 0.4;
@@ -47,10 +47,10 @@ function importTable({ rounds }) {
     ['import of known people', 'again'],
   ]) {
     const ratio = overRounds(rounds, (round) => round[key] / round.paging);
-    const promise = `at least ${IMPORT_LEAST}: ${isMet(ratio.median >= IMPORT_LEAST)}`;
-    table.push([name, perSecond(key), ...threeOf(ratio), promise]);
+    const promise = `at least ${IMPORT_LEAST}: ${verdictText(ratio.median >= IMPORT_LEAST)}`;
+    table.push([name, perSecond(key), ...spreadCells(ratio), promise]);
   }
-  return textOf(table);
+  return tableText(table);
 }
 
 function memoryTable(services) {
@@ -66,10 +66,10 @@ function memoryTable(services) {
       ...[startMs, settledMs, firstImport?.ms].map((ms) =>
         ms === undefined ? '-' : (ms / 1_000).toFixed(1),
       ),
-      most ? `peak below ${most}: ${isMet(megabytes(atEnd.peak) < most)}` : '-',
+      most ? `peak below ${most}: ${verdictText(megabytes(atEnd.peak) < most)}` : '-',
     ]);
   }
-  return textOf(table);
+  return tableText(table);
 }
 
 function megabytes(bytes) {

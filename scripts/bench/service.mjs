@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { dataFolder, scimToken, travelKey } from './data.mjs';
 import { home, launch } from './program.mjs';
-import { say } from './progress.mjs';
+import { printProgress } from './progress.mjs';
 
 const LOOK_EVERY_MS = 100;
 
-/** Jetbridge on data of that size, with the embedded travel service. */
+/** Starts Jetbridge on data of that size, with the embedded travel service. */
 export async function service(place, size) {
   const data = await dataFolder(place, size);
-  say(`${size} users: starting; every start imports once`);
+  printProgress(`${size} users: starting; every start imports once`);
   const environment = { JETBRIDGE_DATA: data.folder };
   return { size, ...(await jetbridge(place, `jetbridge-${size}`, environment)), firstImport: data.imported };
 }
 
 /**
- * Jetbridge as its operator starts it: the built program, its log in a file. Answers when the import is over that every start
- * begins with, with the times in milliseconds and the memory at rest.
+ * Starts Jetbridge as an operator does: the built program, with its log in a file. Resolves after the import with which each start
+ * begins, with the durations in milliseconds and the memory after that import.
  */
 export async function jetbridge(place, name, environment) {
   const began = performance.now();
@@ -42,7 +42,7 @@ export async function jetbridge(place, name, environment) {
   return { url, usage, exited, startMs, settledMs, atRest };
 }
 
-/** The environment of a Jetbridge on an empty database, for an account of a travel API; the name is also its key there. */
+/** Returns the environment of Jetbridge on an empty database, for an account of a travel API. The name is also its API key. */
 export function remoteEnvironment({ folder }, { name, travel, settings, database }) {
   const data = join(folder, `data-${name}`);
   mkdirSync(data);
@@ -57,8 +57,7 @@ export function remoteEnvironment({ folder }, { name, travel, settings, database
 }
 
 /**
- * Writes a settings file for a travel API that allows so many calls a second and at once. It has no event feed to follow.
- * Returns the path.
+ * Writes a settings file for a travel API with these limits and without an event feed. Returns the path.
  */
 export function settingsFile({ folder }, travelApi) {
   const file = join(folder, 'jetbridge.json');
@@ -68,7 +67,7 @@ export function settingsFile({ folder }, travelApi) {
   return file;
 }
 
-/** What a program writes into its log, once it has; no longer than the program lives. */
+/** Waits until the log of a program contains the text. Rejects if the program ends before. */
 export async function logged(program, pattern) {
   for (;;) {
     const found = pattern.exec(readFileSync(program.log, 'utf8'));

@@ -1,4 +1,4 @@
-/** Smallest, middle and largest of some figures. */
+/** Returns the minimum, median and maximum of some figures. */
 export function spread(figures) {
   const sorted = [...figures].sort((one, other) => one - other);
   const middle = sorted.length / 2;
@@ -7,12 +7,12 @@ export function spread(figures) {
   return { min: sorted[0], median, max: sorted.at(-1) };
 }
 
-/** The spread of what is computed from each round. */
+/** Computes a figure of each round, and returns the spread of these figures. */
 export function overRounds(rounds, figure) {
   return spread(rounds.map(figure));
 }
 
-/** The figure that the share of all figures does not exceed. */
+/** Returns the smallest figure that is not exceeded by this share of all figures. */
 export function percentile(figures, share) {
   const sorted = [...figures].sort((one, other) => one - other);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];

@@ -27,7 +27,7 @@ SCIMMY.Resources.declare(SCIMMY.Resources.Group)
   .degress(() => {});
 
 const server = express()
-  // Without it scimmy-routers does not page under Express 5: it changes a query that is parsed anew at each look.
+  // scimmy-routers changes `request.query`, which Express 5 parses again at each access, so that paging would not work.
   .use((request, _response, next) => {
     Object.defineProperty(request, 'query', { value: request.query, writable: true });
     next();
@@ -52,7 +52,7 @@ function kept({ id = randomUUID() }, instance) {
   return user;
 }
 
-/** What SCIMMY hands over has accessors in place of values. */
+/** Copies a resource of SCIMMY, whose attributes are accessors, into a plain object. */
 function plain(instance) {
   return JSON.parse(JSON.stringify({ ...instance }));
 }

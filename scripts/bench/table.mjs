@@ -12,17 +12,17 @@ export function tableOf(head, texts) {
   });
 }
 
-/** The table as text, without the blanks that fill its last column. */
-export function textOf(table) {
+/** Returns the table as text, without the blanks that fill its last column. */
+export function tableText(table) {
   return table.toString().replace(/ +$/gm, '');
 }
 
-/** The cells of a spread. */
-export function threeOf({ min, median, max }) {
+/** Returns the cells of a spread: minimum, median and maximum. */
+export function spreadCells({ min, median, max }) {
   return [min, median, max].map((figure) => figure.toFixed(2));
 }
 
-/** Whether a promise is kept; for the reader, as timings decide nothing. */
-export function isMet(is) {
-  return is ? 'met' : 'NOT met';
+/** Returns whether a promise is kept, as text for the reader. */
+export function verdictText(isKept) {
+  return isKept ? 'met' : 'NOT met';
 }

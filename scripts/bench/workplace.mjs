@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where a run keeps its files, and what must be closed behind it, last opened first. */
+/** The folder of a run, and the programs that are closed at its end, the last started first. */
 export function workplace(kept) {
   const folder = mkdtempSync(join(tmpdir(), 'jetbridge-bench-'));
   const data = kept ?? join(folder, 'data');

@@ -1,13 +1,13 @@
 import { newPerson, title } from './person.mjs';
 import { pick } from './pick.mjs';
 
-/** What IdPs write; `operations` tells what the entries mean. */
+/** The measured requests that write; operations.mjs describes the members of the entries. */
 export const writes = [
   {
     name: 'POST',
     part: 'write',
     route: '/Users',
-    ask: (_cast, n) => ({ method: 'POST', path: '/Users', body: newPerson(`joiner${n}`) }),
+    requestOf: (_cast, n) => ({ method: 'POST', path: '/Users', body: newPerson(`joiner${n}`) }),
     travel: (_cast, n) => ({
       method: 'POST',
       path: '/users',
@@ -21,8 +21,8 @@ export const writes = [
     name: 'PUT',
     part: 'write',
     route: '/Users/:id',
-    ask: (cast, n) => {
-      const { id, userName } = pick(cast.people, n);
+    requestOf: (targets, n) => {
+      const { id, userName } = pick(targets.people, n);
       const body = newPerson(userName.split('@')[0]);
       return {
         method: 'PUT',
@@ -38,8 +38,8 @@ export const writes = [
     name: 'PATCH',
     part: 'write',
     route: '/Users/:id',
-    ask: (cast, n) =>
-      patch(`/Users/${pick(cast.people, n).id}`, 'replace', 'name.familyName', `Lovelace${n}`),
+    requestOf: (targets, n) =>
+      patch(`/Users/${pick(targets.people, n).id}`, 'replace', 'name.familyName', `Lovelace${n}`),
     travel: travelPatch('lastName'),
     isRight: ({ name }, { body }) => name.familyName === body.Operations[0].value,
     amount: { service: 150, stock: 150 },
@@ -48,8 +48,8 @@ export const writes = [
     name: 'PATCH, no change',
     part: 'write',
     route: '/Users/:id',
-    ask: (cast, n) => patch(`/Users/${pick(cast.people, n).id}`, 'replace', 'title', title),
-    // SCIMMY answers a change of nothing with 204, which the RFC allows too.
+    requestOf: (targets, n) => patch(`/Users/${pick(targets.people, n).id}`, 'replace', 'title', title),
+    // SCIMMY answers 204 to a PATCH without effect, which RFC 7644 allows, too.
     stockStatus: 204,
     isRight: (answer) => answer.title === title,
     amount: { service: 1_000, stock: 100 },
@@ -59,13 +59,13 @@ export const writes = [
     name: 'member add, group of 100',
     part: 'write',
     route: '/Groups/:id',
-    ask: (cast) => {
-      cast.added += 1;
-      const newcomer = pick(cast.strangers, Math.floor(cast.added / cast.groups.length));
-      return patch(`/Groups/${pick(cast.groups, cast.added)}`, 'add', 'members', [{ value: newcomer }]);
+    requestOf: (targets) => {
+      targets.added += 1;
+      const newcomer = pick(targets.strangers, Math.floor(targets.added / targets.groups.length));
+      return patch(`/Groups/${pick(targets.groups, targets.added)}`, 'add', 'members', [{ value: newcomer }]);
     },
     status: 204,
-    // SCIMMY answers with the whole group.
+    // SCIMMY returns the whole group.
     stockStatus: 200,
     amount: { service: 150, stock: 50 },
     connections: 1,
@@ -74,10 +74,12 @@ export const writes = [
     name: 'member add, group of 100,000',
     part: 'write',
     route: '/Groups/:id',
-    isFor: (cast) => cast.largeGroup !== undefined,
-    ask: (cast) => {
-      cast.added += 1;
-      return patch(`/Groups/${cast.largeGroup}`, 'add', 'members', [{ value: `newcomer-${cast.added}` }]);
+    isFor: (targets) => targets.largeGroup !== undefined,
+    requestOf: (targets) => {
+      targets.added += 1;
+      return patch(`/Groups/${targets.largeGroup}`, 'add', 'members', [
+        { value: `newcomer-${targets.added}` },
+      ]);
     },
     status: 204,
     amount: { service: 150, stock: 0 },
@@ -85,7 +87,7 @@ export const writes = [
   },
 ];
 
-/** A PATCH of one operation. */
+/** Returns the body of a PATCH with one operation. */
 export function patch(path, op, attribute, value) {
   return {
     method: 'PATCH',
@@ -98,9 +100,9 @@ export function patch(path, op, attribute, value) {
 }
 
 function travelPatch(field) {
-  return (cast, n) => ({
+  return (targets, n) => ({
     method: 'PATCH',
-    path: `/users/${pick(cast.travelers, n)}`,
+    path: `/users/${pick(targets.travelers, n)}`,
     body: { data: { [field]: `Lovelace${n}` } },
   });
 }

@@ -10,6 +10,7 @@ import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { ReconcileQueue, Retention } from './store-ports.ts';
 import type { TravelFeed } from './travel-ports.ts';
+import type { WakeSignal } from './wake-signal.ts';
 
 /** Identities of one connection that are reconciled at the same time. */
 const CONCURRENCY = 8;
@@ -363,39 +364,4 @@ async function expireTombstones(
   if (expired > 0)
     runtime.log.info({ connection: id, tombstones: expired }, 'expired tombstones were deleted');
   return expired;
-}
-
-/** A signal that ends the idle wait of a loop. */
-export interface WakeSignal {
-  wake(): void;
-  /** Resolves at the next `wake`, or at once if one came since the last wait. Resolves early if `stop` is aborted. */
-  wait(stop?: AbortSignal): Promise<void>;
-}
-
-/** Creates a signal. A `wake` while the loop does not wait ends the next wait at once. */
-export function wakeSignal(): WakeSignal {
-  let isSignalled = false;
-  let resume: (() => void) | undefined;
-  const resolveWaiter = () => {
-    const waiting = resume;
-    if (!waiting) return;
-    isSignalled = false;
-    resume = undefined;
-    waiting();
-  };
-  return {
-    wake: () => {
-      isSignalled = true;
-      resolveWaiter();
-    },
-    wait: (stop) =>
-      new Promise((resolve) => {
-        resume = resolve;
-        if (isSignalled) resolveWaiter();
-        stop?.addEventListener('abort', () => {
-          if (resume === resolve) resume = undefined;
-          resolve();
-        });
-      }),
-  };
 }

@@ -1,5 +1,5 @@
 import type { Mapping } from '../translator/mapping-file.ts';
-import { type Background, background, reconcileDue, type WakeSignal, wakeSignal } from './background.ts';
+import { type Background, background, reconcileDue } from './background.ts';
 import {
   type CircuitBreaker,
   circuitBreaker,
@@ -29,6 +29,7 @@ import type { Runtime } from './runtime-ports.ts';
 import type { Identities, Leases, ReconcileQueue, References, Retention } from './store-ports.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import { type UserService, userService } from './users.ts';
+import { type WakeSignal, wakeSignal } from './wake-signal.ts';
 
 /** The part of the store that provisioning uses. */
 export interface ProvisioningStore {

@@ -1,4 +1,5 @@
-import { decideHolds, listHolds, showHold } from '../../src/cli/holds.ts';
+import { decideHolds } from '../../src/cli/decide-holds.ts';
+import { listHolds, showHold } from '../../src/cli/show-holds.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import type { Database } from '../../src/store/database.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';

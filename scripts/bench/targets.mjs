@@ -2,12 +2,12 @@ import { scimToken, travelKey } from './data.mjs';
 import { newPerson } from './person.mjs';
 
 const PAGE = 200;
-/** Enough that ten connections never write one person at once. */
+/** So many people that ten connections never write the same person at the same time. */
 const PEOPLE = 200;
 const TRAVELERS = 100;
 const GROUPS = 10;
 const MEMBERS = 100;
-/** As many people do the reads choose from, spread over the whole collection. */
+/** The number of people that the reads choose from, spread over the whole collection. */
 const KNOWN = 2_000;
 const LARGE = 100_000;
 /** Members in one PATCH: its body stays below the limit of 1 MB. */
@@ -17,8 +17,9 @@ const BATCH = 10_000;
  * Selects the resources that the requests of the benchmark name: people spread over the collection and their travelers; for writes
  * also people and groups that this run creates.
  */
-export async function castOf(service, { send }, { run, writes }) {
-  const scim = (asked, status) => told(send, `${service.url}/scim/v2`, { token: scimToken, asked, status });
+export async function chooseTargets(service, { send }, { run, writes }) {
+  const scim = (request, status) =>
+    sendExpecting(send, `${service.url}/scim/v2`, { token: scimToken, request, status });
   const { totalResults } = await scim({ path: '/Users?count=0' }, 200);
   const isLarge = writes && service.size >= LARGE;
   const all = await sample(scim, totalResults, isLarge ? LARGE : KNOWN);
@@ -42,16 +43,18 @@ export async function castOf(service, { send }, { run, writes }) {
   };
 }
 
-/** The JSON of an answer that must have that status. */
-async function told(send, base, { token, asked, status }) {
-  const answer = await send(base, token, asked);
+/** Sends a request, checks the status of the response, and returns its JSON. */
+async function sendExpecting(send, base, { token, request, status }) {
+  const answer = await send(base, token, request);
   if (answer.status !== status) {
-    throw new Error(`${asked.method ?? 'GET'} ${asked.path}: ${answer.status} ${answer.text.slice(0, 300)}`);
+    throw new Error(
+      `${request.method ?? 'GET'} ${request.path}: ${answer.status} ${answer.text.slice(0, 300)}`,
+    );
   }
   return answer.text === '' ? undefined : JSON.parse(answer.text);
 }
 
-/** Pages at equal distances, so that what is asked for later lies all over the tables. */
+/** Reads pages at equal distances, so that the people chosen from them are spread over the tables. */
 async function sample(scim, total, wanted) {
   const pages = Math.ceil(Math.min(total, wanted) / PAGE);
   const known = [];
@@ -64,10 +67,10 @@ async function sample(scim, total, wanted) {
   return [...byId.values()].slice(0, wanted);
 }
 
-/** Travelers whom nobody provisions; not the first, who is the administrator. */
+/** Returns the ids of travelers that nobody provisions, without the first traveler, who is the administrator. */
 async function someTravelers(send, { url }) {
-  const asked = { path: `/users?offset=1&limit=${TRAVELERS}` };
-  const { data } = await told(send, `${url}/api`, { token: travelKey, asked, status: 200 });
+  const request = { path: `/users?offset=1&limit=${TRAVELERS}` };
+  const { data } = await sendExpecting(send, `${url}/api`, { token: travelKey, request, status: 200 });
   return data.map(({ id }) => id);
 }
 

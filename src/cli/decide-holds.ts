@@ -1,0 +1,136 @@
+import type { Settings } from '../config/settings.ts';
+import type { HeldPerson, HeldRules } from '../provisioning/hold-ports.ts';
+import { toHeldPerson } from '../provisioning/hold-texts.ts';
+import type { Database } from '../store/database.ts';
+import { provisioningStore } from '../store/provisioning-store.ts';
+import { withDatabase } from './connections.ts';
+import {
+  ALL,
+  findIdentities,
+  type HoldFilter,
+  isConnectionKnown,
+  printUnknownPerson,
+  selectedConnections,
+} from './held-people.ts';
+import { type Answer, decisionText, type HeldItems } from './hold-texts.ts';
+import { escapeLine, printJson, type Shell } from './output.ts';
+
+/** An admin's decision, and the people or the cause that it applies to. */
+export interface DecisionRequest extends HoldFilter {
+  answer: Answer;
+  people: readonly string[];
+  /** Decide without asking for confirmation. */
+  yes?: true;
+  json?: true;
+}
+
+/** Approves or discards held changes, after the admin has seen and confirmed how many people they concern. */
+export function decideHolds(shell: Shell, decided: DecisionRequest): Promise<0 | 1> {
+  return withDatabase(shell, async (database, settings) => {
+    if (!isConnectionKnown(shell, settings, decided)) return 1;
+    const about =
+      decided.people.length > 0
+        ? await findHeldPeople(shell, database, { settings, decided })
+        : await findHeldItems(database, settings, decided);
+    if (!about) return 1;
+    if (about.people.length === 0 && about.rules.length === 0) {
+      shell.printError('Nothing of that kind is held.');
+      return 1;
+    }
+    const text = decisionText(about, decided.answer, settings);
+    if (!decided.yes && !(await isConfirmed(shell, text))) return 1;
+    if (!(await areRulesUnchanged(database, about.rules))) {
+      shell.printError('The rules or lookups have changed meanwhile. Nothing was decided; look again.');
+      return 1;
+    }
+    await saveDecisions(database, about, decided.answer);
+    const { answer, json } = decided;
+    const rules = about.rules.map(({ connection }) => ({ connection }));
+    const people = about.people.map(({ connection, id, userName }) => ({ connection, id, userName }));
+    if (json) printJson(shell, { answer, people, rules });
+    else shell.print(`${answer}: ${text}`);
+    return 0;
+  });
+}
+
+async function isConfirmed(shell: Shell, text: string): Promise<boolean> {
+  const answer = (await shell.ask?.(`${text}. Go on? [y/N] `)) ?? '';
+  if (/^y(es)?$/i.test(answer.trim())) return true;
+  shell.printError('Nothing was decided.');
+  return false;
+}
+
+/** Finds the named people. If one of them is unknown or not held, prints that and returns undefined. */
+async function findHeldPeople(
+  shell: Shell,
+  database: Database,
+  { settings, decided }: { settings: Settings; decided: DecisionRequest },
+): Promise<HeldItems | undefined> {
+  const people: HeldPerson[] = [];
+  for (const name of new Set(decided.people)) {
+    const found = await findIdentities(
+      database,
+      selectedConnections(database, settings, decided.connection),
+      name,
+    );
+    const held = found.flatMap((identity) => toHeldPerson(identity) ?? []);
+    const [first] = held;
+    if (found.length === 0) printUnknownPerson(shell, name);
+    else if (!first) shell.printError(`${escapeLine(name)} is not held.`);
+    else if (held.length > 1) shell.printError(ambiguousText(name, held));
+    else people.push(first);
+    if (held.length !== 1) return undefined;
+  }
+  return { people, rules: [] };
+}
+
+function ambiguousText(name: string, held: HeldPerson[]): string {
+  const places = held.map(({ connection, id }) => `${id} (connection ${connection})`).join(', ');
+  return `${escapeLine(name)} is held several times: ${places}. Give the id, or add --connection.`;
+}
+
+/**
+ * Finds the held people and changes of rules. To approve the cause `rules`, also returns a discarded change, because
+ * that decision can be reversed.
+ */
+async function findHeldItems(
+  database: Database,
+  settings: Settings,
+  chosen: DecisionRequest,
+): Promise<HeldItems> {
+  const { holds } = provisioningStore(database);
+  const { connection, cause, answer } = chosen;
+  const people = await holds.findHeldPeople({ connection, cause, limit: ALL });
+  if (cause !== undefined && cause !== 'rules') return { people, rules: [] };
+  const rules: HeldRules[] = [];
+  for (const name of selectedConnections(database, settings, connection)) {
+    const held = await holds.findHeldRules(name);
+    const isReversed = cause === 'rules' && answer === 'approved' && held?.answer === 'discarded';
+    if (held && (held.answer === undefined || isReversed)) rules.push(held);
+  }
+  return { people, rules };
+}
+
+async function areRulesUnchanged(database: Database, rules: HeldRules[]): Promise<boolean> {
+  const { holds } = provisioningStore(database);
+  const now = await Promise.all(rules.map(({ connection }) => holds.findHeldRules(connection)));
+  return now.every((held, index) => held?.generation === rules[index]?.generation);
+}
+
+/** Decides by id, because more people may have become held since the admin confirmed the number. */
+async function saveDecisions(
+  database: Database,
+  { people, rules }: HeldItems,
+  answer: Answer,
+): Promise<void> {
+  const { holds } = provisioningStore(database);
+  const now = Date.now();
+  const byConnection = new Map<string, string[]>();
+  for (const { connection, id } of people) {
+    const ids = byConnection.get(connection) ?? [];
+    ids.push(id);
+    byConnection.set(connection, ids);
+  }
+  for (const [connection, ids] of byConnection) await holds.decide(connection, { ids }, answer, now);
+  for (const { connection } of rules) await holds.decide(connection, { cause: 'rules' }, answer, now);
+}

@@ -1,0 +1,34 @@
+/** A signal that ends the idle wait of a loop. */
+export interface WakeSignal {
+  wake(): void;
+  /** Resolves at the next `wake`, or at once if one came since the last wait. Resolves early if `stop` is aborted. */
+  wait(stop?: AbortSignal): Promise<void>;
+}
+
+/** Creates a signal. A `wake` while the loop does not wait ends the next wait at once. */
+export function wakeSignal(): WakeSignal {
+  let isSignalled = false;
+  let resume: (() => void) | undefined;
+  const resolveWaiter = () => {
+    const waiting = resume;
+    if (!waiting) return;
+    isSignalled = false;
+    resume = undefined;
+    waiting();
+  };
+  return {
+    wake: () => {
+      isSignalled = true;
+      resolveWaiter();
+    },
+    wait: (stop) =>
+      new Promise((resolve) => {
+        resume = resolve;
+        if (isSignalled) resolveWaiter();
+        stop?.addEventListener('abort', () => {
+          if (resume === resolve) resume = undefined;
+          resolve();
+        });
+      }),
+  };
+}
