@@ -16,12 +16,13 @@ import type { ProvisioningService, ProvisioningStore } from '../provisioning/ser
 import { adminAccounts, adminSessions, adminTokens } from '../store/admins.ts';
 import { auditLog } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
+import { exchangeReader } from '../store/exchange-reader.ts';
 import { peopleSummaries } from '../store/people-summaries.ts';
 import type { WriteHealth } from '../store/write-health.ts';
 import { trafficParts } from './admin-traffic.ts';
 import { travelParts } from './admin-travel.ts';
 import type { EmbeddedTravel } from './embedded.ts';
-import { openExchangeLog } from './exchange-log.ts';
+import { exchangeKeys } from './exchange-log.ts';
 import type { OpenConnection } from './open-connection.ts';
 import { scimCredentials } from './scim-credentials.ts';
 
@@ -47,7 +48,7 @@ interface AdminParts {
 export function adminRoutes(parts: AdminParts): Router {
   const { database, settings, store, provisioning, connections, log, runtime, isSecure, page } = parts;
   const router = Router();
-  const exchanges = openExchangeLog(database, settings);
+  const exchanges = exchangeReader(database, exchangeKeys(settings));
   router.use(
     '/api',
     adminApi({

@@ -5,11 +5,12 @@ import { oauthClients, scimTokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import { databaseFacts } from '../store/database-facts.ts';
 import { encryption } from '../store/encryption.ts';
+import { hasExchanges } from '../store/exchange-log.ts';
 import { displayLocation, openExistingDatabase } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
-import { countUnreadableSecrets } from '../store/travel-secrets.ts';
+import { countUnreadableSecrets, hasSecrets } from '../store/travel-secrets.ts';
 import { checkConnection } from './check-connection.ts';
-import { currentEncryptionKey } from './encryption-keys.ts';
+import { existingEncryptionKey } from './encryption-keys.ts';
 import { probeTravel, translateSample } from './offline.ts';
 
 /** What one check of the doctor found. `remedy` says what to do about a warning or a fault. */
@@ -134,11 +135,16 @@ const databaseChecks: { check: string; run(context: DatabaseCheckContext): Promi
 ];
 
 async function checkKey({ settings, database, now }: DatabaseCheckContext): Promise<Finding[]> {
-  const count = await countUnreadableSecrets(
-    database.db,
-    () => encryption(currentEncryptionKey(settings)),
-    now,
-  );
+  const { db } = database;
+  const key = existingEncryptionKey(settings);
+  if (!key) {
+    const file = `${settings.data}/jetbridge.key`;
+    if (!(await hasSecrets(db)) && !(await hasExchanges(db)))
+      return [ok(`nothing is encrypted yet; the next start creates ${file}`)];
+    const text = `${file} is missing, so that the secrets of webhooks and the log of exchanges cannot be read`;
+    return [{ state: 'fault', text, remedy: 'Restore it from a backup, or set JETBRIDGE_KEY.' }];
+  }
+  const count = await countUnreadableSecrets(db, encryption(key), now);
   if (count === 0) return [ok('decrypts all stored secrets')];
   const text = `decrypts not all stored secrets of webhooks: ${count} were encrypted with another key`;
   const remedy = 'Set JETBRIDGE_KEY_PREVIOUS to that key for one start, or give these webhooks new secrets.';

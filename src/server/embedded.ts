@@ -18,7 +18,6 @@ import type { Authenticator, TravelStore } from '../travel/ports.ts';
 import type { RequestLogWriter } from '../travel/request-log-writer.ts';
 import { resolveName } from '../travel/webhooks/address-guard.ts';
 import { createWebhooks, type Webhooks } from '../travel/webhooks/webhooks.ts';
-import { currentEncryptionKey } from './encryption-keys.ts';
 import { steadyClock, wait } from './runtime.ts';
 
 /** The embedded travel service, and the credentials that it creates. */
@@ -58,7 +57,10 @@ interface EmbeddedTravelDeps {
   publicUrl?: string | undefined;
 }
 
-type OpenDeps = Pick<EmbeddedTravelDeps, 'database' | 'log' | 'onChange' | 'requestLogWriter' | 'refusals'>;
+type OpenDeps = Pick<
+  EmbeddedTravelDeps,
+  'database' | 'encryptionKey' | 'log' | 'onChange' | 'requestLogWriter' | 'refusals'
+>;
 
 /** Opens the embedded travel service as the settings want it; undefined if no connection uses it. */
 export async function openEmbeddedTravel(
@@ -71,7 +73,6 @@ export async function openEmbeddedTravel(
   return createEmbeddedTravel({
     ...deps,
     chosenKey: connection.travelApi.key,
-    encryptionKey: currentEncryptionKey(settings),
     privateReceivers: webhooks.allowPrivate,
     openid,
     publicUrl: settings.publicUrl,

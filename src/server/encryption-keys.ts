@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { SettingsFault } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Database } from '../store/database.ts';
-import { encryption, parseEncryptionKey, readOrCreateKeyFile } from '../store/encryption.ts';
+import { encryption, parseEncryptionKey, readKeyFile, readOrCreateKeyFile } from '../store/encryption.ts';
 import { hasSecrets, reencryptStoredSecrets } from '../store/travel-secrets.ts';
 
 type KeySettings = Pick<Settings, 'key' | 'previousKey' | 'data'>;
@@ -10,6 +10,11 @@ type KeySettings = Pick<Settings, 'key' | 'previousKey' | 'data'>;
 /** Returns the key that encrypts secrets: JETBRIDGE_KEY, else the key file in the data folder, which is created if missing. */
 export function currentEncryptionKey({ key, data }: KeySettings): Uint8Array {
   return (key && parseEncryptionKey(key)) || readOrCreateKeyFile(data);
+}
+
+/** Returns the same key, but creates none: undefined if JETBRIDGE_KEY is not set and there is no key file. */
+export function existingEncryptionKey({ key, data }: KeySettings): Uint8Array | undefined {
+  return (key && parseEncryptionKey(key)) || readKeyFile(data);
 }
 
 /**

@@ -4,23 +4,29 @@ import type { HttpMetrics } from '../http/monitoring.ts';
 import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { Database } from '../store/database.ts';
-import { encryption, parseEncryptionKey } from '../store/encryption.ts';
+import { type ByteEncryption, encryption, parseEncryptionKey } from '../store/encryption.ts';
 import { type ExchangeKeys, exchangeStore } from '../store/exchange-log.ts';
 import { type ExchangeReader, exchangeReader } from '../store/exchange-reader.ts';
-import { currentEncryptionKey } from './encryption-keys.ts';
+import { currentEncryptionKey, existingEncryptionKey } from './encryption-keys.ts';
 import { exchangeRecorder } from './exchange-recorder.ts';
 
 type KeySettings = Pick<Settings, 'key' | 'previousKey' | 'data'>;
 
-/** Returns the keys that decrypt the log of exchanges: the present one, and JETBRIDGE_KEY_PREVIOUS if it is set. */
+/** Returns the keys of the log of exchanges: the present one, which is created if missing, and JETBRIDGE_KEY_PREVIOUS if it is set. */
 export function exchangeKeys(settings: KeySettings): ExchangeKeys {
-  const previous = settings.previousKey && parseEncryptionKey(settings.previousKey);
-  return [encryption(currentEncryptionKey(settings)), ...(previous ? [encryption(previous)] : [])];
+  return [encryption(currentEncryptionKey(settings)), ...previousKeys(settings)];
 }
 
-/** Opens the log of exchanges for reading, also beside a running server. */
+function previousKeys({ previousKey }: KeySettings): ByteEncryption[] {
+  const previous = previousKey && parseEncryptionKey(previousKey);
+  return previous ? [encryption(previous)] : [];
+}
+
+/** Opens the log of exchanges for a command that reads it, also beside a running server. Creates no key. */
 export function openExchangeLog(database: Pick<Database, 'db'>, settings: KeySettings): ExchangeReader {
-  return exchangeReader(database, exchangeKeys(settings));
+  const current = existingEncryptionKey(settings);
+  const keys = [...(current ? [encryption(current)] : []), ...previousKeys(settings)];
+  return exchangeReader(database, keys);
 }
 
 interface RecordingDeps {

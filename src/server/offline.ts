@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import express from 'express';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
@@ -19,6 +20,7 @@ import { toTravel } from '../translator/to-travel.ts';
 import type { Lookups, Reference } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { openEmbeddedTravel } from './embedded.ts';
+import { existingEncryptionKey } from './encryption-keys.ts';
 import { listen, stopServer } from './http-server.ts';
 import { type EmbeddedAddress, type OpenConnection, openConnection } from './open-connection.ts';
 import { systemRuntime } from './runtime.ts';
@@ -195,6 +197,8 @@ async function withEmbeddedConnection<T>(
 ): Promise<T> {
   const embedded = await openEmbeddedTravel(settings, {
     ...{ database, log: createLog('silent') },
+    // Nothing is encrypted here, so that a missing key file stays missing.
+    encryptionKey: existingEncryptionKey(settings) ?? randomBytes(32),
     onChange: () => {},
   });
   const server = createServer();

@@ -23,7 +23,7 @@ import { createRequestLogWriter } from '../travel/request-log-writer.ts';
 import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
 import { refusalDeps } from './access.ts';
 import { type EmbeddedTravel, openEmbeddedTravel } from './embedded.ts';
-import { reencryptSecrets } from './encryption-keys.ts';
+import { currentEncryptionKey, reencryptSecrets } from './encryption-keys.ts';
 import { startExchangeLog } from './exchange-log.ts';
 import { registerHolds, registerIdentities, registerImports, registerWriteHealth } from './gauges.ts';
 import { joinReplicas, type LiveReplicas } from './live-replicas.ts';
@@ -105,6 +105,7 @@ async function openStores(
   const refusals = refusalDeps(database);
   const embedded = await openEmbeddedTravel(settings, {
     ...{ database, log, requestLogWriter },
+    encryptionKey: currentEncryptionKey(settings),
     refusals: refusals.travel,
     onChange: (type) => embeddedChanges.listener(type),
   });

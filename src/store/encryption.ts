@@ -96,10 +96,23 @@ export function parseEncryptionKey(text: string): Buffer | undefined {
  */
 export function readOrCreateKeyFile(directory: string): Buffer {
   mkdirSync(directory, { recursive: true });
-  const file = join(directory, 'jetbridge.key');
-  const text = readFileIfExists(file) ?? createKeyFile(file);
+  return parseKeyFile(directory, readFileIfExists(keyFile(directory)) ?? createKeyFile(keyFile(directory)));
+}
+
+/** Reads the encryption key from the data directory. Returns undefined if there is no key file. */
+export function readKeyFile(directory: string): Buffer | undefined {
+  const text = readFileIfExists(keyFile(directory));
+  return text === undefined ? undefined : parseKeyFile(directory, text);
+}
+
+function keyFile(directory: string): string {
+  return join(directory, 'jetbridge.key');
+}
+
+function parseKeyFile(directory: string, text: string): Buffer {
   const key = parseEncryptionKey(text);
-  if (!key) throw new Error(`${file} holds no key. Restore it from a backup, or set JETBRIDGE_KEY.`);
+  if (!key)
+    throw new Error(`${keyFile(directory)} holds no key. Restore it from a backup, or set JETBRIDGE_KEY.`);
   return key;
 }
 

@@ -15,6 +15,9 @@ import type { Tables } from './tables.ts';
 /** Decrypts the log with the key that encrypts it, and with the one before if the settings still have it. */
 export type ExchangeKeys = [current: ByteEncryption, ...previous: ByteEncryption[]];
 
+/** The keys that decrypt the log; none if the key file is missing. */
+export type ExchangeReadKeys = readonly ByteEncryption[];
+
 /** Exchanges of one connection; undefined for requests without a valid token. */
 export interface ExchangeSegment {
   connection: string | undefined;
@@ -29,6 +32,11 @@ export interface ExchangeStore {
   deleteOlderThan(before: number, limit: number): Promise<number>;
   /** Returns the connections whose reads are kept with their bodies, each with the end of that time. */
   readBodyWindows(now: number): Promise<Map<string, number>>;
+}
+
+/** True if the log contains anything. */
+export async function hasExchanges(db: Kysely<Tables>): Promise<boolean> {
+  return (await db.selectFrom('exchange_segment').select('last').limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** Returns the writing side of the log of a database. */
@@ -144,7 +152,7 @@ export interface SegmentRow {
 /** Decrypts the exchanges of a segment. Undefined if no key does. */
 export function openEntries(
   { last, entries }: SegmentRow,
-  keys: ExchangeKeys,
+  keys: ExchangeReadKeys,
 ): (StoredExchange | undefined)[] | undefined {
   const part = openPart(entries, `exchanges/${last}`, keys);
   return part && decodeEntries(part);
@@ -153,14 +161,14 @@ export function openEntries(
 /** Decrypts the bodies of a segment, by the index of their exchange. Undefined if no key does. */
 export function openBodies(
   { last, bodies }: SegmentRow,
-  keys: ExchangeKeys,
+  keys: ExchangeReadKeys,
 ): Map<number, KeptBodies> | undefined {
   if (!bodies) return new Map();
   const part = openPart(bodies, `exchange-bodies/${last}`, keys);
   return part && decodeBodies(part);
 }
 
-function openPart(text: string, place: string, keys: ExchangeKeys): Buffer | undefined {
+function openPart(text: string, place: string, keys: ExchangeReadKeys): Buffer | undefined {
   const sealed = Buffer.from(text, 'base64');
   for (const key of keys) {
     const part = key.decryptBytes(sealed, place);

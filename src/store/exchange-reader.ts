@@ -7,7 +7,7 @@ import type {
 } from '../provisioning/exchange-ports.ts';
 import type { Database } from './database.ts';
 import {
-  type ExchangeKeys,
+  type ExchangeReadKeys,
   hasRowByPerson,
   isReadMethod,
   openBodies,
@@ -41,7 +41,7 @@ export interface ExchangeReader extends ExchangeLog {
 }
 
 /** Returns the reading side of the log of a database. Segments that no key decrypts are left out. */
-export function exchangeReader({ db }: Pick<Database, 'db'>, keys: ExchangeKeys): ExchangeReader {
+export function exchangeReader({ db }: Pick<Database, 'db'>, keys: ExchangeReadKeys): ExchangeReader {
   return {
     list: (query) => listExchanges(db, keys, query),
     get: (position) => readExchange(db, keys, Number(position)),
@@ -67,7 +67,7 @@ const entryColumns = ['last', 'connection_id', 'count', 'entries'] as const;
 
 async function listExchanges(
   db: Kysely<Tables>,
-  keys: ExchangeKeys,
+  keys: ExchangeReadKeys,
   query: ExchangeQuery,
 ): ReturnType<ExchangeLog['list']> {
   const { limit } = query;
@@ -186,7 +186,7 @@ function selectFirstSince(db: Kysely<Tables>, since: number) {
 
 function* newestFirst(
   row: SegmentRow,
-  keys: ExchangeKeys,
+  keys: ExchangeReadKeys,
   before = Number.MAX_SAFE_INTEGER,
 ): Generator<LoggedExchange> {
   const entries = openEntries(row, keys) ?? [];
@@ -233,7 +233,7 @@ function isFindable(exchange: StoredExchange, method: string | undefined): boole
 
 async function readExchange(
   db: Kysely<Tables>,
-  keys: ExchangeKeys,
+  keys: ExchangeReadKeys,
   position: number,
 ): Promise<ExchangeWithBodies | undefined> {
   if (!Number.isSafeInteger(position)) return undefined;
@@ -262,7 +262,7 @@ interface RequestPage {
 
 async function readRequests(
   db: Kysely<Tables>,
-  keys: ExchangeKeys,
+  keys: ExchangeReadKeys,
   { connection, from, limit }: RequestPage,
 ): ReturnType<ExchangeReader['read']> {
   const exchanges: RecordedRequest[] = [];

@@ -49,10 +49,10 @@ export async function hasSecrets(db: Kysely<Tables>): Promise<boolean> {
   return (await db.selectFrom('travel_secret').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Counts the valid secrets that cannot be decrypted. The encryption is opened only if there are any secrets. */
+/** Counts the valid secrets that cannot be decrypted. */
 export async function countUnreadableSecrets(
   db: Kysely<Tables>,
-  openEncryption: () => Encryption,
+  encryption: Encryption,
   now: number,
 ): Promise<number> {
   const rows = await db
@@ -60,8 +60,6 @@ export async function countUnreadableSecrets(
     .selectAll()
     .where((row) => row.or([row('until', 'is', null), row('until', '>', now)]))
     .execute();
-  if (rows.length === 0) return 0;
-  const encryption = openEncryption();
   return rows.filter((row) => encryption.decrypt(row.sealed, encryptionContext(row)) === undefined).length;
 }
 

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createToken } from '../../src/cli/credentials.ts';
 import { doctor } from '../../src/cli/doctor.ts';
+import { showRequests } from '../../src/cli/requests.ts';
 import { makeSampleCompany } from '../../src/cli/travel-service.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { runDoctor } from '../../src/server/doctor.ts';
@@ -184,6 +185,21 @@ test('secrets of webhooks that another key encrypted are a fault', async () => {
   expect(lineOf(lines, 'encryption key')).toMatch(
     /^fault {4}encryption key: decrypts not all .*: 1 were encrypted with another key\. Set JETBRIDGE_KEY_PREVIOUS/,
   );
+});
+
+test('a missing key file is a fault; neither doctor nor requests create another key', async () => {
+  const service = await startService(data);
+  await fetch(`${service.url}/scim/v2/Users`, { headers: { Authorization: `Bearer ${service.scimToken}` } });
+  await service.close();
+  const file = join(data.JETBRIDGE_DATA, 'jetbridge.key');
+  rmSync(file);
+  const { code, lines } = await examine();
+  expect(code).toBe(1);
+  expect(lineOf(lines, 'encryption key')).toMatch(
+    /^fault {4}encryption key: .*jetbridge\.key is missing, .*Restore it from a backup, or set JETBRIDGE_KEY\./,
+  );
+  expect(await showRequests(await recordedShell(data), { limit: 1 })).toBe(0);
+  expect(existsSync(file)).toBe(false);
 });
 
 test('held changes are a warning with their number and cause', async () => {
