@@ -10,7 +10,6 @@ import {
   UnstyledButton,
   useMantineColorScheme,
 } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
 import { IconDots, IconMoon, IconSun } from '@tabler/icons-react';
 import { type ReactNode, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
@@ -19,6 +18,7 @@ import { ErrorBoundary } from './components/error-boundary.tsx';
 import { KeyHelp } from './components/key-help.tsx';
 import { LoadingView } from './components/loading.tsx';
 import { useIsNarrow } from './components/narrow.ts';
+import { usePageKeys } from './components/page-keys.ts';
 import { PeopleSearch } from './components/people-search.tsx';
 import { OwnPassword } from './own-password.tsx';
 import { signOut } from './session.ts';
@@ -29,7 +29,7 @@ export function Frame({ session }: { session: Session }) {
   const isNarrow = useIsNarrow();
   const [isHelpOpen, setHelpOpen] = useState(false);
   useViewKeys();
-  useHotkeys([['shift+?', () => setHelpOpen(true)]]);
+  usePageKeys([['shift+?', () => setHelpOpen(true)]]);
   return (
     <AppShell
       header={{ height: 48 }}
@@ -71,7 +71,7 @@ export function Frame({ session }: { session: Session }) {
           </Suspense>
         </ErrorBoundary>
       </AppShell.Main>
-      <KeyHelp isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+      {isHelpOpen && <KeyHelp onClose={() => setHelpOpen(false)} />}
     </AppShell>
   );
 }
@@ -80,7 +80,7 @@ export function Frame({ session }: { session: Session }) {
 function useViewKeys(): void {
   const [, navigate] = useLocation();
   const pressedG = useRef(0);
-  useHotkeys([
+  usePageKeys([
     [
       'g',
       () => {
@@ -226,8 +226,12 @@ function SessionMenu({ session, onHelp }: { session: Session; onHelp: () => void
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Label>Role: {session.role}</Menu.Label>
-          <Menu.Item onClick={() => setPasswordOpen(true)}>Change your password…</Menu.Item>
-          <Menu.Item onClick={onHelp}>Keys</Menu.Item>
+          <Menu.Item aria-haspopup="dialog" onClick={() => setPasswordOpen(true)}>
+            Change your password…
+          </Menu.Item>
+          <Menu.Item aria-haspopup="dialog" onClick={onHelp}>
+            Keys
+          </Menu.Item>
           <Menu.Item component="a" href="/admin/api/openapi.json">
             Description of the API
           </Menu.Item>

@@ -1,6 +1,7 @@
-import { Alert, Button, Modal, PasswordInput, Stack } from '@mantine/core';
+import { Alert, Button, PasswordInput, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Dialog } from './components/dialog.tsx';
 import { api, call, endSession, RequestFailure } from './session.ts';
 
 /** Changes the password of the signed-in account. All of its sessions end, this one included. */
@@ -15,7 +16,7 @@ export function OwnPassword({ onClose }: { onClose: () => void }) {
   const faults = change.error instanceof RequestFailure ? change.error.faults : [];
   const faultOf = (field: string) => faults.find((fault) => fault.field === field)?.message;
   return (
-    <Modal opened onClose={onClose} title="Change your password">
+    <Dialog onClose={onClose} title="Change your password">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -51,6 +52,6 @@ export function OwnPassword({ onClose }: { onClose: () => void }) {
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,6 +1,7 @@
-import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
+import { Alert, Button, Group, Stack } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Dialog } from './dialog.tsx';
 
 /**
  * Asks for a confirmation before a change. `children` states the consequence, and `action` names the object, e.g. "Revoke
@@ -22,7 +23,7 @@ export function Confirm<T>({
   children: ReactNode;
 }) {
   return (
-    <Modal opened onClose={onClose} title={title}>
+    <Dialog onClose={onClose} title={title}>
       <Stack>
         {children}
         {mutation.error && (
@@ -43,6 +44,6 @@ export function Confirm<T>({
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

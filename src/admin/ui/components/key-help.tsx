@@ -1,15 +1,16 @@
-import { Kbd, Modal, Table } from '@mantine/core';
+import { Kbd, Table } from '@mantine/core';
 import { views } from '../views.tsx';
+import { Dialog } from './dialog.tsx';
 
 /** Lists the keys. */
-export function KeyHelp({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+export function KeyHelp({ onClose }: { onClose: () => void }) {
   const keys: [string[], string][] = [
     ...views.map(({ key, label }): [string[], string] => [['g', key], `Go to ${label}`]),
     [['/'], 'Search people'],
     [['?'], 'Show this list'],
   ];
   return (
-    <Modal opened={isOpen} onClose={onClose} title="Keys">
+    <Dialog onClose={onClose} title="Keys">
       <Table>
         <Table.Tbody>
           {keys.map(([pressed, text]) => (
@@ -26,6 +27,6 @@ export function KeyHelp({ isOpen, onClose }: { isOpen: boolean; onClose: () => v
           ))}
         </Table.Tbody>
       </Table>
-    </Modal>
+    </Dialog>
   );
 }

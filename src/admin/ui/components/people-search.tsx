@@ -1,11 +1,12 @@
 import { Combobox, Group, Kbd, Text, TextInput, useCombobox } from '@mantine/core';
-import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
+import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Person } from '../api-client.ts';
 import { api, call } from '../session.ts';
 import { markOfPerson } from '../views/people/texts.ts';
+import { usePageKeys } from './page-keys.ts';
 
 /** Finds people by the beginning of a name or address, or by an id. The key `/` leads here. */
 export function PeopleSearch() {
@@ -20,7 +21,12 @@ export function PeopleSearch() {
     enabled: text !== '',
     placeholderData: (before) => before,
   });
-  useHotkeys([['/', () => input.current?.focus()]]);
+  const focus = () => input.current?.focus();
+  // Some keyboards have the character on the upper half of a key.
+  usePageKeys([
+    ['/', focus],
+    ['shift+/', focus],
+  ]);
   const people = text === '' ? [] : (matches.data?.people ?? []);
   // The key Enter opens the first match, which exists only after it has been rendered.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the store of the box is a new object at each render.
@@ -35,7 +41,7 @@ export function PeopleSearch() {
   };
   return (
     <Combobox store={combobox} onOptionSubmit={open}>
-      <Combobox.Target>
+      <Combobox.Target withExpandedAttribute>
         <TextInput
           ref={input}
           aria-label="Search people"
@@ -55,7 +61,7 @@ export function PeopleSearch() {
         />
       </Combobox.Target>
       <Combobox.Dropdown hidden={typed.trim() === ''}>
-        <Combobox.Options mah={420} style={{ overflowY: 'auto' }}>
+        <Combobox.Options aria-label="People" mah={420}>
           {people.map((person) => (
             <Match key={addressOf(person)} person={person} />
           ))}

@@ -1,9 +1,10 @@
-import { ActionIcon, Menu, Modal, Text } from '@mantine/core';
+import { ActionIcon, Menu, Text } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AdminAccount } from '../../api-client.ts';
 import { Confirm } from '../../components/confirm.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { Secret } from '../../components/secret.tsx';
 import { api, call, queryClient } from '../../session.ts';
 
@@ -22,9 +23,15 @@ export function AccountMenu({ account }: { account: AdminAccount }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item onClick={() => setChange('role')}>Make {otherRole(account)}…</Menu.Item>
-          <Menu.Item onClick={() => setChange('password')}>Reset the password…</Menu.Item>
-          <Menu.Item onClick={() => setChange('revoke')}>Revoke {account.name}…</Menu.Item>
+          <Menu.Item aria-haspopup="dialog" onClick={() => setChange('role')}>
+            Make {otherRole(account)}…
+          </Menu.Item>
+          <Menu.Item aria-haspopup="dialog" onClick={() => setChange('password')}>
+            Reset the password…
+          </Menu.Item>
+          <Menu.Item aria-haspopup="dialog" onClick={() => setChange('revoke')}>
+            Revoke {account.name}…
+          </Menu.Item>
         </Menu.Dropdown>
       </Menu>
       {change === 'role' && <ChangeRole account={account} onClose={close} />}
@@ -73,12 +80,12 @@ function ResetPassword({ account: { id, name }, onClose }: ChangeProps) {
   });
   if (mutation.data)
     return (
-      <Modal opened onClose={onClose} title={`The new password of ${name}`}>
+      <Dialog onClose={onClose} title={`The new password of ${name}`}>
         <Secret value={mutation.data.password} onDone={onClose}>
           {name} signs in with this password. It is shown only now; the account can change it after signing
           in.
         </Secret>
-      </Modal>
+      </Dialog>
     );
   return (
     <Confirm

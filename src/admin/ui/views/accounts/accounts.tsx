@@ -25,7 +25,7 @@ export function AccountsView() {
         title="Accounts"
         actions={
           canChange && (
-            <Button onClick={() => setAdding(true)}>
+            <Button aria-haspopup="dialog" onClick={() => setAdding(true)}>
               {tab === 'tokens' ? 'Create a token…' : 'Add an account…'}
             </Button>
           )

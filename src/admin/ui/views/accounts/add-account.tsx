@@ -1,6 +1,7 @@
-import { Alert, Button, Modal, Select, Stack, TextInput } from '@mantine/core';
+import { Alert, Button, Select, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Dialog } from '../../components/dialog.tsx';
 import { Secret } from '../../components/secret.tsx';
 import { api, call, queryClient } from '../../session.ts';
 
@@ -13,7 +14,7 @@ export function AddAccount({ onClose }: { onClose: () => void }) {
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['accounts'] }),
   });
   return (
-    <Modal opened onClose={onClose} title="Add an account">
+    <Dialog onClose={onClose} title="Add an account">
       {creation.data ? (
         <Secret value={creation.data.password} onDone={onClose}>
           {name} signs in with this password. It is shown only now; the account can change it after signing
@@ -47,7 +48,7 @@ export function AddAccount({ onClose }: { onClose: () => void }) {
           </Stack>
         </form>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

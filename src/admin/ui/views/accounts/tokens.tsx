@@ -1,8 +1,9 @@
-import { Alert, Badge, Button, Modal, NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Badge, Button, NumberInput, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AdminToken } from '../../api-client.ts';
 import { Confirm } from '../../components/confirm.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Secret } from '../../components/secret.tsx';
@@ -23,6 +24,7 @@ export function TokenList() {
       <Button
         size="compact-xs"
         variant="default"
+        aria-haspopup="dialog"
         aria-label={`Revoke ${token.name}…`}
         onClick={() => setRevoked(token)}
       >
@@ -97,7 +99,7 @@ export function AddToken({ onClose }: { onClose: () => void }) {
     onSuccess: () => queryClient.invalidateQueries({ queryKey: tokensKey }),
   });
   return (
-    <Modal opened onClose={onClose} title="Create a token">
+    <Dialog onClose={onClose} title="Create a token">
       {creation.data ? (
         <Secret value={creation.data.token} onDone={onClose}>
           The script {name} sends this token as a bearer. It is shown only now.
@@ -139,6 +141,6 @@ export function AddToken({ onClose }: { onClose: () => void }) {
           </Stack>
         </form>
       )}
-    </Modal>
+    </Dialog>
   );
 }

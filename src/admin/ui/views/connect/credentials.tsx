@@ -27,6 +27,7 @@ export function Credentials({ withEnvironmentToken }: { withEnvironmentToken: st
               <Button
                 size="compact-xs"
                 variant="default"
+                aria-haspopup="dialog"
                 aria-label={`Revoke ${name}`}
                 onClick={() => setRevoked({ kind, id, name })}
               >

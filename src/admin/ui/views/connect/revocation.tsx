@@ -1,5 +1,6 @@
-import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import { Confirm } from '../../components/confirm.tsx';
 import { api, call, queryClient } from '../../session.ts';
 
 /** The credential that is to be revoked. */
@@ -27,26 +28,17 @@ export function ConfirmRevocation({
     },
   });
   return (
-    <Modal opened onClose={onClose} title={`Revoke the ${noun} “${name}”?`}>
-      <Stack>
-        {revocation.error && (
-          <Alert color="red" role="alert">
-            {revocation.error.message}
-          </Alert>
-        )}
-        <Text size="sm">
-          Whoever uses it is refused from the next request on
-          {kind === 'client' ? ', also with the tokens that it got' : ''}. This cannot be undone.
-        </Text>
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} data-autofocus>
-            Cancel
-          </Button>
-          <Button color="red.9" loading={revocation.isPending} onClick={() => revocation.mutate()}>
-            Revoke {name}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <Confirm
+      title={`Revoke the ${noun} “${name}”?`}
+      action={`Revoke ${name}`}
+      mutation={revocation}
+      onClose={onClose}
+      isDestructive
+    >
+      <Text size="sm">
+        Whoever uses it is refused from the next request on
+        {kind === 'client' ? ', also with the tokens that it got' : ''}. This cannot be undone.
+      </Text>
+    </Confirm>
   );
 }

@@ -120,10 +120,10 @@ export function DecideButtons({
   if (useSession()?.role !== 'admin') return null;
   return (
     <Group gap="xs">
-      <Button size="xs" onClick={() => onDecide('approved')}>
+      <Button size="xs" aria-haspopup="dialog" onClick={() => onDecide('approved')}>
         Approve {label}…
       </Button>
-      <Button size="xs" variant="default" onClick={() => onDecide('discarded')}>
+      <Button size="xs" variant="default" aria-haspopup="dialog" onClick={() => onDecide('discarded')}>
         Discard {label}…
       </Button>
     </Group>

@@ -1,5 +1,6 @@
-import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import { Dialog } from '../../components/dialog.tsx';
 import { LoadingView } from '../../components/loading.tsx';
 import { api, call, endSession, queryClient, RequestFailure } from '../../session.ts';
 import { EffectWarning, useEffectOfMapping } from './effect.tsx';
@@ -36,7 +37,7 @@ export function ApplyDialog({ connection, text, generation, version, onClose, on
   });
   const what = version === undefined ? 'this mapping' : `generation ${version}`;
   return (
-    <Modal opened onClose={onClose} title={`Put ${what} in force for ${connection}?`} size="lg">
+    <Dialog onClose={onClose} title={`Put ${what} in force for ${connection}?`} size="lg">
       <Stack>
         {effect.isLoading && <LoadingView />}
         {effect.error && (
@@ -55,7 +56,7 @@ export function ApplyDialog({ connection, text, generation, version, onClose, on
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -208,7 +208,7 @@ function Head(props: HeadProps) {
                 onChange={(id) => id && props.onConnection(id)}
               />
             )}
-            <Button variant="default" onClick={() => setHistoryOpen(true)}>
+            <Button variant="default" aria-haspopup="dialog" onClick={() => setHistoryOpen(true)}>
               Versions
             </Button>
             {isChanged && (
@@ -217,7 +217,7 @@ function Head(props: HeadProps) {
               </Button>
             )}
             {canChange && (
-              <Button disabled={!canApply} onClick={() => setPending({ text })}>
+              <Button aria-haspopup="dialog" disabled={!canApply} onClick={() => setPending({ text })}>
                 Apply…
               </Button>
             )}
@@ -307,7 +307,7 @@ function OthersChange({
         {version.generation} from then on, and applying it replaces that generation.
       </Text>
       <Group mt="xs" gap="sm">
-        <Anchor component="button" size="sm" onClick={() => setOpen(true)}>
+        <Anchor component="button" size="sm" aria-haspopup="dialog" onClick={() => setOpen(true)}>
           Show the change
         </Anchor>
         <Button size="compact-sm" variant="default" onClick={onRebase}>

@@ -1,17 +1,7 @@
-import {
-  ActionIcon,
-  Alert,
-  Autocomplete,
-  Button,
-  Code,
-  Group,
-  Modal,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { ActionIcon, Alert, Autocomplete, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
+import { Dialog } from '../../components/dialog.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { type MappingNames, valuesAt } from './completion.ts';
 import type { MarkedFault } from './editor.tsx';
@@ -65,7 +55,13 @@ export function RulesTable({ text, faults, names, onChange }: TableProps) {
           { label: 'Order', cell: orderCell(rows.length, change) },
         ]}
       />
-      <Button size="xs" variant="default" w="fit-content" onClick={() => setAdding(true)}>
+      <Button
+        size="xs"
+        variant="default"
+        w="fit-content"
+        aria-haspopup="dialog"
+        onClick={() => setAdding(true)}
+      >
         Add a rule
       </Button>
       {isAdding && (
@@ -152,7 +148,7 @@ function AddRule({
     onClose();
   };
   return (
-    <Modal opened onClose={onClose} title="Add a rule">
+    <Dialog onClose={onClose} title="Add a rule">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -187,6 +183,6 @@ function AddRule({
           <Button type="submit">Add the rule</Button>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

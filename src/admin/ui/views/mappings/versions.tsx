@@ -2,6 +2,7 @@ import { Anchor, Badge, Button, Code, Drawer, Group, Stack, Text } from '@mantin
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { MappingDifference, MappingVersion } from '../../api-client.ts';
+import { useFocusReturn } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
@@ -25,6 +26,7 @@ export function Versions({
   onRestore: (version: number, text: string) => void;
   onClose: () => void;
 }) {
+  useFocusReturn();
   const [open, setOpen] = useState<number>();
   const versions = useQuery({
     queryKey: ['mapping-versions', connection],
@@ -35,7 +37,6 @@ export function Versions({
       opened
       onClose={onClose}
       position="right"
-      closeButtonProps={{ 'aria-label': 'Close' }}
       size="lg"
       title={`Versions of the mapping of ${connection}`}
     >
@@ -112,7 +113,13 @@ function VersionDetails({
         <Stack gap="xs" mt="xs">
           <Difference difference={difference} />
           {canRestore && (
-            <Button size="xs" variant="default" onClick={() => onRestore(generation, text)} w="fit-content">
+            <Button
+              size="xs"
+              variant="default"
+              aria-haspopup="dialog"
+              onClick={() => onRestore(generation, text)}
+              w="fit-content"
+            >
               Restore generation {generation}…
             </Button>
           )}

@@ -1,7 +1,8 @@
-import { Code, Modal, Stack, Text, Title, UnstyledButton } from '@mantine/core';
+import { Code, Stack, Text, Title, UnstyledButton } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Exchange, ExchangeDetail, PersonExplanation } from '../../api-client.ts';
+import { Dialog } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { OlderButton } from '../../components/older-button.tsx';
 import { Rows } from '../../components/rows.tsx';
@@ -59,7 +60,12 @@ function columnsWith(onOpen: (exchange: Exchange) => void) {
       label: 'Request',
       width: '44%',
       cell: (exchange: Exchange) => (
-        <UnstyledButton onClick={() => onOpen(exchange)} td="underline" style={{ textAlign: 'left' }}>
+        <UnstyledButton
+          aria-haspopup="dialog"
+          onClick={() => onOpen(exchange)}
+          td="underline"
+          style={{ textAlign: 'left' }}
+        >
           <Text span size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
             {exchange.method} {exchange.path}
           </Text>
@@ -79,7 +85,7 @@ function Bodies({ exchange, onClose }: { exchange: Exchange; onClose: () => void
     queryFn: () => call(api.traffic.getExchange(position)),
   });
   return (
-    <Modal opened onClose={onClose} size="xl" title={`${method} ${path}`}>
+    <Dialog onClose={onClose} size="xl" title={`${method} ${path}`}>
       <Loaded query={detail}>
         {({ request, response }) => (
           <Stack>
@@ -88,7 +94,7 @@ function Bodies({ exchange, onClose }: { exchange: Exchange; onClose: () => void
           </Stack>
         )}
       </Loaded>
-    </Modal>
+    </Dialog>
   );
 }
 

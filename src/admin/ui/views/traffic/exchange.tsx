@@ -133,6 +133,7 @@ function Actions({ exchange }: { exchange: ExchangeDetail }) {
         <Button
           size="xs"
           variant="default"
+          aria-haspopup="dialog"
           leftSection={<IconDownload size={14} />}
           onClick={() => setSaving(true)}
         >

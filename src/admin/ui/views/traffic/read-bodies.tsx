@@ -27,36 +27,38 @@ export function ReadBodies() {
   const kept = connections.filter(({ readBodiesUntil }) => readBodiesUntil !== undefined);
   if (!canChange || connections.length === 0) return null;
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <Button size="xs" variant={kept.length > 0 ? 'light' : 'default'}>
-          {kept.length > 0
-            ? `Bodies of reads kept ${untilText(kept[0]?.readBodiesUntil)}`
-            : 'Keep bodies of reads…'}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown maw={280}>
-        <Text size="xs" c="dimmed" p="xs">
-          Bodies of writes and of errors are always kept. Those of other reads take much space; keep them for
-          a time to see what an IdP reads.
+    <>
+      {keeping.error && (
+        <Text size="xs" c="var(--mantine-color-error)" role="alert">
+          {keeping.error.message}
         </Text>
-        {keeping.error && (
-          <Text size="xs" c="red" p="xs" role="alert">
-            {keeping.error.message}
+      )}
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button size="xs" variant={kept.length > 0 ? 'light' : 'default'}>
+            {kept.length > 0
+              ? `Bodies of reads kept ${untilText(kept[0]?.readBodiesUntil)}`
+              : 'Keep bodies of reads…'}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown maw={280}>
+          <Text size="xs" c="dimmed" p="xs">
+            Bodies of writes and of errors are always kept. Those of other reads take much space; keep them
+            for a time to see what an IdP reads.
           </Text>
-        )}
-        {connections.map(({ id }) => (
-          <div key={id}>
-            {connections.length > 1 && <Menu.Label>{id}</Menu.Label>}
-            {lengths.map(({ minutes, label }) => (
-              <Menu.Item key={minutes} onClick={() => keeping.mutate({ connection: id, minutes })}>
-                Keep for {label}
-              </Menu.Item>
-            ))}
-          </div>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+          {connections.map(({ id }) => (
+            <div key={id}>
+              {connections.length > 1 && <Menu.Label>{id}</Menu.Label>}
+              {lengths.map(({ minutes, label }) => (
+                <Menu.Item key={minutes} onClick={() => keeping.mutate({ connection: id, minutes })}>
+                  Keep for {label}
+                </Menu.Item>
+              ))}
+            </div>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
-import { Alert, Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Dialog } from '../../components/dialog.tsx';
 import { api, call } from '../../session.ts';
 import { toLocal, toUtc } from './filters.tsx';
 import { type TrafficFilter, useExchangeLog } from './query.ts';
@@ -25,7 +26,7 @@ export function SaveScenario({
     mutationFn: () => saveScenarios({ connection, person: person.trim(), since, until }),
   });
   return (
-    <Modal opened onClose={onClose} title="Save as scenario">
+    <Dialog onClose={onClose} title="Save as scenario">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -82,7 +83,7 @@ export function SaveScenario({
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -40,6 +40,7 @@ function TrafficList() {
             <Button
               size="xs"
               variant="default"
+              aria-haspopup="dialog"
               leftSection={<IconDownload size={14} />}
               onClick={() => setSaving(true)}
             >

@@ -1,8 +1,10 @@
-import { Alert, Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { TravelApiKey } from '../../api-client.ts';
+import { Confirm } from '../../components/confirm.tsx';
 import { Copyable } from '../../components/copyable.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
@@ -23,7 +25,13 @@ export function ApiKeys({ admins }: { admins: string[] }) {
           {
             label: 'Action',
             cell: (key: TravelApiKey) => (
-              <Button size="compact-xs" variant="default" onClick={() => setRevoked(key)}>
+              <Button
+                size="compact-xs"
+                variant="default"
+                aria-haspopup="dialog"
+                aria-label={`Revoke ${key.name}`}
+                onClick={() => setRevoked(key)}
+              >
                 Revoke…
               </Button>
             ),
@@ -38,7 +46,7 @@ export function ApiKeys({ admins }: { admins: string[] }) {
           An integration sends a key as <code>Authorization: Bearer …</code>
         </Text>
         {canChange && (
-          <Button size="xs" onClick={() => setAdding(true)}>
+          <Button size="xs" aria-haspopup="dialog" onClick={() => setAdding(true)}>
             Create an API key
           </Button>
         )}
@@ -79,16 +87,16 @@ function CreateKey({ admins, onClose }: { admins: string[]; onClose: () => void 
   });
   if (creation.data)
     return (
-      <Modal opened onClose={onClose} title={`The API key ${name}`}>
+      <Dialog onClose={onClose} title={`The API key ${name}`}>
         <Stack>
           <Text>It is shown only now. Give it to the integration.</Text>
           <Copyable text={creation.data.key} name="the API key" />
           <Button onClick={onClose}>Done</Button>
         </Stack>
-      </Modal>
+      </Dialog>
     );
   return (
-    <Modal opened onClose={onClose} title="Create an API key">
+    <Dialog onClose={onClose} title="Create an API key">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -96,7 +104,11 @@ function CreateKey({ admins, onClose }: { admins: string[]; onClose: () => void 
         }}
       >
         <Stack>
-          <Failure error={creation.error} />
+          {creation.error && (
+            <Alert color="red" role="alert">
+              {creation.error.message}
+            </Alert>
+          )}
           <TextInput
             label="Name"
             description="The integration that will use it"
@@ -118,7 +130,7 @@ function CreateKey({ admins, onClose }: { admins: string[]; onClose: () => void 
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -131,28 +143,14 @@ function RevokeKey({ apiKey: { id, name }, onClose }: { apiKey: TravelApiKey; on
     },
   });
   return (
-    <Modal opened onClose={onClose} title={`Revoke the API key ${name}`}>
-      <Stack>
-        <Failure error={revocation.error} />
-        <Text>Every request with it is refused from now on. This cannot be undone.</Text>
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button color="red" loading={revocation.isPending} onClick={() => revocation.mutate()}>
-            Revoke {name}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
-  );
-}
-
-function Failure({ error }: { error: Error | null }) {
-  if (!error) return null;
-  return (
-    <Alert color="red" role="alert">
-      {error.message}
-    </Alert>
+    <Confirm
+      title={`Revoke the API key ${name}?`}
+      action={`Revoke ${name}`}
+      mutation={revocation}
+      onClose={onClose}
+      isDestructive
+    >
+      <Text>Every request with it is refused from now on. This cannot be undone.</Text>
+    </Confirm>
   );
 }

@@ -1,8 +1,9 @@
-import { Badge, Button, Checkbox, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Badge, Button, Checkbox, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { TravelRequest } from '../../api-client.ts';
+import { Dialog } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { OlderButton } from '../../components/older-button.tsx';
 import { Rows } from '../../components/rows.tsx';
@@ -84,7 +85,7 @@ function columns(onShow: (request: TravelRequest) => void) {
     {
       label: 'Bodies',
       cell: (request: TravelRequest) => (
-        <Button size="compact-xs" variant="default" onClick={() => onShow(request)}>
+        <Button size="compact-xs" variant="default" aria-haspopup="dialog" onClick={() => onShow(request)}>
           Show
         </Button>
       ),
@@ -105,7 +106,7 @@ function Status({ status }: { status: number }) {
 function Bodies({ request, onClose }: { request: TravelRequest; onClose: () => void }) {
   const { method, path, requestId, credential, requestBody, responseBody } = request;
   return (
-    <Modal opened onClose={onClose} size="xl" title={`${method} ${path}`}>
+    <Dialog onClose={onClose} size="xl" title={`${method} ${path}`}>
       <Stack gap="xs">
         <Text size="sm" c="dimmed">
           Request id {requestId}
@@ -114,7 +115,7 @@ function Bodies({ request, onClose }: { request: TravelRequest; onClose: () => v
         <Body label="Request" body={requestBody} />
         <Body label="Response" body={responseBody} />
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,0 +1,48 @@
+import { type CSSVariablesResolver, createTheme } from '@mantine/core';
+
+/** The list of choices scrolls itself: the scrolled area that Mantine puts into it cannot be reached by keyboard. */
+const choices = { defaultProps: { withScrollArea: false } };
+
+/** The look of the page, and what Mantine's components lack for accessibility. */
+export const theme = createTheme({
+  primaryColor: 'indigo',
+  // Darker than Mantine's own shades: white text on them is easy to read.
+  primaryShade: { light: 7, dark: 8 },
+  autoContrast: true,
+  respectReducedMotion: true,
+  defaultRadius: 'sm',
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
+  components: {
+    Table: { defaultProps: { verticalSpacing: 6, horizontalSpacing: 'sm', highlightOnHover: true } },
+    // The colours of the titles have too little contrast in light mode.
+    Alert: {
+      defaultProps: { closeButtonLabel: 'Close' },
+      styles: { title: { color: 'var(--mantine-color-text)' } },
+    },
+    Autocomplete: choices,
+    Select: choices,
+    Combobox: { styles: { options: { maxHeight: 220, overflowY: 'auto' } } },
+    // The placeholder has the focus when the menu opens, and is no item of a menu. Without it the menu itself has the focus.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    // A header element outside of other sections is the banner of the page, which the frame has already.
+    ModalHeader: { defaultProps: { role: 'presentation' } },
+    DrawerHeader: { defaultProps: { role: 'presentation' } },
+  },
+});
+
+/** The muted text of Mantine, and its links in a row under the pointer, have too little contrast (WCAG 2.2, 1.4.3). */
+export const cssVariables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-anchor': 'var(--mantine-color-indigo-8)',
+    '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
+    '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
+  },
+  dark: {
+    '--mantine-color-dimmed': 'var(--mantine-color-dark-0)',
+    '--mantine-color-placeholder': 'var(--mantine-color-dark-1)',
+  },
+});
