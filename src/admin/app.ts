@@ -9,11 +9,12 @@ import { type OverviewDeps, overviewHandlers } from './handlers/overview.ts';
 import { type PeopleDeps, peopleHandlers } from './handlers/people.ts';
 import { type TrafficDeps, trafficHandlers } from './handlers/traffic.ts';
 import { type TravelServiceDeps, travelHandlers } from './handlers/travel.ts';
+import { type TravelDataDeps, travelDataHandlers } from './handlers/travel-data.ts';
 import { adminOpenApi } from './openapi.ts';
 import { adminErrorHandler, contractRouter, type RouterDeps, refuseOtherMethods } from './router.ts';
 
 /** Dependencies of the admin API. */
-export interface AdminDeps extends RouterDeps, PeopleDeps, AccountDeps {
+export interface AdminDeps extends RouterDeps, PeopleDeps, AccountDeps, TravelDataDeps {
   held: HoldDeps;
   mappings: MappingDeps;
   overview: OverviewDeps;
@@ -37,6 +38,7 @@ export function adminApi(deps: AdminDeps): Router {
     ...trafficHandlers(deps.traffic),
     ...connectHandlers(deps.connect),
     ...travelHandlers(deps.travelService),
+    ...travelDataHandlers(deps),
     ...accountHandlers(deps),
   };
   router.use(contractRouter(adminContract, handlers, deps));

@@ -7,6 +7,7 @@ import { overviewContract } from './contract/overview.ts';
 import { peopleContract } from './contract/people.ts';
 import { trafficContract } from './contract/traffic.ts';
 import { travelContract } from './contract/travel.ts';
+import { travelDataContract } from './contract/travel-data.ts';
 
 /** Every operation of the admin API. */
 export const adminContract = {
@@ -17,5 +18,6 @@ export const adminContract = {
   ...trafficContract,
   ...connectContract,
   ...travelContract,
+  ...travelDataContract,
   ...accountsContract,
 } as const satisfies Contract;

@@ -1,7 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Settings } from '../config/settings.ts';
-import { createSampleData, type SampleCompany, SampleDataRefused } from '../sample-data/sample-data.ts';
+import {
+  createSampleData,
+  endOfSimulation,
+  SAMPLE_COMPANY,
+  type SampleCompany,
+  SampleDataRefused,
+} from '../sample-data/sample-data.ts';
 import type { Database } from '../store/database.ts';
 import { type DatabaseLocation, isInUse } from '../store/open-database.ts';
 import { travelStore } from '../store/travel-writes.ts';
@@ -20,9 +26,24 @@ export function addSampleDataCommand(program: Command, shell: Shell, action: Act
   program
     .command('sample-data')
     .description('create a company with people, trips and invoices in the embedded travel service')
-    .option('--users <number>', 'the number of people', wholeNumberBetween(1, 1_000_000), 200)
-    .option('--trips <number>', 'the number of trips in thirteen months', wholeNumberBetween(0, 100_000), 500)
-    .option('--seed <number>', 'the same seed creates the same company', wholeNumberBetween(0, 2 ** 31), 1)
+    .option(
+      '--users <number>',
+      'the number of people',
+      wholeNumberBetween(1, 1_000_000),
+      SAMPLE_COMPANY.users,
+    )
+    .option(
+      '--trips <number>',
+      'the number of trips in thirteen months',
+      wholeNumberBetween(0, 100_000),
+      SAMPLE_COMPANY.trips,
+    )
+    .option(
+      '--seed <number>',
+      'the same seed creates the same company',
+      wholeNumberBetween(0, 2 ** 31),
+      SAMPLE_COMPANY.seed,
+    )
     .option('--now <day>', 'the last day of the simulated time, YYYY-MM-DD; default: today', parseDay)
     .option('--json', 'one JSON object')
     .addHelpText('after', examples('sample-data', 'sample-data --users 1000 --trips 3000 --seed 7'))
@@ -69,8 +90,6 @@ export interface SampleDataOptions {
   json?: true;
 }
 
-const DAY = 24 * 60 * 60_000;
-
 /** Creates a company in the embedded travel service and prints what it contains. Works while a server runs. */
 export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Promise<0 | 1> {
   const work = async (database: Database, settings: Settings) => {
@@ -79,7 +98,7 @@ export function makeSampleCompany(shell: Shell, options: SampleDataOptions): Pro
       return 1;
     }
     const { users, trips, seed, now } = options;
-    const end = now === undefined ? Math.floor(Date.now() / DAY) * DAY : Date.parse(`${now}T00:00:00Z`);
+    const end = now === undefined ? endOfSimulation(Date.now()) : Date.parse(`${now}T00:00:00Z`);
     const progress = startProgress(shell, 'sample data', 'people and trips');
     let made = 0;
     const deps = {

@@ -1,7 +1,9 @@
-import type { JsonObject } from '../travel/json.ts';
+import { type JsonObject, stringMember } from '../travel/json.ts';
+import type { StoredResource } from '../travel/ports.ts';
 import { customField, customFieldOption } from '../travel/resources/custom-field.ts';
 import { billingProfile, costCenter, projectCode } from '../travel/resources/lookups.ts';
 import { DEFAULT_POLICY_INDEX, travelPolicy } from '../travel/resources/travel-policy.ts';
+import { user } from '../travel/resources/user.ts';
 import { type Country, cities, countries } from './reference-data.ts';
 import { insertResource, type SimulationOptions, type Transaction } from './simulation.ts';
 
@@ -37,7 +39,7 @@ export async function createCompany(transaction: Transaction, options: Simulatio
     insertResource(transaction, { resource, doc });
   const costCenterIds = [];
   for (const [position, department] of departments.entries()) {
-    const doc = { name: `${identity.code} ${4100 + 10 * position} ${department}` };
+    const doc = { name: costCenterName(identity.code, department, position) };
     const policy = department === 'Sales' ? { travelPolicyId: policies.sales } : {};
     costCenterIds.push(await create(costCenter, { ...doc, ...policy }));
   }
@@ -51,6 +53,10 @@ export async function createCompany(transaction: Transaction, options: Simulatio
   const branchCountries = branches.map(({ country }) => country);
   const fields = await createFields(transaction, { identity, countries: branchCountries });
   return { ...identity, branches, policies, costCenterIds, projectCodeIds, fields };
+}
+
+function costCenterName(code: string, department: string, position: number): string {
+  return `${code} ${4100 + 10 * position} ${department}`;
 }
 
 /** The company has one branch for each 30 people, up to the number of countries. */
@@ -100,6 +106,10 @@ export interface CompanyFields {
 const languages = ['Deutsch', 'English', 'Español', 'Français', 'Italiano', 'Svenska'];
 const reasons = ['Customer visit', 'Conference', 'Internal meeting', 'Recruiting', 'Training'];
 
+/** The names of the custom fields, after that of the company. */
+const fieldTitles = ['employee number', 'site', 'languages', 'reason for travel'] as const;
+type FieldTitle = (typeof fieldTitles)[number];
+
 /**
  * None of these fields is mandatory, because users of the account who are not part of the sample data have no values
  * for them.
@@ -108,13 +118,13 @@ async function createFields(
   transaction: Transaction,
   { identity, countries }: { identity: CompanyIdentity; countries: string[] },
 ): Promise<CompanyFields> {
-  const create = (title: string, doc: JsonObject) =>
+  const create = (title: FieldTitle, doc: JsonObject) =>
     insertResource(transaction, {
       resource: customField,
       doc: { ...doc, name: `${identity.name} ${title}` },
     });
   const createWithOptions = async (
-    title: string,
+    title: FieldTitle,
     doc: JsonObject,
     values: string[],
   ): Promise<ChoiceField> => {
@@ -148,6 +158,10 @@ async function createFields(
   };
 }
 
+/** The names of the travel policies, after that of the company. */
+const policyTitles = ['standard', 'sales', 'executives', 'guests and interns'] as const;
+type PolicyTitle = (typeof policyTitles)[number];
+
 /** The travel policies of a company, by id. */
 export interface Policies {
   standard: string;
@@ -164,7 +178,7 @@ async function createPolicies(
   const { name: index, value } = DEFAULT_POLICY_INDEX;
   const match = { type: 'travelPolicy', name: index, values: [value], limit: 1 };
   const isFirst = (await transaction.recorder.transaction.find(match)).length === 0;
-  const create = (title: string, doc: JsonObject) =>
+  const create = (title: PolicyTitle, doc: JsonObject) =>
     insertResource(transaction, {
       resource: travelPolicy,
       doc: { ...budgets, ...doc, name: `${name} ${title}` },
@@ -219,4 +233,29 @@ export function companyIdentity(seed: number): CompanyIdentity {
   const name = `${names[seed % names.length]}${round === 0 ? '' : ` ${round + 1}`}`;
   const word = name.replace(' ', '');
   return { name, domain: `${word.toLowerCase()}.example`, code: word.toUpperCase() };
+}
+
+/**
+ * Returns true for a user, or for reference data without a parent, of the company: its names and addresses are reserved for it.
+ */
+export function isOfCompany({ name, domain, code }: CompanyIdentity, { type, doc }: StoredResource): boolean {
+  const text = (field: string) => stringMember(doc, field) ?? '';
+  const isTitled = (titles: readonly string[]) => titles.some((title) => text('name') === `${name} ${title}`);
+  switch (type) {
+    case user.type:
+    case billingProfile.type:
+      return text('email').toLowerCase().endsWith(`@${domain}`);
+    case costCenter.type:
+      return departments.some(
+        (department, index) => text('name') === costCenterName(code, department, index),
+      );
+    case projectCode.type:
+      return projects.some((project) => text('code') === `${code}-${project.toUpperCase()}`);
+    case travelPolicy.type:
+      return isTitled(policyTitles);
+    case customField.type:
+      return isTitled(fieldTitles);
+    default:
+      return false;
+  }
 }

@@ -4,13 +4,20 @@ import { createBookingService } from '../travel/booking/booking-service.ts';
 import { BOOKING_TYPES } from '../travel/booking/context.ts';
 import { createRecorder } from '../travel/changes.ts';
 import { stringMember } from '../travel/json.ts';
-import type { ResourceRef, StoredResource, TravelStore, TravelTransaction } from '../travel/ports.ts';
+import type {
+  ResourceRef,
+  StoredResource,
+  TravelReader,
+  TravelStore,
+  TravelTransaction,
+} from '../travel/ports.ts';
 import { MANDATORY_INDEX } from '../travel/resources/custom-field.ts';
 import { scheduleBilling } from './billing.ts';
 import { companyIdentity, createCompany } from './company.ts';
 import { EmailAddresses, type Examples, type SimulationContext, TravelerSample } from './context.ts';
 import { schedulePeople } from './people.ts';
 import {
+  DAY,
   idGenerator,
   LENGTH,
   loadGenerators,
@@ -20,6 +27,14 @@ import {
   type Transaction,
 } from './simulation.ts';
 import { scheduleTrips } from './trips.ts';
+
+/** The company that is created unless another one is asked for. */
+export const SAMPLE_COMPANY = { users: 200, trips: 500, seed: 1 };
+
+/** The end of the simulated time unless another one is asked for: the beginning of the day, UTC. Times are in epoch milliseconds. */
+export function endOfSimulation(now: number): number {
+  return Math.floor(now / DAY) * DAY;
+}
 
 /** The store that receives the sample data, and the callbacks while it is written. */
 export interface SampleDataDeps {
@@ -122,8 +137,7 @@ function scheduleAll(common: CommonContext): Pick<SimulationContext, 'examples' 
  */
 async function refuseUnsuitableAccount(store: TravelStore, { seed }: SimulationOptions): Promise<void> {
   const { domain, name } = companyIdentity(seed);
-  const match = { type: 'billingProfile', limit: 1, name: 'name', values: [foldCase(`${name} France`)] };
-  if ((await store.find(match)).length > 0) {
+  if (await isCompanyPresent(store, seed)) {
     throw new SampleDataRefused(
       `${name} (${domain}) is here already, perhaps of a run that was ended early: choose another --seed.`,
     );
@@ -136,6 +150,12 @@ async function refuseUnsuitableAccount(store: TravelStore, { seed }: SimulationO
   throw new SampleDataRefused(
     `The custom field "${stringMember(field.doc, 'name')}" is mandatory, and sample data has nothing for it.`,
   );
+}
+
+/** Returns true if the account has the company of a seed, perhaps of a run that was ended early. */
+export async function isCompanyPresent(store: TravelReader, seed: number): Promise<boolean> {
+  const values = [foldCase(`${companyIdentity(seed).name} France`)];
+  return (await store.find({ type: 'billingProfile', limit: 1, name: 'name', values })).length > 0;
 }
 
 interface WriteCount {

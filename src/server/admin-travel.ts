@@ -11,10 +11,13 @@ import { apiKeys } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import { requestLog } from '../store/request-log.ts';
 import { createApiKey, listApiKeys } from '../travel/api-keys.ts';
-import { list } from '../travel/collection.ts';
+import { parseData } from '../travel/app.ts';
+import { create, patch, remove } from '../travel/changes.ts';
+import { type ListPage, list, type RequestTarget } from '../travel/collection.ts';
 import { ApiError } from '../travel/errors.ts';
+import type { JsonObject } from '../travel/json.ts';
 import type { TravelReader } from '../travel/ports.ts';
-import { event } from '../travel/resources/event.ts';
+import { event, eventKinds } from '../travel/resources/event.ts';
 import { ADMIN_INDEX, user } from '../travel/resources/user.ts';
 import { webhook, webhookDelivery } from '../travel/resources/webhook.ts';
 import { redactUrl } from './check-settings.ts';
@@ -36,7 +39,7 @@ export function travelParts(
 function travelService(database: Database, { travel, webhooks }: EmbeddedTravel): TravelService {
   const { store, now, newId } = travel;
   const keys = apiKeys(database);
-  const targetOf = (id: string, parentId = '') => ({ id, parentId, caller: '' });
+  const hooks = { resource: webhook, deps: travel };
   return {
     listAdmins: () => listAdmins(store),
     listApiKeys: () => listApiKeys({ keys, reader: store }),
@@ -44,10 +47,22 @@ function travelService(database: Database, { travel, webhooks }: EmbeddedTravel)
       withAdminErrors(() => createApiKey({ keys, reader: store, now, newId: () => newId('B') }, key)),
     revokeApiKey: (id) => keys.revoke(id, now()),
     list: (collection, query) => withAdminErrors(() => listPage(travel, collection, query)),
+    eventKinds,
+    // The same checks as those of the travel API, which also announces the changes by events.
+    createWebhook: (body) => withAdminErrors(() => create(hooks, targetOf(''), parseData({ data: body }))),
+    updateWebhook: (id, body) => withAdminErrors(() => patch(hooks, targetOf(id), parseData({ data: body }))),
+    deleteWebhook: async (id) => {
+      await withAdminErrors(() => remove(hooks, targetOf(id)));
+    },
     testWebhook: (id) => withAdminErrors(() => webhooks.sendTestEvent(targetOf(id))),
     redeliver: (webhookId, id) => withAdminErrors(() => webhooks.redeliver(targetOf(id, webhookId))),
     listRequests: (query) => listRequests(database, store, query),
   };
+}
+
+/** No user of the travel service is the caller: admins of the page need not be among them. */
+function targetOf(id: string, parentId = ''): RequestTarget {
+  return { id, parentId, caller: '' };
 }
 
 const MAX_ADMINS = 50;
@@ -65,14 +80,25 @@ async function listPage(
 ): Promise<{ data: unknown[]; next?: string }> {
   const isDeliveries = typeof collection === 'object';
   const resource = isDeliveries ? webhookDelivery : collection === 'events' ? event : webhook;
-  const query = {
-    ...{ limit: String(limit), order: 'desc' },
-    ...(resource.cursor ? { pageKind: 'cursor' } : {}),
+  const filter = status === undefined ? {} : { status };
+  const target = targetOf('', isDeliveries ? collection.deliveriesOf : '');
+  return newestFirst({ limit, after }, (query) =>
+    list({ resource: { ...resource, cursor: true }, deps }, target, { ...query, ...filter }),
+  );
+}
+
+/**
+ * Reads a cursor page, the newest resources first. Unlike offsets, a cursor stays right while resources are added. The travel
+ * API offers cursors for some resources only, but the store has them for all: a caller passes the resource with `cursor`.
+ */
+export async function newestFirst(
+  { limit, after }: Pick<TravelPageQuery, 'limit' | 'after'>,
+  read: (query: Record<string, string>) => Promise<ListPage>,
+): Promise<{ data: JsonObject[]; next?: string }> {
+  const { data, meta } = await read({
+    ...{ limit: String(limit), order: 'desc', pageKind: 'cursor' },
     ...(after === undefined ? {} : { after }),
-    ...(status === undefined ? {} : { status }),
-  };
-  const parentId = isDeliveries ? collection.deliveriesOf : '';
-  const { data, meta } = await list({ resource, deps }, { parentId, id: '', caller: '' }, query);
+  });
   const next = meta['nextAfter'];
   return { data, ...(typeof next === 'string' ? { next } : {}) };
 }
@@ -92,7 +118,7 @@ async function listRequests(database: Database, reader: TravelReader, query: Tra
 }
 
 /** Converts the errors of the travel service. Those of the store are known to the admin API. */
-async function withAdminErrors<T>(work: () => Promise<T>): Promise<T> {
+export async function withAdminErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -111,8 +137,12 @@ function toAdminError(error: ApiError): AdminError {
     case 'badRequest':
     case 'invalidParam':
     case 'validationFailed':
-      return new AdminError('invalid', message, { faults: invalid });
+      return new AdminError('invalid', message, { faults: invalid.map(toFault) });
     case 'internalError':
       return new AdminError('internalError', undefined, { cause: error });
   }
+}
+
+function toFault({ field, message }: ApiError['invalid'][number]) {
+  return { field, message };
 }

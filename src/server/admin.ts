@@ -21,6 +21,7 @@ import { peopleSummaries } from '../store/people-summaries.ts';
 import type { WriteHealth } from '../store/write-health.ts';
 import { trafficParts } from './admin-traffic.ts';
 import { travelParts } from './admin-travel.ts';
+import { travelDataParts } from './admin-travel-data.ts';
 import type { EmbeddedTravel } from './embedded.ts';
 import { exchangeKeys } from './exchange-log.ts';
 import type { OpenConnection } from './open-connection.ts';
@@ -74,6 +75,7 @@ export function adminRoutes(parts: AdminParts): Router {
       },
       connect: connectDeps(parts, exchanges),
       travelService: travelParts(settings, parts),
+      travelData: travelDataParts(settings, { ...parts, identities: store.identities }),
       accounts: adminAccounts(database),
       sessions: adminSessions(database),
       tokens: adminTokens(database),

@@ -44,7 +44,8 @@ async function travel(method: string, path: string, data?: object, key = apiKey)
 
 test('the travel service says that it is embedded, and which admins a key can belong to', async () => {
   const { body } = await fixture.viewer('GET', '/travel');
-  expect(body).toEqual({ embedded: true, others: [], admins: ['admin@jetbridge.local'] });
+  expect(body).toMatchObject({ embedded: true, others: [], admins: ['admin@jetbridge.local'] });
+  expect(body.eventKinds).toContain('user.created');
 });
 
 test('a created API key calls the travel API until it is revoked; its value is in no list and in no audit entry', async () => {
@@ -74,6 +75,51 @@ test('a key for an address without an admin is refused with the reason', async (
     409,
     'The user eve@corp.example has not the role admin.',
   ]);
+});
+
+test('a webhook is created with a secret that is shown once, changed and deleted', async () => {
+  const { admin, viewer } = fixture;
+  const sent = {
+    url: 'https://expenses.example.com/hook',
+    events: ['user.created'],
+    description: 'Expenses',
+  };
+  const created = await admin('POST', '/travel/webhooks', { body: sent });
+  expect(created.body).toMatchObject({
+    webhook: { ...sent, disabled: false },
+    secret: expect.stringMatching(/^whsec_/),
+  });
+  const { webhook, secret } = created.body;
+  const path = `/travel/webhooks/${webhook.id}`;
+  const changed = await admin('PATCH', path, { body: { events: null, description: null, disabled: true } });
+  expect(changed.body).toEqual({
+    ...{ id: webhook.id, createdAt: webhook.createdAt, url: sent.url, disabled: true },
+  });
+  const listed = await viewer('GET', '/travel/webhooks');
+  expect(listed.body.webhooks).toContainEqual(changed.body);
+  expect((await admin('DELETE', path)).status).toBe(204);
+  expect((await admin('DELETE', path)).status).toBe(404);
+  expect((await admin('PATCH', path, { body: { disabled: false } })).status).toBe(404);
+  const events = await viewer('GET', '/travel/events?limit=3');
+  expect(events.body.events.map(({ kind }: { kind: string }) => kind)).toEqual([
+    ...['webhook.deleted', 'webhook.updated', 'webhook.created'],
+  ]);
+  const audit = await viewer('GET', '/audit?action=createTravelWebhook');
+  expect(audit.body.entries[0].details).toEqual({ ...sent, id: webhook.id });
+  expect(JSON.stringify([listed.body, audit.body])).not.toContain(secret);
+});
+
+test.each([
+  ['an address that is no URL', { url: 'expenses' }, 'url'],
+  ['a URL with credentials', { url: 'https://ada:secret@expenses.example.com' }, 'url'],
+  ['an unknown kind of event', { url: 'https://a.example', events: ['nosuch'] }, 'events.0'],
+  ['a list without a kind', { url: 'https://a.example', events: [] }, 'events'],
+])('a webhook with %s is refused with the check of the travel API', async (_title, body, field) => {
+  const refused = await fixture.admin('POST', '/travel/webhooks', { body });
+  const [fault] = refused.body.faults;
+  expect([refused.status, fault.field]).toEqual([422, field]);
+  const same = await travel('POST', '/webhooks', body);
+  expect(same.body.invalid[0]).toMatchObject({ field, message: fault.message });
 });
 
 test('a webhook is tested, and its deliveries are listed and repeated', async () => {

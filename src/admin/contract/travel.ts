@@ -77,6 +77,13 @@ const request = z
   })
   .meta({ id: 'TravelRequest', description: 'A request to the travel API' });
 
+const webhookMembers = {
+  url: z.string(),
+  description: z.string().max(1_000, 'has at most 1,000 characters'),
+  events: z.array(z.string().max(100)).max(200),
+  disabled: z.boolean(),
+};
+
 const after = z.string().max(1_000).optional().meta({ description: '`next` of the page before' });
 const pageLimit = limit.pipe(z.int().max(100));
 const next = z.string().optional();
@@ -94,6 +101,7 @@ export const travelContract = {
       admins: z
         .array(z.string())
         .meta({ description: 'Email addresses of admins of the embedded service, to whom keys can belong' }),
+      eventKinds: z.array(z.string()).meta({ description: 'The kinds of events that a webhook can select' }),
     }),
   },
   listTravelApiKeys: {
@@ -119,6 +127,36 @@ export const travelContract = {
     summary: 'List the webhooks, newest first, at most 100',
     result: z.object({ webhooks: z.array(travelWebhook) }),
     errors: ['notFound'],
+  },
+  createTravelWebhook: {
+    ...{ method: 'post', path: '/travel/webhooks', tag, access: 'admin' },
+    summary: 'Create a webhook, whose secret is shown once',
+    body: z.strictObject(webhookMembers).partial({ description: true, events: true, disabled: true }),
+    result: z.object({
+      webhook: travelWebhook,
+      secret: z.string().meta({ description: 'Signs the requests to the endpoint (Standard Webhooks)' }),
+    }),
+    errors: ['notFound', 'conflict'],
+  },
+  updateTravelWebhook: {
+    ...{ method: 'patch', path: '/travel/webhooks/{id}', tag, access: 'admin' },
+    summary: 'Change a webhook. Members that are left out stay; null removes one',
+    params: webhookParams,
+    body: z
+      .strictObject({
+        ...webhookMembers,
+        description: webhookMembers.description.nullable(),
+        events: webhookMembers.events.nullable().meta({ description: 'null: every kind' }),
+      })
+      .partial(),
+    result: travelWebhook,
+    errors: ['conflict'],
+  },
+  deleteTravelWebhook: {
+    ...{ method: 'delete', path: '/travel/webhooks/{id}', tag, access: 'admin' },
+    summary: 'Delete a webhook with its deliveries',
+    params: webhookParams,
+    errors: ['conflict'],
   },
   listTravelDeliveries: {
     ...{ method: 'get', path: '/travel/webhooks/{id}/deliveries', tag, access: 'viewer' },

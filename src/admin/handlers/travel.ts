@@ -30,6 +30,13 @@ export interface TravelService {
   revokeApiKey(id: string): Promise<boolean>;
   /** Returns a page of resources as the travel API answers it, the newest first. */
   list(collection: TravelCollection, query: TravelPageQuery): Promise<{ data: unknown[]; next?: string }>;
+  /** The kinds of events that a webhook can select. */
+  eventKinds: readonly string[];
+  /** Returns the webhook as the travel API answers it, with its secret. */
+  createWebhook(webhook: object): Promise<unknown>;
+  /** Applies a merge patch, and returns the webhook as the travel API answers it. */
+  updateWebhook(id: string, patch: object): Promise<unknown>;
+  deleteWebhook(id: string): Promise<void>;
   /** Returns the attempt as the travel API answers it. */
   testWebhook(id: string): Promise<unknown>;
   /** Returns the new delivery as the travel API answers it. */
@@ -89,6 +96,7 @@ export function travelHandlers(deps: TravelServiceDeps): Handlers<typeof travelC
       embedded: deps.embedded !== undefined,
       others: deps.others,
       admins: (await deps.embedded?.listAdmins()) ?? [],
+      eventKinds: [...(deps.embedded?.eventKinds ?? [])],
     }),
     listTravelApiKeys: async () => ({ keys: (await service().listApiKeys()).map(toApiKey) }),
     createTravelApiKey: async ({ body }, { note }) => {
@@ -101,17 +109,7 @@ export function travelHandlers(deps: TravelServiceDeps): Handlers<typeof travelC
       if (!(await service().revokeApiKey(id)))
         throw new AdminError('notFound', 'There is no such API key, or it was revoked before.');
     },
-    listTravelWebhooks: async () => {
-      const { data } = await service().list('webhooks', { limit: WEBHOOKS });
-      return { webhooks: z.array(travelWebhook).parse(data) };
-    },
-    listTravelDeliveries: async ({ params: { id }, query }) => {
-      const { data, ...page } = await service().list({ deliveriesOf: id }, query);
-      return { deliveries: z.array(travelDelivery).parse(data), ...page };
-    },
-    testTravelWebhook: async ({ params: { id } }) => travelAttempt.parse(await service().testWebhook(id)),
-    redeliverTravelEvent: async ({ params: { id, delivery } }) =>
-      travelDelivery.parse(await service().redeliver(id, delivery)),
+    ...webhookHandlers(service),
     listTravelRequests: async ({ query: { failed, path, after, limit } }) => {
       const statuses = failed ? { from: 400, to: 599 } : undefined;
       const { requests, next } = await service().listRequests({ statuses, path, after, limit });
@@ -123,6 +121,46 @@ export function travelHandlers(deps: TravelServiceDeps): Handlers<typeof travelC
     },
   };
 }
+
+function webhookHandlers(
+  service: () => TravelService,
+): Pick<Handlers<typeof travelContract, AdminContext>, WebhookOperation> {
+  return {
+    listTravelWebhooks: async () => {
+      const { data } = await service().list('webhooks', { limit: WEBHOOKS });
+      return { webhooks: z.array(travelWebhook).parse(data) };
+    },
+    createTravelWebhook: async ({ body }, { note }) => {
+      note(body);
+      const { secret, ...webhook } = createdWebhook.parse(await service().createWebhook(body));
+      note({ id: webhook.id });
+      return { webhook, secret };
+    },
+    updateTravelWebhook: async ({ params: { id }, body }, { note }) => {
+      note(body);
+      return travelWebhook.parse(await service().updateWebhook(id, body));
+    },
+    deleteTravelWebhook: async ({ params: { id } }) => service().deleteWebhook(id),
+    listTravelDeliveries: async ({ params: { id }, query }) => {
+      const { data, ...page } = await service().list({ deliveriesOf: id }, query);
+      return { deliveries: z.array(travelDelivery).parse(data), ...page };
+    },
+    testTravelWebhook: async ({ params: { id } }) => travelAttempt.parse(await service().testWebhook(id)),
+    redeliverTravelEvent: async ({ params: { id, delivery } }) =>
+      travelDelivery.parse(await service().redeliver(id, delivery)),
+  };
+}
+
+type WebhookOperation =
+  | 'listTravelWebhooks'
+  | 'createTravelWebhook'
+  | 'updateTravelWebhook'
+  | 'deleteTravelWebhook'
+  | 'listTravelDeliveries'
+  | 'testTravelWebhook'
+  | 'redeliverTravelEvent';
+
+const createdWebhook = travelWebhook.extend({ secret: z.string() });
 
 function requireEmbedded({ embedded }: TravelServiceDeps): TravelService {
   if (embedded) return embedded;

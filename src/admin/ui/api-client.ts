@@ -955,6 +955,216 @@ export interface TravelEvent {
   previousAttributes?: Partial<Record<string, any>>;
 }
 
+export interface TravelTrip {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  /** Where from and where to */
+  title: string;
+  /** Local time of the place, without zone */
+  startsAt?: string;
+  state: "notBooked" | "booked" | "canceled" | "failed";
+  approvalStatus?: string;
+  travelers: Traveler[];
+  /** What the trip costs, one sum for each currency */
+  prices: {
+    total: number;
+    currency: string;
+  }[];
+}
+
+/** A user of the travel service */
+export interface Traveler {
+  /** The id in the travel service */
+  id: string;
+  /** The name, or the email address of one without a name */
+  name: string;
+  /** The person whom an identity provider sends. Absent in lists of trips */
+  person?: {
+    connection: string;
+    id: string;
+  };
+}
+
+export interface TravelTripDetails {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  /** Where from and where to */
+  title: string;
+  /** Local time of the place, without zone */
+  startsAt?: string;
+  state: "notBooked" | "booked" | "canceled" | "failed";
+  approvalStatus?: string;
+  travelers: Traveler[];
+  /** What the trip costs, one sum for each currency */
+  prices: {
+    total: number;
+    currency: string;
+  }[];
+  parts: {
+    key: string;
+    /** E.g. `flight`, `rail`, `hotel` or `car` */
+    kind: string;
+    from: string;
+    to?: string;
+    startsAt: string;
+    endsAt: string;
+    /** Of the flight or train */
+    number?: string;
+    /** Of the booking */
+    reference?: string;
+    state: "notBooked" | "booked" | "canceled" | "exchanged" | "failed";
+    price?: {
+      total: number;
+      currency: string;
+    };
+  }[];
+  resource: Partial<Record<string, any>>;
+}
+
+export interface TravelInvoice {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  description: string;
+  kind: string;
+  /** `open`, `paid`, `uncollectible` or `void` */
+  status: string;
+  reference?: string;
+  /** The name of the billing profile */
+  customer: string;
+  amount: {
+    total: number;
+    currency: string;
+  };
+  /**
+   * The number of billing operations
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  operations: number;
+}
+
+export interface TravelInvoiceDetails {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  description: string;
+  kind: string;
+  /** `open`, `paid`, `uncollectible` or `void` */
+  status: string;
+  reference?: string;
+  /** The name of the billing profile */
+  customer: string;
+  amount: {
+    total: number;
+    currency: string;
+  };
+  /**
+   * The number of billing operations
+   * @min -9007199254740991
+   * @max 9007199254740991
+   */
+  operations: number;
+  refunds: {
+    /**
+     * @minLength 1
+     * @maxLength 200
+     */
+    id: string;
+    /**
+     * UTC, with milliseconds
+     * @format date-time
+     * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+     */
+    createdAt: string;
+    status: string;
+    amount: {
+      total: number;
+      currency: string;
+    };
+  }[];
+  disputes: {
+    /**
+     * @minLength 1
+     * @maxLength 200
+     */
+    id: string;
+    /**
+     * UTC, with milliseconds
+     * @format date-time
+     * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+     */
+    createdAt: string;
+    status: string;
+    amount: {
+      total: number;
+      currency: string;
+    };
+  }[];
+  resource: Partial<Record<string, any>>;
+}
+
+export interface TravelBillingOperation {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  date: string;
+  /** `purchase`, `refund` or `dispute` */
+  transactionKind: string;
+  operationType: string;
+  description?: string;
+  status: string;
+  amount: {
+    total: number;
+    currency: string;
+  };
+  /** A user of the travel service */
+  traveler?: Traveler;
+  tripId?: string;
+  invoiceId?: string;
+}
+
 /** Who is signed in */
 export interface Session {
   /**
@@ -2670,6 +2880,8 @@ export class Api<
           }[];
           /** Email addresses of admins of the embedded service, to whom keys can belong */
           admins: string[];
+          /** The kinds of events that a webhook can select */
+          eventKinds: string[];
         },
         Error
       >({
@@ -2785,6 +2997,90 @@ export class Api<
         method: "GET",
         secure: true,
         format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name CreateTravelWebhook
+     * @summary Create a webhook, whose secret is shown once
+     * @request POST:/admin/api/travel/webhooks
+     * @secure
+     */
+    createTravelWebhook: (
+      data: {
+        url: string;
+        /** @maxLength 1000 */
+        description?: string;
+        /** @maxItems 200 */
+        events?: string[];
+        disabled?: boolean;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          webhook: TravelWebhook;
+          /** Signs the requests to the endpoint (Standard Webhooks) */
+          secret: string;
+        },
+        Error
+      >({
+        path: `/admin/api/travel/webhooks`,
+        method: "POST",
+        body: data,
+        secure: true,
+        type: "application/json",
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name UpdateTravelWebhook
+     * @summary Change a webhook. Members that are left out stay; null removes one
+     * @request PATCH:/admin/api/travel/webhooks/{id}
+     * @secure
+     */
+    updateTravelWebhook: (
+      id: string,
+      data: {
+        url?: string;
+        description?: string | null;
+        /** null: every kind */
+        events?: string[] | null;
+        disabled?: boolean;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<TravelWebhook, Error>({
+        path: `/admin/api/travel/webhooks/${id}`,
+        method: "PATCH",
+        body: data,
+        secure: true,
+        type: "application/json",
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name DeleteTravelWebhook
+     * @summary Delete a webhook with its deliveries
+     * @request DELETE:/admin/api/travel/webhooks/{id}
+     * @secure
+     */
+    deleteTravelWebhook: (id: string, params: RequestParams = {}) =>
+      this.request<void, Error>({
+        path: `/admin/api/travel/webhooks/${id}`,
+        method: "DELETE",
+        secure: true,
         ...params,
       }),
 
@@ -2950,6 +3246,290 @@ export class Api<
         path: `/admin/api/travel/events`,
         method: "GET",
         query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name ListTravelTrips
+     * @summary List the trips, the newest first
+     * @request GET:/admin/api/travel/trips
+     * @secure
+     */
+    listTravelTrips: (
+      query?: {
+        /**
+         * `next` of the page before
+         * @maxLength 1000
+         */
+        after?: string;
+        /**
+         * @min -9007199254740991
+         * @max 100
+         */
+        limit?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          trips: TravelTrip[];
+          next?: string;
+        },
+        Error
+      >({
+        path: `/admin/api/travel/trips`,
+        method: "GET",
+        query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name ReadTravelTrip
+     * @summary Read a trip with its travelers, journeys, stays and bookings
+     * @request GET:/admin/api/travel/trips/{id}
+     * @secure
+     */
+    readTravelTrip: (id: string, params: RequestParams = {}) =>
+      this.request<TravelTripDetails, Error>({
+        path: `/admin/api/travel/trips/${id}`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name ListTravelInvoices
+     * @summary List the invoices, the newest first
+     * @request GET:/admin/api/travel/invoices
+     * @secure
+     */
+    listTravelInvoices: (
+      query?: {
+        /**
+         * `next` of the page before
+         * @maxLength 1000
+         */
+        after?: string;
+        /**
+         * @min -9007199254740991
+         * @max 100
+         */
+        limit?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          invoices: TravelInvoice[];
+          next?: string;
+        },
+        Error
+      >({
+        path: `/admin/api/travel/invoices`,
+        method: "GET",
+        query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name ReadTravelInvoice
+     * @summary Read an invoice with its refunds and disputes
+     * @request GET:/admin/api/travel/invoices/{id}
+     * @secure
+     */
+    readTravelInvoice: (id: string, params: RequestParams = {}) =>
+      this.request<TravelInvoiceDetails, Error>({
+        path: `/admin/api/travel/invoices/${id}`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name ListTripOperations
+     * @summary List the billing operations of a trip, the newest first
+     * @request GET:/admin/api/travel/trips/{id}/billing-operations
+     * @secure
+     */
+    listTripOperations: (
+      id: string,
+      query?: {
+        /**
+         * `next` of the page before
+         * @maxLength 1000
+         */
+        after?: string;
+        /**
+         * @min -9007199254740991
+         * @max 100
+         */
+        limit?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          operations: TravelBillingOperation[];
+          next?: string;
+        },
+        Error
+      >({
+        path: `/admin/api/travel/trips/${id}/billing-operations`,
+        method: "GET",
+        query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name ListInvoiceOperations
+     * @summary List the billing operations of an invoice, the newest first
+     * @request GET:/admin/api/travel/invoices/{id}/billing-operations
+     * @secure
+     */
+    listInvoiceOperations: (
+      id: string,
+      query?: {
+        /**
+         * `next` of the page before
+         * @maxLength 1000
+         */
+        after?: string;
+        /**
+         * @min -9007199254740991
+         * @max 100
+         */
+        limit?: number;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          operations: TravelBillingOperation[];
+          next?: string;
+        },
+        Error
+      >({
+        path: `/admin/api/travel/invoices/${id}/billing-operations`,
+        method: "GET",
+        query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name DescribeSampleData
+     * @summary Tell whether the sample company is in the travel service
+     * @request GET:/admin/api/travel/sample-data
+     * @secure
+     */
+    describeSampleData: (params: RequestParams = {}) =>
+      this.request<
+        {
+          company: string;
+          /** The domain of the email addresses of its people */
+          domain: string;
+          isPresent: boolean;
+          /**
+           * The number of people that are created
+           * @min -9007199254740991
+           * @max 9007199254740991
+           */
+          users: number;
+          /**
+           * The number of trips that are created
+           * @min -9007199254740991
+           * @max 9007199254740991
+           */
+          trips: number;
+        },
+        Error
+      >({
+        path: `/admin/api/travel/sample-data`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name CreateSampleData
+     * @summary Create the sample company with people, trips and invoices
+     * @request POST:/admin/api/travel/sample-data
+     * @secure
+     */
+    createSampleData: (params: RequestParams = {}) =>
+      this.request<
+        {
+          company: string;
+          /** The number of resources by type */
+          created: Partial<Record<string, number>>;
+        },
+        Error
+      >({
+        path: `/admin/api/travel/sample-data`,
+        method: "POST",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
+     * @name RemoveSampleData
+     * @summary Remove everything that belongs to the sample company
+     * @request DELETE:/admin/api/travel/sample-data
+     * @secure
+     */
+    removeSampleData: (params: RequestParams = {}) =>
+      this.request<
+        {
+          company: string;
+          /** The number of resources by type */
+          removed: Partial<Record<string, number>>;
+          /** Resources to which others refer, by type */
+          kept: Partial<Record<string, number>>;
+        },
+        Error
+      >({
+        path: `/admin/api/travel/sample-data`,
+        method: "DELETE",
         secure: true,
         format: "json",
         ...params,

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { PersonExplanation } from '../../api-client.ts';
 import { Copyable } from '../../components/copyable.tsx';
+import { Fact } from '../../components/fact.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { Time } from '../../components/time.tsx';
@@ -204,18 +205,5 @@ function Facts({ person }: { person: PersonExplanation }) {
         </Fact>
       )}
     </Group>
-  );
-}
-
-function Fact({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div>
-      <Text size="xs" c="dimmed">
-        {label}
-      </Text>
-      <Text component="div" size="sm">
-        {children}
-      </Text>
-    </div>
   );
 }

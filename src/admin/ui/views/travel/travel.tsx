@@ -1,13 +1,19 @@
 import { Alert, Anchor, Code, List, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { Loaded } from '../../components/loading.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { api, call } from '../../session.ts';
 import { ApiKeys } from './api-keys.tsx';
 import { Events } from './events.tsx';
+import { Invoices } from './invoices.tsx';
 import { Requests } from './requests.tsx';
+import { SampleData } from './sample-data.tsx';
+import { Trips } from './trips.tsx';
 import { Webhooks } from './webhooks.tsx';
+
+type Service = Awaited<ReturnType<typeof api.travelService.describeTravelService>>;
 
 /** The embedded travel service for those who write integrations with it. */
 export function TravelView() {
@@ -27,49 +33,60 @@ export function TravelView() {
           )
         }
       >
-        What developers of integrations need: keys, webhooks, requests and events.
+        What developers of integrations need, and what the embedded travel service holds.
       </ViewHead>
       <Loaded query={service}>
-        {(data) => (data.embedded ? <Parts admins={data.admins} /> : <Elsewhere others={data.others} />)}
+        {(data) => (data.embedded ? <Parts {...data} /> : <Elsewhere others={data.others} />)}
       </Loaded>
     </>
   );
 }
 
-const parts = ['keys', 'webhooks', 'requests', 'events'] as const;
+/** The tabs in their order. Each has an address of its own. */
+const parts = {
+  keys: 'API keys',
+  webhooks: 'Webhooks',
+  requests: 'Requests',
+  events: 'Events',
+  trips: 'Trips',
+  invoices: 'Invoices',
+  'sample-data': 'Sample data',
+};
 
-/** Each tab has an address of its own. */
-function Parts({ admins }: { admins: string[] }) {
+function Parts({ admins, eventKinds }: Pick<Service, 'admins' | 'eventKinds'>) {
   const [address, navigate] = useLocation();
-  const part = parts.find((one) => address.startsWith(`/${one}`)) ?? 'keys';
+  const part = Object.keys(parts).find((one) => address.startsWith(`/${one}`)) ?? 'keys';
+  const contents: Record<keyof typeof parts, ReactNode> = {
+    keys: <ApiKeys admins={admins} />,
+    webhooks: <Webhooks kinds={eventKinds} />,
+    requests: <Requests />,
+    events: <Events />,
+    trips: <Trips />,
+    invoices: <Invoices />,
+    'sample-data': <SampleData />,
+  };
   return (
     <Tabs value={part} onChange={(chosen) => navigate(`/${chosen}`)} keepMounted={false}>
       <Tabs.List mb="md">
-        <Tabs.Tab value="keys">API keys</Tabs.Tab>
-        <Tabs.Tab value="webhooks">Webhooks</Tabs.Tab>
-        <Tabs.Tab value="requests">Requests</Tabs.Tab>
-        <Tabs.Tab value="events">Events</Tabs.Tab>
+        {Object.entries(parts).map(([value, label]) => (
+          <Tabs.Tab key={value} value={value}>
+            {label}
+          </Tabs.Tab>
+        ))}
       </Tabs.List>
-      <Tabs.Panel value="keys">
-        <ApiKeys admins={admins} />
-      </Tabs.Panel>
-      <Tabs.Panel value="webhooks">
-        <Webhooks />
-      </Tabs.Panel>
-      <Tabs.Panel value="requests">
-        <Requests />
-      </Tabs.Panel>
-      <Tabs.Panel value="events">
-        <Events />
-      </Tabs.Panel>
+      {Object.entries(contents).map(([value, content]) => (
+        <Tabs.Panel key={value} value={value}>
+          {content}
+        </Tabs.Panel>
+      ))}
     </Tabs>
   );
 }
 
-function Elsewhere({ others }: { others: { connection: string; url: string }[] }) {
+function Elsewhere({ others }: Pick<Service, 'others'>) {
   return (
     <Alert color="gray" title="No connection uses the embedded travel service">
-      Its keys, webhooks and requests are managed where the travel service is:
+      Its keys, webhooks, trips and invoices are where the travel service is:
       <List mt="xs" size="sm">
         {others.map(({ connection, url }) => (
           <List.Item key={connection}>

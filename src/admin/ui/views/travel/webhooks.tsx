@@ -1,18 +1,21 @@
-import { Alert, Anchor, Badge, Button, Code, Group, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Code, Group, Text } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
-import { Link, Route, Switch } from 'wouter';
+import { useState } from 'react';
+import { Link, Route, Switch, useLocation } from 'wouter';
 import type { TravelAttempt, TravelDelivery, TravelWebhook } from '../../api-client.ts';
+import { Confirm } from '../../components/confirm.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { OlderButton } from '../../components/older-button.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { api, call, queryClient, useSession } from '../../session.ts';
+import { WebhookForm, webhooksKey } from './webhook-form.tsx';
 
-/** All webhooks, and the deliveries of one. */
-export function Webhooks() {
+/** All webhooks, and the deliveries of one. `kinds` are the events that a webhook can select. */
+export function Webhooks({ kinds }: { kinds: string[] }) {
   const webhooks = useQuery({
-    queryKey: ['travel', 'webhooks'],
+    queryKey: webhooksKey,
     queryFn: () => call(api.travelService.listTravelWebhooks()),
   });
   return (
@@ -20,20 +23,43 @@ export function Webhooks() {
       {(data) => (
         <Switch>
           <Route path="/webhooks/:id">
-            {({ id }) => <Deliveries id={id} webhook={data.webhooks.find((one) => one.id === id)} />}
+            {({ id }) => (
+              <Deliveries id={id} webhook={data.webhooks.find((one) => one.id === id)} kinds={kinds} />
+            )}
           </Route>
           <Route>
-            <Rows
-              label="Webhooks"
-              rows={data.webhooks}
-              keyOf={({ id }) => id}
-              columns={columns}
-              empty="There is no webhook yet. An integration creates one by POST /api/webhooks, and gets events by HTTP from then on."
-            />
+            <WebhookList webhooks={data.webhooks} kinds={kinds} />
           </Route>
         </Switch>
       )}
     </Loaded>
+  );
+}
+
+function WebhookList({ webhooks, kinds }: { webhooks: TravelWebhook[]; kinds: string[] }) {
+  const [isAdding, setAdding] = useState(false);
+  const canChange = useSession()?.role === 'admin';
+  return (
+    <>
+      <Group justify="space-between" mb="sm">
+        <Text size="sm" c="dimmed">
+          A webhook gets events by HTTP, signed, as soon as they happen.
+        </Text>
+        {canChange && (
+          <Button size="xs" onClick={() => setAdding(true)}>
+            Create a webhook
+          </Button>
+        )}
+      </Group>
+      <Rows
+        label="Webhooks"
+        rows={webhooks}
+        keyOf={({ id }) => id}
+        columns={columns}
+        empty="There is no webhook yet. Create one here, or let an integration create its own by POST /api/webhooks."
+      />
+      {isAdding && <WebhookForm kinds={kinds} onClose={() => setAdding(false)} />}
+    </>
   );
 }
 
@@ -50,12 +76,23 @@ const columns = [
   { label: 'Events', cell: ({ events }: TravelWebhook) => events?.join(', ') ?? 'every kind' },
   {
     label: 'State',
-    cell: ({ disabled }: TravelWebhook) => (disabled ? <Badge color="gray">disabled</Badge> : 'enabled'),
+    cell: ({ disabled }: TravelWebhook) => <StateBadge mark={disabled ? inactive : active} />,
   },
   { label: 'Created', cell: ({ createdAt }: TravelWebhook) => <Time at={createdAt} /> },
 ];
 
-function Deliveries({ id, webhook }: { id: string; webhook: TravelWebhook | undefined }) {
+const active = { symbol: '✓', label: 'active', color: 'green' };
+const inactive = { symbol: '–', label: 'inactive', color: 'gray' };
+
+function Deliveries({
+  id,
+  webhook,
+  kinds,
+}: {
+  id: string;
+  webhook: TravelWebhook | undefined;
+  kinds: string[];
+}) {
   const canChange = useSession()?.role === 'admin';
   const queryKey = ['travel', 'deliveries', id];
   const deliveries = useInfiniteQuery({
@@ -81,9 +118,12 @@ function Deliveries({ id, webhook }: { id: string; webhook: TravelWebhook | unde
           / {webhook?.url ?? id}
         </Text>
         {canChange && (
-          <Button size="xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
-            Send a test event
-          </Button>
+          <Group gap="xs">
+            <Button size="xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+              Send a test event
+            </Button>
+            {webhook && <ChangeButtons webhook={webhook} kinds={kinds} />}
+          </Group>
         )}
       </Group>
       {failure && (
@@ -104,6 +144,45 @@ function Deliveries({ id, webhook }: { id: string; webhook: TravelWebhook | unde
         )}
       </Loaded>
       <OlderButton query={deliveries} />
+    </>
+  );
+}
+
+/** Edits or deletes a webhook. */
+function ChangeButtons({ webhook, kinds }: { webhook: TravelWebhook; kinds: string[] }) {
+  const [dialog, setDialog] = useState<'edit' | 'delete'>();
+  const [, navigate] = useLocation();
+  const deletion = useMutation({
+    mutationFn: () => call(api.travelService.deleteTravelWebhook(webhook.id)),
+    onSuccess: async () => {
+      navigate('/webhooks');
+      await queryClient.invalidateQueries({ queryKey: webhooksKey });
+    },
+  });
+  const close = () => setDialog(undefined);
+  return (
+    <>
+      <Button size="xs" variant="default" onClick={() => setDialog('edit')}>
+        Edit…
+      </Button>
+      <Button size="xs" variant="default" onClick={() => setDialog('delete')}>
+        Delete…
+      </Button>
+      {dialog === 'edit' && <WebhookForm {...{ webhook, kinds }} onClose={close} />}
+      {dialog === 'delete' && (
+        <Confirm
+          title="Delete the webhook"
+          action="Delete the webhook"
+          mutation={deletion}
+          isDestructive
+          onClose={close}
+        >
+          <Text style={{ overflowWrap: 'anywhere' }}>
+            {webhook.url} gets no events any more, and its list of deliveries goes. This cannot be undone: a
+            new webhook has another secret.
+          </Text>
+        </Confirm>
+      )}
     </>
   );
 }

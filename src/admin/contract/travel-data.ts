@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import type { Contract } from './operation.ts';
+import { id, limit, time } from './schemas.ts';
+
+const money = z.object({ total: z.number(), currency: z.string() });
+
+const traveler = z
+  .object({
+    id: z.string().meta({ description: 'The id in the travel service' }),
+    name: z.string().meta({ description: 'The name, or the email address of one without a name' }),
+    person: z
+      .object({ connection: z.string(), id: z.string() })
+      .optional()
+      .meta({ description: 'The person whom an identity provider sends. Absent in lists of trips' }),
+  })
+  .meta({ id: 'Traveler', description: 'A user of the travel service' });
+
+const tripMembers = {
+  id,
+  createdAt: time,
+  title: z.string().meta({ description: 'Where from and where to' }),
+  startsAt: z.string().optional().meta({ description: 'Local time of the place, without zone' }),
+  state: z.enum(['notBooked', 'booked', 'canceled', 'failed']),
+  approvalStatus: z.string().optional(),
+  travelers: z.array(traveler),
+  prices: z.array(money).meta({ description: 'What the trip costs, one sum for each currency' }),
+};
+
+export const travelTrip = z.object(tripMembers).meta({ id: 'TravelTrip' });
+
+/** The resource as the travel API answers it, for developers. */
+const resource = z.record(z.string(), z.unknown());
+
+export const travelTripDetails = z
+  .object({
+    ...tripMembers,
+    parts: z.array(
+      z.object({
+        key: z.string(),
+        kind: z.string().meta({ description: 'E.g. `flight`, `rail`, `hotel` or `car`' }),
+        from: z.string(),
+        to: z.string().optional(),
+        startsAt: z.string(),
+        endsAt: z.string(),
+        number: z.string().optional().meta({ description: 'Of the flight or train' }),
+        reference: z.string().optional().meta({ description: 'Of the booking' }),
+        state: z.enum(['notBooked', 'booked', 'canceled', 'exchanged', 'failed']),
+        price: money.optional(),
+      }),
+    ),
+    resource,
+  })
+  .meta({ id: 'TravelTripDetails' });
+
+const invoiceMembers = {
+  id,
+  createdAt: time,
+  description: z.string(),
+  kind: z.string(),
+  status: z.string().meta({ description: '`open`, `paid`, `uncollectible` or `void`' }),
+  reference: z.string().optional(),
+  customer: z.string().meta({ description: 'The name of the billing profile' }),
+  amount: money,
+  operations: z.int().meta({ description: 'The number of billing operations' }),
+};
+
+export const travelInvoice = z.object(invoiceMembers).meta({ id: 'TravelInvoice' });
+
+const moneyBack = z.object({ id, createdAt: time, status: z.string(), amount: money });
+
+export const travelInvoiceDetails = z
+  .object({ ...invoiceMembers, refunds: z.array(moneyBack), disputes: z.array(moneyBack), resource })
+  .meta({ id: 'TravelInvoiceDetails' });
+
+export const billingOperation = z
+  .object({
+    id,
+    date: time,
+    transactionKind: z.string().meta({ description: '`purchase`, `refund` or `dispute`' }),
+    operationType: z.string(),
+    description: z.string().optional(),
+    status: z.string(),
+    amount: money,
+    traveler: traveler.optional(),
+    tripId: z.string().optional(),
+    invoiceId: z.string().optional(),
+  })
+  .meta({ id: 'TravelBillingOperation' });
+
+const counts = z.record(z.string(), z.int()).meta({ description: 'The number of resources by type' });
+
+const page = {
+  after: z.string().max(1_000).optional().meta({ description: '`next` of the page before' }),
+  limit: limit.pipe(z.int().max(100)),
+};
+const next = z.string().optional();
+const tag = 'Travel service';
+
+/** The trips and invoices of the embedded travel service, and its sample data. Without the service, all answer 404. */
+export const travelDataContract = {
+  listTravelTrips: {
+    ...{ method: 'get', path: '/travel/trips', tag, access: 'viewer' },
+    summary: 'List the trips, the newest first',
+    query: z.strictObject(page),
+    result: z.object({ trips: z.array(travelTrip), next }),
+    errors: ['notFound'],
+  },
+  readTravelTrip: {
+    ...{ method: 'get', path: '/travel/trips/{id}', tag, access: 'viewer' },
+    summary: 'Read a trip with its travelers, journeys, stays and bookings',
+    params: z.object({ id }),
+    result: travelTripDetails,
+  },
+  listTravelInvoices: {
+    ...{ method: 'get', path: '/travel/invoices', tag, access: 'viewer' },
+    summary: 'List the invoices, the newest first',
+    query: z.strictObject(page),
+    result: z.object({ invoices: z.array(travelInvoice), next }),
+    errors: ['notFound'],
+  },
+  readTravelInvoice: {
+    ...{ method: 'get', path: '/travel/invoices/{id}', tag, access: 'viewer' },
+    summary: 'Read an invoice with its refunds and disputes',
+    params: z.object({ id }),
+    result: travelInvoiceDetails,
+  },
+  listTripOperations: {
+    ...{ method: 'get', path: '/travel/trips/{id}/billing-operations', tag, access: 'viewer' },
+    summary: 'List the billing operations of a trip, the newest first',
+    params: z.object({ id }),
+    query: z.strictObject(page),
+    result: z.object({ operations: z.array(billingOperation), next }),
+  },
+  listInvoiceOperations: {
+    ...{ method: 'get', path: '/travel/invoices/{id}/billing-operations', tag, access: 'viewer' },
+    summary: 'List the billing operations of an invoice, the newest first',
+    params: z.object({ id }),
+    query: z.strictObject(page),
+    result: z.object({ operations: z.array(billingOperation), next }),
+  },
+  describeSampleData: {
+    ...{ method: 'get', path: '/travel/sample-data', tag, access: 'viewer' },
+    summary: 'Tell whether the sample company is in the travel service',
+    result: z.object({
+      company: z.string(),
+      domain: z.string().meta({ description: 'The domain of the email addresses of its people' }),
+      isPresent: z.boolean(),
+      users: z.int().meta({ description: 'The number of people that are created' }),
+      trips: z.int().meta({ description: 'The number of trips that are created' }),
+    }),
+    errors: ['notFound'],
+  },
+  createSampleData: {
+    ...{ method: 'post', path: '/travel/sample-data', tag, access: 'admin' },
+    summary: 'Create the sample company with people, trips and invoices',
+    result: z.object({ company: z.string(), created: counts }),
+    errors: ['notFound', 'conflict'],
+  },
+  removeSampleData: {
+    ...{ method: 'delete', path: '/travel/sample-data', tag, access: 'admin' },
+    summary: 'Remove everything that belongs to the sample company',
+    result: z.object({
+      company: z.string(),
+      removed: counts,
+      kept: counts.meta({ description: 'Resources to which others refer, by type' }),
+    }),
+    errors: ['notFound', 'conflict'],
+  },
+} as const satisfies Contract;

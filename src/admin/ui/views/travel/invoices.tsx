@@ -1,0 +1,141 @@
+import { Group, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Route, Switch } from 'wouter';
+import type { TravelInvoice, TravelInvoiceDetails } from '../../api-client.ts';
+import { Fact } from '../../components/fact.tsx';
+import { Loaded } from '../../components/loading.tsx';
+import { StateBadge } from '../../components/mark.tsx';
+import { OlderButton } from '../../components/older-button.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { Time } from '../../components/time.tsx';
+import { api, call } from '../../session.ts';
+import { BillingOperations } from './billing-operations.tsx';
+import { PartHead, ResourceText, ViewLink } from './resource.tsx';
+import { billingMark, moneyText } from './texts.ts';
+
+/** The invoices, and one of them. */
+export function Invoices() {
+  return (
+    <Switch>
+      <Route path="/invoices/:id">{({ id }) => <Invoice id={id} />}</Route>
+      <Route>
+        <InvoiceList />
+      </Route>
+    </Switch>
+  );
+}
+
+function InvoiceList() {
+  const invoices = useInfiniteQuery({
+    queryKey: ['travel', 'invoices'],
+    queryFn: ({ pageParam }) =>
+      call(api.travelService.listTravelInvoices({ limit: 50, ...(pageParam && { after: pageParam }) })),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next,
+  });
+  return (
+    <>
+      <Loaded query={invoices}>
+        {({ pages }) => (
+          <Rows
+            label="Invoices"
+            rows={pages.flatMap((page) => page.invoices)}
+            keyOf={({ id }) => id}
+            columns={columns}
+            empty="Nothing has been invoiced yet. The sample data has some invoices of each month."
+          />
+        )}
+      </Loaded>
+      <OlderButton query={invoices} />
+    </>
+  );
+}
+
+function numberOf({ id, reference }: TravelInvoice | TravelInvoiceDetails): string {
+  return reference ?? id;
+}
+
+const columns = [
+  {
+    label: 'Invoice',
+    cell: (invoice: TravelInvoice) => (
+      <ViewLink href={`/invoices/${invoice.id}`}>{numberOf(invoice)}</ViewLink>
+    ),
+    width: '18%',
+  },
+  { label: 'Customer', cell: ({ customer }: TravelInvoice) => customer, width: '24%' },
+  { label: 'For', cell: ({ description }: TravelInvoice) => description, width: '18%' },
+  {
+    label: 'Status',
+    cell: ({ status }: TravelInvoice) => <StateBadge mark={billingMark(status)} />,
+    width: '12%',
+  },
+  { label: 'Amount', cell: ({ amount }: TravelInvoice) => moneyText(amount), width: '14%' },
+  { label: 'Issued', cell: ({ createdAt }: TravelInvoice) => <Time at={createdAt} />, width: '14%' },
+];
+
+function Invoice({ id }: { id: string }) {
+  const invoice = useQuery({
+    queryKey: ['travel', 'invoice', id],
+    queryFn: () => call(api.travelService.readTravelInvoice(encodeURIComponent(id))),
+  });
+  return (
+    <>
+      <PartHead list="/invoices" label="Invoices">
+        {invoice.data ? numberOf(invoice.data) : id}
+      </PartHead>
+      <Loaded query={invoice}>
+        {(data) => (
+          <Stack gap="lg">
+            <InvoiceFacts invoice={data} />
+            <BillingOperations invoice={id} />
+            <MoneyBack label="Refunds" rows={data.refunds} />
+            <MoneyBack label="Disputes" rows={data.disputes} />
+            <ResourceText resource={data.resource} path={`/api/invoices/${id}`} />
+          </Stack>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function InvoiceFacts({ invoice }: { invoice: TravelInvoiceDetails }) {
+  const { amount, createdAt, customer, description, status } = invoice;
+  return (
+    <Group gap="xl" align="flex-start">
+      <Fact label="Status">
+        <StateBadge mark={billingMark(status)} />
+      </Fact>
+      <Fact label="Amount">{moneyText(amount)}</Fact>
+      <Fact label="Customer">{customer}</Fact>
+      <Fact label="For">{description}</Fact>
+      <Fact label="Issued">
+        <Time at={createdAt} />
+      </Fact>
+    </Group>
+  );
+}
+
+type Transfer = TravelInvoiceDetails['refunds'][number];
+
+function MoneyBack({ label, rows }: { label: string; rows: Transfer[] }) {
+  if (rows.length === 0) return null;
+  return (
+    <div>
+      <Text fw={600} mb="xs">
+        {label}
+      </Text>
+      <Rows
+        label={label}
+        rows={rows}
+        keyOf={({ id }) => id}
+        columns={[
+          { label: 'When', cell: ({ createdAt }) => <Time at={createdAt} />, width: '30%' },
+          { label: 'Status', cell: ({ status }) => <StateBadge mark={billingMark(status)} />, width: '30%' },
+          { label: 'Amount', cell: ({ amount }) => moneyText(amount), width: '40%' },
+        ]}
+        empty=""
+      />
+    </div>
+  );
+}

@@ -1,0 +1,168 @@
+import { Alert, Button, Modal, MultiSelect, Stack, Switch, Textarea, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { TravelWebhook } from '../../api-client.ts';
+import { Secret } from '../../components/secret.tsx';
+import { api, call, queryClient, RequestFailure } from '../../session.ts';
+
+export const webhooksKey = ['travel', 'webhooks'];
+
+/** What an admin types. Without kinds of events the webhook gets every kind. */
+interface Typed {
+  url: string;
+  description: string;
+  events: string[];
+  isActive: boolean;
+}
+
+/** Creates a webhook and shows its secret once, or changes one. `kinds` are those that can be selected. */
+export function WebhookForm({
+  webhook,
+  kinds,
+  onClose,
+}: {
+  webhook?: TravelWebhook | undefined;
+  kinds: string[];
+  onClose: () => void;
+}) {
+  const [typed, setTyped] = useState(() => toTyped(webhook));
+  const saving = useMutation({
+    mutationFn: () => save(webhook, typed),
+    onSuccess: async (secret) => {
+      await queryClient.invalidateQueries({ queryKey: webhooksKey });
+      if (secret === undefined) onClose();
+    },
+  });
+  if (saving.data !== undefined)
+    return (
+      <Modal opened onClose={onClose} title="The webhook is created">
+        <Secret value={saving.data} onDone={onClose}>
+          Each request to {typed.url.trim()} is signed with this secret (Standard Webhooks). It is shown only
+          now: give it to the integration.
+        </Secret>
+      </Modal>
+    );
+  return (
+    <Modal opened onClose={onClose} title={webhook ? 'Edit the webhook' : 'Create a webhook'} size="lg">
+      <form
+        // The service checks the URL, and tells more than a browser.
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          saving.mutate();
+        }}
+      >
+        <Stack>
+          <Faults error={saving.error} />
+          <Fields
+            {...{ typed, kinds }}
+            error={saving.error}
+            onChange={(part) => setTyped({ ...typed, ...part })}
+          />
+          <Button type="submit" loading={saving.isPending}>
+            {webhook ? 'Save the webhook' : 'Create the webhook'}
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+function toTyped(webhook: TravelWebhook | undefined): Typed {
+  const { url = '', description = '', events = [], disabled = false } = webhook ?? {};
+  return { url, description, events, isActive: !disabled };
+}
+
+/** Returns the secret of a new webhook. Of an existing one only what was changed is sent, so that changes of others stay. */
+async function save(webhook: TravelWebhook | undefined, typed: Typed): Promise<string | undefined> {
+  const url = typed.url.trim();
+  const description = typed.description.trim();
+  const { events, isActive } = typed;
+  if (!webhook) {
+    const made = await call(
+      api.travelService.createTravelWebhook({
+        ...{ url, disabled: !isActive },
+        ...(description && { description }),
+        ...(events.length > 0 && { events }),
+      }),
+    );
+    return made.secret;
+  }
+  const before = toTyped(webhook);
+  await call(
+    api.travelService.updateTravelWebhook(webhook.id, {
+      ...(url !== before.url && { url }),
+      ...(description !== before.description && { description: description || null }),
+      ...(events.join() !== before.events.join() && { events: events.length > 0 ? events : null }),
+      ...(isActive !== before.isActive && { disabled: !isActive }),
+    }),
+  );
+  return undefined;
+}
+
+/** A failure that belongs to no field. */
+function Faults({ error }: { error: Error | null }) {
+  if (!error || faultOf(error, 'url') || faultOf(error, 'events')) return null;
+  return (
+    <Alert color="red" role="alert">
+      {error.message}
+    </Alert>
+  );
+}
+
+/** The fault of a field or of something inside it. */
+function faultOf(error: Error | null, field: string): string | undefined {
+  if (!(error instanceof RequestFailure)) return undefined;
+  return error.faults.find((one) => one.field.split('.')[0] === field)?.message;
+}
+
+function Fields({
+  typed: { url, description, events, isActive },
+  kinds,
+  error,
+  onChange,
+}: {
+  typed: Typed;
+  kinds: string[];
+  error: Error | null;
+  onChange: (part: Partial<Typed>) => void;
+}) {
+  return (
+    <>
+      <TextInput
+        label="URL"
+        description="Where events are sent by POST"
+        placeholder="https://expenses.example.com/travel-events"
+        type="url"
+        value={url}
+        onChange={(event) => onChange({ url: event.currentTarget.value })}
+        error={faultOf(error, 'url')}
+        required
+        data-autofocus
+      />
+      <MultiSelect
+        label="Events"
+        description="None selected: every kind, also kinds to come"
+        placeholder={events.length === 0 ? 'Every kind' : ''}
+        data={kinds}
+        value={events}
+        onChange={(chosen) => onChange({ events: chosen })}
+        error={faultOf(error, 'events')}
+        searchable
+        clearable
+      />
+      <Textarea
+        label="Description"
+        value={description}
+        onChange={(event) => onChange({ description: event.currentTarget.value })}
+        autosize
+      />
+      <Switch
+        label="Active"
+        description="An inactive webhook gets no events, also not later"
+        checked={isActive}
+        onChange={(event) => onChange({ isActive: event.currentTarget.checked })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,120 @@
+import { createRecorder, type RecorderDeps } from '../travel/changes.ts';
+import { stringMember } from '../travel/json.ts';
+import type { Position, ResourceRef, StoredResource, TravelStore } from '../travel/ports.ts';
+import type { Resource } from '../travel/resource.ts';
+import { billingOperation, dispute, invoice, refund } from '../travel/resources/billing.ts';
+import { customField, customFieldOption } from '../travel/resources/custom-field.ts';
+import { billingProfile, costCenter, projectCode } from '../travel/resources/lookups.ts';
+import { travelPolicy } from '../travel/resources/travel-policy.ts';
+import { tripProject } from '../travel/resources/trip-project.ts';
+import { user } from '../travel/resources/user.ts';
+import { companyIdentity, isOfCompany } from './company.ts';
+
+/** What the removal of sample data needs. */
+export interface RemovalDeps extends RecorderDeps {
+  store: TravelStore;
+  /** Called before each transaction; it can wait, so that a server can write. */
+  pause(): Promise<unknown>;
+}
+
+/** The numbers of resources by type. `kept` are those to which resources of others refer. */
+export interface Removal {
+  removed: Map<string, number>;
+  kept: Map<string, number>;
+}
+
+/** Resources that are read, or removed, at a time. */
+const BATCH = 100;
+
+/** The types of the company's resources: each type comes before those to which it refers. */
+const ORDER: Resource[] = [
+  ...[billingOperation, dispute, refund, invoice, tripProject, user, projectCode, costCenter],
+  ...[billingProfile, travelPolicy, customFieldOption, customField],
+];
+
+/**
+ * Removes the company of a seed with its people, trips and invoices, also one whose creation was ended early. Removed people and
+ * reference data are announced by events, like those that an admin deletes. A removal that was ended early can be run again.
+ */
+export async function removeSampleData(deps: RemovalDeps, seed: number): Promise<Removal> {
+  const found = await findResources(deps, seed);
+  const removal: Removal = { removed: new Map(), kept: new Map() };
+  for (const resource of ORDER) {
+    const refs = found.filter(({ type }) => type === resource.type);
+    let removed = 0;
+    for (let at = 0; at < refs.length; at += BATCH) {
+      await deps.pause();
+      removed += await removeUnreferenced(deps, resource, refs.slice(at, at + BATCH));
+    }
+    if (removed > 0) removal.removed.set(resource.type, removed);
+    if (removed < refs.length) removal.kept.set(resource.type, refs.length - removed);
+  }
+  return removal;
+}
+
+/**
+ * Removes those of the resources to which no other refers, and returns their number. The newest come first, because a
+ * resource refers to older ones of its type, such as managers.
+ */
+function removeUnreferenced(deps: RemovalDeps, resource: Resource, refs: ResourceRef[]): Promise<number> {
+  return deps.store.write([resource.type], async (within) => {
+    const recorder = createRecorder(within, deps);
+    let removed = 0;
+    for (const ref of refs) {
+      const [stored] = await within.lock([ref]);
+      if (!stored || (await within.isReferenced(stored))) continue;
+      await recorder.remove(resource, stored);
+      removed += 1;
+    }
+    return removed;
+  });
+}
+
+/** Finds everything that belongs to the company, the newest of each type first. */
+async function findResources(deps: RemovalDeps, seed: number): Promise<ResourceRef[]> {
+  const identity = companyIdentity(seed);
+  const found: ResourceRef[] = [];
+  const ids = new Map<string, Set<string>>();
+  const collect = async (resource: Resource, isMeant: (stored: StoredResource) => boolean) => {
+    const refs = await findAll(deps, resource, { isMeant });
+    found.push(...refs);
+    ids.set(resource.type, new Set(refs.map(({ id }) => id)));
+  };
+  const refersTo = ({ type }: Resource, field: string, { doc }: StoredResource) =>
+    ids.get(type)?.has(stringMember(doc, field) ?? '') === true;
+  const isOwn = (stored: StoredResource) => isOfCompany(identity, stored);
+  for (const resource of [user, projectCode, costCenter, billingProfile, travelPolicy, customField])
+    await collect(resource, isOwn);
+  await collect(invoice, (stored) => refersTo(billingProfile, 'billingProfileId', stored));
+  for (const resource of [dispute, refund])
+    await collect(resource, (stored) => refersTo(invoice, 'invoiceId', stored));
+  const people = ids.get(user.type);
+  await collect(tripProject, ({ doc: { travelerIds } }) =>
+    Array.isArray(travelerIds) ? travelerIds.every((id) => people?.has(String(id))) : false,
+  );
+  await collect(
+    billingOperation,
+    (stored) =>
+      refersTo(billingProfile, 'billingProfileId', stored) || refersTo(tripProject, 'tripProjectId', stored),
+  );
+  for (const parentId of ids.get(customField.type) ?? [])
+    found.push(...(await findAll(deps, customFieldOption, { parentId, isMeant: () => true })));
+  return found;
+}
+
+async function findAll(
+  { store, pause }: RemovalDeps,
+  { type }: Resource,
+  { parentId = '', isMeant }: { parentId?: string; isMeant(stored: StoredResource): boolean },
+): Promise<ResourceRef[]> {
+  const found: ResourceRef[] = [];
+  let from: Position | undefined;
+  do {
+    await pause();
+    const query = { type, parentId, order: 'desc', limit: BATCH } as const;
+    const page = await store.pageFrom(query, from && { after: from });
+    found.push(...page.resources.filter(isMeant).map(({ id }) => ({ type, id })));
+    from = page.next;
+  } while (from);
+  return found;
+}

@@ -1,0 +1,101 @@
+import type { TravelTripDetails } from '../admin/handlers/travel-data.ts';
+import type { TripProject } from '../travel/resources/trip-project.ts';
+
+type Booking = NonNullable<TripProject['bookings']>[number];
+type Part = TravelTripDetails['parts'][number];
+
+/** Returns what a list shows of a trip, except its travelers. */
+export function describeTrip({ search, bookings = [], rates, ...trip }: TripProject) {
+  const { departurePlace, arrivalPlace, departureLocaleDateTime } = search;
+  const [stay] = trip.hotelStays ?? [];
+  const places = [departurePlace, arrivalPlace].flatMap((place) => place?.name ?? []);
+  const startsAt = departureLocaleDateTime ?? stay?.checkinLocaleDate;
+  const { approvalStatus } = trip;
+  return {
+    title: places.join(' → ') || stay?.place.name || search.kind,
+    ...(startsAt === undefined ? {} : { startsAt }),
+    ...(approvalStatus === undefined ? {} : { approvalStatus }),
+    state: stateOfTrip(bookings),
+    prices: sumByCurrency(
+      bookings.filter(isInForce).flatMap(({ rateId }) => rates.find(({ id }) => id === rateId)?.price ?? []),
+    ),
+  };
+}
+
+function stateOfTrip(bookings: Booking[]): TravelTripDetails['state'] {
+  if (bookings.length === 0) return 'notBooked';
+  if (bookings.some(isInForce)) return 'booked';
+  return bookings.some(({ canceled }) => canceled) ? 'canceled' : 'failed';
+}
+
+function isInForce({ status, canceled }: Booking): boolean {
+  return status === 'succeeded' && !canceled;
+}
+
+function sumByCurrency(prices: { total: number; currency: string }[]) {
+  const sums = new Map<string, number>();
+  for (const { total, currency } of prices) sums.set(currency, (sums.get(currency) ?? 0) + total);
+  // Cents: sums of decimal fractions have rounding errors.
+  return [...sums].map(([currency, total]) => ({ currency, total: Math.round(total * 100) / 100 }));
+}
+
+/** Returns the journeys, stays and rentals of a trip in order of time. */
+export function partsOfTrip(trip: TripProject): Part[] {
+  const { bookings = [], rates, transportLegs = [], hotelStays = [], carRentals = [] } = trip;
+  const bought = (one: { bookingId?: string | undefined; rateId: string }, isGone = {}) =>
+    bookingOf(one, { bookings, rates, isGone });
+  const journeys = transportLegs.flatMap(({ kind, segments }) =>
+    segments.map(
+      (segment): Part => ({
+        ...{ key: segment.id, kind, from: segment.departure.place.name, to: segment.arrival.place.name },
+        startsAt: segment.departure.localeDateTime,
+        endsAt: segment.arrival.localeDateTime,
+        ...(segment.transportNumber === undefined ? {} : { number: segment.transportNumber }),
+        ...bought(segment, segment),
+      }),
+    ),
+  );
+  const stays = hotelStays.map(
+    (stay, index): Part => ({
+      ...{ key: `hotel ${index}`, kind: 'hotel', from: stay.place.name },
+      ...{ startsAt: stay.checkinLocaleDate, endsAt: stay.checkoutLocaleDate },
+      ...bought(stay),
+    }),
+  );
+  const rentals = carRentals.map(
+    (rental, index): Part => ({
+      ...{ key: `car ${index}`, kind: 'car', from: rental.pickupPlace.name, to: rental.returnpPlace.name },
+      ...{ startsAt: rental.pickupLocaleDateTime, endsAt: rental.returnLocaleDateTime },
+      ...bought(rental),
+    }),
+  );
+  return [...journeys, ...stays, ...rentals].sort((one, other) => (one.startsAt < other.startsAt ? -1 : 1));
+}
+
+function bookingOf(
+  { bookingId, rateId }: { bookingId?: string | undefined; rateId: string },
+  { bookings, rates, isGone }: Pick<TripProject, 'rates'> & { bookings: Booking[]; isGone: Gone },
+): Pick<Part, 'reference' | 'state' | 'price'> {
+  const booking = bookings.find((one) =>
+    bookingId === undefined ? one.rateId === rateId : one.id === bookingId,
+  );
+  const price = rates.find(({ id }) => id === rateId)?.price;
+  return {
+    ...(booking?.reference === undefined ? {} : { reference: booking.reference }),
+    ...(price && { price: { total: price.total, currency: price.currency } }),
+    state: stateOfPart(booking, isGone),
+  };
+}
+
+/** A part can be canceled or exchanged while others of its booking stay. */
+interface Gone {
+  canceled?: boolean;
+  exchanged?: boolean;
+}
+
+function stateOfPart(booking: Booking | undefined, { canceled, exchanged }: Gone): Part['state'] {
+  if (!booking) return 'notBooked';
+  if (booking.status !== 'succeeded') return 'failed';
+  if (exchanged) return 'exchanged';
+  return canceled || booking.canceled ? 'canceled' : 'booked';
+}
