@@ -143,6 +143,7 @@ function toAdminError(error: ApiError): AdminError {
   }
 }
 
+/** A message of the travel API begins with the field in quotes, which the page shows above it. */
 function toFault({ field, message }: ApiError['invalid'][number]) {
-  return { field, message };
+  return { field, message: message.replace(`"${field}" `, '') };
 }

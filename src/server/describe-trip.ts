@@ -69,7 +69,12 @@ export function partsOfTrip(trip: TripProject): Part[] {
       ...bought(rental),
     }),
   );
-  return [...journeys, ...stays, ...rentals].sort((one, other) => (one.startsAt < other.startsAt ? -1 : 1));
+  return [...journeys, ...stays, ...rentals].sort((one, other) => (startOf(one) < startOf(other) ? -1 : 1));
+}
+
+/** A stay has a date only, and comes after the journeys of that day. */
+function startOf({ startsAt }: Part): string {
+  return startsAt.includes('T') ? startsAt : `${startsAt}T24`;
 }
 
 function bookingOf(

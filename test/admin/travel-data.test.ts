@@ -96,9 +96,9 @@ test('trips are listed, the newest first, and one is shown with its parts and th
   expect(
     body.parts.map(({ kind, from, to, state }: Record<string, string>) => [kind, from, to, state]),
   ).toEqual([
-    ['hotel', 'Hotel Tejo', undefined, 'booked'],
     ['flight', 'Paris', 'Madrid', 'booked'],
     ['flight', 'Madrid', 'Lisbon', 'booked'],
+    ['hotel', 'Hotel Tejo', undefined, 'booked'],
     ['flight', 'Lisbon', 'Paris', 'booked'],
   ]);
   expect(body.resource).toMatchObject({
@@ -122,7 +122,7 @@ test('a canceled trip says so, and the part of a canceled booking too', async ()
   const partly = (await fixture.viewer('GET', `/travel/trips/${trip.id}`)).body;
   expect([partly.state, partly.prices]).toEqual(['booked', [{ currency: 'EUR', total: 140 }]]);
   expect(partly.parts.map(({ kind, state }: Record<string, string>) => `${kind} ${state}`)).toEqual([
-    ...['hotel booked', 'flight canceled', 'flight canceled', 'flight canceled'],
+    ...['flight canceled', 'flight canceled', 'hotel booked', 'flight canceled'],
   ]);
 });
 

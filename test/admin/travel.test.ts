@@ -119,7 +119,7 @@ test.each([
   const [fault] = refused.body.faults;
   expect([refused.status, fault.field]).toEqual([422, field]);
   const same = await travel('POST', '/webhooks', body);
-  expect(same.body.invalid[0]).toMatchObject({ field, message: fault.message });
+  expect(same.body.invalid[0]).toMatchObject({ field, message: `"${field}" ${fault.message}` });
 });
 
 test('a webhook is tested, and its deliveries are listed and repeated', async () => {

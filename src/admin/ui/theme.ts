@@ -22,6 +22,7 @@ export const theme = createTheme({
     },
     Autocomplete: choices,
     Select: choices,
+    MultiSelect: choices,
     Combobox: { styles: { options: { maxHeight: 220, overflowY: 'auto' } } },
     // The placeholder has the focus when the menu opens, and is no item of a menu. Without it the menu itself has the focus.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
@@ -33,16 +34,18 @@ export const theme = createTheme({
   },
 });
 
-/** The muted text of Mantine, and its links in a row under the pointer, have too little contrast (WCAG 2.2, 1.4.3). */
+/** The muted text and the errors of Mantine, and its links in a row under the pointer, have too little contrast (WCAG 2.2, 1.4.3). */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     '--mantine-color-anchor': 'var(--mantine-color-indigo-8)',
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
+    '--mantine-color-error': 'var(--mantine-color-red-9)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
   },
   dark: {
     '--mantine-color-dimmed': 'var(--mantine-color-dark-0)',
+    '--mantine-color-error': 'var(--mantine-color-red-4)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-1)',
   },
 });

@@ -58,7 +58,7 @@ const columns = [
         </Text>
       </>
     ),
-    width: '34%',
+    width: '31%',
   },
   {
     label: 'Traveler',
@@ -66,7 +66,7 @@ const columns = [
       traveler ? <TravelerNames travelers={[traveler]} /> : '–',
     width: '18%',
   },
-  { label: 'When', cell: ({ date }: TravelBillingOperation) => <Time at={date} />, width: '16%' },
+  { label: 'When', cell: ({ date }: TravelBillingOperation) => <Time at={date} />, width: '19%' },
   {
     label: 'Status',
     cell: ({ status }: TravelBillingOperation) => <StateBadge mark={billingMark(status)} />,

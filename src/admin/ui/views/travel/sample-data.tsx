@@ -107,12 +107,18 @@ function RemoveButton({
   });
   return (
     <>
-      <Button size="xs" w="fit-content" variant="default" onClick={() => setAsked(true)}>
+      <Button
+        size="xs"
+        w="fit-content"
+        variant="default"
+        aria-haspopup="dialog"
+        onClick={() => setAsked(true)}
+      >
         Remove {company}…
       </Button>
       {isAsked && (
         <Confirm
-          title={`Remove ${company}`}
+          title={`Remove ${company}?`}
           action={`Remove ${company}`}
           mutation={mutation}
           isDestructive

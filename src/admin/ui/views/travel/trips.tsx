@@ -55,7 +55,7 @@ const columns = [
   {
     label: 'Trip',
     cell: ({ id, title }: TravelTrip) => <ViewLink href={`/trips/${id}`}>{title}</ViewLink>,
-    width: '34%',
+    width: '32%',
   },
   {
     label: 'Travelers',
@@ -65,13 +65,13 @@ const columns = [
   {
     label: 'Starts',
     cell: ({ startsAt }: TravelTrip) => (startsAt === undefined ? '–' : localText(startsAt)),
-    width: '16%',
+    width: '20%',
   },
   { label: 'State', cell: ({ state }: TravelTrip) => <StateBadge mark={tripMarks[state]} />, width: '12%' },
   {
     label: 'Price',
     cell: ({ prices }: TravelTrip) => prices.map(moneyText).join(' + ') || '–',
-    width: '16%',
+    width: '14%',
   },
 ];
 

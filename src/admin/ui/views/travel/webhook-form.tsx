@@ -1,7 +1,8 @@
-import { Alert, Button, Modal, MultiSelect, Stack, Switch, Textarea, TextInput } from '@mantine/core';
+import { Alert, Button, MultiSelect, Stack, Switch, Textarea, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { TravelWebhook } from '../../api-client.ts';
+import { Dialog } from '../../components/dialog.tsx';
 import { Secret } from '../../components/secret.tsx';
 import { api, call, queryClient, RequestFailure } from '../../session.ts';
 
@@ -35,15 +36,15 @@ export function WebhookForm({
   });
   if (saving.data !== undefined)
     return (
-      <Modal opened onClose={onClose} title="The webhook is created">
+      <Dialog onClose={onClose} title="The webhook is created">
         <Secret value={saving.data} onDone={onClose}>
           Each request to {typed.url.trim()} is signed with this secret (Standard Webhooks). It is shown only
           now: give it to the integration.
         </Secret>
-      </Modal>
+      </Dialog>
     );
   return (
-    <Modal opened onClose={onClose} title={webhook ? 'Edit the webhook' : 'Create a webhook'} size="lg">
+    <Dialog onClose={onClose} title={webhook ? 'Edit the webhook' : 'Create a webhook'} size="lg">
       <form
         // The service checks the URL, and tells more than a browser.
         noValidate
@@ -64,7 +65,7 @@ export function WebhookForm({
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -46,7 +46,7 @@ function WebhookList({ webhooks, kinds }: { webhooks: TravelWebhook[]; kinds: st
           A webhook gets events by HTTP, signed, as soon as they happen.
         </Text>
         {canChange && (
-          <Button size="xs" onClick={() => setAdding(true)}>
+          <Button size="xs" aria-haspopup="dialog" onClick={() => setAdding(true)}>
             Create a webhook
           </Button>
         )}
@@ -162,16 +162,16 @@ function ChangeButtons({ webhook, kinds }: { webhook: TravelWebhook; kinds: stri
   const close = () => setDialog(undefined);
   return (
     <>
-      <Button size="xs" variant="default" onClick={() => setDialog('edit')}>
+      <Button size="xs" variant="default" aria-haspopup="dialog" onClick={() => setDialog('edit')}>
         Edit…
       </Button>
-      <Button size="xs" variant="default" onClick={() => setDialog('delete')}>
+      <Button size="xs" variant="default" aria-haspopup="dialog" onClick={() => setDialog('delete')}>
         Delete…
       </Button>
       {dialog === 'edit' && <WebhookForm {...{ webhook, kinds }} onClose={close} />}
       {dialog === 'delete' && (
         <Confirm
-          title="Delete the webhook"
+          title="Delete the webhook?"
           action="Delete the webhook"
           mutation={deletion}
           isDestructive
