@@ -78,13 +78,25 @@ const columns = [
 const toInvoice = {
   label: 'Invoice',
   cell: ({ invoiceId }: TravelBillingOperation) =>
-    invoiceId === undefined ? 'none yet' : <ViewLink href={`/invoices/${invoiceId}`}>Show</ViewLink>,
+    invoiceId === undefined ? (
+      'none yet'
+    ) : (
+      <ViewLink href={`/invoices/${invoiceId}`} isInText>
+        Show
+      </ViewLink>
+    ),
   width: '8%',
 };
 
 const toTrip = {
   label: 'Trip',
   cell: ({ tripId }: TravelBillingOperation) =>
-    tripId === undefined ? '–' : <ViewLink href={`/trips/${tripId}`}>Show</ViewLink>,
+    tripId === undefined ? (
+      '–'
+    ) : (
+      <ViewLink href={`/trips/${tripId}`} isInText>
+        Show
+      </ViewLink>
+    ),
   width: '8%',
 };

@@ -3,10 +3,18 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Traveler } from '../../api-client.ts';
 
-/** A link within the view. */
-export function ViewLink({ href, children }: { href: string; children: ReactNode }) {
+/** A link within the view. In a line of text it is underlined, because colour alone does not tell it. */
+export function ViewLink({
+  href,
+  isInText = false,
+  children,
+}: {
+  href: string;
+  isInText?: boolean;
+  children: ReactNode;
+}) {
   return (
-    <Anchor component={Link} href={href} size="sm">
+    <Anchor component={Link} href={href} size="sm" underline={isInText ? 'always' : 'hover'}>
       {children}
     </Anchor>
   );
@@ -17,7 +25,7 @@ export function PartHead({ list, label, children }: { list: string; label: strin
   return (
     <>
       <ViewLink href={list}>← {label}</ViewLink>
-      <Title order={2} size="h4" mb="md">
+      <Title order={2} size="h4" mb="md" style={{ overflowWrap: 'anywhere' }}>
         {children}
       </Title>
     </>
@@ -31,6 +39,7 @@ export function TravelerNames({ travelers }: { travelers: Traveler[] }) {
       {index > 0 && ', '}
       {person ? (
         <ViewLink
+          isInText
           href={`~/admin/people/${encodeURIComponent(person.connection)}/${encodeURIComponent(person.id)}`}
         >
           {name}

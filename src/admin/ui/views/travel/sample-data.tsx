@@ -1,11 +1,11 @@
-import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { Confirm } from '../../components/confirm.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { api, call, queryClient, useSession } from '../../session.ts';
+import { ViewLink } from './resource.tsx';
 import { resourcesText } from './texts.ts';
 
 type State = Awaited<ReturnType<typeof api.travelService.describeSampleData>>;
@@ -52,13 +52,13 @@ function SampleCompany({ company, domain, isPresent, users, trips }: State) {
         <>
           <Text size="sm">
             Look at its{' '}
-            <Anchor component={Link} href="/trips" size="sm" underline="always">
+            <ViewLink href="/trips" isInText>
               trips
-            </Anchor>{' '}
+            </ViewLink>{' '}
             and{' '}
-            <Anchor component={Link} href="/invoices" size="sm" underline="always">
+            <ViewLink href="/invoices" isInText>
               invoices
-            </Anchor>
+            </ViewLink>
             .
           </Text>
           {canChange && <RemoveButton {...{ company, domain }} onRemoved={setRemoval} />}

@@ -1,7 +1,7 @@
-import { Alert, Anchor, Button, Code, Group, Text } from '@mantine/core';
+import { Alert, Button, Code, Group, Text } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, Route, Switch, useLocation } from 'wouter';
+import { Route, Switch, useLocation } from 'wouter';
 import type { TravelAttempt, TravelDelivery, TravelWebhook } from '../../api-client.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Loaded } from '../../components/loading.tsx';
@@ -10,6 +10,7 @@ import { OlderButton } from '../../components/older-button.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { api, call, queryClient, useSession } from '../../session.ts';
+import { PartHead, ViewLink } from './resource.tsx';
 import { WebhookForm, webhooksKey } from './webhook-form.tsx';
 
 /** All webhooks, and the deliveries of one. `kinds` are the events that a webhook can select. */
@@ -66,11 +67,7 @@ function WebhookList({ webhooks, kinds }: { webhooks: TravelWebhook[]; kinds: st
 const columns = [
   {
     label: 'URL',
-    cell: ({ id, url }: TravelWebhook) => (
-      <Anchor component={Link} href={`/webhooks/${id}`} size="sm">
-        {url}
-      </Anchor>
-    ),
+    cell: ({ id, url }: TravelWebhook) => <ViewLink href={`/webhooks/${id}`}>{url}</ViewLink>,
   },
   { label: 'Description', cell: ({ description }: TravelWebhook) => description ?? '–' },
   { label: 'Events', cell: ({ events }: TravelWebhook) => events?.join(', ') ?? 'every kind' },
@@ -110,12 +107,12 @@ function Deliveries({
   const failure = test.error ?? redelivery.error;
   return (
     <>
+      <PartHead list="/webhooks" label="Webhooks">
+        {webhook?.url ?? id}
+      </PartHead>
       <Group justify="space-between" mb="sm">
-        <Text size="sm">
-          <Anchor component={Link} href="/webhooks" size="sm">
-            Webhooks
-          </Anchor>{' '}
-          / {webhook?.url ?? id}
+        <Text size="sm" c="dimmed">
+          {webhook?.events?.join(', ') ?? 'Every kind of event'}
         </Text>
         {canChange && (
           <Group gap="xs">
