@@ -8,6 +8,7 @@ import {
   takeScreenshot,
 } from '../fixtures/browser.ts';
 import { playDay, scenariosOf } from '../fixtures/recorded-days.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
 const PASSWORD = 'correct-horse-battery';
@@ -15,6 +16,8 @@ const PASSWORD = 'correct-horse-battery';
 let service: RunningService;
 let browser: Browser;
 let views: string[];
+const personName = 'Grace Hopper';
+let personId: string;
 beforeAll(async () => {
   service = await startService(
     { ADMIN_PASSWORD: PASSWORD },
@@ -22,6 +25,10 @@ beforeAll(async () => {
   );
   await service.makeFirstAdmin();
   await playDay(service, scenariosOf('okta').slice(0, 15));
+  const idp = scimClient(service.url, service.scimToken);
+  const { body } = await idp.send('POST', '/Users', { userName: 'grace', displayName: personName });
+  personId = body.id;
+  for (let count = 0; count < 150; count += 1) await idp.send('GET', '/Users?count=1');
   browser = await launchBrowser();
   const { page } = await openPage(browser, service.url);
   await signInOnPage(page, PASSWORD);
@@ -87,6 +94,45 @@ test('on a narrow screen the less frequent views are in a menu', async () => {
   await page.getByRole('menuitem', { name: 'Audit' }).click();
   await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Audit');
+  await page.context().close();
+});
+
+test('of a long list of exchanges, only those in view are in the document', async () => {
+  const { page } = await openPage(browser, service.url);
+  await signInOnPage(page, PASSWORD);
+  await page.goto('/admin/traffic');
+  const firstPage = await page.waitForResponse(/exchanges\?limit=100$/);
+  const { exchanges } = await firstPage.json();
+  expect(exchanges).toHaveLength(100);
+  const rows = page.getByRole('table', { name: 'Exchanges' }).getByRole('row');
+  await rows.nth(1).waitFor();
+  expect(await rows.count()).toBeLessThan(60);
+  const older = page.waitForResponse(/exchanges\?.*before=/);
+  await page.mouse.wheel(0, 100_000);
+  expect((await older).status()).toBe(200);
+  await page.context().close();
+});
+
+test('on a narrow screen traffic is filtered by the name of a person, behind a button', async () => {
+  const { page } = await openPage(browser, service.url, { viewport: { width: 390, height: 800 } });
+  await signInOnPage(page, PASSWORD);
+  await page.goto('/admin/traffic');
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await page.getByRole('combobox', { name: 'Person', exact: true }).fill(personName);
+  await page.getByRole('option', { name: personName }).waitFor();
+  await page.keyboard.press('Enter');
+  const chip = page.getByRole('button', { name: `Person ${personName}, remove the filter` });
+  await chip.waitFor();
+  expect(new URL(page.url()).searchParams.get('person')).toBe(personId);
+  await page.getByRole('button', { name: 'Filters (1)' }).waitFor();
+  await page
+    .getByRole('list', { name: 'Exchanges' })
+    .getByRole('link', { name: personName })
+    .first()
+    .waitFor();
+  await chip.click();
+  await page.getByRole('combobox', { name: 'Person', exact: true }).waitFor();
+  expect(new URL(page.url()).search).toBe('');
   await page.context().close();
 });
 

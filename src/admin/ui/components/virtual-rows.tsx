@@ -1,6 +1,6 @@
 import { Card, Table, Text } from '@mantine/core';
 import { useWindowVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useIsNarrow } from './narrow.ts';
 import type { Column } from './rows.tsx';
 
@@ -11,6 +11,8 @@ interface VirtualRowsProps<T> {
   keyOf: (row: T) => string;
   /** Called when the last rows come into view. */
   onEnd: () => void;
+  /** Shown without rows: says what would be here. */
+  empty?: ReactNode;
 }
 
 const ROW_HEIGHT = 36;
@@ -23,6 +25,7 @@ const HEADER_HEIGHT = 48;
 /** Any number of rows as a table, and on a narrow screen as cards. Only those in view are in the document. */
 export function VirtualRows<T>(props: VirtualRowsProps<T>) {
   const isNarrow = useIsNarrow();
+  if (props.rows.length === 0 && props.empty !== undefined) return <Text c="dimmed">{props.empty}</Text>;
   return isNarrow ? <VirtualCards {...props} /> : <VirtualTable {...props} />;
 }
 
@@ -32,8 +35,9 @@ function useRowsInView<T>({ rows, keyOf, onEnd }: VirtualRowsProps<T>, height: n
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
     const box = container.current?.getBoundingClientRect();
-    if (box) setTop(box.top + window.scrollY);
-  }, []);
+    // What is above the rows can grow, such as an alert or the filters of a narrow screen.
+    if (box) setTop(Math.round(box.top + window.scrollY));
+  });
   const virtualizer = useWindowVirtualizer({
     ...{ count: rows.length, overscan: 12, scrollMargin: top },
     estimateSize: () => height,

@@ -1,9 +1,10 @@
-import { Alert, Anchor, Autocomplete, Button, Group, Select, Switch, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Autocomplete, Button, Select, Switch, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { Person } from '../../api-client.ts';
+import { FilterPanel } from '../../components/filter-panel.tsx';
 import { LoadingView } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import type { Column } from '../../components/rows.tsx';
@@ -140,7 +141,7 @@ function FilterBar({
   const [finding, setFinding] = useState(filters.finding ?? '');
   const changeSoon = useDebouncedCallback(change, 250);
   return (
-    <Group gap="xs" mb="sm" role="search" aria-label="Filters">
+    <FilterPanel count={Object.keys(filters).length}>
       <TextInput
         aria-label="userName begins with"
         placeholder="userName begins with"
@@ -196,7 +197,7 @@ function FilterBar({
         checked={filters.archived === 'true'}
         onChange={({ currentTarget: { checked } }) => change('archived', checked ? 'true' : null)}
       />
-    </Group>
+    </FilterPanel>
   );
 }
 

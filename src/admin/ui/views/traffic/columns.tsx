@@ -11,33 +11,32 @@ const oneLine = { whiteSpace: 'nowrap' } as const;
 export const columns = [
   {
     label: 'When',
+    width: '10%',
     cell: ({ at, position }: Exchange) => (
       <Anchor component={Link} href={`~/admin/traffic/${position}`} size="sm" style={oneLine}>
         <Time at={at} />
       </Anchor>
     ),
   },
-  { label: 'Who', cell: (exchange: Exchange) => <Who {...exchange} /> },
-  { label: 'Request', cell: (exchange: Exchange) => <RequestLine {...exchange} /> },
-  { label: 'Status', cell: (exchange: Exchange) => <Outcome {...exchange} /> },
+  { label: 'Who', width: '22%', cell: (exchange: Exchange) => <Who {...exchange} /> },
+  { label: 'Request', width: '34%', cell: (exchange: Exchange) => <RequestLine {...exchange} /> },
+  { label: 'Status', width: '11%', cell: (exchange: Exchange) => <Outcome {...exchange} /> },
   {
     label: 'Duration',
+    width: '9%',
     cell: ({ ms }: Exchange) => <span style={oneLine}>{durationText(ms)}</span>,
   },
-  { label: 'Person', cell: (exchange: Exchange) => <PersonLink {...exchange} /> },
+  { label: 'Person', width: '14%', cell: (exchange: Exchange) => <PersonLink {...exchange} /> },
 ];
 
-/** Method and path on one line; the whole path appears on hover. */
+/** Method and path; the whole path appears on hover. */
 function RequestLine({ method, path }: Exchange) {
   return (
     <Text
       component="span"
-      display="inline-block"
       size="xs"
       ff="monospace"
-      truncate
-      maw="clamp(240px, 25vw, 560px)"
-      style={{ verticalAlign: 'bottom' }}
+      style={{ overflowWrap: 'anywhere' }}
       title={pathText(path)}
     >
       <b>{method}</b> {shortPath(path)}

@@ -1,6 +1,8 @@
-import { CloseButton, Group, Select, Text, TextInput } from '@mantine/core';
+import { CloseButton, Select, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
+import { FilterPanel } from '../../components/filter-panel.tsx';
+import { PersonFilter } from '../../components/person-filter.tsx';
 import type { TrafficFilter } from './query.ts';
 import { useExchangeLog } from './query.ts';
 
@@ -26,9 +28,9 @@ export function TrafficFilters({ filter, onChange }: { filter: TrafficFilter; on
   const connections = useExchangeLog().data?.connections.map(({ id }) => id) ?? [];
   const choose = (name: keyof TrafficFilter) => (value: string | null) =>
     onChange({ [name]: value ?? undefined });
-  const select = { size: 'xs', clearable: true, style: width(110) } as const;
+  const select = { size: 'xs', clearable: true, style: width(100) } as const;
   return (
-    <Group gap="xs" mb="md" role="search" aria-label="Filters">
+    <FilterPanel count={Object.keys(filter).length}>
       <Select
         {...select}
         aria-label="Direction"
@@ -63,30 +65,28 @@ export function TrafficFilters({ filter, onChange }: { filter: TrafficFilter; on
         value={filter.status ?? null}
         onChange={choose('status')}
       />
-      <Typed label="Path begins with" name="path" filter={filter} onChange={onChange} />
-      <Typed label="SCIM id of a person" name="person" filter={filter} onChange={onChange} />
+      <PathFilter filter={filter} onChange={onChange} />
+      <PersonFilter person={filter.person} style={width(120)} onChange={(person) => onChange({ person })} />
       <Moment label="From" name="since" filter={filter} onChange={onChange} />
       <Moment label="Until" name="until" filter={filter} onChange={onChange} />
-    </Group>
+    </FilterPanel>
   );
 }
 
-interface Part<Name> {
-  label: string;
-  name: Name;
+interface FilterProps {
   filter: TrafficFilter;
   onChange: Change;
 }
 
-function Typed({ label, name, filter, onChange }: Part<'path' | 'person'>) {
-  const [text, setText] = useState(filter[name] ?? '');
-  const change = useDebouncedCallback((value: string) => onChange({ [name]: value.trim() }), 300);
+function PathFilter({ filter, onChange }: FilterProps) {
+  const [text, setText] = useState(filter.path ?? '');
+  const change = useDebouncedCallback((value: string) => onChange({ path: value.trim() }), 300);
   return (
     <TextInput
       size="xs"
-      style={width(130)}
-      aria-label={label}
-      placeholder={label}
+      style={width(120)}
+      aria-label="Path begins with"
+      placeholder="Path begins with"
       value={text}
       onChange={(event) => {
         setText(event.currentTarget.value);
@@ -96,12 +96,12 @@ function Typed({ label, name, filter, onChange }: Part<'path' | 'person'>) {
   );
 }
 
-function Moment({ label, name, filter, onChange }: Part<'since' | 'until'>) {
+function Moment({ label, name, filter, onChange }: FilterProps & { label: string; name: 'since' | 'until' }) {
   const value = filter[name];
   return (
     <TextInput
       size="xs"
-      style={width(200)}
+      style={width(185)}
       type="datetime-local"
       aria-label={label}
       leftSection={<Text size="xs">{label}</Text>}

@@ -78,7 +78,12 @@ export function useTraffic(filter: TrafficFilter, isPaused: boolean) {
     },
   });
   useLookFurther(pages);
-  return { pages, news };
+  // Behind a page that is not full, a filter selects so little that looking further is the choice of the admin.
+  const hasFullPage = pages.data?.pages.at(-1)?.exchanges.length === PAGE;
+  const readOlder = () => {
+    if (hasFullPage && pages.hasNextPage && !pages.isFetching && !pages.isError) void pages.fetchNextPage();
+  };
+  return { pages, news, hasFullPage, readOlder };
 }
 
 /** The number of pages that are read at once for a filter that selects little. */

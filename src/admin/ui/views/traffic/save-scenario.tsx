@@ -1,7 +1,8 @@
-import { Alert, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Input, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
+import { PersonFilter } from '../../components/person-filter.tsx';
 import { api, call } from '../../session.ts';
 import { toLocal, toUtc } from './filters.tsx';
 import { type TrafficFilter, useExchangeLog } from './query.ts';
@@ -19,11 +20,11 @@ export function SaveScenario({
   const connections = useExchangeLog().data?.connections.map(({ id }) => id) ?? [];
   const [chosen, setConnection] = useState(start.connection);
   const connection = chosen ?? connections[0] ?? '';
-  const [person, setPerson] = useState(start.person ?? '');
+  const [person, setPerson] = useState(start.person);
   const [since, setSince] = useState(start.since ?? new Date(Date.now() - HOUR_MS).toISOString());
   const [until, setUntil] = useState(start.until);
   const saving = useMutation({
-    mutationFn: () => saveScenarios({ connection, person: person.trim(), since, until }),
+    mutationFn: () => saveScenarios({ connection, person, since, until }),
   });
   return (
     <Dialog onClose={onClose} title="Save as scenario">
@@ -56,12 +57,9 @@ export function SaveScenario({
               onChange={(value) => setConnection(value ?? undefined)}
             />
           )}
-          <TextInput
-            label="Person"
-            description="A SCIM id; empty for all requests of the time"
-            value={person}
-            onChange={(event) => setPerson(event.currentTarget.value)}
-          />
+          <Input.Wrapper label="Person" labelElement="div" description="Nobody: all requests of the time">
+            <PersonFilter person={person} onChange={setPerson} />
+          </Input.Wrapper>
           <Group grow>
             <TextInput
               label="From"
@@ -89,7 +87,7 @@ export function SaveScenario({
 
 interface Choice {
   connection: string;
-  person: string;
+  person: string | undefined;
   since: string;
   until: string | undefined;
 }

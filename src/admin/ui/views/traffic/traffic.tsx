@@ -5,8 +5,8 @@ import { Route, Switch } from 'wouter';
 import type { Exchange } from '../../api-client.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { OlderButton } from '../../components/older-button.tsx';
-import { Rows } from '../../components/rows.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
+import { VirtualRows } from '../../components/virtual-rows.tsx';
 import { columns } from './columns.tsx';
 import { ExchangePage } from './exchange.tsx';
 import { TrafficFilters } from './filters.tsx';
@@ -74,7 +74,7 @@ function PauseButton({ isPaused, onChange }: { isPaused: boolean; onChange: (isP
 }
 
 function Exchanges({ filter, isPaused }: { filter: TrafficFilter; isPaused: boolean }) {
-  const { pages, news } = useTraffic(filter, isPaused);
+  const { pages, news, hasFullPage, readOlder } = useTraffic(filter, isPaused);
   const { shown, waiting, show } = useSteadyNews(news.data?.exchanges ?? []);
   return (
     <>
@@ -91,16 +91,17 @@ function Exchanges({ filter, isPaused }: { filter: TrafficFilter; isPaused: bool
       {waiting > 0 && <NewsButton count={waiting} onClick={show} />}
       <Loaded query={pages}>
         {(data) => (
-          <Rows
+          <VirtualRows
             label="Exchanges"
             rows={[...shown, ...data.pages.flatMap((page) => page.exchanges)]}
             keyOf={({ position }) => position}
             columns={columns}
+            onEnd={readOlder}
             empty={pages.hasNextPage ? 'Nothing found so far.' : <NothingYet filter={filter} />}
           />
         )}
       </Loaded>
-      <OlderButton query={pages}>Look further back</OlderButton>
+      {!hasFullPage && <OlderButton query={pages}>Look further back</OlderButton>}
     </>
   );
 }

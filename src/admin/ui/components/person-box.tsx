@@ -1,0 +1,126 @@
+import { Combobox, Group, Text, TextInput, useCombobox } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { type CSSProperties, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import type { Person } from '../api-client.ts';
+import { api, call } from '../session.ts';
+import { markOfPerson } from '../views/people/texts.ts';
+
+/** A field that finds people by the beginning of a name or address, or by an id. */
+export function PersonBox({
+  label,
+  input: given,
+  rightSection,
+  style,
+  onChoose,
+  onUnknown,
+}: {
+  label: string;
+  input?: RefObject<HTMLInputElement | null>;
+  rightSection?: ReactNode;
+  style?: CSSProperties;
+  onChoose: (person: Person) => void;
+  /** Called with a text that nobody matches, e.g. the id of a person who has been erased. */
+  onUnknown?: (text: string) => void;
+}) {
+  const own = useRef<HTMLInputElement>(null);
+  const input = given ?? own;
+  const [typed, setTyped] = useState('');
+  const { people, isRead, data } = useMatches(typed);
+  const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() });
+  // The key Enter opens the first match, which exists only after it has been rendered.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the store of the box is a new object at each render.
+  useEffect(() => {
+    combobox.selectFirstOption();
+  }, [data]);
+  const leave = () => {
+    setTyped('');
+    combobox.closeDropdown();
+    input.current?.blur();
+  };
+  const choose = (address: string) => {
+    const person = people.find((one) => addressOf(one) === address);
+    if (person) onChoose(person);
+    leave();
+  };
+  const press = (key: string) => {
+    if (key === 'Escape') input.current?.blur();
+    if (key !== 'Enter' || !onUnknown || !isRead || people.length > 0 || typed.trim() === '') return;
+    onUnknown(typed.trim());
+    leave();
+  };
+  return (
+    <Combobox store={combobox} onOptionSubmit={choose} width={320} middlewares={{ flip: true, shift: true }}>
+      <Combobox.Target withExpandedAttribute>
+        <TextInput
+          ref={input}
+          aria-label={label}
+          placeholder={label}
+          size="xs"
+          {...(style && { style })}
+          value={typed}
+          rightSection={rightSection}
+          onChange={({ currentTarget: { value } }) => {
+            setTyped(value);
+            combobox.openDropdown();
+          }}
+          onFocus={() => combobox.openDropdown()}
+          onBlur={() => combobox.closeDropdown()}
+          onKeyDown={({ key }) => press(key)}
+        />
+      </Combobox.Target>
+      <Combobox.Dropdown hidden={typed.trim() === ''}>
+        <Combobox.Options aria-label="People" mah={420}>
+          {people.map((person) => (
+            <Match key={addressOf(person)} person={person} />
+          ))}
+          {people.length === 0 && isRead && (
+            <Combobox.Empty>
+              Nobody. The search looks at the beginning of userName, email address and display name, and at
+              ids.
+            </Combobox.Empty>
+          )}
+        </Combobox.Options>
+      </Combobox.Dropdown>
+    </Combobox>
+  );
+}
+
+/** The people who match a text, a moment after the last key stroke. */
+function useMatches(typed: string) {
+  const [text] = useDebouncedValue(typed.trim(), 150);
+  const { data, isFetched, isPlaceholderData } = useQuery({
+    queryKey: ['search', text],
+    queryFn: () => call(api.people.findPeople({ text })),
+    enabled: text !== '',
+    placeholderData: (before) => before,
+  });
+  const isRead = isFetched && !isPlaceholderData && text === typed.trim();
+  return { data, isRead, people: text === '' ? [] : (data?.people ?? []) };
+}
+
+function addressOf({ connection, id }: Person): string {
+  return `${connection}/${id}`;
+}
+
+function Match({ person }: { person: Person }) {
+  const { symbol, label } = markOfPerson(person);
+  return (
+    <Combobox.Option value={addressOf(person)}>
+      <Group justify="space-between" wrap="nowrap" gap="xs">
+        <Text size="sm" truncate>
+          {person.name || person.userName}
+          {person.name && (
+            <Text span c="dimmed" size="sm">
+              {' '}
+              {person.userName}
+            </Text>
+          )}
+        </Text>
+        <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+          {symbol} {label}
+        </Text>
+      </Group>
+    </Combobox.Option>
+  );
+}
