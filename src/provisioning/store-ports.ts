@@ -80,8 +80,6 @@ export interface IdentityView {
   createdAt: number;
   lastModified: number;
   travelUserId: string | undefined;
-  /** True if a write that changes nothing needs no work: an IdP has written the identity before, and nothing was refused. */
-  canAnswerNoOp: boolean;
   /** True if the user is a member of at least one group. */
   inGroups: boolean;
 }
@@ -98,6 +96,8 @@ export interface ListedIdentity extends Omit<IdentityView, 'desired'> {
 export interface StoredIdentity {
   view: IdentityView;
   isDeleted: boolean;
+  /** True if a write that changes nothing needs no work: an IdP has written the identity before, and nothing was refused. */
+  canAnswerNoOp: boolean;
   /** True if the identity has stored references. */
   hasReferences: boolean;
   /** The generation of the rules in force at this moment. */

@@ -121,7 +121,7 @@ async function updateDesired(
     const desired = JSON.parse(view.desired) as ScimResource; // The store writes only SCIM resources into this column.
     const after = withStoredActive(desired, update.change(desired, view.version));
     const isSame = isDeepStrictEqual(after, desired);
-    if (isSame && view.canAnswerNoOp) return toUserView(deps, connection.id, view);
+    if (isSame && stored.canAnswerNoOp) return toUserView(deps, connection.id, view);
     const before = stored.parse();
     if (isSame && before.claimed) return repeat(deps, connection, { before, requestId: update.requestId });
     const { identity, changes } = updateUser(deps.runtime, connection, { before, after, kind: update.kind });
@@ -163,7 +163,7 @@ function viewAfter(
   { attempt, inGroups }: { attempt: BudgetedAttempt; inGroups: boolean },
 ): Promise<UserView> {
   const { connection, id, desired, version, createdAt, lastModified } = identity;
-  const { travelId, state } = attempt.outcome ?? identity;
+  const { travelId } = attempt.outcome ?? identity;
   return toUserView(deps, connection, {
     id,
     version,
@@ -173,7 +173,6 @@ function viewAfter(
     desired: JSON.stringify(desired),
     extensions: JSON.stringify(extensionsOf(desired)),
     travelUserId: travelId,
-    canAnswerNoOp: state !== 'refused' && state !== 'held',
   });
 }
 

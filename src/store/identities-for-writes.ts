@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Identities, NewUserMatches, StoredIdentity } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import { readColumnNames, toIdentity } from './identity-row.ts';
-import { atRest, inGroups, toShownIdentity } from './list-definitions.ts';
+import { inGroups, toShownIdentity } from './list-definitions.ts';
 import { hideFromPlanner } from './list-filter.ts';
 import { compiledQuery } from './queries.ts';
 import { caseFoldedKey, exactKey } from './search-keys.ts';
@@ -18,6 +18,7 @@ export async function findForWrite(
   return {
     view: toShownIdentity(row),
     isDeleted: row.deleted_at !== null,
+    canAnswerNoOp: row.claimed === 1 && row.state !== 'refused' && row.state !== 'held',
     hasReferences: row.has_references === 1,
     generation: row.generation ?? 0,
     parse: () => toIdentity(row),
@@ -30,7 +31,6 @@ const selectForWrite = compiledQuery((db, key: Scope & { id: string }) =>
     .select(readColumnNames)
     .select([
       'extensions',
-      atRest.as('at_rest'),
       inGroups.as('in_groups'),
       sql<0 | 1>`case when exists (
         select 1 from identity_reference

@@ -67,11 +67,6 @@ function exact(value: string | number | boolean): string {
  */
 const LARGE = 8192;
 
-/** The column `at_rest` of an identity in a response. */
-export const atRest = sql<
-  0 | 1
->`case when claimed = 1 and state not in ('refused', 'held') then 1 else 0 end`;
-
 /** The column `in_groups` of an identity in a response. */
 export const inGroups = sql<0 | 1>`case when exists (
     select 1 from group_member
@@ -85,7 +80,7 @@ export const shownColumns = columnsWith('desired');
 function columnsWith(desired: string): Sql {
   return sql`
   id, ${sql.raw(desired)}, extensions, version, created_at, last_modified, travel_id,
-  ${atRest} as at_rest, ${inGroups} as in_groups`;
+  ${inGroups} as in_groups`;
 }
 
 /** The live identities of a connection. */
@@ -168,7 +163,6 @@ export interface ShownColumns {
   created_at: number;
   last_modified: number;
   travel_id: string | null;
-  at_rest: 0 | 1;
   in_groups: 0 | 1;
 }
 
@@ -193,7 +187,6 @@ function toView<Desired>(row: Omit<ShownColumns, 'desired'>, desired: Desired) {
     createdAt: row.created_at,
     lastModified: row.last_modified,
     travelUserId: row.travel_id ?? undefined,
-    canAnswerNoOp: row.at_rest === 1,
     inGroups: row.in_groups === 1,
   };
 }

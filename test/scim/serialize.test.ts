@@ -36,7 +36,6 @@ const views = fc
       desired: JSON.stringify(resource),
       extensions: isKnown ? JSON.stringify(extensions) : null,
       lastModified: view.createdAt + 1,
-      canAnswerNoOp: true,
       inGroups: view.groups.length > 0,
     };
   });

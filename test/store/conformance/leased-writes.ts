@@ -199,7 +199,8 @@ export function describeLeasedWrites(open: OpenDatabase): void {
     expect(await identities.findForWrite('okta', 'none')).toBeUndefined();
     expect(await identities.findForWrite('okta', 'a')).toMatchObject({
       ...{ isDeleted: false, hasReferences: false, generation: 0 },
-      view: { id: 'a', canAnswerNoOp: false, inGroups: false },
+      view: { id: 'a', inGroups: false },
+      canAnswerNoOp: false,
     });
     await references.save('okta', 'a', [{ raw: 'boss', target: undefined, travelId: undefined }]);
     const stored = await identities.findForWrite('okta', 'a');

@@ -320,7 +320,6 @@ export function describeLists(open: OpenDatabase): void {
         createdAt: NOW,
         lastModified: NOW,
         travelUserId: 't1',
-        canAnswerNoOp: true,
         inGroups: false,
       });
       expect(JSON.parse(shown?.desired ?? '')).toEqual(desired);
