@@ -106,8 +106,8 @@ function count(state: State, exchange: LoggedExchange): void {
   const counts = state.minutes.get(minute) ?? emptyCounts();
   state.minutes.set(minute, counts);
   const isError = isFailed(exchange);
-  counts[direction === 'scim' ? 'requests' : 'calls'] += 1;
-  if (isError) counts[direction === 'scim' ? 'requestErrors' : 'callErrors'] += 1;
+  counts[direction === 'travel' ? 'calls' : 'requests'] += 1;
+  if (isError) counts[direction === 'travel' ? 'callErrors' : 'requestErrors'] += 1;
   if (connection === undefined) return;
   const key = `${direction} ${connection}`;
   if (Number(state.last.get(key)?.position ?? 0) < Number(position)) state.last.set(key, exchange);

@@ -24,7 +24,7 @@ import { examples } from './help.ts';
 import { type Action, escapeLine, printJson, printTable, type Shell, toIsoTime } from './output.ts';
 import { findConnections } from './people.ts';
 
-const directions = ['scim', 'travel', 'api'] satisfies RequestDirection[];
+const directions = ['scim', 'oauth', 'travel', 'api'] satisfies RequestDirection[];
 
 /** The flags of `requests list`. */
 export interface RequestFlags extends Pick<RequestsQuery, 'since' | 'path' | 'method' | 'direction'> {
@@ -71,7 +71,7 @@ function addListCommand(requests: Command, shell: Shell, action: Action): void {
     .addOption(
       new Option(
         '--direction <direction>',
-        'scim: of identity providers; travel: calls to travel APIs; api: to the embedded travel service',
+        'scim: of identity providers; oauth: for access tokens; travel: calls to travel APIs; api: to the embedded travel service',
       ).choices(directions),
     )
     .option('--method <method>', 'e.g. PATCH')

@@ -59,7 +59,10 @@ export function tokenEndpoint(deps: TokenEndpointDeps): Router {
     )
       // A wrong grant type is reported before failed authentication.
       .catch((error: unknown) => Promise.reject(fault ?? error));
-    addRequestNotes(response, { credential: credentialName(client.id) });
+    addRequestNotes(response, {
+      credential: credentialName(client.id),
+      ...(client.grant.kind === 'scim' && { connection: client.grant.connection }),
+    });
     if (fault) throw fault;
     response.json(await issueToken(deps, client));
   };
@@ -174,7 +177,10 @@ const sendOAuthError: ErrorRequestHandler = (error, _request, response, next) =>
   // used by the client" (RFC 6749 §5.2).
   if (oauthError.status === 401) response.set('WWW-Authenticate', 'Basic realm="oauth"');
   if (oauthError.status === 503) response.set('Retry-After', String(RETRY_AFTER_S));
-  response.status(oauthError.status).json({ error: oauthError.code, error_description: oauthError.message });
+  const answer = { error: oauthError.code, error_description: oauthError.message };
+  // For the log of exchanges.
+  response.locals['refusedTokenRequest'] = answer;
+  response.status(oauthError.status).json(answer);
 };
 
 function toOAuthError(error: unknown): OAuthError {

@@ -1,5 +1,8 @@
-/** `scim`: a request of an IdP to the bridge. `travel`: a call of the bridge to the travel API. */
-export type ExchangeDirection = 'scim' | 'travel';
+/**
+ * `scim`: a request of an IdP to the bridge. `oauth`: a request of a client to /oauth/token. `travel`: a call of the bridge to the
+ * travel API.
+ */
+export type ExchangeDirection = 'scim' | 'oauth' | 'travel';
 
 /** One request and its response, without their bodies. */
 export interface Exchange {
@@ -53,7 +56,8 @@ export interface ExchangeQuery {
   connection?: string | undefined;
   /** A SCIM id. SCIM reads that succeeded are only found by it if `method` is given too. */
   person?: string | undefined;
-  direction?: ExchangeDirection | undefined;
+  /** One direction, or several of which any will do. */
+  direction?: ExchangeDirection | readonly ExchangeDirection[] | undefined;
   method?: string | undefined;
   /** A range of statuses, both included. Calls without a response have none. */
   status?: { from: number; to: number } | undefined;

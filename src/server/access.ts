@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Router } from 'express';
+import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import {
@@ -9,7 +9,9 @@ import {
   hashSecret,
   newSecret,
 } from '../http/authentication.ts';
+import { recordTokenRequests, type TokenExchange } from '../oauth/exchanges.ts';
 import { tokenEndpoint } from '../oauth/token-endpoint.ts';
+import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
 import type { Access } from '../scim/app.ts';
 import {
   credentialStateLookup,
@@ -30,6 +32,8 @@ interface AccessDeps {
   embedded: EmbeddedTravel | undefined;
   log: Logger;
   limit: FailureLimit;
+  /** The log of exchanges; undefined disables it. */
+  recorder: ExchangeRecorder | undefined;
 }
 
 /**
@@ -100,10 +104,10 @@ export function scimAuthenticator({
  * settings, not with the Host header, which the client controls.
  */
 export function oauthRoutes(
-  { settings, database, log, embedded, limit }: AccessDeps,
+  { settings, database, log, embedded, limit, recorder }: AccessDeps,
   address: string,
-): Router {
-  return tokenEndpoint({
+): RequestHandler[] {
+  const endpoint = tokenEndpoint({
     clients: oauthClients(database),
     tokens: oauthAccessTokens(database),
     assertions: usedAssertions(database),
@@ -116,6 +120,10 @@ export function oauthRoutes(
     log,
     limit,
   });
+  if (!recorder) return [endpoint];
+  const record = (exchange: TokenExchange) =>
+    recorder.record({ ...exchange, direction: 'oauth', person: undefined });
+  return [recordTokenRequests({ record, now: () => performance.now() }), endpoint];
 }
 
 /** Creates the first token of the default connection, unless it has one or the environment gives one. */

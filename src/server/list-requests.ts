@@ -1,4 +1,5 @@
 import type {
+  ExchangeDirection,
   ExchangeLog,
   ExchangeWithBodies,
   KeptBody,
@@ -6,8 +7,8 @@ import type {
 } from '../provisioning/exchange-ports.ts';
 import type { LoggedBody, LoggedRequest, RequestLog } from '../travel/ports.ts';
 
-/** `scim`: of an IdP to the bridge. `travel`: of the bridge to a travel API. `api`: to the embedded travel service. */
-export type RequestDirection = 'scim' | 'travel' | 'api';
+/** `scim`: of an IdP to the bridge. `oauth`: for an access token. `travel`: of the bridge to a travel API. `api`: to the embedded travel service. */
+export type RequestDirection = ExchangeDirection | 'api';
 
 /** A request of the log of exchanges or of the request log of the embedded travel service. */
 export interface ListedRequest {

@@ -211,7 +211,7 @@ function isWanted(exchange: LoggedExchange, query: ExchangeQuery): boolean {
   return (
     Number(exchange.position) > Number(after) &&
     isOfStatus(exchange, query) &&
-    (direction === undefined || exchange.direction === direction) &&
+    isOfDirection(exchange, direction) &&
     (method === undefined || exchange.method === method.toUpperCase()) &&
     (person === undefined || (exchange.person === person && isFindable(exchange, method))) &&
     (requestId === undefined || exchange.requestId === requestId) &&
@@ -219,6 +219,11 @@ function isWanted(exchange: LoggedExchange, query: ExchangeQuery): boolean {
     exchange.at >= since &&
     exchange.at < until
   );
+}
+
+function isOfDirection({ direction }: StoredExchange, wanted: ExchangeQuery['direction']): boolean {
+  if (wanted === undefined || typeof wanted === 'string') return (wanted ?? direction) === direction;
+  return wanted.includes(direction);
 }
 
 function isOfStatus({ status }: StoredExchange, { status: wanted, isFailed }: ExchangeQuery): boolean {

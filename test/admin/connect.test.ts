@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { policyTexts } from '../../src/admin/handlers/connect.ts';
 import { defaultPolicies } from '../../src/provisioning/policies.ts';
@@ -185,6 +186,76 @@ test('recent attempts are those of the connection and those without a valid toke
   expect(all).toContainEqual(expect.objectContaining({ status: 200, connection: 'default' }));
   const { body } = await fixture.viewer('GET', '/recent-attempts?connection=nosuch');
   expect(body.attempts.map(({ status }: { status: number }) => status)).not.toContain(200);
+});
+
+describe('a request for an access token', () => {
+  const id = randomUUID();
+  const refusals: [title: string, form: Record<string, string>, error: string, kept: object][] = [
+    [
+      'of an unknown client',
+      { grant_type: 'client_credentials', client_id: id, client_secret: 'hush-1' },
+      'unknown or revoked client',
+      { grant_type: 'client_credentials', client_id: id, client_secret: '*' },
+    ],
+    [
+      'with an assertion that nobody signed',
+      {
+        ...{ grant_type: 'client_credentials', client_assertion: 'hush-2' },
+        client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      },
+      'unknown or revoked client',
+      { grant_type: 'client_credentials', client_assertion: '*' },
+    ],
+    [
+      'with the secret in the wrong fields',
+      { grant_type: 'hush-3', client_id: 'hush-4', scope: 'hush-5' },
+      'unsupported_grant_type',
+      { grant_type: '*', client_id: '*' },
+    ],
+    [
+      'without a proof',
+      { grant_type: 'client_credentials', client_id: id, password: 'hush-6' },
+      'no credential',
+      { grant_type: 'client_credentials', client_id: id },
+    ],
+  ];
+
+  test.each(refusals)('%s is among the recent attempts, and in the log without secrets', async (...row) => {
+    const [title, form, error, kept] = row;
+    await fetch(`${fixture.service.url}/oauth/token?client_secret=hush-9`, {
+      method: 'POST',
+      body: new URLSearchParams(form),
+      headers: { 'User-Agent': title },
+    });
+    await attempts([{ method: 'POST', path: '/oauth/token', error, userAgent: title }]);
+    const { body } = await fixture.viewer('GET', '/exchanges?direction=oauth&limit=1');
+    const detail = (await fixture.viewer('GET', `/exchanges/${body.exchanges[0].position}`)).body;
+    expect(JSON.parse(detail.request.body.text)).toEqual(kept);
+    expect(JSON.parse(detail.response.body.text)).toHaveProperty('error_description');
+    expect(JSON.stringify(detail)).not.toContain('hush');
+  });
+
+  test('that is granted has the connection, and neither the token nor the secret', async () => {
+    const { body: client } = await createClient();
+    const [status, token] = await requestToken(client.clientId, client.clientSecret);
+    expect(status).toBe(200);
+    await attempts([{ path: '/oauth/token', status: 200, connection: 'default' }]);
+    expect((await requestToken(client.clientId, token))[0]).toBe(401);
+    await attempts([
+      { path: '/oauth/token', status: 401, error: `wrong secret of oauth:${client.clientId}` },
+    ]);
+    const { body } = await fixture.viewer('GET', '/exchanges?direction=oauth&limit=2');
+    const details = await Promise.all(
+      body.exchanges.map(
+        async ({ position }: { position: string }) =>
+          (await fixture.viewer('GET', `/exchanges/${position}`)).body,
+      ),
+    );
+    expect(details.map(({ request }) => JSON.parse(request.body.text))).toEqual(
+      Array(2).fill({ grant_type: 'client_credentials', client_id: client.clientId, client_secret: '*' }),
+    );
+    for (const secret of [token, client.clientSecret]) expect(JSON.stringify(details)).not.toContain(secret);
+  });
 });
 
 test('recent attempts begin at the given time', async () => {

@@ -52,10 +52,9 @@ const attempt = z
     path: z.string(),
     status: z.int().optional(),
     connection: z.string().optional().meta({ description: 'Absent if the request had no valid token' }),
-    error: z
-      .string()
-      .optional()
-      .meta({ description: 'A `scimType`, or why the token was refused, e.g. `expired credential`' }),
+    error: z.string().optional().meta({
+      description: 'A `scimType`, or why the token or client was refused, e.g. `expired credential`',
+    }),
     userAgent: z.string().optional(),
   })
   .meta({ id: 'Attempt', description: 'A request of an identity provider, answered or refused' });
@@ -119,7 +118,8 @@ export const connectContract = {
   },
   listRecentAttempts: {
     ...{ method: 'get', path: '/recent-attempts', tag: 'Connect', access: 'viewer' },
-    summary: 'List the newest requests of the last minutes, also those without a valid token',
+    summary:
+      'List the newest requests of the last minutes, also those for access tokens and those without a valid token',
     query: z.strictObject({
       connection: id.optional().meta({ description: 'Without it: requests of all connections' }),
       since: time.optional().meta({ description: 'At most 15 minutes ago, which is the default' }),

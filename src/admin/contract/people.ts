@@ -98,7 +98,7 @@ const explanation = z
       .array(
         z.object({
           position: z.string(),
-          direction: z.enum(['scim', 'travel']),
+          direction: z.enum(['scim', 'oauth', 'travel']),
           at: time,
           ms: z.number(),
           method: z.string(),

@@ -10,8 +10,9 @@ const position = z
 
 const exchangeFields = {
   position,
-  direction: z.enum(['scim', 'travel']).meta({
-    description: 'scim: a request of an IdP to the bridge; travel: a call of the bridge to the travel API',
+  direction: z.enum(['scim', 'oauth', 'travel']).meta({
+    description:
+      'scim: a request of an IdP to the bridge; oauth: a request for an access token; travel: a call of the bridge to the travel API',
   }),
   at: time.meta({ description: 'When the request began' }),
   ms: z.number().meta({ description: 'The duration in milliseconds' }),

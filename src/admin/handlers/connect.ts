@@ -148,7 +148,9 @@ async function listRecentAttempts(
   const since = Math.max(now() - RECENT_MS, query.since === undefined ? 0 : Date.parse(query.since));
   const wanted = query.connection === undefined ? [undefined] : [query.connection, NO_CONNECTION];
   const pages = await Promise.all(
-    wanted.map((connection) => exchanges.list({ connection, direction: 'scim', since, limit: MAX_ATTEMPTS })),
+    wanted.map((connection) =>
+      exchanges.list({ connection, direction: ['scim', 'oauth'], since, limit: MAX_ATTEMPTS }),
+    ),
   );
   const newest = pages.flatMap((page) => page.exchanges).sort((a, b) => b.at - a.at);
   return { attempts: newest.slice(0, MAX_ATTEMPTS).map(toAttempt), isLogged: true };

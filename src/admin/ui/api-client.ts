@@ -269,7 +269,7 @@ export interface PersonExplanation {
   /** The last requests about the person and calls for them, newest first */
   exchanges: {
     position: string;
-    direction: "scim" | "travel";
+    direction: "scim" | "oauth" | "travel";
     /**
      * UTC, with milliseconds
      * @format date-time
@@ -603,8 +603,8 @@ export interface Exchange {
    * @pattern ^\d{1,15}$
    */
   position: string;
-  /** scim: a request of an IdP to the bridge; travel: a call of the bridge to the travel API */
-  direction: "scim" | "travel";
+  /** scim: a request of an IdP to the bridge; oauth: a request for an access token; travel: a call of the bridge to the travel API */
+  direction: "scim" | "oauth" | "travel";
   /**
    * When the request began
    * @format date-time
@@ -644,8 +644,8 @@ export interface ExchangeDetail {
    * @pattern ^\d{1,15}$
    */
   position: string;
-  /** scim: a request of an IdP to the bridge; travel: a call of the bridge to the travel API */
-  direction: "scim" | "travel";
+  /** scim: a request of an IdP to the bridge; oauth: a request for an access token; travel: a call of the bridge to the travel API */
+  direction: "scim" | "oauth" | "travel";
   /**
    * When the request began
    * @format date-time
@@ -803,7 +803,7 @@ export interface Attempt {
   status?: number;
   /** Absent if the request had no valid token */
   connection?: string;
-  /** A `scimType`, or why the token was refused, e.g. `expired credential` */
+  /** A `scimType`, or why the token or client was refused, e.g. `expired credential` */
   error?: string;
   userAgent?: string;
 }
@@ -2438,8 +2438,8 @@ export class Api<
          * @maxLength 200
          */
         person?: string;
-        /** scim: a request of an IdP to the bridge; travel: a call of the bridge to the travel API */
-        direction?: "scim" | "travel";
+        /** scim: a request of an IdP to the bridge; oauth: a request for an access token; travel: a call of the bridge to the travel API */
+        direction?: "scim" | "oauth" | "travel";
         /** @maxLength 20 */
         method?: string;
         /** failed: 400 or higher, and calls without a response */
@@ -2824,7 +2824,7 @@ export class Api<
      *
      * @tags Connect
      * @name ListRecentAttempts
-     * @summary List the newest requests of the last minutes, also those without a valid token
+     * @summary List the newest requests of the last minutes, also those for access tokens and those without a valid token
      * @request GET:/admin/api/recent-attempts
      * @secure
      */

@@ -105,3 +105,17 @@ test('durations, paths and bodies are shortened for reading', () => {
   expect(shortPath('/Users/01a20474-4503-7f8c-8452-025e725a1a41?a=b')).toBe('/Users/01a20474…1a41?a=b');
   expect([prettyText('{"a":1}'), prettyText('oops')]).toEqual(['{\n  "a": 1\n}', 'oops']);
 });
+
+test('the curl of a token request has variables in place of what the log does not have', () => {
+  const text = JSON.stringify({ grant_type: 'client_credentials', client_id: '4f2a', client_secret: '*' });
+  const request = { headers: {}, body: { text, isCut: false } };
+  const exchange = { direction: 'oauth', method: 'POST', path: '/oauth/token', request } as const;
+  expect(curlText(exchange, 'https://bridge.example')).toBe(
+    [
+      'curl https://bridge.example/oauth/token',
+      "-d 'grant_type=client_credentials'",
+      "-d 'client_id=4f2a'",
+      '-d "client_secret=$CLIENT_SECRET"',
+    ].join(' \\\n  '),
+  );
+});

@@ -4,10 +4,11 @@ import type { Attempt } from '../../api-client.ts';
 export function answerText({ status, error }: Pick<Attempt, 'status' | 'error'>): string {
   if (status === undefined) return 'no answer';
   if (error === undefined) return String(status);
-  return `${status}, ${refusals[error] ?? error}`;
+  const reason = error.startsWith('wrong secret of ') ? 'the client sent a wrong secret' : refusals[error];
+  return `${status}, ${reason ?? error}`;
 }
 
-/** The reasons that the log has for requests without a valid token. */
+/** The reasons that the log has for requests without a valid token, and for refused requests for a token. */
 const refusals: Record<string, string> = {
   'unknown credential': 'the token belongs to no connection',
   'expired credential': 'the token has expired',
@@ -16,6 +17,11 @@ const refusals: Record<string, string> = {
   'malformed credential': 'the Authorization header has no bearer token',
   'credential of another service': 'this is a credential of the travel service, not of a connection',
   'its connection is not in the settings': 'the settings no longer have the connection of the token',
+  'unknown or revoked client': 'there is no such OAuth client, or it was revoked',
+  'the client has a secret, not keys': 'the client has a secret, and sent an assertion',
+  invalid_request: 'the request for a token is not as it must be',
+  unsupported_grant_type: 'the grant type must be client_credentials',
+  unauthorized_client: 'the settings no longer have the connection of the client',
   'too many failures': 'too many requests without a valid token came from this address',
 };
 
@@ -23,6 +29,11 @@ const refusals: Record<string, string> = {
 export function ageText(at: string, now: number): string {
   const seconds = Math.max(0, Math.floor((now - Date.parse(at)) / 1000));
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
+}
+
+/** Returns true for a request of an OAuth client for an access token. */
+export function isTokenRequest({ path }: Pick<Attempt, 'path'>): boolean {
+  return path.startsWith('/oauth/token');
 }
 
 /** Returns true if a request was answered with success. */

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Attempt } from '../../api-client.ts';
 import { Rows } from '../../components/rows.tsx';
 import { api, call } from '../../session.ts';
-import { ageText, answerText, isSuccess } from './attempts.ts';
+import { ageText, answerText, isSuccess, isTokenRequest } from './attempts.ts';
 import type { Method } from './providers.ts';
 
 const POLL_MS = 2_000;
@@ -68,9 +68,8 @@ function Waiting({ caller, method }: { caller: string; method: Method }) {
     <>
       <Text>Waiting for {caller === 'the identity provider' ? 'the' : `${caller}’s`} test call…</Text>
       <Text size="sm" c="dimmed">
-        It appears here within seconds, also if its token is refused. Nothing arrives: the URL is wrong, or
-        this service cannot be reached from there
-        {method === 'client' ? ', or the client got no token (Connect lists when it last got one)' : ''}.
+        It appears here within seconds, also if its {method === 'client' ? 'client' : 'token'} is refused.
+        Nothing arrives: the URL is wrong, or this service cannot be reached from there.
       </Text>
     </>
   );
@@ -89,7 +88,9 @@ function Newest({ attempt, caller, now }: { attempt: Attempt; caller: string; no
       </Code>
       {attempt.status === 401 && (
         <Text size="sm" mt="xs">
-          Create a token here, and paste it in {caller} without “Bearer”.
+          {isTokenRequest(attempt)
+            ? `Create an OAuth client here, and paste its id and its secret in ${caller}.`
+            : `Create a token here, and paste it in ${caller} without “Bearer”.`}
         </Text>
       )}
     </Alert>

@@ -54,7 +54,8 @@ function columnsWith(onOpen: (exchange: Exchange) => void) {
     {
       label: 'Who',
       width: '17%',
-      cell: ({ direction }: Exchange) => (direction === 'scim' ? '← identity provider' : '→ travel service'),
+      cell: ({ direction }: Exchange) =>
+        direction === 'travel' ? '→ travel service' : '← identity provider',
     },
     {
       label: 'Request',

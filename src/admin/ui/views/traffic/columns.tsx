@@ -46,13 +46,13 @@ function RequestLine({ method, path }: Exchange) {
 
 /** The IdP, by the name of its program, or the travel service. */
 export function Who({ direction, userAgent, connection }: Exchange) {
-  const isScim = direction === 'scim';
-  const Icon = isScim ? IconArrowDownRight : IconArrowUpRight;
+  const isCall = direction === 'travel';
+  const Icon = isCall ? IconArrowUpRight : IconArrowDownRight;
   return (
     <Group gap={4} wrap="nowrap" component="span" display="inline-flex">
       <Icon size={16} stroke={1.5} aria-hidden style={{ flexShrink: 0 }} />
       <Text component="span" size="sm" title={userAgent} truncate maw={140}>
-        {isScim ? (userAgent?.split(/[/(]/)[0]?.trim() ?? 'IdP') : 'Travel service'}
+        {isCall ? 'Travel service' : (userAgent?.split(/[/(]/)[0]?.trim() ?? 'IdP')}
       </Text>
       <Text component="span" size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
         {connection ?? 'no connection'}

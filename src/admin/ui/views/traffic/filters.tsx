@@ -10,6 +10,7 @@ type Change = (changes: Partial<TrafficFilter>) => void;
 
 const directions = [
   { value: 'scim', label: 'From IdPs' },
+  { value: 'oauth', label: 'Token requests' },
   { value: 'travel', label: 'To travel services' },
 ];
 const statuses = [

@@ -8,7 +8,7 @@ import { api, call, queryClient } from '../../session.ts';
 export interface TrafficFilter {
   connection?: string;
   person?: string;
-  direction?: 'scim' | 'travel';
+  direction?: 'scim' | 'oauth' | 'travel';
   method?: string;
   status?: '2xx' | '3xx' | '4xx' | '5xx' | 'failed';
   path?: string;

@@ -50,6 +50,7 @@ export function curlText(
   { direction, method, path, request }: Pick<ExchangeDetail, 'direction' | 'method' | 'path' | 'request'>,
   origin: string,
 ): string {
+  if (direction === 'oauth') return tokenRequestText(request.body?.text ?? '', origin + path);
   const variable = direction === 'scim' ? '$SCIM_TOKEN' : '$TRAVEL_API_KEY';
   const headers = Object.entries(request.headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
   return [
@@ -58,6 +59,14 @@ export function curlText(
     ...headers,
     ...(request.body ? [`--data-binary ${quote(request.body.text)}`] : []),
   ].join(' \\\n  ');
+}
+
+/** The log has the parameters as JSON, with `*` in place of a secret. */
+function tokenRequestText(parameters: string, url: string): string {
+  const parts = Object.entries(Object(JSON.parse(parameters || '{}'))).map(([name, value]) =>
+    value === '*' ? `-d "${name}=$${name.toUpperCase()}"` : `-d ${quote(`${name}=${value}`)}`,
+  );
+  return [`curl ${quote(url)}`, ...parts].join(' \\\n  ');
 }
 
 /** Quotes a text for a POSIX shell. */

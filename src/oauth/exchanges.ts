@@ -1,0 +1,101 @@
+import type { Request, RequestHandler } from 'express';
+import { unverifiedSubject } from '../http/jwt.ts';
+import { requestScopeOf } from '../http/log.ts';
+import { parseFormParameters, readClientAuthentication } from './token-endpoint.ts';
+
+/** A request to the token endpoint and its answer, without any secret, assertion or token. */
+export interface TokenExchange {
+  /** The duration in milliseconds. */
+  ms: number;
+  requestId: string;
+  /** The connection of a client that proved who it is; undefined for a refused client, or one of the travel service. */
+  connection: string | undefined;
+  method: string;
+  path: string;
+  status: number;
+  /** Why the client was refused, or the error code of the answer. */
+  error: string | undefined;
+  requestHeaders: Record<string, string>;
+  responseHeaders: Record<string, string>;
+  /** The parameters of the form as a JSON object, with `*` in place of all that may be secret. */
+  requestBody: string;
+  /** The answer of a refused request. */
+  responseBody: string | undefined;
+}
+
+/** Records each request to the token endpoint when its response has ended. `now` is a monotonic clock in milliseconds. */
+export function recordTokenRequests({
+  record,
+  now,
+}: {
+  record: (exchange: TokenExchange) => void;
+  now: () => number;
+}): RequestHandler {
+  return (request, response, next) => {
+    const began = now();
+    response.on('close', () => {
+      const { id, notes } = requestScopeOf(response);
+      const refused = refusedAnswer(response.locals['refusedTokenRequest']);
+      record({
+        ...{ ms: now() - began, requestId: id, connection: notes.connection },
+        // The query is left out: it may have what belongs into the body.
+        ...{ method: request.method, path: '/oauth/token' },
+        status: response.writableFinished ? response.statusCode : 499,
+        error: notes.reason ?? refused?.error,
+        requestHeaders: pickHeaders(request.headers, ['content-type', 'user-agent']),
+        responseHeaders: pickHeaders(response.getHeaders(), ['content-type', 'retry-after']),
+        requestBody: redactedForm(request),
+        responseBody: refused && JSON.stringify(refused),
+      });
+    });
+    next();
+  };
+}
+
+function refusedAnswer(answer: unknown): { error: string; error_description: string } | undefined {
+  if (answer === undefined) return undefined;
+  const { error, error_description } = Object(answer);
+  return { error: String(error), error_description: String(error_description) };
+}
+
+function pickHeaders(headers: Record<string, unknown>, names: string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : [])),
+  );
+}
+
+const grantTypes = ['client_credentials', 'password', 'authorization_code', 'refresh_token'];
+
+/** Ids of clients are UUIDs. Whatever else a client sends as its id may be its secret in the wrong field. */
+const clientId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Returns the parameters that tell how a client tried to authenticate, as JSON. */
+function redactedForm({ body, headers: { authorization } }: Request): string {
+  const form = parseOrEmpty(typeof body === 'string' ? body : '');
+  const kept = (value: string | undefined, isHarmless: (value: string) => boolean) =>
+    value === undefined || isHarmless(value) ? value : '*';
+  return JSON.stringify({
+    grant_type: kept(form.get('grant_type'), (type) => grantTypes.includes(type)),
+    client_id: kept(claimedClient(authorization, form), (id) => clientId.test(id)),
+    client_secret: kept(form.get('client_secret'), () => false),
+    client_assertion: kept(form.get('client_assertion'), () => false),
+  });
+}
+
+function parseOrEmpty(body: string): Map<string, string> {
+  try {
+    return parseFormParameters(body);
+  } catch {
+    return new Map();
+  }
+}
+
+/** Returns the id that the client claims to have. */
+function claimedClient(authorization: string | undefined, form: Map<string, string>): string | undefined {
+  try {
+    const claim = readClientAuthentication(authorization, form);
+    return claim.clientId ?? (claim.kind === 'assertion' ? unverifiedSubject(claim.assertion) : undefined);
+  } catch {
+    return form.get('client_id');
+  }
+}
