@@ -66,7 +66,7 @@ module.exports = {
     folder('admin', 'provisioning/|translator/|schema/|http/|oauth/clients.ts$'),
     folder(
       'server',
-      'admin/|config/|scim/|oauth/|travel/|adapter/|store/|http/|provisioning/|translator/|schema/|replay/(exchanges|recorder).ts$|sample-data/(company|removal|sample-data).ts$',
+      'admin/|config/|scim/|oauth/|travel/|adapter/|store/|http/|provisioning/|translator/|schema/|replay/(exchanges|recorder|report|scenario).ts$|sample-data/(company|removal|sample-data).ts$',
     ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),

@@ -156,7 +156,7 @@ export interface ScimCredentials {
   revokeClient(id: string): Promise<boolean>;
 }
 
-/** A connection of the settings, as the page describes it. */
+/** A connection, as the page describes it. */
 export interface ConfiguredConnection {
   id: string;
   /** `embedded`, or the URL of a travel API. */
@@ -184,4 +184,32 @@ export interface PeopleSummary {
 /** Counts people for the overview. The work does not depend on the number of people who need none. */
 export interface PeopleSummaries {
   read(): Promise<PeopleSummary[]>;
+}
+
+/** The connection of the demo day, which no settings have. Nothing that it does concerns the people of other connections. */
+export const DEMO_CONNECTION = 'demo';
+
+/** How far the demo day is. */
+export interface DemoDayState {
+  /** `interrupted`: the process that played or removed it has ended. */
+  phase: 'none' | 'playing' | 'interrupted' | 'played' | 'removing';
+  /** Requests that were sent, and all requests of the day. */
+  done: number;
+  total: number;
+  /** Why it cannot be played on this service; undefined if it can. */
+  refusal: string | undefined;
+}
+
+/**
+ * A recorded day of an invented identity provider. It is played through the SCIM interface to a connection of its own, which
+ * exists only as long as the demo day.
+ */
+export interface DemoDay {
+  read(): Promise<DemoDayState>;
+  /** Begins to play it. Does nothing if it is being played or was played. */
+  play(): Promise<DemoDayState>;
+  /** Removes everything that it has made. */
+  undo(): Promise<DemoDayState>;
+  /** The number of removals since the process has started: their exchanges are in the log no longer. */
+  removals(): number;
 }

@@ -31,7 +31,7 @@ export function addServeCommand(program: Command, shell: Shell, action: Action):
 /** Serves until SIGTERM or SIGINT, then stops gracefully and returns 0. */
 export async function serve({ environment, home, printError: complain }: Shell): Promise<0> {
   const settings = readSettings(environment, home);
-  const service = await start(settings, { page: join(home, 'dist/admin/ui') });
+  const service = await start(settings, { page: join(home, 'dist/admin/ui'), demo: join(home, 'demo') });
   try {
     // A listener is needed without a certificate, too: by default, SIGHUP ends the process.
     process.on('SIGHUP', () => {

@@ -62,6 +62,13 @@ export interface Background {
   stop(): Promise<void>;
 }
 
+/** The running loops, to which connections can be added. */
+export interface BackgroundLoops extends Background {
+  add(connection: Connection): void;
+  /** Ends the loops of a connection; resolves when their work in progress is done. */
+  remove(id: string): Promise<void>;
+}
+
 export interface ReconcileDueDeps {
   reconcileQueue: ReconcileQueue;
   reconciler: Pick<Reconciler, 'reconcile' | 'releaseUnsaved'>;
@@ -90,31 +97,52 @@ interface BackgroundDeps extends ReconcileDueDeps {
  * Starts the loops of each connection: reconcile due identities, apply changed rules, import, delete expired tombstones,
  * poll the feed.
  */
-export function background(deps: BackgroundDeps): Background {
-  const stop = new AbortController();
-  const loops = deps.connections.flatMap((connection) => [
-    repeat(deps, stop.signal, () => reconcileTurn(deps, connection, stop.signal)),
-    repeat(deps, stop.signal, () => rulesTurn(deps, connection, stop.signal)),
-    repeat(deps, stop.signal, () => importTurn(deps, connection, stop.signal)),
-    repeat(deps, stop.signal, () => retentionTurn(deps, connection, stop.signal)),
-    ...(connection.feed ? [pollFeed(deps, connection, stop.signal)] : []),
-  ]);
+export function background(deps: BackgroundDeps): BackgroundLoops {
+  const running = new Map<string, ConnectionLoops>();
+  const add = (connection: Connection) => void running.set(connection.id, startLoops(deps, connection));
+  for (const connection of deps.connections) add(connection);
+  const connections = () => [...running.values()].map(({ connection }) => connection);
   return {
+    add,
+    remove: async (id) => {
+      const loops = running.get(id);
+      running.delete(id);
+      await loops?.stop();
+    },
     refreshRules: () => {
-      for (const connection of deps.connections) deps.rulesSignalOf(connection).wake();
+      for (const connection of connections()) deps.rulesSignalOf(connection).wake();
     },
     importAgain: () => {
-      for (const connection of deps.connections) deps.importSignalOf(connection).wake();
+      for (const connection of connections()) deps.importSignalOf(connection).wake();
     },
     retryUnresolved: async () => {
-      for (const connection of deps.connections) {
+      for (const connection of connections()) {
         await deps.reconcileQueue.markUnresolvedDirty(connection.id, deps.runtime.now());
         deps.reconcileSignalOf(connection).wake();
       }
     },
     stop: async () => {
+      await Promise.all([...running.values()].map((loops) => loops.stop()));
+    },
+  };
+}
+
+/** The running loops of one connection. */
+interface ConnectionLoops {
+  connection: Connection;
+  stop(): Promise<void>;
+}
+
+function startLoops(deps: BackgroundDeps, connection: Connection): ConnectionLoops {
+  const stop = new AbortController();
+  const turns = [reconcileTurn, rulesTurn, retentionTurn, ...(connection.isImported ? [importTurn] : [])];
+  const loops = turns.map((turn) => repeat(deps, stop.signal, () => turn(deps, connection, stop.signal)));
+  if (connection.feed) loops.push(pollFeed(deps, connection, stop.signal));
+  return {
+    connection,
+    stop: async () => {
       stop.abort();
-      for (const connection of deps.connections) deps.reconcileSignalOf(connection).wake();
+      deps.reconcileSignalOf(connection).wake();
       await Promise.all(loops);
     },
   };

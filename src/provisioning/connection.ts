@@ -23,6 +23,8 @@ export interface Connection {
   lateMs: number;
   /** How long a tombstone without pending work is kept, in days. */
   tombstoneDays: number;
+  /** False for a connection whose travelers nobody else changes: its travelers are not imported. */
+  isImported: boolean;
   travel: TravelUsers;
   lookups: TravelLookups;
   /** The event feed of the travel API and its polling interval in milliseconds; undefined if no feed is read. */

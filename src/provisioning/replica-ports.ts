@@ -2,7 +2,7 @@ import type { HoldCount } from './hold-ports.ts';
 import type { LeaseRequest } from './store-ports.ts';
 
 /** The kinds of background work that one replica at a time does for a connection. */
-export type TaskKind = 'import' | 'feed';
+export type TaskKind = 'import' | 'feed' | 'demoDay';
 
 /** A lease on one kind of background work of a connection. */
 export interface TaskLease {

@@ -50,6 +50,8 @@ export interface RulesSnapshots {
   applyFile(connection: Connection, mapping: Mapping): Promise<MappingFileResult>;
   /** The number of faulty places in each connection's mapping, as of its last compilation. */
   mappingFaults(): { connection: string; count: number }[];
+  /** Forgets what was loaded for a connection that no longer exists. */
+  forget(connection: string): void;
 }
 
 /**
@@ -144,6 +146,9 @@ export function rulesSnapshots(deps: RulesSnapshotsDeps): RulesSnapshots {
       toRulesSnapshot({ mapping: fileOf(state, connection) ?? defaultMapping }, noLookups),
     applyFile: (connection, mapping) => applyFile(state, connection, mapping),
     mappingFaults: () => [...state.faults].map(([connection, { length }]) => ({ connection, count: length })),
+    forget: (id) => {
+      for (const kept of [state.loaded, state.faults, state.files, state.reported]) kept.delete(id);
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Mapping } from '../translator/mapping-file.ts';
-import { type Background, background, reconcileDue } from './background.ts';
+import { type Background, type BackgroundLoops, background, reconcileDue } from './background.ts';
 import {
   type CircuitBreaker,
   circuitBreaker,
@@ -70,6 +70,10 @@ export interface ProvisioningService {
   pauses(): { connection: string; reason: PauseReason | undefined }[];
   /** Starts the background loops. Without them, only writes cause reconciliations. */
   startBackground(): Background;
+  /** Serves one more connection, in the background too if the loops have been started. */
+  addConnection(connection: Connection): void;
+  /** Serves a connection no longer; resolves when the loops have ended their work for it. */
+  removeConnection(id: string): Promise<void>;
 }
 
 interface ServiceOptions {
@@ -82,9 +86,11 @@ interface ServiceOptions {
 
 /** Creates the provisioning service of these connections. All parts of this folder are wired together here. */
 export function provisioningService(options: ServiceOptions): ProvisioningService {
-  const { connections, runtime, writeBudgetMs: budgetMs } = options;
-  const stateOf = connectionStates(connections, runtime);
-  const deps = createDeps(options, stateOf);
+  const { runtime, writeBudgetMs: budgetMs } = options;
+  const states = connectionStates(options.connections, runtime);
+  const stateOf = states.of;
+  const deps = createDeps(options, states);
+  let loops: BackgroundLoops | undefined;
   return {
     users: userService({ ...deps, reconcileWithinBudget: reconcileWithinBudget({ ...deps, budgetMs }) }),
     groups: groupService(deps),
@@ -104,36 +110,60 @@ export function provisioningService(options: ServiceOptions): ProvisioningServic
     currentRules: (connection) => deps.rulesSnapshots.current(stateOf(connection).connection),
     reconcileDue: async () => {
       let attempts = 0;
-      for (const connection of connections)
+      for (const { connection } of states.all())
         for (let made = 1; made > 0; attempts += made) made = await reconcileDue(deps, connection);
       return attempts;
     },
     wake: deps.wake,
     idle: deps.reconciler.idle,
     pauses: () =>
-      connections.map(({ id }) => ({ connection: id, reason: stateOf({ id }).circuitBreaker.pauseReason() })),
-    startBackground: () =>
-      background({
-        ...deps,
-        connections: connections.map((connection) => stateOf(connection).protectedConnection),
-        reconcileSignalOf: (connection) => stateOf(connection).reconcileSignal,
-        importSignalOf: (connection) => stateOf(connection).importSignal,
-        rulesSignalOf: (connection) => stateOf(connection).rulesSignal,
-        feedFollowerOf: (connection, source, position) => {
-          const refreshRules = () => stateOf(connection).rulesSignal.wake();
-          return feedFollower({ ...deps, refreshRules }, connection, { source, position });
-        },
-      }),
+      states.all().map((state) => ({
+        ...{ connection: state.connection.id, reason: state.circuitBreaker.pauseReason() },
+      })),
+    startBackground: () => {
+      loops = startLoops(deps, states);
+      return loops;
+    },
+    addConnection: (connection) => {
+      states.add(connection);
+      loops?.add(stateOf(connection).protectedConnection);
+    },
+    removeConnection: async (id) => {
+      await loops?.remove(id);
+      states.remove(id);
+      deps.rulesSnapshots.forget(id);
+    },
   };
 }
 
-type StateOf = (connection: { id: string }) => ConnectionState;
+function startLoops(deps: ReturnType<typeof createDeps>, { of: stateOf, all }: ConnectionStates) {
+  return background({
+    ...deps,
+    connections: all().map(({ protectedConnection }) => protectedConnection),
+    reconcileSignalOf: (connection) => stateOf(connection).reconcileSignal,
+    importSignalOf: (connection) => stateOf(connection).importSignal,
+    rulesSignalOf: (connection) => stateOf(connection).rulesSignal,
+    feedFollowerOf: (connection, source, position) => {
+      const refreshRules = () => stateOf(connection).rulesSignal.wake();
+      return feedFollower({ ...deps, refreshRules }, connection, { source, position });
+    },
+  });
+}
+
+/** The states of all connections of the process. */
+interface ConnectionStates {
+  of(connection: { id: string }): ConnectionState;
+  all(): ConnectionState[];
+  add(connection: Connection): void;
+  remove(id: string): void;
+}
 
 /**
  * Each part takes the dependencies that it needs from one object. A part that calls the travel API gets a connection
  * with the circuit breaker that suits it.
  */
-function createDeps({ store, connections, runtime }: ServiceOptions, stateOf: StateOf) {
+function createDeps({ store, runtime }: ServiceOptions, states: ConnectionStates) {
+  const stateOf = states.of;
   const shared = {
     ...store,
     runtime,
@@ -142,7 +172,7 @@ function createDeps({ store, connections, runtime }: ServiceOptions, stateOf: St
     connectionOf: (id: string) => stateOf({ id }).connection,
     circuitBreakerOf: (connection: Connection) => stateOf(connection).circuitBreaker,
     wake: () => {
-      for (const connection of connections) stateOf(connection).reconcileSignal.wake();
+      for (const { reconcileSignal } of states.all()) reconcileSignal.wake();
     },
   };
   const changes = rulesChanges(shared);
@@ -186,12 +216,17 @@ interface ConnectionState {
   rulesSignal: WakeSignal;
 }
 
-function connectionStates(connections: Connection[], runtime: Runtime): StateOf {
+function connectionStates(connections: Connection[], runtime: Runtime): ConnectionStates {
   const states = new Map(connections.map((connection) => [connection.id, newState(connection, runtime)]));
-  return ({ id }) => {
-    const state = states.get(id);
-    if (!state) throw new Error(`there is no connection ${id}`);
-    return state;
+  return {
+    of: ({ id }) => {
+      const state = states.get(id);
+      if (!state) throw new Error(`there is no connection ${id}`);
+      return state;
+    },
+    all: () => [...states.values()],
+    add: (connection) => void states.set(connection.id, newState(connection, runtime)),
+    remove: (id) => void states.delete(id),
   };
 }
 

@@ -64,20 +64,20 @@ export function refusalDeps(
  * Returns a function that finds the connection of a SCIM bearer token. The token comes from the environment (SCIM_TOKEN or
  * scimTokenEnv), from the store ("tokens create"), or from /oauth/token.
  */
-export function scimAuthenticator({
-  settings,
-  database,
-  tokens,
-  tokenUses,
-}: Pick<AccessDeps, 'settings' | 'database' | 'tokens' | 'tokenUses'>): (
-  token: string,
-) => Promise<Access | undefined> {
+export function scimAuthenticator(
+  {
+    settings,
+    database,
+    tokens,
+    tokenUses,
+  }: Pick<AccessDeps, 'settings' | 'database' | 'tokens' | 'tokenUses'>,
+  isServed: (connection: string) => boolean,
+): (token: string) => Promise<Access | undefined> {
   const fromEnvironment = new Map(
     settings.connections.flatMap(({ id, scimToken }) =>
       scimToken ? [[hashSecret(scimToken), { connection: id, credential: `token:environment:${id}` }]] : [],
     ),
   );
-  const connections = new Set(settings.connections.map(({ id }) => id));
   const accessTokens = oauthAccessTokens(database);
   const findAccessToken = async (hash: string) => {
     const found = await accessTokens.findActive(hash, Date.now());
@@ -95,7 +95,7 @@ export function scimAuthenticator({
     const hash = hashSecret(token);
     const access =
       fromEnvironment.get(hash) ?? (await findStoredToken(hash)) ?? (await findAccessToken(hash));
-    return access && connections.has(access.connection) ? access : undefined;
+    return access && isServed(access.connection) ? access : undefined;
   };
 }
 

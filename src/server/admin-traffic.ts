@@ -7,20 +7,32 @@ import type { Database } from '../store/database.ts';
 import { type ExchangeReader, toRecorded } from '../store/exchange-reader.ts';
 import { identities } from '../store/identities.ts';
 import { travelRoles } from '../translator/translation.ts';
+import type { OpenConnection } from './open-connection.ts';
 
 /** Returns what the operations of the admin page on the log of exchanges need. */
 export function trafficParts(
   settings: Settings,
-  { database, exchanges, now }: { database: Database; exchanges: ExchangeReader; now(): number },
+  {
+    database,
+    exchanges,
+    connections,
+    now,
+  }: {
+    database: Database;
+    exchanges: ExchangeReader;
+    connections: readonly OpenConnection[];
+    now(): number;
+  },
 ): TrafficDeps {
   const people = identities(database);
   return {
     ...{ exchanges, now },
     keepDays: settings.exchangeLog.keepDays,
-    connections: settings.connections.map(({ id, travelApi: { url } }) => ({
-      id,
-      travelUrl: url === 'embedded' ? undefined : url,
-    })),
+    connections: () =>
+      connections.map(({ settings: { id, travelApi } }) => ({
+        id,
+        travelUrl: travelApi.url === 'embedded' ? undefined : travelApi.url,
+      })),
     nameOf: async (connection, id) => {
       const identity = database.scopes.has(connection) ? await people.findById(connection, id) : undefined;
       return identity && (displayNameOf(identity.desired) || String(identity.desired['userName']));

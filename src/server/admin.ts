@@ -7,6 +7,7 @@ import type { ConnectDeps } from '../admin/handlers/connect.ts';
 import type { OverviewDeps } from '../admin/handlers/overview.ts';
 import { adminPage } from '../admin/page.ts';
 import { hashPassword, newPassword, verifyPassword } from '../admin/passwords.ts';
+import type { DemoDay } from '../admin/ports.ts';
 import type { SessionDeps } from '../admin/sessions.ts';
 import { createSignInLimit } from '../admin/sign-in-limit.ts';
 import { parseJsonText } from '../config/faults.ts';
@@ -33,7 +34,9 @@ interface AdminParts {
   store: ProvisioningStore;
   writes: WriteHealth;
   provisioning: ProvisioningService;
-  connections: OpenConnection[];
+  /** The list changes while the service runs. */
+  connections: readonly OpenConnection[];
+  demoDay: DemoDay;
   /** Undefined if no connection uses the embedded travel service. */
   embedded: EmbeddedTravel | undefined;
   log: Logger;
@@ -55,21 +58,19 @@ export function adminRoutes(parts: AdminParts): Router {
     adminApi({
       ...store,
       exchanges,
-      traffic: trafficParts(settings, { database, exchanges, now: runtime.wallClock }),
+      traffic: trafficParts(settings, { database, exchanges, connections, now: runtime.wallClock }),
       overview: overviewParts(parts, exchanges),
       connectionIds: () => database.scopes.ids(),
       wake: provisioning.wake,
       mappings: {
         ...{ identities: store.identities, references: store.references, rules: store.rules },
         ...{ provisioning, runtime, parseJson: parseJsonText },
-        connections: connections.map(({ connection }) => ({
-          connection,
-          mappingFile: settings.connections.find(({ id }) => id === connection.id)?.mappingFile,
-        })),
+        connections: () =>
+          connections.map(({ connection, settings: { mappingFile } }) => ({ connection, mappingFile })),
       },
       held: {
         ...{ holds: store.holds, identities: store.identities, rules: store.rules },
-        policiesOf: (connection) => settings.connections.find(({ id }) => id === connection)?.policies,
+        policiesOf: (id) => connections.find(({ connection }) => connection.id === id)?.connection.policies,
         wake: provisioning.wake,
         now: () => runtime.wallClock(),
       },
@@ -92,15 +93,16 @@ export function adminRoutes(parts: AdminParts): Router {
 }
 
 function connectDeps(
-  { database, settings, runtime, publicUrl }: AdminParts,
+  { database, settings, connections, runtime, publicUrl }: AdminParts,
   exchanges: ConnectDeps['exchanges'],
 ): ConnectDeps {
   return {
-    connections: settings.connections.map(({ id, travelApi, policies, scimToken }) => ({
-      ...{ id, policies },
-      travelApi: travelApi.url,
-      hasEnvironmentToken: scimToken !== undefined,
-    })),
+    connections: () =>
+      connections.map(({ settings: { id, travelApi, policies, scimToken } }) => ({
+        ...{ id, policies },
+        travelApi: travelApi.url,
+        hasEnvironmentToken: scimToken !== undefined,
+      })),
     credentials: scimCredentials(database, () => runtime.wallClock()),
     exchanges: settings.exchangeLog.keepDays > 0 ? exchanges : undefined,
     publicUrl,
@@ -109,16 +111,17 @@ function connectDeps(
 }
 
 function overviewParts(
-  { settings, database, store, writes, provisioning, connections, runtime }: AdminParts,
+  { settings, database, store, writes, provisioning, connections, demoDay, runtime }: AdminParts,
   exchanges: OverviewDeps['exchanges'],
 ): OverviewDeps {
   return {
-    ...{ exchanges, holds: store.holds, tasks: store.tasks, rules: store.rules },
+    ...{ exchanges, demoDay, holds: store.holds, tasks: store.tasks, rules: store.rules },
     peopleSummaries: peopleSummaries(database),
-    connections: connections.map(({ connection: { id, feed }, staleLookups }) => ({
-      ...{ id, staleLookups },
-      hasFeed: feed !== undefined,
-    })),
+    connections: () =>
+      connections.map(({ connection: { id, feed }, staleLookups }) => ({
+        ...{ id, staleLookups },
+        hasFeed: feed !== undefined,
+      })),
     isLogged: settings.exchangeLog.keepDays > 0,
     pauses: provisioning.pauses,
     mappingFaults: provisioning.mappingFaults,

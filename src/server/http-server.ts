@@ -85,16 +85,19 @@ export function createHttpServer(
   return { ...withHandlers(server), scheme: 'https', renewCertificate };
 }
 
-/** A server for the bridge's own calls to the embedded travel service. */
+/** A server for requests of this process to itself. */
 export interface LoopbackServer {
   url: string;
   close(): Promise<void>;
 }
 
-/** Serves the embedded travel service at `/api` on a free loopback port, by plain HTTP. */
-export async function openLoopbackServer(travel: Express, deps: HttpDeps): Promise<LoopbackServer> {
+/** Serves what `mount` adds on a free loopback port, by plain HTTP. */
+export async function openLoopbackServer(
+  deps: HttpDeps,
+  mount: (app: Express) => void,
+): Promise<LoopbackServer> {
   const messageClasses = createMessageClasses();
-  const app = httpApp({ ...deps, messageClasses }, (outer) => outer.use('/api', travel));
+  const app = httpApp({ ...deps, messageClasses }, mount);
   const server = createServer(messageClasses, app);
   const url = await listen({ server, scheme: 'http' }, { port: 0, host: '127.0.0.1' });
   return { url, close: () => stopServer(server) };

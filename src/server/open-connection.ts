@@ -7,9 +7,10 @@ import type { Connection } from '../provisioning/connection.ts';
 import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 
-/** A connection of the settings with its client for the travel API. */
+/** A connection with its client for the travel API. */
 export interface OpenConnection {
   connection: Connection;
+  settings: ConnectionSettings;
   /** Returns the parts of the lookups that can no longer be read, so that older values are used. */
   staleLookups(): string[];
   /** The environment variable with the credential, if the travel API refuses it. */
@@ -68,9 +69,11 @@ export function openConnection(
     connection: {
       ...{ id, account, mapping, policies, parkingDomain, minimumShare, tombstoneDays, lateMs },
       callTimeoutMs: travelApi.timeoutMs,
+      isImported: true,
       ...{ travel: travelUsers(client, paths), lookups },
       ...(travelApi.feed ? { feed: { ...travelApi.feed, source: travelFeed(client, paths) } } : {}),
     },
+    settings,
     staleLookups: lookups.stale,
     findRefusedKey: async () => {
       // The bridge makes its credential for the embedded service itself.

@@ -36,6 +36,8 @@ export interface StartOptions {
   background?: boolean;
   /** The folder of the built admin page; without it only the API of the page is served. */
   page?: string;
+  /** The folder of the recorded demo day; without it there is none. */
+  demo?: string;
   log?: Logger;
   checkpoint?: Runtime['checkpoint'];
   /** Times and limits, to be set lower than in production. */

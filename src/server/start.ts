@@ -1,4 +1,5 @@
 import type { Express, Request } from 'express';
+import type { DemoDay } from '../admin/ports.ts';
 import type { Settings } from '../config/settings.ts';
 import { type HttpDeps, httpApp } from '../http/app.ts';
 import { healthRoutes, metricsRoutes } from '../http/monitoring.ts';
@@ -10,6 +11,7 @@ import {
   transportReader,
 } from '../http/proxies.ts';
 import { type LimitHandlers, type SocketLimits, socketLimits } from '../http/sockets.ts';
+import type { Background } from '../provisioning/background.ts';
 import { isLookedUp } from '../provisioning/event-feed.ts';
 import { holdAlarms } from '../provisioning/hold-alarms.ts';
 import type { Identity } from '../provisioning/identity.ts';
@@ -17,12 +19,13 @@ import type { ImportOptions, ImportResult } from '../provisioning/import.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import { type ProvisioningService, provisioningService } from '../provisioning/service.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
-import { scimApp } from '../scim/app.ts';
+import { type ScimDeps, scimApp } from '../scim/app.ts';
 import { answerUnreadableRequest, refuseExpectation, refusePipelinedRequest } from '../scim/errors.ts';
 import { reportedHolds } from '../store/hold-alarms.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
 import { adminRoutes, makeFirstAdmin } from './admin.ts';
 import { alertSender } from './alerts.ts';
+import { demoDay } from './demo-day/demo-day.ts';
 import { registerMappingFaults, registerPauses, registerReplicas, registerStaleLookups } from './gauges.ts';
 import {
   createHttpServer,
@@ -78,17 +81,22 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const { server, loopbackServer, url } = servers;
   // The server already accepts connections. Do not await anything before `serve`, so that the first request finds its
   // handler.
-  const { connections, provisioning } = openProvisioning(deps, servers.embeddedAddress);
-  const app = createApp(deps, provisioning, { ...servers, connections, page: options.page });
+  const opened = openProvisioning(deps, servers.embeddedAddress);
+  const { connections, provisioning } = opened;
+  const scim = scimParts(deps, { ...servers, ...opened });
+  const demo = demoDay({
+    ...{ parts: deps, folder: options.demo, ...opened, embeddedAddress: servers.embeddedAddress },
+    openScimServer: () => openLoopbackServer(deps.http, (app) => app.use('/scim/v2', scimApp(scim))),
+  });
+  const app = createApp(deps, { ...servers, ...opened, scim, demoDay: demo, page: options.page });
   server.serve(requestHandlers(app, deps.http));
   const background = options.background === false ? undefined : startBackground(deps, provisioning);
+  demo.follow();
   // A failed write may have prevented later steps, such as marking dependent identities as dirty. An import repeats
   // them.
   deps.writes.onRecovery(() => background?.importAgain());
   deps.embeddedChanges.listener = (type) => {
-    if (!isLookedUp(type)) return;
-    for (const { connection } of connections) connection.lookups.expire();
-    background?.refreshRules();
+    if (isLookedUp(type)) rereadLookups(connections, background);
   };
   return {
     url,
@@ -105,19 +113,18 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       return (await deps.store.identities.findPage(id, 0, Number.MAX_SAFE_INTEGER)).identities;
     },
     close: async () => {
-      await waitAtMost(STOP_MS, deps.runtime, stopWork(server, provisioning, background));
+      const work = stopWork(server, provisioning, background);
+      await waitAtMost(STOP_MS, deps.runtime, Promise.all([demo.stop(), work]));
       for (const connection of connections) connection.close();
       await loopbackServer?.close();
       await deps.live.stop();
       await deps.close();
     },
     renewCertificate: server.renewCertificate,
-    reloadMappingFiles: () =>
-      reloadMappingFiles({
-        ...deps,
-        provisioning,
-        connectionNamed: (id) => connectionNamed(connections, id),
-      }),
+    reloadMappingFiles: () => {
+      const findConnection = (id: string) => connectionNamed(connections, id);
+      return reloadMappingFiles({ ...deps, provisioning, connectionNamed: findConnection });
+    },
   };
 }
 
@@ -139,7 +146,8 @@ async function openServers(
 ): Promise<Servers> {
   const server = createHttpServer(settings.tls, log, { ...socketLimits(settings.maxConnections), ...limits });
   const isPlain = !settings.tls && !settings.requireHttps;
-  const loopbackServer = isPlain || !embedded ? undefined : await openLoopbackServer(embedded.app, http);
+  const loopbackServer =
+    isPlain || !embedded ? undefined : await openLoopbackServer(http, (app) => app.use('/api', embedded.app));
   const url = await listen(server, settings).catch(async (error: unknown) => {
     await loopbackServer?.close();
     await live.stop();
@@ -150,10 +158,16 @@ async function openServers(
   return { server, loopbackServer, url, embeddedAddress };
 }
 
+interface Opened {
+  /** The list changes while the service runs: it has the connection of the demo day as long as that exists. */
+  connections: OpenConnection[];
+  provisioning: ProvisioningService;
+}
+
 function openProvisioning(
   { settings, store, runtime, live, recorder, http: { metrics } }: ServerDeps,
   embeddedAddress: EmbeddedAddress,
-): { connections: OpenConnection[]; provisioning: ProvisioningService } {
+): Opened {
   const connections = settings.connections.map((connection) =>
     openConnection(connection, { embeddedAddress, common: settings, sharers: live.count, recorder }, runtime),
   );
@@ -179,25 +193,41 @@ function requestHandlers(handle: Express, http: HttpDeps): LimitHandlers {
   };
 }
 
+/** What the SCIM interface needs. `meta.location` begins with the address of the settings, or of this server. */
+function scimParts(
+  deps: ServerDeps,
+  { connections, provisioning: { users, groups }, url }: Opened & Pick<Servers, 'url'>,
+): ScimDeps {
+  const { settings, refusals, recorder, http } = deps;
+  const isServed = (id: string) => connections.some(({ connection }) => connection.id === id);
+  const authenticate = scimAuthenticator(deps, isServed);
+  const publicUrl = () => chosenUrl(settings) ?? url;
+  return { ...{ users, groups, authenticate, publicUrl, recorder }, refusals: refusals.scim, now: http.now };
+}
+
+/** PUBLIC_URL without a slash at the end. */
+function chosenUrl({ publicUrl }: Settings): string | undefined {
+  return publicUrl?.replace(/\/+$/, '');
+}
+
 /** Mounts every path that docs/architecture.md lists. */
 function createApp(
   deps: ServerDeps,
-  provisioning: ProvisioningService,
   {
     server: { messageClasses },
     url,
     connections,
+    provisioning,
+    scim,
+    demoDay,
     page,
-  }: Servers & { connections: OpenConnection[]; page: string | undefined },
+  }: Servers & Opened & { scim: ScimDeps; demoDay: DemoDay; page: string | undefined },
 ): Express {
-  const { settings, database, writes, embedded, refusals, recorder, http } = deps;
-  const { users, groups } = provisioning;
+  const { settings, database, writes, embedded, refusals, http } = deps;
   const isReady = () => database.ping().then(() => true);
-  const authenticate = scimAuthenticator(deps);
   const isTrusted = addressPredicate(settings.trustedProxies);
   const [transportOf, originOf] = [transportReader(isTrusted, isLoopback), originReader(isTrusted)];
-  const chosenUrl = settings.publicUrl?.replace(/\/+$/, '');
-  const publicUrl = (request: Request) => chosenUrl ?? originOf(request) ?? url;
+  const publicUrl = (request: Request) => chosenUrl(settings) ?? originOf(request) ?? url;
   const isRequired = settings.requireHttps;
   const served = embedded
     ? 'SCIM 2.0 is at /scim/v2, the admin page at /admin, the travel service at /api, its description at /api/docs.'
@@ -207,15 +237,14 @@ function createApp(
     if (isRequired || settings.tls || settings.trustedProxies.length > 0)
       app.use(enforceHttps({ transportOf, refuse: refusePlainHttp, isRequired }));
     // The most frequent paths come first.
-    const { now } = http;
-    const access = { authenticate, refusals: refusals.scim, publicUrl };
-    app.use('/scim/v2', scimApp({ users, groups, ...access, now, recorder }));
+    app.use('/scim/v2', scimApp({ ...scim, publicUrl }));
     if (embedded) app.use('/api', embedded.app);
     const isSecure = (request: Request) => transportOf(request) === 'https';
-    app.use('/admin', adminRoutes({ ...deps, provisioning, connections, isSecure, publicUrl, page }));
+    const shared = { provisioning, connections, demoDay, isSecure, publicUrl, page };
+    app.use('/admin', adminRoutes({ ...deps, ...shared }));
     app.get('/', (_request, response) => response.redirect('/admin'));
-    app.use('/oauth/token', oauthRoutes({ ...deps, limit: refusals.limit }, chosenUrl ?? url));
-    app.use(healthRoutes({ isReady, writes }), metricsRoutes(http.metrics, { now, wait }));
+    app.use('/oauth/token', oauthRoutes({ ...deps, limit: refusals.limit }, chosenUrl(settings) ?? url));
+    app.use(healthRoutes({ isReady, writes }), metricsRoutes(http.metrics, { now: http.now, wait }));
   });
 }
 
@@ -223,7 +252,7 @@ function createApp(
 function startBackground(
   { settings, runtime, log, database, store, live, embedded }: ServerDeps,
   provisioning: ProvisioningService,
-): ReturnType<ProvisioningService['startBackground']> {
+): Background {
   const loops = provisioning.startBackground();
   const retryUnresolved = () =>
     void loops.retryUnresolved().catch((error: unknown) => {
@@ -245,6 +274,12 @@ function startBackground(
   };
 }
 
+/** Forgets what was read of the travel service, whose names have changed. */
+function rereadLookups(connections: OpenConnection[], background: Background | undefined): void {
+  for (const { connection } of connections) connection.lookups.expire();
+  background?.refreshRules();
+}
+
 function connectionNamed(connections: OpenConnection[], id: string): OpenConnection['connection'] {
   const found = connections.find(({ connection }) => connection.id === id);
   if (!found) throw new Error(`there is no connection ${id}`);
@@ -255,7 +290,7 @@ function connectionNamed(connections: OpenConnection[], id: string): OpenConnect
 const STOP_MS = 10_000;
 
 /** Waits for the work, but no longer than `ms` milliseconds. */
-async function waitAtMost(ms: number, runtime: Pick<Runtime, 'wait'>, work: Promise<void>): Promise<void> {
+async function waitAtMost(ms: number, runtime: Pick<Runtime, 'wait'>, work: Promise<unknown>): Promise<void> {
   const timer = new AbortController();
   await Promise.race([work, runtime.wait(ms, timer.signal)]);
   // A pending timer would keep the process alive.
@@ -266,7 +301,7 @@ async function waitAtMost(ms: number, runtime: Pick<Runtime, 'wait'>, work: Prom
 async function stopWork(
   { server }: HttpServer,
   provisioning: ProvisioningService,
-  background: ReturnType<ProvisioningService['startBackground']> | undefined,
+  background: Background | undefined,
 ): Promise<void> {
   await Promise.all([stopServer(server), background?.stop()]);
   await provisioning.idle();

@@ -51,6 +51,18 @@ const activityCounts = z
   })
   .meta({ id: 'ActivityCounts' });
 
+const demoDay = z
+  .object({
+    phase: z.enum(['none', 'playing', 'interrupted', 'played', 'removing']).meta({
+      description:
+        'interrupted: the process that played or removed it has ended; play it again, or remove it',
+    }),
+    done: count.meta({ description: 'Requests that were sent' }),
+    total: count.meta({ description: 'All requests of the day' }),
+    refusal: z.string().optional().meta({ description: 'Why it cannot be played; absent if it can' }),
+  })
+  .meta({ id: 'DemoDay' });
+
 /** The state of the whole service. */
 export const overviewContract = {
   readOverview: {
@@ -81,7 +93,25 @@ export const overviewContract = {
       steps: z.object({ isConnected: z.boolean(), hasMapping: z.boolean() }).optional().meta({
         description: 'Only until an identity provider has sent a person: what has been done so far',
       }),
+      demoDay,
     }),
+  },
+  readDemoDay: {
+    ...{ method: 'get', path: '/demo-day', tag: 'Overview', access: 'viewer' },
+    summary: 'Tell how far the demo day is',
+    result: demoDay,
+  },
+  playDemoDay: {
+    ...{ method: 'post', path: '/demo-day', tag: 'Overview', access: 'admin' },
+    summary: 'Play a day of an invented identity provider to a connection of its own',
+    result: demoDay,
+    errors: ['conflict'],
+  },
+  undoDemoDay: {
+    ...{ method: 'delete', path: '/demo-day', tag: 'Overview', access: 'admin' },
+    summary: 'Remove the demo day with its people, travelers, requests and connection',
+    result: demoDay,
+    errors: ['conflict'],
   },
   readActivity: {
     ...{ method: 'get', path: '/activity', tag: 'Overview', access: 'viewer' },

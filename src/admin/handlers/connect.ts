@@ -11,7 +11,7 @@ import type { AdminContext } from '../router.ts';
 
 /** Dependencies of the connections and their credentials. */
 export interface ConnectDeps {
-  connections: ConfiguredConnection[];
+  connections(): ConfiguredConnection[];
   credentials: ScimCredentials;
   /** The log of exchanges; undefined if the settings disable it. */
   exchanges: Pick<ExchangeLog, 'list'> | undefined;
@@ -28,7 +28,7 @@ export function connectHandlers(deps: ConnectDeps): Handlers<typeof connectContr
     listConnections: async (_request, { response }) => {
       const url = deps.publicUrl(response.req);
       return {
-        connections: connections.map(({ policies, ...connection }) => ({
+        connections: connections().map(({ policies, ...connection }) => ({
           ...connection,
           scimUrl: `${url}/scim/v2`,
           policies: policyTexts(policies),
@@ -119,8 +119,10 @@ function requireJwks(json: unknown): { keys: object[] } {
 }
 
 function requireConnection(id: string, { connections }: ConnectDeps): void {
-  if (connections.some((connection) => connection.id === id)) return;
-  const known = connections.map((connection) => connection.id).join(', ');
+  if (connections().some((connection) => connection.id === id)) return;
+  const known = connections()
+    .map((connection) => connection.id)
+    .join(', ');
   throw invalid('connection', `is not in the settings, which have ${known}`);
 }
 

@@ -33,7 +33,7 @@ export interface MappedConnection {
 
 /** Dependencies of the operations on mappings. */
 export interface MappingDeps extends PersonPreviewDeps {
-  connections: MappedConnection[];
+  connections(): MappedConnection[];
   rules: Pick<RulesStore, 'listMappings'>;
   provisioning: Pick<ProvisioningService, 'mappingPreviewer' | 'applyMapping' | 'currentRules'>;
   /** Parses JSON, or tells what is wrong with it and where. */
@@ -44,7 +44,7 @@ export interface MappingDeps extends PersonPreviewDeps {
 export function mappingHandlers(deps: MappingDeps): Handlers<typeof mappingsContract, AdminContext> {
   const { rules } = deps;
   return {
-    listMappings: async () => ({ mappings: await Promise.all(deps.connections.map(describe(deps))) }),
+    listMappings: async () => ({ mappings: await Promise.all(deps.connections().map(describe(deps))) }),
     readMapping: async ({ params }) => {
       const version = await findVersion(rules, connectionOf(params, deps).id);
       return { version: version && toVersion(version), text: textOf(version?.mapping ?? defaultMapping) };
@@ -90,7 +90,7 @@ export function mappingHandlers(deps: MappingDeps): Handlers<typeof mappingsCont
 }
 
 function connectionOf(params: { connection: string }, { connections }: MappingDeps): Connection {
-  const found = connections.find(({ connection }) => connection.id === params.connection);
+  const found = connections().find(({ connection }) => connection.id === params.connection);
   if (!found) throw new AdminError('notFound', `There is no connection ${params.connection}.`);
   return found.connection;
 }

@@ -18,7 +18,8 @@ import type { Handlers } from '../contract/operation.ts';
 import type { overviewContract } from '../contract/overview.ts';
 import { toTime } from '../contract/schemas.ts';
 import { type ConnectionFacts, describeState } from '../describe-state.ts';
-import type { PeopleSummaries, PeopleSummary } from '../ports.ts';
+import { AdminError } from '../errors.ts';
+import { DEMO_CONNECTION, type DemoDay, type PeopleSummaries, type PeopleSummary } from '../ports.ts';
 import type { AdminContext } from '../router.ts';
 
 /** Dependencies of the overview. */
@@ -28,13 +29,8 @@ export interface OverviewDeps {
   holds: Pick<Holds, 'countHolds'>;
   tasks: Pick<BackgroundTasks, 'listStates'>;
   rules: Pick<RulesStore, 'findHead'>;
-  /** The connections of the settings. */
-  connections: {
-    id: string;
-    hasFeed: boolean;
-    /** Returns the parts of the lookups that can no longer be read, so that older values are used. */
-    staleLookups(): string[];
-  }[];
+  connections(): OverviewConnection[];
+  demoDay: DemoDay;
   /** False if the settings disable the log of exchanges. */
   isLogged: boolean;
   pauses(): { connection: string; reason: PauseReason | undefined }[];
@@ -45,13 +41,34 @@ export interface OverviewDeps {
   now(): number;
 }
 
-/** Handles the overview, and the numbers of its charts. */
+interface OverviewConnection {
+  id: string;
+  hasFeed: boolean;
+  /** Returns the parts of the lookups that can no longer be read, so that older values are used. */
+  staleLookups(): string[];
+}
+
+/** Handles the overview, the numbers of its charts, and the demo day. */
 export function overviewHandlers(deps: OverviewDeps): Handlers<typeof overviewContract, AdminContext> {
-  const reader = activityReader(deps);
+  const { demoDay } = deps;
+  const currentReader = recountingReader(deps);
   return {
-    readOverview: () => readOverview(deps, reader),
+    readOverview: () => readOverview(deps, currentReader()),
+    readDemoDay: () => readDemoDay(deps),
+    playDemoDay: async (_request, { note }) => {
+      const { refusal } = await readDemoDay(deps);
+      if (refusal !== undefined) throw new AdminError('conflict', refusal);
+      const played = await demoDay.play();
+      note({ connection: DEMO_CONNECTION });
+      return played;
+    },
+    undoDemoDay: async (_request, { note }) => {
+      note({ connection: DEMO_CONNECTION });
+      await demoDay.undo();
+      return readDemoDay(deps);
+    },
     readActivity: async () => {
-      const activity = await reader.read();
+      const activity = await currentReader().read();
       const now = deps.now();
       return {
         isLogged: deps.isLogged,
@@ -61,6 +78,27 @@ export function overviewHandlers(deps: OverviewDeps): Handlers<typeof overviewCo
       };
     },
   };
+}
+
+/** Returns the reader of the log. It begins anew when a removal has taken exchanges out of the log that it has counted. */
+function recountingReader(deps: OverviewDeps): () => ActivityReader {
+  let reader = activityReader(deps);
+  let counted = deps.demoDay.removals();
+  return () => {
+    const removals = deps.demoDay.removals();
+    if (removals !== counted) reader = activityReader(deps);
+    counted = removals;
+    return reader;
+  };
+}
+
+/** Reads the demo day. It is not offered beside real people, who would be hard to tell from the invented ones. */
+async function readDemoDay({ demoDay, peopleSummaries }: OverviewDeps, read?: PeopleSummary[]) {
+  const state = await demoDay.read();
+  if (state.phase !== 'none' || state.refusal !== undefined) return state;
+  const summaries = read ?? (await peopleSummaries.read());
+  const isUsed = summaries.some(({ connection, hasUsers }) => hasUsers && connection !== DEMO_CONNECTION);
+  return isUsed ? { ...state, refusal: 'An identity provider has sent people already.' } : state;
 }
 
 async function readOverview(deps: OverviewDeps, reader: ActivityReader) {
@@ -78,7 +116,7 @@ async function readOverview(deps: OverviewDeps, reader: ActivityReader) {
   const factsOf = (id: string) => connectionFacts(id, { summaries, activity, pauses });
   const { state, sentence } = describeState({
     ...{ storeFault: deps.storeFault(), total, states, hasUsers, now: now() },
-    connections: deps.connections.map(({ id }) => factsOf(id)),
+    connections: deps.connections().map(({ id }) => factsOf(id)),
   });
   return {
     ...{ state, sentence, people: { total, ...states }, findings: sumFindings(summaries) },
@@ -91,6 +129,7 @@ async function readOverview(deps: OverviewDeps, reader: ActivityReader) {
       lastCall: toLastExchange(activity.findLast(connection.id, 'travel')),
     })),
     ...(!hasUsers ? { steps: await readSteps(deps, activity) } : {}),
+    demoDay: await readDemoDay(deps, summaries),
   };
 }
 
@@ -99,7 +138,7 @@ async function readConnections(deps: OverviewDeps) {
   const { tasks } = deps;
   const [imports, feeds] = [await tasks.listStates('import'), await tasks.listStates('feed')];
   const [pauses, faults] = [deps.pauses(), deps.mappingFaults()];
-  return deps.connections.map(({ id, hasFeed, staleLookups }) => {
+  return deps.connections().map(({ id, hasFeed, staleLookups }) => {
     const importState = imports.find(({ connection }) => connection === id)?.state;
     const lastImport = lastImportOf(importState);
     const isFollowed = feeds.some(({ connection, state }) => connection === id && isFeedFollowed(state));
@@ -140,7 +179,7 @@ function connectionFacts(
 }
 
 async function readSteps({ connections, rules, now }: OverviewDeps, activity: Activity) {
-  const ids = connections.map(({ id }) => id);
+  const ids = connections().map(({ id }) => id);
   const heads = await Promise.all(ids.map((id) => rules.findHead(id, now())));
   return {
     isConnected: ids.some((id) => activity.findLast(id, 'scim') !== undefined),

@@ -30,8 +30,8 @@ export interface TrafficDeps {
   exchanges: ExchangeLog;
   /** How long exchanges are kept, in days. */
   keepDays: number;
-  /** The connections of the settings, each with the origin of its travel API; undefined for the embedded one. */
-  connections: { id: string; travelUrl: string | undefined }[];
+  /** The connections, each with the origin of its travel API; undefined for the embedded one. */
+  connections(): { id: string; travelUrl: string | undefined }[];
   /** Returns the name of a user for lists; undefined if there is no such user any more. */
   nameOf(connection: string, id: string): Promise<string | undefined>;
   /** Converts SCIM requests to scenarios. Undefined if there are too many. */
@@ -58,7 +58,7 @@ async function describeExchangeLog({ exchanges, keepDays, connections, now }: Tr
   const windows = await exchanges.readBodyWindows(now());
   return {
     keepDays,
-    connections: connections.map(({ id, travelUrl }) => ({
+    connections: connections().map(({ id, travelUrl }) => ({
       ...{ id, travelUrl },
       readBodiesUntil: toTime(windows.get(id)),
     })),
@@ -176,6 +176,6 @@ async function keepReadBodies(connection: string, until: number, deps: TrafficDe
 }
 
 function requireConnection(connection: string, { connections }: TrafficDeps): void {
-  if (connections.some(({ id }) => id === connection)) return;
+  if (connections().some(({ id }) => id === connection)) return;
   throw new AdminError('notFound', `The settings have no connection ${connection}.`);
 }

@@ -99,6 +99,25 @@ export interface LastExchange {
   isFailed: boolean;
 }
 
+export interface DemoDay {
+  /** interrupted: the process that played or removed it has ended; play it again, or remove it */
+  phase: "none" | "playing" | "interrupted" | "played" | "removing";
+  /**
+   * Requests that were sent
+   * @min 0
+   * @max 9007199254740991
+   */
+  done: number;
+  /**
+   * All requests of the day
+   * @min 0
+   * @max 9007199254740991
+   */
+  total: number;
+  /** Why it cannot be played; absent if it can */
+  refusal?: string;
+}
+
 export interface ActivityCounts {
   /**
    * The beginning of the span; it ends where the next one begins
@@ -1627,11 +1646,66 @@ export class Api<
             isConnected: boolean;
             hasMapping: boolean;
           };
+          demoDay: DemoDay;
         },
         Error
       >({
         path: `/admin/api/overview`,
         method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Overview
+     * @name ReadDemoDay
+     * @summary Tell how far the demo day is
+     * @request GET:/admin/api/demo-day
+     * @secure
+     */
+    readDemoDay: (params: RequestParams = {}) =>
+      this.request<DemoDay, Error>({
+        path: `/admin/api/demo-day`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Overview
+     * @name PlayDemoDay
+     * @summary Play a day of an invented identity provider to a connection of its own
+     * @request POST:/admin/api/demo-day
+     * @secure
+     */
+    playDemoDay: (params: RequestParams = {}) =>
+      this.request<DemoDay, Error>({
+        path: `/admin/api/demo-day`,
+        method: "POST",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Overview
+     * @name UndoDemoDay
+     * @summary Remove the demo day with its people, travelers, requests and connection
+     * @request DELETE:/admin/api/demo-day
+     * @secure
+     */
+    undoDemoDay: (params: RequestParams = {}) =>
+      this.request<DemoDay, Error>({
+        path: `/admin/api/demo-day`,
+        method: "DELETE",
         secure: true,
         format: "json",
         ...params,

@@ -1,10 +1,13 @@
 import { Badge, Button, Group, Text } from '@mantine/core';
 import { Link } from 'wouter';
+import { OfferDemoDay } from './demo-day.tsx';
 import { Panel } from './panel.tsx';
 import type { Overview } from './texts.ts';
 
-/** What remains to be done on a new service. */
-export function FirstSteps({ steps }: { steps: NonNullable<Overview['steps']> }) {
+type Steps = NonNullable<Overview['steps']>;
+
+/** What remains to be done on a new service, or how to see what it does without an identity provider. */
+export function FirstSteps({ steps, demoDay }: Pick<Overview, 'demoDay'> & { steps: Steps }) {
   const list = [
     {
       title: 'Connect an identity provider',
@@ -61,6 +64,7 @@ export function FirstSteps({ steps }: { steps: NonNullable<Overview['steps']> })
           </Button>
         </Group>
       ))}
+      <OfferDemoDay demoDay={demoDay} />
     </Panel>
   );
 }

@@ -5,6 +5,7 @@ import { Loaded } from '../../components/loading.tsx';
 import { Time } from '../../components/time.tsx';
 import { ActivityPanel } from './activity.tsx';
 import { ConnectionCard } from './connection-card.tsx';
+import { DemoDayNotice } from './demo-day.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { Panel } from './panel.tsx';
 import { useOverview } from './query.ts';
@@ -21,7 +22,8 @@ export function OverviewView() {
       {(data) => (
         <Stack gap="md">
           <StateSentence {...data} />
-          {data.steps && <FirstSteps steps={data.steps} />}
+          <DemoDayNotice demoDay={data.demoDay} />
+          {data.steps && <FirstSteps steps={data.steps} demoDay={data.demoDay} />}
           <SimpleGrid cols={{ base: 1, md: 3 }} spacing="md">
             <PeopleNumbers people={data.people} />
             <Findings findings={data.findings} />

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { AdminError } from '../../admin/errors.ts';
+import type { Json } from '../../schema/resource.ts';
+import type { Scope } from '../../store/connection-scopes.ts';
+import { deleteConnection } from '../../store/connections.ts';
+import { listIdentities } from '../../store/demo-day.ts';
+import {
+  deleteUserCredentials,
+  leaseIdentities,
+  recordErasedTravelers,
+} from '../../store/erasure/delete-person.ts';
+import { redactExchanges } from '../../store/erasure/exchanges.ts';
+import { nameMatcher, redactNames } from '../../store/erasure/matchers.ts';
+import { redactLoggedRequests } from '../../store/request-log.ts';
+import { travelStore } from '../../store/travel-writes.ts';
+import { remove } from '../../travel/changes.ts';
+import { type ErasureDeps, eraseTraveler, reduceEvents } from '../../travel/erasure.ts';
+import { ApiError } from '../../travel/errors.ts';
+import { type JsonObject, stringMember } from '../../travel/json.ts';
+import { readResource } from '../../travel/ports.ts';
+import { customField } from '../../travel/resources/custom-field.ts';
+import { user } from '../../travel/resources/user.ts';
+import { exchangeKeys } from '../exchange-log.ts';
+import type { ServerDeps } from '../open-store.ts';
+
+/** The demo day to remove, which no replica serves any more. */
+interface RemovedDemoDay {
+  scope: Scope;
+  /** The custom field that it has created. */
+  fieldId: string | undefined;
+  /** The email addresses of its people. */
+  addresses: string[];
+  /** When it began, in epoch milliseconds. */
+  since: number;
+  /** Extends the lease on the demo day. Throws if it has ended. */
+  extend(): Promise<void>;
+}
+
+/**
+ * The time in which all replicas learn that the connection is not served any more, and write what they know to the logs, in
+ * milliseconds.
+ */
+const QUIET_MS = 2_000;
+/** Duration of the leases on the identities, in milliseconds: nothing is sent for them, as they are gone before it ends. */
+const LEASE_MS = 10 * 60_000;
+/** Attempts to get the leases and to delete the connection, and the wait between two; a running call takes 10 s at most. */
+const ATTEMPTS = 60;
+const RETRY_MS = 500;
+
+/**
+ * Removes everything that the demo day has made: travelers, custom field, credentials, exchanges, people, connection. The
+ * connection goes last, so that an interrupted removal can be repeated. Events about the travelers and entries of the
+ * request log are reduced to what such records must have, as by an erasure.
+ */
+export async function removeDemoDay(parts: ServerDeps, day: RemovedDemoDay): Promise<void> {
+  const { database, runtime } = parts;
+  await runtime.wait(QUIET_MS);
+  const token = randomUUID();
+  const people = await retry(parts, async () => {
+    const all = await listIdentities(database, day.scope);
+    const isHeld = await leaseIdentities(database, all, { token, ms: LEASE_MS, now: runtime.now() });
+    return isHeld ? all : undefined;
+  });
+  const travelIds = await findTravelers(parts, people, day);
+  const ids = people.map(({ id }) => id);
+  const { account } = day.scope;
+  const removed = { account, ids, travelIds, identities: people, namesIn: () => travelIds };
+  await recordErasedTravelers(database, removed, runtime.wallClock());
+  for (const travelId of travelIds) {
+    await day.extend();
+    await removeTraveler(parts, travelId);
+  }
+  if (day.fieldId !== undefined) await removeField(parts, day.fieldId);
+  const matcher = nameMatcher({ unique: [...day.addresses, ...travelIds, ...ids], whole: [] });
+  await redactLoggedRequests(database, { travelIds, matcher });
+  // A request with a wrong token belongs to no connection.
+  const search = { person: { ids, matcherFor: () => matcher } };
+  await redactExchanges(database, exchangeKeys(parts.settings), search);
+  await retry(parts, async () => {
+    await day.extend();
+    const end = await deleteConnection(database, day.scope.connection);
+    return end === 'done' ? true : undefined;
+  });
+}
+
+/** The linked travelers, and those that were created by a call without an answer. */
+async function findTravelers(
+  { database }: ServerDeps,
+  people: Awaited<ReturnType<typeof listIdentities>>,
+  { addresses, since }: RemovedDemoDay,
+): Promise<string[]> {
+  const linked = people.flatMap(({ travelId }) => travelId ?? []);
+  const found = await travelStore(database).find({ type: user.type, name: 'email', values: addresses });
+  const created = found.filter(({ createdAt }) => createdAt >= since).map(({ id }) => id);
+  return [...new Set([...linked, ...created])];
+}
+
+async function removeTraveler(parts: ServerDeps, id: string): Promise<void> {
+  const store = travelStore(parts.database);
+  const traveler = await readResource(store, user.type, id);
+  const deps = erasureDeps(parts, { id, email: traveler && stringMember(traveler.doc, 'email') });
+  await eraseTraveler(deps, id);
+  await deleteUserCredentials(parts.database, id);
+  await reduceEvents(deps, id);
+}
+
+function erasureDeps(
+  { database, embedded, settings, runtime }: ServerDeps,
+  { id, email }: { id: string; email: string | undefined },
+): ErasureDeps {
+  if (!embedded) throw new Error('there is no embedded travel service');
+  const addresses = email === undefined ? [] : [email];
+  const byAddress = nameMatcher({ unique: addresses, whole: [] });
+  const byAddressOrId = nameMatcher({ unique: [...addresses, id], whole: [] });
+  return {
+    store: travelStore(database),
+    now: runtime.wallClock,
+    newId: embedded.travel.newId,
+    namesPerson: byAddress.matchesValue,
+    redact: (doc, withId) => redactNames(doc as Json, withId ? byAddressOrId : byAddress) as JsonObject, // Redaction keeps the type: an object stays an object.
+    domain: settings.parkingDomain ?? 'jetbridge.invalid',
+    pause: () => runtime.wait(0),
+  };
+}
+
+/** The field stays if somebody uses it: a mapping of the travel service or another user. */
+async function removeField({ embedded }: ServerDeps, id: string): Promise<void> {
+  if (!embedded) return;
+  try {
+    await remove({ resource: customField, deps: embedded.travel }, { parentId: '', id, caller: '' });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+}
+
+async function retry<T>({ runtime }: ServerDeps, attempt: () => Promise<T | undefined>): Promise<T> {
+  for (let left = ATTEMPTS; left > 0; left -= 1) {
+    const result = await attempt();
+    if (result !== undefined) return result;
+    await runtime.wait(RETRY_MS);
+  }
+  throw new AdminError('conflict', 'The service is at work on the people of the demo day. Try again.');
+}

@@ -1,0 +1,63 @@
+import { sql } from 'kysely';
+import type { TaskKind } from '../provisioning/replica-ports.ts';
+import { inScope, type Scope } from './connection-scopes.ts';
+import type { Database } from './database.ts';
+import type { IdentityVersion } from './erasure/find-person.ts';
+import { parseJson } from './queries.ts';
+
+/** The background work that plays and removes the demo day. Its row exists as long as the demo day does. */
+const KIND: TaskKind = 'demoDay';
+
+/** The demo day as stored. */
+export interface StoredDemoDay {
+  /** The travel account of its connection. */
+  account: string;
+  /** What the task has saved; undefined before the first time. */
+  state: unknown;
+  /** True while a replica plays or removes it. */
+  isHeld: boolean;
+}
+
+/** Reads the demo day of a connection; undefined if there is none. */
+export async function findDemoDay(
+  { db, dialect }: Database,
+  connection: string,
+  now: number,
+): Promise<StoredDemoDay | undefined> {
+  const row = await db
+    .selectFrom('background_task')
+    .select(['account', 'state'])
+    .select(sql<number>`coalesce(lease_until, 0) - ${dialect.now(now)}`.as('leasedMs'))
+    .where('connection_id', '=', connection)
+    .where('kind', '=', KIND)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const state = row.state === '' ? undefined : parseJson<unknown>(row.state);
+  return { account: row.account, state, isHeld: Number(row.leasedMs) > 0 };
+}
+
+/** True if the connection has users, tombstones or groups. */
+export async function hasRecords({ db }: Database, connection: string): Promise<boolean> {
+  for (const table of ['identity', 'scim_group'] as const) {
+    const rows = db.selectFrom(table).select('id').where('connection_id', '=', connection).limit(1);
+    if (await rows.executeTakeFirst()) return true;
+  }
+  return false;
+}
+
+/** Lists all identities of a connection, deleted ones included, with their travelers. It has few. */
+export async function listIdentities(
+  { db }: Database,
+  scope: Scope,
+): Promise<(IdentityVersion & { travelId: string | null })[]> {
+  const rows = await db
+    .selectFrom('identity')
+    .select(['id', 'version', 'travel_id'])
+    .where(inScope(scope))
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id, version, travel_id }) => ({
+    ...{ connection: scope.connection, id, version },
+    travelId: travel_id,
+  }));
+}
