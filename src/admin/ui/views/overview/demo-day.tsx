@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Divider, Group, Progress, Text } from '@mantine/core';
+import { Anchor, Button, Card, Divider, Group, Progress, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Link } from 'wouter';
@@ -88,14 +88,24 @@ export function DemoDayNotice({ demoDay }: { demoDay: DemoDay }) {
 
 function Notice({ title, action, children }: { title: string; action?: ReactNode; children: ReactNode }) {
   return (
-    <Alert variant="light" title={title} role="status">
+    <Card
+      withBorder
+      padding="sm"
+      role="status"
+      style={{ borderInlineStart: '3px solid var(--mantine-primary-color-filled)' }}
+    >
       <Group justify="space-between" gap="xs">
-        <Text size="sm" component="div" flex="1 1 300px">
-          {children}
-        </Text>
+        <div style={{ flex: '1 1 300px' }}>
+          <Text size="sm" fw={600}>
+            {title}
+          </Text>
+          <Text size="sm" component="div">
+            {children}
+          </Text>
+        </div>
         {action}
       </Group>
-    </Alert>
+    </Card>
   );
 }
 
@@ -136,7 +146,7 @@ function useDemoDayChange(change: () => Promise<DemoDay>) {
 
 function ViewLink({ to, children }: { to: string; children: ReactNode }) {
   return (
-    <Anchor component={Link} href={`~/admin${to}`} inherit>
+    <Anchor component={Link} href={`~/admin${to}`} inherit underline="always">
       {children}
     </Anchor>
   );
