@@ -39,7 +39,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** Runs work in a transaction and returns its result. */
+/** Runs work in a transaction and returns its result. The work may run several times, of which only the last is committed. */
 export type RunTransaction = <T>(
   work: (tx: Transaction<Tables>) => Promise<T>,
   options?: TransactionOptions<T>,

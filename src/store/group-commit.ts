@@ -19,10 +19,11 @@ interface GroupCommitDeps {
 
 /**
  * Runs the transactions that arrive together in one SQLite transaction, because waiting for the disk is most of the cost
- * of a commit. They run one after the other, in the order of arrival, each in a savepoint: one that fails leaves no
- * trace, and the others are committed. All results are returned after the commit. If the commit fails, all of them are
- * rejected with StoreUnavailable, also those that had failed before: they may have failed because of a row that was
- * never committed.
+ * of a commit. They run one after the other, in the order of arrival. If one of them fails, all of them are rolled back and
+ * run again, each in a savepoint: the one that fails leaves no trace, and the others are committed. Savepoints at once would
+ * copy every page that a transaction changes, for a failure that is rare. All results are returned after the commit. If the
+ * commit fails, all of them are rejected with StoreUnavailable, also those that had failed before: they may have failed
+ * because of a row that was never committed.
  *
  * If any of them is durable, the log of the database is then synced, in a thread of its own. The other work of the process goes
  * on, and further transactions arrive for the next commit. Queries wait: a client must not be told of a commit that a power
@@ -80,13 +81,27 @@ export class GroupCommit {
     const { file } = this.#deps;
     file.exec('pragma synchronous = normal');
     try {
-      await connection.transaction().execute((tx) => this.#runWithoutStall(tx, members));
+      const isCommitted = await this.#commitIfNoneFails(connection, members, runMembers);
+      // A single transaction that fails needs no second run.
+      if (isCommitted || members.length === 1) return isCommitted;
+      return await this.#commitIfNoneFails(connection, members, runInSavepoints);
+    } finally {
+      file.exec('pragma synchronous = full');
+    }
+  }
+
+  /** Commits what `run` does to the members. Returns false if that throws Rollback. */
+  async #commitIfNoneFails(
+    connection: Kysely<Tables>,
+    members: Member[],
+    run: (tx: Transaction<Tables>, members: Member[]) => Promise<void>,
+  ): Promise<boolean> {
+    try {
+      await connection.transaction().execute((tx) => this.#withoutStall(() => run(tx, members)));
       return true;
     } catch (error) {
       if (error instanceof Rollback) return false;
       throw error;
-    } finally {
-      file.exec('pragma synchronous = full');
     }
   }
 
@@ -104,10 +119,10 @@ export class GroupCommit {
   }
 
   /**
-   * Runs the members; rejects if one of them waits for something other than its queries. Otherwise a work that uses the
+   * Runs members; rejects if one of them waits for something other than its queries. Otherwise a work that uses the
    * database instead of its transaction would wait for itself, and all others with it.
    */
-  async #runWithoutStall(tx: Transaction<Tables>, members: Member[]): Promise<void> {
+  async #withoutStall(run: () => Promise<void>): Promise<void> {
     const { file, stallMs } = this.#deps;
     let executed = file.executed();
     let timer: NodeJS.Timeout | undefined;
@@ -118,7 +133,7 @@ export class GroupCommit {
       }, stallMs).unref();
     });
     try {
-      await Promise.race([runMembers(tx, members), stalled]);
+      await Promise.race([run(), stalled]);
     } finally {
       clearInterval(timer);
     }
@@ -172,12 +187,11 @@ const keep = sql`release member`;
 const undo = sql`rollback to member`;
 
 async function runMembers(tx: Transaction<Tables>, members: Member[]): Promise<void> {
-  const [first, ...others] = members;
-  // A single transaction needs no savepoint.
-  if (first && others.length === 0) {
-    if (!(await first.run(tx))) throw new Rollback();
-    return;
-  }
+  for (const member of members) if (!(await member.run(tx))) throw new Rollback();
+}
+
+/** Runs the members so that the changes of those that fail are undone. */
+async function runInSavepoints(tx: Transaction<Tables>, members: Member[]): Promise<void> {
   for (const member of members) {
     await begin.execute(tx);
     if (!(await member.run(tx))) await undoMember(tx, member);
@@ -194,7 +208,7 @@ async function undoMember(tx: Transaction<Tables>, member: Member): Promise<void
   }
 }
 
-/** Thrown to roll back a transaction whose result or error is known. */
+/** Thrown to roll back a transaction in which a member has failed. */
 class Rollback extends Error {}
 
 /**

@@ -110,6 +110,24 @@ describe('transactions that arrive together', () => {
     expect(await keys()).toEqual(['a', 'd']);
   });
 
+  it('run once, and again if one of them fails', async () => {
+    const { transaction } = database;
+    const runs: string[] = [];
+    const record = (key: string) =>
+      transaction(
+        async (tx) => {
+          runs.push(key);
+          await put(tx, key);
+        },
+        { commitIf: () => key !== 'refused' },
+      );
+    await Promise.all([record('a'), record('b')]);
+    expect(runs.splice(0)).toEqual(['a', 'b']);
+    await Promise.all([record('c'), record('refused'), record('d')]);
+    expect(runs).toEqual(['c', 'refused', 'c', 'refused', 'd']);
+    expect(await keys()).toEqual(['a', 'b', 'c', 'd']);
+  });
+
   it('are rolled back if their result is refused, and the result is returned', async () => {
     const { transaction } = database;
     const refuse = (key: string) =>
