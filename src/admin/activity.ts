@@ -2,9 +2,8 @@ import type { ExchangeDirection, ExchangeLog, LoggedExchange } from '../provisio
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** The exchanges that one reading of the log looks at. A long log is therefore counted in several readings. */
-const MAX_READ = 20_000;
-const PAGE = 2_000;
+/** The exchanges that one page of the log has at most. */
+const PAGE = 5_000;
 
 /** The exchanges of a span of time in numbers. */
 export interface ActivityCounts {
@@ -28,15 +27,20 @@ export interface Activity {
   findLastAnswer(connection: string): number | undefined;
 }
 
-/** Counts the exchanges of the last day. Each call reads only what is new, and a limited part of what was not read before. */
+/**
+ * Counts the exchanges of the last day. Each call waits for one page with what is new. What does not fit on it is counted in the
+ * background, so that a long log delays nobody.
+ */
 export interface ActivityReader {
   read(): Promise<Activity>;
 }
 
-/** A part of the log that is not read yet, from its end to its beginning; both are positions that are left out. */
+/** A part of the log that is not counted yet. Both positions are left out. */
 interface Gap {
-  before: string | undefined;
+  before: string;
   after: number;
+  /** The time of the oldest exchange that was counted after it; epoch milliseconds. */
+  countedSince: number;
 }
 
 interface State {
@@ -47,7 +51,7 @@ interface State {
   gaps: Gap[];
   /** The position of the newest exchange. */
   newest: number;
-  completeSince: number;
+  isFilling: boolean;
 }
 
 interface ActivityDeps {
@@ -60,19 +64,20 @@ interface ActivityDeps {
 export function activityReader(deps: ActivityDeps): ActivityReader {
   const state: State = {
     ...{ minutes: new Map(), last: new Map(), lastAnswer: new Map() },
-    ...{ gaps: [], newest: 0, completeSince: deps.now() },
+    ...{ gaps: [], newest: 0, isFilling: false },
   };
   let reading: Promise<void> | undefined;
   return {
     read: async () => {
       // Callers at the same time share a reading, because each exchange must be counted once.
-      reading ??= readNewExchanges(state, deps).finally(() => {
+      reading ??= countNewest(state, deps).finally(() => {
         reading = undefined;
       });
       await reading;
+      if (!state.isFilling) void fillGaps(state, deps);
       return {
         minutes: state.minutes,
-        completeSince: state.completeSince,
+        completeSince: state.gaps[0]?.countedSince ?? deps.now() - DAY_MS,
         findLast: (connection, direction) => state.last.get(`${direction} ${connection}`),
         findLastAnswer: (connection) => state.lastAnswer.get(connection),
       };
@@ -80,23 +85,39 @@ export function activityReader(deps: ActivityDeps): ActivityReader {
   };
 }
 
-async function readNewExchanges(state: State, { exchanges, now }: ActivityDeps): Promise<void> {
-  const since = now() - DAY_MS;
-  state.gaps.unshift({ before: undefined, after: state.newest });
-  let budget = MAX_READ;
-  for (let [gap] = state.gaps; gap && budget > 0; [gap] = state.gaps) {
-    const page = await exchanges.list({ before: gap.before, after: String(gap.after), since, limit: PAGE });
-    for (const exchange of page.exchanges) count(state, exchange);
-    // Also a page without exchanges has cost a search.
-    budget -= Math.max(PAGE, page.exchanges.length);
-    if (page.next === undefined) state.gaps.shift();
-    else gap.before = page.next;
-    const oldest = page.exchanges.at(-1);
-    if (oldest) state.completeSince = oldest.at;
-  }
-  if (state.gaps.length === 0) state.completeSince = since;
+/** Counts the newest exchanges, and leaves a gap if there are more than fit on a page. */
+async function countNewest(state: State, { exchanges, now }: ActivityDeps): Promise<void> {
+  const [since, after] = [now() - DAY_MS, state.newest];
+  const page = await exchanges.list({ after: String(after), since, limit: PAGE });
+  for (const exchange of page.exchanges) count(state, exchange);
+  if (page.next !== undefined)
+    state.gaps.unshift({ before: page.next, after, countedSince: page.exchanges.at(-1)?.at ?? now() });
   for (const minute of state.minutes.keys())
     if ((minute + 1) * MINUTE_MS <= since) state.minutes.delete(minute);
+}
+
+/**
+ * Counts what is not counted yet, page by page from the newest gap to the oldest. Never rejects: if the log cannot be read, the next call
+ * tells so, and one that succeeds continues.
+ */
+async function fillGaps(state: State, deps: ActivityDeps): Promise<void> {
+  state.isFilling = true;
+  try {
+    for (let [gap] = state.gaps; gap; [gap] = state.gaps) await countPage(state, gap, deps);
+  } catch {
+    // The gap stays.
+  } finally {
+    state.isFilling = false;
+  }
+}
+
+async function countPage(state: State, gap: Gap, { exchanges, now }: ActivityDeps): Promise<void> {
+  const { before, after } = gap;
+  const page = await exchanges.list({ before, after: String(after), since: now() - DAY_MS, limit: PAGE });
+  for (const exchange of page.exchanges) count(state, exchange);
+  gap.countedSince = page.exchanges.at(-1)?.at ?? gap.countedSince;
+  if (page.next === undefined) state.gaps.splice(state.gaps.indexOf(gap), 1);
+  else gap.before = page.next;
 }
 
 function count(state: State, exchange: LoggedExchange): void {

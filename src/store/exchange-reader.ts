@@ -16,6 +16,7 @@ import {
   type SegmentRow,
 } from './exchange-log.ts';
 import type { KeptBodies, StoredExchange } from './exchange-segments.ts';
+import { yieldToEventLoop } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 /** A SCIM request of a recording, as `ExchangeSource` of `src/replay` declares it. */
@@ -58,9 +59,11 @@ export function exchangeReader({ db }: Pick<Database, 'db'>, keys: ExchangeReadK
   };
 }
 
-/** The number of segments that a query decrypts at once, and the numbers that one page looks at. */
+/** The largest number of segments that one statement reads, and that one page looks at. */
 const SEGMENTS_AT_ONCE = 20;
 const MAX_SEGMENTS = 1_000;
+/** The number of exchanges that are looked at without a pause, about, and that one page looks at. */
+const EXCHANGES_AT_ONCE = 500;
 const MAX_SCANNED = 5_000;
 
 const entryColumns = ['last', 'connection_id', 'count', 'entries'] as const;
@@ -70,31 +73,52 @@ async function listExchanges(
   keys: ExchangeReadKeys,
   query: ExchangeQuery,
 ): ReturnType<ExchangeLog['list']> {
-  const { limit } = query;
-  const exchanges: LoggedExchange[] = [];
   const before = query.before === undefined ? undefined : Number(query.before);
   const newest = await readHead(db);
-  const head = String(newest);
   const range = await findRange(db, query);
-  let upTo = before === undefined ? newest : await findLastOfSegment(db, before);
-  upTo = Math.min(upTo, range.to);
-  let scanned = 0;
-  for (let segments = 0; segments < MAX_SEGMENTS && scanned < MAX_SCANNED; segments += SEGMENTS_AT_ONCE) {
-    const rows = await selectSegments(db, query, { from: range.from, to: upTo })
-      .limit(SEGMENTS_AT_ONCE)
-      .execute();
-    for (const row of rows) {
-      for (const exchange of newestFirst(row, keys, before)) {
-        if (!isWanted(exchange, query)) continue;
-        if (exchanges.length === limit) return { exchanges, next: exchanges.at(-1)?.position, head };
-        exchanges.push(exchange);
-      }
-      scanned += row.count;
-      upTo = row.last - row.count;
+  const last = before === undefined ? newest : await findLastOfSegment(db, before - 1);
+  const segments = readSegments(db, query, { from: range.from, to: Math.min(last, range.to) });
+  return { ...(await collect(segments, keys, { ...query, before })), head: String(newest) };
+}
+
+/** Collects the wanted exchanges of segments, up to the limits of a page. */
+async function collect(
+  segments: AsyncIterable<SegmentRow>,
+  keys: ExchangeReadKeys,
+  { before, ...query }: Omit<ExchangeQuery, 'before'> & { before: number | undefined },
+): Promise<Omit<Awaited<ReturnType<ExchangeLog['list']>>, 'head'>> {
+  const exchanges: LoggedExchange[] = [];
+  let [looked, scanned, unpaused] = [0, 0, 0];
+  for await (const row of segments) {
+    for (const exchange of newestFirst(row, keys, before)) {
+      if (!isWanted(exchange, query)) continue;
+      if (exchanges.length === query.limit) return { exchanges, next: exchanges.at(-1)?.position };
+      exchanges.push(exchange);
     }
-    if (rows.length < SEGMENTS_AT_ONCE) return { exchanges, next: undefined, head };
+    [looked, scanned, unpaused] = [looked + 1, scanned + row.count, unpaused + row.count];
+    if (looked >= MAX_SEGMENTS || scanned >= MAX_SCANNED)
+      return { exchanges, next: String(row.last - row.count + 1) };
+    if (unpaused < EXCHANGES_AT_ONCE) continue;
+    await yieldToEventLoop();
+    unpaused = 0;
   }
-  return { exchanges, next: String(upTo + 1), head };
+  return { exchanges, next: undefined };
+}
+
+/** Reads the segments of a range that may contain wanted exchanges, the newest first. */
+async function* readSegments(
+  db: Kysely<Tables>,
+  query: ExchangeQuery,
+  { from, to }: SegmentRange,
+): AsyncGenerator<SegmentRow> {
+  let upTo = to;
+  for (;;) {
+    const rows = await selectSegments(db, query, { from, to: upTo }).limit(SEGMENTS_AT_ONCE).execute();
+    yield* rows;
+    const oldest = rows.at(-1);
+    if (!oldest || rows.length < SEGMENTS_AT_ONCE) return;
+    upTo = oldest.last - oldest.count;
+  }
 }
 
 /** Returns the position of the newest exchange; 0 for an empty log. */

@@ -123,6 +123,8 @@ async function listHeldPeople(
   { limit, after, ...query }: HoldQuery & { limit: number; after?: Place },
 ): Promise<HeldPerson[]> {
   const people: HeldPerson[] = [];
+  // Decided people are left out, and are few.
+  const step = Math.min(limit, PAGE);
   let place = after;
   for (;;) {
     const rows = await selectAfter(selectUndecided(db, query), place)
@@ -131,14 +133,14 @@ async function listHeldPeople(
       .orderBy('hold_since')
       .orderBy('connection_id')
       .orderBy('id')
-      .limit(PAGE)
+      .limit(step)
       .execute();
     for (const row of rows) {
       if (people.length === limit) return people;
       if (!isDecided(row)) people.push(toHeldPerson(row));
     }
     const last = rows.at(-1);
-    if (!last || rows.length < PAGE) return people;
+    if (!last || rows.length < step || people.length === limit) return people;
     place = { since: last.hold_since ?? 0, connection: last.connection_id, id: last.id };
   }
 }

@@ -4,7 +4,7 @@ import type { Finding } from '../translator/translation.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { readCounter } from './list-counters.ts';
-import { parseJson } from './queries.ts';
+import { parseJson, yieldToEventLoop } from './queries.ts';
 import { countByState } from './reconcile-queue.ts';
 import type { Tables } from './tables.ts';
 
@@ -33,12 +33,13 @@ async function readSummary(
   unsettled: { state: string; count: number }[],
 ): Promise<PeopleSummary> {
   const live = (await readCounter(db, scope, 'live')).count;
-  const rows = unsettled.length === 0 ? [] : await readUnsettled(db, scope);
+  const { deleted, failing, oldest, claimed } = await readUnsettled(db, scope);
+  await yieldToEventLoop();
+  const findings = await countFindings(db, scope);
+  await yieldToEventLoop();
   const countOf = (state: string) => unsettled.find((row) => row.state === state)?.count ?? 0;
   // The counter has no deleted users, whereas the counts by state have those for whom work remains.
-  const deleted = rows.filter(({ deleted_at }) => deleted_at !== null).length;
   const settled = live + deleted - unsettled.reduce((sum, { count }) => sum + count, 0);
-  const failing = rows.filter(({ state, attempts }) => state === 'dirty' && attempts > 0);
   return {
     connection: scope.connection,
     states: {
@@ -48,28 +49,34 @@ async function readSummary(
       refused: countOf('refused'),
       held: countOf('held'),
     },
-    failing:
-      failing.length === 0
-        ? undefined
-        : { people: failing.length, oldest: Math.min(...failing.map((row) => row.last_modified)) },
-    hasUsers: rows.some(({ claimed }) => claimed === 1) || (await isAnySettledClaimed(db, scope)),
-    ...(await countFindings(db, scope)),
+    failing: oldest === null ? undefined : { people: failing, oldest },
+    hasUsers: claimed > 0 || (await isAnySettledClaimed(db, scope)),
+    ...findings,
   };
 }
 
+/** What is counted of the people who are not in step. */
+interface UnsettledCounts {
+  deleted: number;
+  /** Those whose last attempt failed, and the time of the oldest change among theirs. */
+  failing: number;
+  oldest: number | null;
+  claimed: number;
+}
+
 /**
- * Reads the first people who are not in step. The second condition on `state` is that of the partial index; without the first one SQLite
- * reads all people by another index.
+ * Counts the first people who are not in step, in the database, because reading the rows would take twice the time. The second condition on
+ * `state` is that of the partial index; without the first one SQLite reads all people by another index.
  */
-function readUnsettled(db: Kysely<Tables>, scope: Scope) {
-  return db
-    .selectFrom('identity')
-    .select(['state', 'attempts', 'last_modified', 'deleted_at', 'claimed'])
-    .where(inScope(scope))
-    .where('state', 'in', ['dirty', 'pending', 'refused', 'held'])
-    .where('state', '<>', sql.lit('synced'))
-    .limit(MAX_READ)
-    .execute();
+async function readUnsettled(db: Kysely<Tables>, scope: Scope): Promise<UnsettledCounts> {
+  const isFailing = sql`state = 'dirty' and attempts > 0`;
+  const { rows } = await sql<UnsettledCounts>`
+    select count(deleted_at) as deleted, count(case when ${isFailing} then 1 end) as failing,
+      min(case when ${isFailing} then last_modified end) as oldest, count(case when claimed = 1 then 1 end) as claimed
+    from (select state, attempts, last_modified, deleted_at, claimed from identity
+      where ${inScope(scope)} and state in ('dirty', 'pending', 'refused', 'held') and state <> 'synced'
+      limit ${sql.lit(MAX_READ)}) as unsettled`.execute(db);
+  return rows[0] ?? { deleted: 0, failing: 0, oldest: null, claimed: 0 };
 }
 
 /** The second part of the condition is that of the index by rules. */

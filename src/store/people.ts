@@ -53,7 +53,7 @@ async function readPage(db: Kysely<Tables>, request: PageRequest): Promise<Peopl
   const isIndexed = state !== undefined && state !== 'synced' && (await areFew(db, request.scope, state));
   const { rows } = await sql<PersonRow>`
     select ${columns(request.filter)} from ${isIndexed ? peopleIn(request.scope, state) : sql`identity`}
-    where ${inScope(request.scope)} ${afterPlace(request.after)} ${indexConditions(request.filter)}
+    where ${inScope(request.scope)} ${afterPlace(request.after)} ${indexCondition(request.filter)}
       ${userNamePrefix === undefined ? sql`` : sql`and ${inRange('user_name_key', prefixRange(userNamePrefix))}`}
     order by user_name_key, id limit ${sql.lit(step)}`.execute(db);
   const isMeant = ({ findings }: ListedPerson) =>
@@ -127,10 +127,13 @@ function peopleIn(scope: Scope, state: IdentityState): RawBuilder<unknown> {
     limit ${sql.lit(FEW + 1)}) as identity`;
 }
 
-/** The conditions of the partial indexes, word for word: otherwise the databases do not use them. */
-function indexConditions({ finding, archived }: PeopleFilter): RawBuilder<unknown> {
-  return sql`${archived ? sql`and (active = 0 or deleted_at is not null)` : sql``}
-    ${finding === undefined ? sql`` : sql`and findings <> '[]'`}`;
+/**
+ * The condition of a partial index, word for word: otherwise the databases do not use it. With the conditions of both, one of them would
+ * be used and all of its people read, because few match the other.
+ */
+function indexCondition({ finding, archived }: PeopleFilter): RawBuilder<unknown> {
+  if (finding !== undefined) return sql`and findings <> '[]'`;
+  return archived ? sql`and (active = 0 or deleted_at is not null)` : sql``;
 }
 
 function afterPlace(after: PersonPlace | undefined): RawBuilder<unknown> {

@@ -114,6 +114,21 @@ test('each condition selects what it describes', async () => {
   expect(await count({ since: NOW + 10, until: NOW + 20 })).toBe(1);
 });
 
+test('a page looks at a limited number of exchanges, also if the segments are long', async () => {
+  const database = await open();
+  const exchanges = Array.from({ length: 1_000 }, () => exchange());
+  await exchangeStore(database, keys[0]).append(
+    Array.from({ length: 12 }, () => ({ connection: 'okta', exchanges })),
+  );
+  const log = exchangeReader(database, keys);
+  const first = await log.list({ limit: 9, method: 'DELETE' });
+  expect(first).toMatchObject({ exchanges: [], next: '7001' });
+  const second = await log.list({ limit: 9, method: 'DELETE', before: first.next });
+  expect(second).toMatchObject({ exchanges: [], next: '2001' });
+  const last = await log.list({ limit: 9, method: 'DELETE', before: second.next });
+  expect(last).toMatchObject({ exchanges: [], next: undefined });
+});
+
 test('the newest exchanges since a position are read, however often, without one twice or none at all', async () => {
   const database = await open();
   const store = exchangeStore(database, keys[0]);

@@ -270,6 +270,26 @@ it('people are counted for the overview by indexes of those who need something',
   }
 });
 
+it('a search for people who match two rare conditions ends after a limited number of people', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
+  const database = await openEmbedded(directory, true);
+  try {
+    await ensureConnection(database, { id: 'okta', account: 'acme' });
+    const { identities, people } = provisioningStore(database);
+    const finding = { field: 'email', code: 'noEmail', reason: '', remedy: '' };
+    const ids = Array.from({ length: 501 }, (_, n) => `p${n}`);
+    await identities.commit(
+      'okta',
+      ids.map((id) => ({ kind: 'insert', identity: person(id, { findings: [finding] }) })),
+    );
+    const page = await people.findPage('okta', { archived: true, finding: 'noEmail' }, undefined);
+    expect(page).toMatchObject({ people: [], next: { id: expect.any(String) } });
+  } finally {
+    await database.close();
+    rmSync(directory, { recursive: true });
+  }
+});
+
 it('times too far in the future are found by indexes', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'jetbridge-indexes-'));
   const database = await openEmbedded(directory, true);

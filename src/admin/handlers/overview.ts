@@ -103,11 +103,12 @@ async function readDemoDay({ demoDay, peopleSummaries }: OverviewDeps, read?: Pe
 
 async function readOverview(deps: OverviewDeps, reader: ActivityReader) {
   const { peopleSummaries, holds, now } = deps;
-  const [activity, summaries, held, connections] = [
-    await reader.read(),
+  const [summaries, held, connections, activity] = [
     await peopleSummaries.read(),
     await holds.countHolds(),
     await readConnections(deps),
+    // The last one, because it begins to count what is old in the background.
+    await reader.read(),
   ];
   const states = sumStates(summaries);
   const total = sum(Object.values(states));

@@ -45,7 +45,10 @@ export function describePeople(open: OpenDatabase): void {
       await add(
         person('a', { state: 'synced' }),
         person('b', noEmail),
-        person('c', { ...inactive('c'), state: 'held', hold: { cause: 'safetyValve', since: NOW } }),
+        person('c', {
+          ...{ ...inactive('c'), state: 'held', hold: { cause: 'safetyValve', since: NOW } },
+          findings: [findings.noEmail()],
+        }),
         person('d', { state: 'synced', deletedAt: NOW }),
         person('e', { ...inactive('e'), state: 'dirty', nextAttemptAt: NOW, deletedAt: NOW }),
         person('f', { state: 'synced', findings: named }),
@@ -55,7 +58,8 @@ export function describePeople(open: OpenDatabase): void {
       expect(await idsOf(people, { state: 'synced' })).toEqual(['a', 'f']);
       expect(await idsOf(people, { state: 'held' })).toEqual(['c']);
       expect(await idsOf(people, { state: 'dirty', archived: true })).toEqual(['e']);
-      expect(await idsOf(people, { finding: 'noEmail' })).toEqual(['b']);
+      expect(await idsOf(people, { finding: 'noEmail' })).toEqual(['b', 'c']);
+      expect(await idsOf(people, { finding: 'noEmail', archived: true })).toEqual(['c']);
       expect(await idsOf(people, { finding: 'noEmail', state: 'refused' })).toEqual([]);
       expect(await idsOf(people, { finding: '%' })).toEqual([]);
     });

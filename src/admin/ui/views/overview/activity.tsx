@@ -4,7 +4,7 @@ import type { ActivityCounts } from '../../api-client.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { Time } from '../../components/time.tsx';
 import { Panel } from './panel.tsx';
-import { useActivity } from './query.ts';
+import { isPartial, useActivity } from './query.ts';
 
 const ActivityChart = lazy(() => import('./chart.tsx').then((file) => ({ default: file.ActivityChart })));
 
@@ -49,7 +49,6 @@ export function ActivityPanel() {
 }
 
 function Charts({ spans, completeSince }: { spans: ActivityCounts[]; completeSince: string }) {
-  const isPartial = spans[0] !== undefined && completeSince > (spans[1] ?? spans[0]).from;
   return (
     <>
       <div aria-hidden>
@@ -58,7 +57,7 @@ function Charts({ spans, completeSince }: { spans: ActivityCounts[]; completeSin
         </Suspense>
       </div>
       <Text size="sm">{totalsText(spans)}</Text>
-      {isPartial && (
+      {isPartial(spans, completeSince) && (
         <Text size="xs" c="dimmed" component="div">
           The log is still being counted: complete since <Time at={completeSince} />.
         </Text>

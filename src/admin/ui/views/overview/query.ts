@@ -6,6 +6,9 @@ const READ_EVERY_MS = 10_000;
 /** The same while the demo day is played. */
 const FOLLOW_EVERY_MS = 500;
 
+/** The same while the log is being counted. */
+const READ_SOON_MS = 1_000;
+
 /** The state of the service. */
 export function useOverview() {
   return useQuery({
@@ -21,6 +24,12 @@ export function useActivity() {
   return useQuery({
     queryKey: ['activity'],
     queryFn: () => call(api.overview.readActivity()),
-    refetchInterval: READ_EVERY_MS,
+    refetchInterval: ({ state: { data } }) =>
+      data && isPartial(data.day, data.completeSince) ? READ_SOON_MS : READ_EVERY_MS,
   });
+}
+
+/** True if the log is not counted yet from the second span on. The first one begins before the day does. */
+export function isPartial([first, second]: { from: string }[], completeSince: string): boolean {
+  return first !== undefined && completeSince > (second ?? first).from;
 }
