@@ -2,6 +2,7 @@ import { Router } from 'express';
 import { adminContract } from './catalog.ts';
 import { AdminError } from './errors.ts';
 import { type AccountDeps, accountHandlers } from './handlers/accounts.ts';
+import { auditHandlers } from './handlers/audit.ts';
 import { type ConnectDeps, connectHandlers } from './handlers/connect.ts';
 import { type HoldDeps, holdHandlers } from './handlers/holds.ts';
 import { type MappingDeps, mappingHandlers } from './handlers/mappings.ts';
@@ -40,6 +41,7 @@ export function adminApi(deps: AdminDeps): Router {
     ...travelHandlers(deps.travelService),
     ...travelDataHandlers(deps),
     ...accountHandlers(deps),
+    ...auditHandlers({ audit: deps.audit, nameOf: deps.traffic.nameOf }),
   };
   router.use(contractRouter(adminContract, handlers, deps));
   router.use(refuseOtherMethods(adminContract));

@@ -1,4 +1,5 @@
 import { accountsContract } from './contract/accounts.ts';
+import { auditContract } from './contract/audit.ts';
 import { connectContract } from './contract/connect.ts';
 import { holdsContract } from './contract/holds.ts';
 import { mappingsContract } from './contract/mappings.ts';
@@ -20,4 +21,5 @@ export const adminContract = {
   ...travelContract,
   ...travelDataContract,
   ...accountsContract,
+  ...auditContract,
 } as const satisfies Contract;

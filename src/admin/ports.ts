@@ -104,10 +104,17 @@ export interface AuditLog {
   /** The newest entries before a position, newest first. */
   list(query: {
     before?: number | undefined;
+    /** A part of the name, without case. */
     actor?: string | undefined;
     action?: string | undefined;
+    /** Epoch milliseconds, included. */
+    since?: number | undefined;
+    /** Epoch milliseconds, excluded. */
+    until?: number | undefined;
     limit: number;
   }): Promise<AuditEntry[]>;
+  /** The names of accounts, tokens and commands that have entries, and the actions, in alphabetical order. */
+  listChoices(): Promise<{ actors: string[]; actions: string[] }>;
   removeBefore(at: number): Promise<void>;
 }
 

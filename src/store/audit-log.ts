@@ -1,8 +1,9 @@
-import type { Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { AuditEntry, AuditLog } from '../admin/ports.ts';
 import type { AuditEntryTable } from './admin-table-types.ts';
 import type { Database } from './database.ts';
 import { takeFeedNumbers } from './sequences.ts';
+import type { Tables } from './tables.ts';
 
 /** The name of the feed whose numbers the positions of entries are. */
 const FEED = 'auditEntry';
@@ -31,19 +32,51 @@ export function auditLog({ db, transaction }: Database): AuditLog {
         .execute();
     },
 
-    list: async ({ before, actor, action, limit }) => {
-      let query = db.selectFrom('audit_entry').selectAll();
-      if (before !== undefined) query = query.where('position', '<', before);
-      if (actor !== undefined) query = query.where('actor', '=', actor);
-      if (action !== undefined) query = query.where('action', '=', action);
-      const rows = await query.orderBy('position', 'desc').limit(limit).execute();
-      return rows.map(toEntry);
-    },
+    list: (query) => listEntries(db, query),
+    listChoices: () => listChoices(db),
 
     removeBefore: async (at) => {
       await db.deleteFrom('audit_entry').where('at', '<', at).execute();
     },
   };
+}
+
+type ListQuery = Parameters<AuditLog['list']>[0];
+
+async function listEntries(
+  db: Kysely<Tables>,
+  { before, actor, action, since, until, limit }: ListQuery,
+): Promise<AuditEntry[]> {
+  let query = db.selectFrom('audit_entry').selectAll();
+  if (before !== undefined) query = query.where('position', '<', before);
+  if (actor !== undefined)
+    query = query.where(sql<boolean>`lower(actor) like ${likePattern(actor)} escape '\\'`);
+  if (action !== undefined) query = query.where('action', '=', action);
+  if (since !== undefined) query = query.where('at', '>=', since);
+  if (until !== undefined) query = query.where('at', '<', until);
+  const rows = await query.orderBy('position', 'desc').limit(limit).execute();
+  return rows.map(toEntry);
+}
+
+/** Returns the pattern of LIKE for texts that contain a text, without case. */
+function likePattern(text: string): string {
+  return `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+/** The most names that can be chosen; others can be typed. */
+const MAX_CHOICES = 500;
+
+async function listChoices(db: Kysely<Tables>): ReturnType<AuditLog['listChoices']> {
+  const actors = await db
+    .selectFrom('audit_entry')
+    .select('actor')
+    .distinct()
+    .where('actor_kind', '<>', 'nobody')
+    .orderBy('actor')
+    .limit(MAX_CHOICES)
+    .execute();
+  const actions = await db.selectFrom('audit_entry').select('action').distinct().orderBy('action').execute();
+  return { actors: actors.map(({ actor }) => actor), actions: actions.map(({ action }) => action) };
 }
 
 function toEntry(row: Selectable<AuditEntryTable>): AuditEntry {

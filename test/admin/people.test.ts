@@ -160,6 +160,9 @@ test('an admin has a traveler brought up to date now, and the audit log says who
   expect(await revision()).toBeGreaterThan(before);
   const audit = await fixture.viewer('GET', '/audit?limit=1');
   expect(audit.body.entries).toMatchObject([
-    { action: 'reconcilePerson', details: { userName: 'grace@corp.example' }, status: 204 },
+    {
+      ...{ action: 'reconcilePerson', details: { userName: 'grace@corp.example' }, status: 204 },
+      people: [{ id, name: 'Grace Hopper' }],
+    },
   ]);
 });

@@ -98,3 +98,19 @@ test('every change is in the audit log with who, from where, and how it ended', 
   const older = await viewer('GET', `/audit?limit=200&before=${body.next}`);
   expect(older.body.entries.map((entry: { action: string }) => entry.action)).toContain('signIn');
 });
+
+test('the audit log is filtered by a part of the name, the action and the time, which can be chosen', async () => {
+  const { viewer } = fixture;
+  const entriesOf = async (query: string) => (await viewer('GET', `/audit?limit=200&${query}`)).body.entries;
+  const all = await entriesOf('');
+  const [newest] = await entriesOf('actor=DMI&action=createAdminToken');
+  expect(newest).toMatchObject({ actor: 'admin', action: 'createAdminToken', people: [] });
+  expect(await entriesOf('actor=d_in')).toEqual([]);
+  const since = await entriesOf(`since=${newest.at}`);
+  const until = await entriesOf(`until=${newest.at}`);
+  expect([...since, ...until]).toEqual(all);
+  expect(since).toContainEqual(newest);
+  const { body } = await viewer('GET', '/audit/choices');
+  expect(body.actors).toContain('admin');
+  expect(body.actions).toEqual([...new Set(all.map(({ action }: { action: string }) => action))].toSorted());
+});

@@ -35,7 +35,7 @@ const openers: Record<string, string[]> = {
   '/admin/traffic': ['Keep bodies of reads…', 'Save as scenario', 'Direction', 'Method', 'Status'],
   '/admin/connect': ['Revoke first token'],
   '/admin/travel': [...['Create an API key', 'Create an API key > Acts for', 'Revoke first key']],
-  '/admin/audit': ['Filter by action'],
+  '/admin/audit': ['Who', 'What'],
   '/admin/accounts': [
     ...['Add an account…', 'Add an account… > Role', 'Change bob'],
     ...['Change bob > Make admin…', 'Change bob > Reset the password…', 'Change bob > Revoke bob…'],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../passwords.ts';
 import type { Contract } from './operation.ts';
-import { id, limit, name, role, time } from './schemas.ts';
+import { id, name, role, time } from './schemas.ts';
 
 const password = z
   .string()
@@ -44,22 +44,9 @@ const session = z
   })
   .meta({ id: 'Session', description: 'Who is signed in' });
 
-const auditEntry = z
-  .object({
-    position: z.int(),
-    at: time,
-    actor: z.string(),
-    actorKind: z.enum(['account', 'token', 'command', 'nobody']),
-    address: z.string(),
-    action: z.string().meta({ description: 'The name of the operation' }),
-    details: z.record(z.string(), z.unknown()),
-    status: z.int().optional().meta({ description: 'The status of the response; absent if there was none' }),
-  })
-  .meta({ id: 'AuditEntry' });
-
 const accountParams = z.object({ id });
 
-/** Signing in and out, accounts, tokens of scripts, and the audit log. */
+/** Signing in and out, accounts, and tokens of scripts. */
 export const accountsContract = {
   describeSignIn: {
     ...{ method: 'get', path: '/sign-in', tag: 'Session', access: 'anyone' },
@@ -134,16 +121,5 @@ export const accountsContract = {
     ...{ method: 'delete', path: '/admin-tokens/{id}', tag: 'Accounts', access: 'admin' },
     summary: 'Revoke a token',
     params: accountParams,
-  },
-  listAuditEntries: {
-    ...{ method: 'get', path: '/audit', tag: 'Audit', access: 'viewer' },
-    summary: 'List the changes, newest first',
-    query: z.strictObject({
-      before: z.coerce.number().int().min(1).optional(),
-      actor: z.string().max(200).optional(),
-      action: z.string().max(100).optional(),
-      limit,
-    }),
-    result: z.object({ entries: z.array(auditEntry), next: z.int().optional() }),
   },
 } as const satisfies Contract;

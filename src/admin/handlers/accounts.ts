@@ -17,7 +17,7 @@ export interface AccountDeps extends SessionDeps {
   newId(): string;
 }
 
-/** Handles signing in and out, accounts, tokens of scripts, and the audit log. */
+/** Handles signing in and out, accounts, and tokens of scripts. */
 export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsContract, AdminContext> {
   const { accounts, tokens, now } = deps;
   return {
@@ -52,7 +52,6 @@ export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsCont
       if (!(await tokens.revoke(params.id, now())))
         throw new AdminError('notFound', 'There is no such token, or it was revoked before.');
     },
-    listAuditEntries: ({ query }) => listAuditEntries(query, deps),
   };
 }
 
@@ -80,19 +79,6 @@ async function createToken(
   note({ id, name, role, expiresAt: toTime(expiresAt) });
   await tokens.create({ id, hash: hashSecret(token), name, role, createdAt, expiresAt });
   return { id, token };
-}
-
-async function listAuditEntries(
-  { limit, ...query }: Omit<Parameters<AuditLog['list']>[0], 'limit'> & { limit: number },
-  { audit }: AccountDeps,
-) {
-  const entries = await audit.list({ ...query, limit: limit + 1 });
-  const shown = entries.slice(0, limit);
-  const next = entries.length > limit ? shown.at(-1)?.position : undefined;
-  return {
-    entries: shown.map(({ at, ...entry }) => ({ ...entry, at: toTime(at) })),
-    ...(next === undefined ? {} : { next }),
-  };
 }
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -1291,6 +1291,11 @@ export interface AuditEntry {
   /** The name of the operation */
   action: string;
   details: Partial<Record<string, any>>;
+  /** The changed people; without a name if there is no such person any more */
+  people: {
+    id: string;
+    name?: string;
+  }[];
   /**
    * The status of the response; absent if there was none
    * @min -9007199254740991
@@ -3962,10 +3967,25 @@ export class Api<
          * @max 9007199254740991
          */
         before?: number;
-        /** @maxLength 200 */
+        /**
+         * A part of the name, without case
+         * @maxLength 200
+         */
         actor?: string;
         /** @maxLength 100 */
         action?: string;
+        /**
+         * UTC, with milliseconds
+         * @format date-time
+         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+         */
+        since?: string;
+        /**
+         * UTC, with milliseconds
+         * @format date-time
+         * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+         */
+        until?: string;
         /**
          * @min 1
          * @max 200
@@ -3989,6 +4009,31 @@ export class Api<
         path: `/admin/api/audit`,
         method: "GET",
         query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Audit
+     * @name ListAuditChoices
+     * @summary List the actors and actions that the audit log has
+     * @request GET:/admin/api/audit/choices
+     * @secure
+     */
+    listAuditChoices: (params: RequestParams = {}) =>
+      this.request<
+        {
+          /** Names that only failed sign-ins gave are left out */
+          actors: string[];
+          actions: string[];
+        },
+        Error
+      >({
+        path: `/admin/api/audit/choices`,
+        method: "GET",
         secure: true,
         format: "json",
         ...params,

@@ -4,10 +4,11 @@ test('the name of an operation becomes words', () => {
   expect(toWords('revokeAdminToken')).toBe('revoke admin token');
 });
 
-test('details are texts, and the people of a decision are links', () => {
+test('details are texts, and the people of a decision are links with their names', () => {
   const entry = {
     action: 'decideHolds',
     details: { connection: 'okta', cause: 'safetyValve', decided: 2, people: ['01', '02'], empty: null },
+    people: [{ id: '01', name: 'Ada King' }, { id: '02' }],
   };
   expect(detailsOf(entry)).toEqual([
     { name: 'connection', text: 'okta' },
@@ -15,22 +16,22 @@ test('details are texts, and the people of a decision are links', () => {
     { name: 'decided', text: '2' },
   ]);
   expect(linksOf(entry)).toEqual([
-    { href: '/people/okta/01', label: '01' },
+    { href: '/people/okta/01', label: 'Ada King' },
     { href: '/people/okta/02', label: '02' },
   ]);
 });
 
-test('one person is linked by the userName', () => {
+test('one person who is gone is linked by the userName', () => {
   const details = { connection: 'okta', id: '0/1', userName: 'ada@corp.example' };
-  expect(linksOf({ action: 'reconcilePerson', details })).toEqual([
-    { href: '/people/okta/0%2F1', label: 'ada@corp.example' },
-  ]);
+  const entry = { action: 'reconcilePerson', details, people: [{ id: '0/1' }] };
+  expect(linksOf(entry)).toEqual([{ href: '/people/okta/0%2F1', label: 'ada@corp.example' }]);
 });
 
-test('a change of a mapping leads to the mappings, and an account to nothing', () => {
-  expect(linksOf({ action: 'applyMapping', details: { connection: 'okta', generation: 3 } })).toEqual([
-    { href: '/mappings', label: 'mapping of okta' },
-  ]);
-  const account = { action: 'createAccount', details: { id: '7', name: 'Ada' } };
+test('a change of a mapping leads to the mappings, and an account or a token to nothing', () => {
+  const mapping = { action: 'applyMapping', details: { connection: 'okta', generation: 3 }, people: [] };
+  expect(linksOf(mapping)).toEqual([{ href: '/mappings', label: 'mapping of okta' }]);
+  const account = { action: 'createAccount', details: { id: '7', name: 'Ada' }, people: [] };
   expect([linksOf(account), detailsOf(account)]).toEqual([[], [{ name: 'name', text: 'Ada' }]]);
+  const token = { action: 'createToken', details: { id: '7', name: 'okta', connection: 'okta' }, people: [] };
+  expect(linksOf(token)).toEqual([]);
 });

@@ -1,10 +1,12 @@
-import { Group, Select, Text, TextInput } from '@mantine/core';
+import { Autocomplete, Select, Text } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { AuditEntry } from '../../api-client.ts';
+import { FilterPanel } from '../../components/filter-panel.tsx';
 import { Loaded } from '../../components/loading.tsx';
+import { MomentInput } from '../../components/moment-input.tsx';
 import { OlderButton } from '../../components/older-button.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
@@ -13,24 +15,40 @@ import { api, call } from '../../session.ts';
 import { Details } from './details.tsx';
 import { toWords } from './texts.ts';
 
+/** The filters, as they are in the address. Times are those of the API. */
+interface AuditFilter {
+  actor?: string;
+  action?: string;
+  since?: string;
+  until?: string;
+}
+
+const names = ['actor', 'action', 'since', 'until'] as const;
+
 /** Who changed what, and when. The filters are in the address. */
 export function AuditView() {
   const [parameters, setParameters] = useSearchParams();
-  const [actor, action] = [parameters.get('actor') ?? '', parameters.get('action') ?? ''];
-  const setFilter = (name: string, value: string) =>
+  const filter: AuditFilter = Object.fromEntries(
+    names.flatMap((name) => (parameters.get(name) ? [[name, parameters.get(name)]] : [])),
+  );
+  const setFilter = (name: keyof AuditFilter, value: string | undefined) =>
     setParameters(
       (before) => {
         const others = [...before].filter(([one]) => one !== name);
-        return new URLSearchParams(value === '' ? others : [...others, [name, value]]);
+        return new URLSearchParams(value ? [...others, [name, value]] : others);
       },
       { replace: true },
     );
-  const entries = useEntries({ actor, action });
+  const entries = useEntries(filter);
+  const count = Object.keys(filter).length;
   return (
     <>
-      <ViewHead title="Audit" actions={<Filters actor={actor} action={action} onChange={setFilter} />}>
+      <ViewHead title="Audit">
         Every change that was made here, by a token or by a command, the newest first.
       </ViewHead>
+      <FilterPanel count={count}>
+        <Filters filter={filter} onChange={setFilter} />
+      </FilterPanel>
       <Loaded query={entries}>
         {({ pages }) => (
           <Rows
@@ -39,8 +57,8 @@ export function AuditView() {
             keyOf={({ position }) => String(position)}
             columns={columns}
             empty={
-              actor || action
-                ? 'No change matches the filter.'
+              count > 0
+                ? 'No change matches the filters.'
                 : 'Nothing has been changed yet. Sign-ins, decisions, new mappings and accounts will be listed here.'
             }
           />
@@ -51,73 +69,57 @@ export function AuditView() {
   );
 }
 
-function useEntries({ actor, action }: { actor: string; action: string }) {
+function useEntries(filter: AuditFilter) {
   return useInfiniteQuery({
-    queryKey: ['audit', actor, action],
+    queryKey: ['audit', filter],
     queryFn: ({ pageParam }) =>
-      call(
-        api.audit.listAuditEntries({
-          limit: 100,
-          ...(pageParam && { before: pageParam }),
-          ...(actor && { actor }),
-          ...(action && { action }),
-        }),
-      ),
+      call(api.audit.listAuditEntries({ ...filter, limit: 100, ...(pageParam && { before: pageParam }) })),
     initialPageParam: 0,
     getNextPageParam: (page) => page.next,
   });
 }
 
 function Filters({
-  actor,
-  action,
+  filter: { actor = '', action, since, until },
   onChange,
 }: {
-  actor: string;
-  action: string;
-  onChange: (name: string, value: string) => void;
+  filter: AuditFilter;
+  onChange: (name: keyof AuditFilter, value: string | undefined) => void;
 }) {
   const [typed, setTyped] = useState(actor);
   const changeActor = useDebouncedCallback((value: string) => onChange('actor', value.trim()), 300);
-  const actions = useQuery({ queryKey: ['audit-actions'], queryFn: readActions, staleTime: Infinity });
+  const { data } = useQuery({
+    queryKey: ['audit choices'],
+    queryFn: () => call(api.audit.listAuditChoices()),
+  });
   return (
-    <Group gap="xs">
-      <TextInput
-        aria-label="Filter by account or token"
-        placeholder="Account or token"
+    <>
+      <Autocomplete
+        aria-label="Who"
+        placeholder="Anybody"
+        size="xs"
+        clearable
+        data={data?.actors ?? []}
         value={typed}
-        onChange={(event) => {
-          setTyped(event.currentTarget.value);
-          changeActor(event.currentTarget.value);
+        onChange={(value) => {
+          setTyped(value);
+          changeActor(value);
         }}
       />
       <Select
-        aria-label="Filter by action"
+        aria-label="What"
         placeholder="Any action"
-        data={(actions.data ?? []).map((name) => ({ value: name, label: toWords(name) }))}
-        value={action || null}
-        onChange={(chosen) => onChange('action', chosen ?? '')}
+        size="xs"
+        data={(data?.actions ?? []).map((name) => ({ value: name, label: toWords(name) }))}
+        value={action ?? null}
+        onChange={(chosen) => onChange('action', chosen ?? undefined)}
         searchable
         clearable
       />
-    </Group>
+      <MomentInput label="From" value={since} onChange={(value) => onChange('since', value)} />
+      <MomentInput label="Until" value={until} onChange={(value) => onChange('until', value)} />
+    </>
   );
-}
-
-/** The names of the operations that the audit log records, from the description of the API. */
-async function readActions(): Promise<string[]> {
-  const response = await fetch('/admin/api/openapi.json');
-  const { paths }: { paths: Record<string, Record<string, DescribedOperation>> } = await response.json();
-  return Object.values(paths)
-    .flatMap((methods) => Object.values(methods))
-    .filter((operation) => operation['x-recorded'])
-    .map(({ operationId }) => operationId)
-    .sort();
-}
-
-interface DescribedOperation {
-  operationId: string;
-  'x-recorded'?: boolean;
 }
 
 const columns: Column<AuditEntry>[] = [

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../api-client.ts';
 
-type Facts = Pick<AuditEntry, 'action' | 'details'>;
+type Facts = Pick<AuditEntry, 'action' | 'details' | 'people'>;
 
 /** Converts the name of an operation or of a detail to words, e.g. `createAccount` to `create account`. */
 export function toWords(name: string): string {
@@ -8,8 +8,9 @@ export function toWords(name: string): string {
 }
 
 /** The details of an entry as texts. Ids that are shown as links or have a name, and empty values, are left out. */
-export function detailsOf({ action, details }: Facts): { name: string; text: string }[] {
-  const isLinked = (name: string) => linkedNames(action, details).includes(name);
+export function detailsOf({ details, people }: Facts): { name: string; text: string }[] {
+  const isLinked = (name: string) =>
+    people.length > 0 && ['people', 'person', 'id', 'userName'].includes(name);
   const isNamed = (name: string) => name === 'id' && details['name'] !== undefined;
   return Object.entries(details)
     .filter(([name, value]) => !isLinked(name) && !isNamed(name) && value !== undefined && value !== null)
@@ -29,27 +30,16 @@ interface PageLink {
   label: string;
 }
 
-/** The changed people and mapping of an entry. */
-export function linksOf({ action, details }: Facts): PageLink[] {
+/** The changed people and mapping of an entry. People who are gone are shown by the userName that they had, or by their id. */
+export function linksOf({ action, details, people }: Facts): PageLink[] {
   const connection = textOf(details['connection']);
   if (connection === undefined) return [];
   if (/Mapping/.test(action)) return [{ href: '/mappings', label: `mapping of ${connection}` }];
-  const names = linkedNames(action, details);
-  const userName = textOf(details['userName']);
-  return names.flatMap((name) =>
-    [details[name]].flat().flatMap((id): PageLink[] => {
-      const person = textOf(id);
-      if (person === undefined) return [];
-      const href = `/people/${encodeURIComponent(connection)}/${encodeURIComponent(person)}`;
-      return [{ href, label: userName ?? person }];
-    }),
-  );
-}
-
-/** The details that are ids of people of the connection. */
-function linkedNames(action: string, details: Facts['details']): string[] {
-  if (textOf(details['connection']) === undefined || /Mapping/.test(action)) return [];
-  return ['people', 'person', 'id'].filter((name) => details[name] !== undefined);
+  const userName = people.length === 1 ? textOf(details['userName']) : undefined;
+  return people.map(({ id, name }) => ({
+    href: `/people/${encodeURIComponent(connection)}/${encodeURIComponent(id)}`,
+    label: name ?? userName ?? id,
+  }));
 }
 
 function textOf(value: unknown): string | undefined {

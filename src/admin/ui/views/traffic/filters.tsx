@@ -1,7 +1,8 @@
-import { CloseButton, Select, Text, TextInput } from '@mantine/core';
+import { Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { FilterPanel } from '../../components/filter-panel.tsx';
+import { MomentInput } from '../../components/moment-input.tsx';
 import { PersonFilter } from '../../components/person-filter.tsx';
 import type { TrafficFilter } from './query.ts';
 import { useExchangeLog } from './query.ts';
@@ -21,7 +22,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** The filters of a line share its width. */
 function width(least: number) {
-  return { flex: `1 1 ${least}px`, maxWidth: 260 };
+  return { flex: `1 1 ${least}px`, minWidth: least, maxWidth: 260 };
 }
 
 /** The filters of the list; each is a part of the address. */
@@ -68,8 +69,18 @@ export function TrafficFilters({ filter, onChange }: { filter: TrafficFilter; on
       />
       <PathFilter filter={filter} onChange={onChange} />
       <PersonFilter person={filter.person} style={width(120)} onChange={(person) => onChange({ person })} />
-      <Moment label="From" name="since" filter={filter} onChange={onChange} />
-      <Moment label="Until" name="until" filter={filter} onChange={onChange} />
+      <MomentInput
+        label="From"
+        style={width(185)}
+        value={filter.since}
+        onChange={(since) => onChange({ since })}
+      />
+      <MomentInput
+        label="Until"
+        style={width(185)}
+        value={filter.until}
+        onChange={(until) => onChange({ until })}
+      />
     </FilterPanel>
   );
 }
@@ -95,38 +106,4 @@ function PathFilter({ filter, onChange }: FilterProps) {
       }}
     />
   );
-}
-
-function Moment({ label, name, filter, onChange }: FilterProps & { label: string; name: 'since' | 'until' }) {
-  const value = filter[name];
-  return (
-    <TextInput
-      size="xs"
-      style={width(185)}
-      type="datetime-local"
-      aria-label={label}
-      leftSection={<Text size="xs">{label}</Text>}
-      leftSectionWidth={44}
-      value={value === undefined ? '' : toLocal(value)}
-      onChange={({ currentTarget }) => onChange({ [name]: toUtc(currentTarget.value) })}
-      rightSection={
-        value && (
-          <CloseButton size="xs" aria-label={`Clear ${label}`} onClick={() => onChange({ [name]: '' })} />
-        )
-      }
-    />
-  );
-}
-
-/** Converts a time of the API to the value of an input: local, in minutes. */
-export function toLocal(time: string): string {
-  const date = new Date(time);
-  if (Number.isNaN(date.getTime())) return '';
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-/** Converts the value of an input to a time of the API; an empty one to undefined. */
-export function toUtc(local: string): string | undefined {
-  const date = new Date(local);
-  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

@@ -2,9 +2,9 @@ import { Alert, Button, Group, Input, Select, Stack, Text, TextInput } from '@ma
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
+import { toLocal, toUtc } from '../../components/moment-input.tsx';
 import { PersonFilter } from '../../components/person-filter.tsx';
 import { api, call } from '../../session.ts';
-import { toLocal, toUtc } from './filters.tsx';
 import { type TrafficFilter, useExchangeLog } from './query.ts';
 
 const HOUR_MS = 60 * 60_000;

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import type { Contract } from './operation.ts';
+import { limit, time } from './schemas.ts';
+
+const auditEntry = z
+  .object({
+    position: z.int(),
+    at: time,
+    actor: z.string(),
+    actorKind: z.enum(['account', 'token', 'command', 'nobody']),
+    address: z.string(),
+    action: z.string().meta({ description: 'The name of the operation' }),
+    details: z.record(z.string(), z.unknown()),
+    people: z
+      .array(z.object({ id: z.string(), name: z.string().optional() }))
+      .meta({ description: 'The changed people; without a name if there is no such person any more' }),
+    status: z.int().optional().meta({ description: 'The status of the response; absent if there was none' }),
+  })
+  .meta({ id: 'AuditEntry' });
+
+/** The audit log. */
+export const auditContract = {
+  listAuditEntries: {
+    ...{ method: 'get', path: '/audit', tag: 'Audit', access: 'viewer' },
+    summary: 'List the changes, newest first',
+    query: z.strictObject({
+      before: z.coerce.number().int().min(1).optional(),
+      actor: z.string().max(200).optional().meta({ description: 'A part of the name, without case' }),
+      action: z.string().max(100).optional(),
+      since: time.optional(),
+      until: time.optional(),
+      limit,
+    }),
+    result: z.object({ entries: z.array(auditEntry), next: z.int().optional() }),
+  },
+  listAuditChoices: {
+    ...{ method: 'get', path: '/audit/choices', tag: 'Audit', access: 'viewer' },
+    summary: 'List the actors and actions that the audit log has',
+    result: z.object({
+      actors: z.array(z.string()).meta({ description: 'Names that only failed sign-ins gave are left out' }),
+      actions: z.array(z.string()),
+    }),
+  },
+} as const satisfies Contract;

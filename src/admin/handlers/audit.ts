@@ -1,0 +1,70 @@
+import type { z } from 'zod';
+import type { auditContract } from '../contract/audit.ts';
+import type { Handlers } from '../contract/operation.ts';
+import { peopleContract } from '../contract/people.ts';
+import { toTime } from '../contract/schemas.ts';
+import type { AuditEntry, AuditLog } from '../ports.ts';
+import type { AdminContext } from '../router.ts';
+
+/** Dependencies of the operations on the audit log. */
+export interface AuditDeps {
+  audit: AuditLog;
+  /** Returns the name of a user for lists; undefined if there is no such user any more. */
+  nameOf(connection: string, id: string): Promise<string | undefined>;
+}
+
+/** Handles the operations on the audit log. */
+export function auditHandlers(deps: AuditDeps): Handlers<typeof auditContract, AdminContext> {
+  return {
+    listAuditEntries: ({ query }) => listAuditEntries(query, deps),
+    listAuditChoices: () => deps.audit.listChoices(),
+  };
+}
+
+async function listAuditEntries(
+  { limit, since, until, ...query }: z.output<(typeof auditContract)['listAuditEntries']['query']>,
+  { audit, nameOf }: AuditDeps,
+) {
+  const times = { since: toMs(since), until: toMs(until) };
+  const entries = await audit.list({ ...query, ...times, limit: limit + 1 });
+  const shown = entries.slice(0, limit);
+  const next = entries.length > limit ? shown.at(-1)?.position : undefined;
+  const readName = limitedReader(nameOf);
+  const toListed = async (entry: AuditEntry) => ({
+    ...entry,
+    at: toTime(entry.at),
+    people: await Promise.all(peopleOf(entry).map(readName)),
+  });
+  return { entries: await Promise.all(shown.map(toListed)), ...(next === undefined ? {} : { next }) };
+}
+
+function toMs(time: string | undefined): number | undefined {
+  return time === undefined ? undefined : Date.parse(time);
+}
+
+interface PersonKey {
+  connection: string;
+  id: string;
+}
+
+/** The changed people of an entry. The id of an operation on one person is that of the person. */
+function peopleOf({ action, details }: AuditEntry): PersonKey[] {
+  const { connection, people, person, id } = details;
+  if (typeof connection !== 'string') return [];
+  const ids = [people, person, action in peopleContract ? id : undefined].flat();
+  return ids.flatMap((one) => (typeof one === 'string' ? [{ connection, id: one }] : []));
+}
+
+/** The most names that are read for a page: decisions about many people would make it slow. */
+const MAX_NAMES = 300;
+
+/** Returns a function that reads the name of each person once. */
+function limitedReader(nameOf: AuditDeps['nameOf']) {
+  const names = new Map<string, Promise<string | undefined>>();
+  return async ({ connection, id }: PersonKey) => {
+    const key = JSON.stringify([connection, id]);
+    const name = names.get(key) ?? (names.size < MAX_NAMES ? nameOf(connection, id) : undefined);
+    if (name) names.set(key, name);
+    return { id, name: await name };
+  };
+}
