@@ -8,7 +8,9 @@ import { parseJson, yieldToEventLoop } from './queries.ts';
 import { countByState } from './reconcile-queue.ts';
 import type { Tables } from './tables.ts';
 
-/** Up to this number of people of a connection are looked at one by one. */
+/** Up to this number of people of a connection who are not in step are looked at, in an index alone. */
+const MAX_UNSETTLED = 20_000;
+/** Up to this number of people of a connection with findings are read. */
 const MAX_READ = 5_000;
 
 /** Returns the numbers of people for the overview. */
@@ -65,8 +67,8 @@ interface UnsettledCounts {
 }
 
 /**
- * Counts the first people who are not in step, in the database, because reading the rows would take twice the time. The second condition on
- * `state` is that of the partial index; without the first one SQLite reads all people by another index.
+ * Counts the first people who are not in step. The index of these has all columns. The second condition on `state` is that of the index;
+ * without the first one SQLite reads all people by another one.
  */
 async function readUnsettled(db: Kysely<Tables>, scope: Scope): Promise<UnsettledCounts> {
   const isFailing = sql`state = 'dirty' and attempts > 0`;
@@ -75,7 +77,7 @@ async function readUnsettled(db: Kysely<Tables>, scope: Scope): Promise<Unsettle
       min(case when ${isFailing} then last_modified end) as oldest, count(case when claimed = 1 then 1 end) as claimed
     from (select state, attempts, last_modified, deleted_at, claimed from identity
       where ${inScope(scope)} and state in ('dirty', 'pending', 'refused', 'held') and state <> 'synced'
-      limit ${sql.lit(MAX_READ)}) as unsettled`.execute(db);
+      limit ${sql.lit(MAX_UNSETTLED)}) as unsettled`.execute(db);
   return rows[0] ?? { deleted: 0, failing: 0, oldest: null, claimed: 0 };
 }
 

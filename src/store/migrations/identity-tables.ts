@@ -144,11 +144,11 @@ const identityIndexes: Index[] = [
   },
 
   // Queues of the reconciler. Deactivations have their own, so that other identities do not delay them. The index of all
-  // dirty identities also counts those in other states. Both have the same columns, so that SQLite prefers the one with
-  // fewer rows.
+  // dirty identities also counts those in other states, and has the columns that the overview counts. Both begin with the
+  // same columns, so that SQLite prefers the one with fewer rows.
   {
     name: 'unsettled',
-    columns: 'account, connection_id, state, next_attempt_at',
+    columns: 'account, connection_id, state, next_attempt_at, attempts, last_modified, deleted_at, claimed',
     where: "state <> 'synced'",
   },
   {
@@ -163,9 +163,11 @@ const identityIndexes: Index[] = [
     where: "claimed = 1 and state <> 'dirty'",
   },
   { name: 'open', columns: 'account, connection_id, waiting_for', where: 'waiting_for is not null' },
+  // With the columns that decide whether a person is counted.
   {
     name: 'held',
-    columns: 'account, connection_id, hold_cause, hold_since',
+    columns:
+      'account, connection_id, hold_cause, hold_since, active, deleted_at, travel_id, decision, version',
     where: 'hold_cause is not null',
   },
   { name: 'leased', columns: 'account, connection_id', where: 'lease_until is not null' },
