@@ -58,7 +58,7 @@ describe('the packed package', () => {
 
   it('has no sources, tests or files of the development', () => {
     const known =
-      /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|(config|demo)\/.+\.json|docs\/[\w-]+\.md|dist\/.+\.js|dist\/admin\/ui\/.+\.(html|css|svg))$/;
+      /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|(config|demo)\/.+\.json|docs\/[\w-]+\.md|docs\/images\/[\w-]+\.png|dist\/.+\.js|dist\/admin\/ui\/.+\.(html|css|svg))$/;
     const others = packed.filter((file) => !known.test(file) && file !== 'dist/commonjs/package.json');
     expect(others.filter((file) => !/^dist\/.+\.d\.ts$/.test(file))).toEqual([]);
     // Types of nothing but jetbridge/replay and what it names.

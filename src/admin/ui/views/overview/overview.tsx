@@ -31,7 +31,7 @@ export function OverviewView() {
           </SimpleGrid>
           <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
             <ActivityPanel />
-            {data.connections.map((connection) => (
+            {usedFirst(data.connections).map((connection) => (
               <ConnectionCard key={connection.id} connection={connection} />
             ))}
           </SimpleGrid>
@@ -39,6 +39,12 @@ export function OverviewView() {
       )}
     </Loaded>
   );
+}
+
+/** Connections that have had requests of an identity provider come before the others. */
+function usedFirst(connections: Overview['connections']) {
+  const rank = ({ lastRequest }: Overview['connections'][number]) => (lastRequest ? 0 : 1);
+  return connections.toSorted((one, other) => rank(one) - rank(other));
 }
 
 /** The sentence is the heading of the view. A screen reader reads it again when it changes. */
