@@ -32,7 +32,7 @@ interface Columns {
   /** `1`: the person is the one in the path of a SCIM user. */
   person: (string | 0 | 1)[];
   requestId: (string | 0)[];
-  /** The `Location` headers, by index. */
+  /** The `Location` headers that do not end with the path, by index. */
   locations: [number, string][];
 }
 
@@ -42,7 +42,10 @@ type Head = [
   status: number | null,
   error: string | null,
   requestHeaders: Record<string, string>,
+  /** Without `location`. */
   responseHeaders: Record<string, string>,
+  /** The beginning of a `Location` header that ends with the path, as that of a resource does. */
+  origin: string | null,
 ];
 
 type BodyRow = [index: number, request: KeptText | null, response: KeptText | null];
@@ -86,28 +89,37 @@ function toColumns(exchanges: readonly (StoredExchange | undefined)[]): Columns 
       columns.requestId.push(0);
       continue;
     }
-    columns.head.push(headIndex(exchange, columns.heads, known));
+    const { location } = exchange.responseHeaders;
+    const origin = originOf(location, exchange.path);
+    columns.head.push(headIndex(exchange, origin, { heads: columns.heads, known }));
     columns.at.push(exchange.at - start);
     columns.ms.push(exchange.ms);
     columns.path.push(exchange.path);
     columns.person.push(toPersonCode(exchange));
     columns.requestId.push(exchange.requestId ?? 0);
-    const { location } = exchange.responseHeaders;
-    if (location !== undefined) columns.locations.push([index, location]);
+    if (location !== undefined && origin === undefined) columns.locations.push([index, location]);
   }
   return columns;
 }
 
-function headIndex(exchange: StoredExchange, heads: Head[], known: Map<string, number>): number {
+function originOf(location: string | undefined, path: string): string | undefined {
+  return location?.endsWith(path) ? location.slice(0, location.length - path.length) : undefined;
+}
+
+function headIndex(
+  exchange: StoredExchange,
+  origin: string | undefined,
+  { heads, known }: { heads: Head[]; known: Map<string, number> },
+): number {
   const { direction, method, status, error, requestHeaders, responseHeaders } = exchange;
-  let key = `${direction} ${method} ${status} ${error}`;
+  let key = `${direction} ${method} ${status} ${error}\n${origin}`;
   for (const name in requestHeaders) key += `\n${name}:${requestHeaders[name]}`;
   key += '\n';
   for (const name in responseHeaders) if (name !== 'location') key += `\n${name}:${responseHeaders[name]}`;
   const index = known.get(key);
   if (index !== undefined) return index;
   const { location: _location, ...others } = responseHeaders;
-  heads.push([direction, method, status ?? null, error ?? null, requestHeaders, others]);
+  heads.push([direction, method, status ?? null, error ?? null, requestHeaders, others, origin ?? null]);
   known.set(key, heads.length - 1);
   return heads.length - 1;
 }
@@ -144,9 +156,9 @@ export function decodeEntries(part: Uint8Array): (StoredExchange | undefined)[] 
   return head.map((headAt, index) => {
     const shared = heads[headAt];
     if (!shared) return undefined;
-    const [direction, method, status, error, requestHeaders, responseHeaders] = shared;
-    const location = locationOf.get(index);
+    const [direction, method, status, error, requestHeaders, responseHeaders, origin] = shared;
     const ownPath = path[index] ?? '';
+    const location = typeof origin === 'string' ? `${origin}${ownPath}` : locationOf.get(index);
     return {
       ...{ direction, method, requestHeaders, path: ownPath, ms: ms[index] ?? 0 },
       at: start + (at[index] ?? 0),

@@ -41,7 +41,7 @@ function exchange(differences: Partial<StoredExchange> = {}): StoredExchange {
 
 const body = fc.option(fc.record({ text: fc.string(), isCut: fc.boolean() }), { nil: undefined });
 const headers = fc.dictionary(fc.constantFrom('content-type', 'user-agent', 'location', 'etag'), fc.string());
-const anyExchange: fc.Arbitrary<StoredExchange> = fc.record({
+const anyExchangeButLocation: fc.Arbitrary<StoredExchange> = fc.record({
   direction: fc.constantFrom('scim', 'travel'),
   at: fc.integer({ min: NOW - 1_000, max: NOW + 1_000 }),
   ms: fc.nat(),
@@ -55,6 +55,12 @@ const anyExchange: fc.Arbitrary<StoredExchange> = fc.record({
   responseHeaders: headers,
   requestBody: body,
   responseBody: body,
+});
+/** In half of them the `Location` is the URL of the path. */
+const anyExchange = fc.tuple(anyExchangeButLocation, fc.boolean()).map(([one, isAtPath]) => {
+  if (!isAtPath) return one;
+  const location = `https://bridge.example${one.path}`;
+  return { ...one, responseHeaders: { ...one.responseHeaders, location } };
 });
 
 test('what is written is what is read, newest first, in pages of any length', async () => {
