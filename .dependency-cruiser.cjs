@@ -92,6 +92,7 @@ module.exports = {
     packages('replay/', 'zod'),
     packages('config/', 'zod'),
     packages('admin/', 'express|@types/express|zod|helmet'),
+    packages('admin/openid/', 'openid-client'),
     packages('server/', 'pino|express|@types/express|prom-client'),
     packages('cli/', 'commander|cli-table3|cli-progress'),
 

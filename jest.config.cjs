@@ -28,9 +28,12 @@ module.exports = {
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '\\.(slow|browser)\\.test\\.ts$'],
   // These packages are ES modules only; jest loads them when they are compiled like our sources.
-  transformIgnorePatterns: ['/node_modules/(?!(jose|@faker-js)/)'],
+  transformIgnorePatterns: ['/node_modules/(?!(jose|openid-client|oauth4webapi|@faker-js)/)'],
   transform: {
-    '^.+/node_modules/(jose|@faker-js)/.+\\.js$': ['@swc/jest', { module: { type: 'commonjs' } }],
+    '^.+/node_modules/(jose|openid-client|oauth4webapi|@faker-js)/.+\\.js$': [
+      '@swc/jest',
+      { module: { type: 'commonjs' } },
+    ],
     '^.+\\.ts$': [
       '@swc/jest',
       {

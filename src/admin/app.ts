@@ -12,10 +12,11 @@ import { type TrafficDeps, trafficHandlers } from './handlers/traffic.ts';
 import { type TravelServiceDeps, travelHandlers } from './handlers/travel.ts';
 import { type TravelDataDeps, travelDataHandlers } from './handlers/travel-data.ts';
 import { adminOpenApi } from './openapi.ts';
-import { adminErrorHandler, contractRouter, type RouterDeps, refuseOtherMethods } from './router.ts';
+import { type OpenidDeps, openidHandlers } from './openid/sign-in.ts';
+import { adminErrorHandler, contractRouter, refuseOtherMethods } from './router.ts';
 
 /** Dependencies of the admin API. */
-export interface AdminDeps extends RouterDeps, PeopleDeps, AccountDeps, TravelDataDeps {
+export interface AdminDeps extends PeopleDeps, AccountDeps, OpenidDeps, TravelDataDeps {
   held: HoldDeps;
   mappings: MappingDeps;
   overview: OverviewDeps;
@@ -42,6 +43,7 @@ export function adminApi(deps: AdminDeps): Router {
     ...travelDataHandlers(deps),
     ...accountHandlers(deps),
     ...auditHandlers({ audit: deps.audit, nameOf: deps.traffic.nameOf }),
+    ...openidHandlers(deps),
   };
   router.use(contractRouter(adminContract, handlers, deps));
   router.use(refuseOtherMethods(adminContract));

@@ -3,6 +3,7 @@ import { auditContract } from './contract/audit.ts';
 import { connectContract } from './contract/connect.ts';
 import { holdsContract } from './contract/holds.ts';
 import { mappingsContract } from './contract/mappings.ts';
+import { openidContract } from './contract/openid.ts';
 import type { Contract } from './contract/operation.ts';
 import { overviewContract } from './contract/overview.ts';
 import { peopleContract } from './contract/people.ts';
@@ -22,4 +23,5 @@ export const adminContract = {
   ...travelDataContract,
   ...accountsContract,
   ...auditContract,
+  ...openidContract,
 } as const satisfies Contract;

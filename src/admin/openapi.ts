@@ -70,13 +70,22 @@ function describe(operationId: string, operation: Operation, schemas: JsonObject
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: { required: true, content: json(toSchema(body, 'input', schemas)) } } : {}),
     responses: {
-      ...(result
-        ? { 200: { description: 'Done', content: json(toSchema(result, 'output', schemas)) } }
-        : { 204: { description: 'Done' } }),
+      ...(operation.isNavigation
+        ? {
+            303: {
+              description: 'To the OpenID provider, or to the page',
+              headers: { Location: locationHeader },
+            },
+          }
+        : result
+          ? { 200: { description: 'Done', content: json(toSchema(result, 'output', schemas)) } }
+          : { 204: { description: 'Done' } }),
       ...errorResponses(operation),
     },
   };
 }
+
+const locationHeader = { schema: { type: 'string' } };
 
 /** Each status with the codes that it may have. */
 function errorResponses(operation: Operation): JsonObject {

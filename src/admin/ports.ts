@@ -24,7 +24,7 @@ export interface AdminAccounts {
     id: string;
     name: string;
     role: Role;
-    passwordHash: string | undefined;
+    passwordHash: string;
     createdAt: number;
   }): Promise<boolean>;
   /** All accounts, also revoked ones, in the order of their creation. */
@@ -39,12 +39,35 @@ export interface AdminAccounts {
   recordSignIn(id: string, now: number): Promise<void>;
 }
 
+/** The accounts of people who sign in through the OpenID provider. Their subjects identify them; the names are unique among all accounts. */
+export interface OpenidAccounts {
+  /** Creates the account of a person, or gives it the present name and role. */
+  signIn(person: OpenidPerson): Promise<{ accountId: string } | { refused: 'nameTaken' | 'revoked' }>;
+  /** Ends the sessions of a subject, if it has an account. */
+  endSessions(subject: string): Promise<void>;
+  /** Lets a revoked account sign in again. False if there is no such account, or it is not revoked. */
+  restore(id: string): Promise<boolean>;
+}
+
+/** A person whom the OpenID provider has identified, at a sign-in. */
+export interface OpenidPerson {
+  /** The id of the account, if it is created now. */
+  id: string;
+  /** The issuer, a space, and the claim `sub`, which never changes and is never given to somebody else. */
+  subject: string;
+  name: string;
+  role: Role;
+  now: number;
+}
+
 /** A signed-in browser. Only a hash of its secret is stored. */
 export interface AdminSession {
   hash: string;
   accountId: string;
   name: string;
   role: Role;
+  /** False if the person signs in through the OpenID provider. */
+  hasPassword: boolean;
   createdAt: number;
   lastSeenAt: number;
 }

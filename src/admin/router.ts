@@ -54,7 +54,7 @@ export function contractRouter<C extends Contract>(
     const body = operation.body ? [requireJson, express.json({ limit: MAX_BODY })] : [];
     router[operation.method](
       routePath(operation),
-      authenticate(operation, deps),
+      ...(operation.isNavigation ? [] : [authenticate(operation, deps)]),
       ...body,
       (request, response) => answer(request, response, { name, operation, handler, deps }),
     );
@@ -108,7 +108,8 @@ async function answer(
   const result = isRecorded(operation)
     ? await withAuditEntry(run, { name, details, context, actor: actorOf(caller, input), deps })
     : await run();
-  if (result === undefined) response.status(204).end();
+  if (result && operation.isNavigation) response.redirect(303, String(Object(result).location));
+  else if (result === undefined) response.status(204).end();
   else response.json(result);
 }
 

@@ -16,6 +16,8 @@ export interface Caller {
   id: string;
   name: string;
   role: Role;
+  /** True for an account that signs in with a password. */
+  hasPassword: boolean;
   /** Only of a session: the hash of its secret, and the value that changes must send in `X-CSRF-Token`. */
   session?: { hash: string; csrfToken: string; createdAt: number };
 }
@@ -39,7 +41,9 @@ export async function findCaller(request: Request, deps: SessionDeps): Promise<C
   if (authorization !== undefined) {
     const token = bearerToken(authorization);
     const found = token && (await deps.tokens.findActive(hashSecret(token), deps.now()));
-    return found ? { kind: 'token', id: found.id, name: found.name, role: found.role } : undefined;
+    return found
+      ? { kind: 'token', id: found.id, name: found.name, role: found.role, hasPassword: false }
+      : undefined;
   }
   const secret = readCookie(request, cookieName(deps.isSecure(request)));
   if (secret === undefined) return undefined;
@@ -48,6 +52,7 @@ export async function findCaller(request: Request, deps: SessionDeps): Promise<C
   await recordUse(session, deps);
   return {
     ...{ kind: 'account', id: session.accountId, name: session.name, role: session.role },
+    hasPassword: session.hasPassword,
     session: { hash: session.hash, csrfToken: csrfTokenOf(secret), createdAt: session.createdAt },
   };
 }
@@ -90,12 +95,12 @@ export async function endSession(
 }
 
 /** Browsers accept the prefix `__Host-` only over HTTPS (RFC 6265bis §4.1.3.2). */
-function cookieName(secure: boolean): string {
+export function cookieName(secure: boolean): string {
   return secure ? '__Host-jetbridge' : 'jetbridge';
 }
 
 /** `lax`, because the return from an OpenID provider is a navigation from another site. */
-function cookieOptions(secure: boolean) {
+export function cookieOptions(secure: boolean) {
   return { httpOnly: true, secure, sameSite: 'lax', path: '/' } as const;
 }
 
@@ -104,7 +109,8 @@ function csrfTokenOf(secret: string): string {
   return hashSecret(`csrf ${secret}`);
 }
 
-function readCookie({ headers }: Request, name: string): string | undefined {
+/** Returns the value of a cookie; undefined if the browser has not sent it. */
+export function readCookie({ headers }: Request, name: string): string | undefined {
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
 }

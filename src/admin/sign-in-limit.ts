@@ -4,7 +4,7 @@ import { AdminError } from './errors.ts';
 const WINDOW_MS = 10 * 60_000;
 /** Attempts for one name from one address, so that an attacker elsewhere shuts out nobody. */
 const MAX_OF_NAME = 10;
-/** Attempts from one address for all names. */
+/** Attempts from one address for all names; those that succeed do not count. */
 const MAX_OF_ADDRESS = 50;
 /** The number of counters is limited, so that they cannot fill the memory. The oldest goes first. */
 const MAX_COUNTERS = 10_000;
@@ -13,7 +13,7 @@ const MAX_COUNTERS = 10_000;
 export interface SignInLimit {
   /** Counts an attempt before the password is checked. Throws 429 `tooManyAttempts`. */
   count(name: string, address: string): void;
-  /** Forgets the attempts for a name after a success. */
+  /** Forgets the attempts for a name, and the last one of the address, after a success. */
   reset(name: string, address: string): void;
 }
 
@@ -43,6 +43,8 @@ export function createSignInLimit(now: () => number): SignInLimit {
       countOne(nameKey(name, address), MAX_OF_NAME);
     },
     reset: (name, address) => {
+      const ofAddress = counters.get(addressGroup(address));
+      if (ofAddress) ofAddress.attempts -= 1;
       counters.delete(nameKey(name, address));
     },
   };

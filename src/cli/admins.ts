@@ -84,7 +84,12 @@ export function listAdmins(shell: Shell, { json }: { json?: true }): Promise<0> 
   return withDatabase(shell, async (database) => {
     const accounts = await adminAccounts(database).list();
     if (json) printJson(shell, ...accounts.map(toJson));
-    else printTable(shell, ['name', 'role', 'made', 'last sign-in', 'revoked'], accounts.map(toRow));
+    else
+      printTable(
+        shell,
+        ['name', 'role', 'signs in with', 'made', 'last sign-in', 'revoked'],
+        accounts.map(toRow),
+      );
     return 0;
   });
 }
@@ -94,19 +99,25 @@ function toJson({ createdAt, lastSignInAt, revokedAt, ...account }: AdminAccount
   return { ...account, createdAt: toIsoTime(createdAt), ...times };
 }
 
-function toRow({ name, role, createdAt, lastSignInAt, revokedAt }: AdminAccount): string[] {
+function toRow({ name, role, hasPassword, createdAt, lastSignInAt, revokedAt }: AdminAccount): string[] {
   const moment = (time: number | undefined, none: string) => (time === undefined ? none : formatMinute(time));
-  return [name, role, formatMinute(createdAt), moment(lastSignInAt, 'never'), moment(revokedAt, '')];
+  const way = hasPassword ? 'password' : 'OpenID provider';
+  return [name, role, way, formatMinute(createdAt), moment(lastSignInAt, 'never'), moment(revokedAt, '')];
 }
 
 /** Gives an account a new password, prints it, and ends its sessions: the way back in when the password is lost. */
 export function resetAdmin(shell: Shell, name: string, flags: JsonFlag = {}): Promise<0 | 1> {
-  return withAccount(shell, name, async (database, { id }) => {
+  return withAccount(shell, name, async (database, { id, hasPassword }) => {
+    if (!hasPassword) {
+      shell.printError(`${escapeLine(name)} signs in through the OpenID provider and has no password here.`);
+      return 1;
+    }
     const password = newPassword();
     const passwordHash = await hashPassword(password);
     const reset = () => adminAccounts(database).setPassword(id, passwordHash);
     await withAuditEntry(database, { action: 'resetPassword', details: { id, name } }, reset);
     printPassword(shell, { ...flags, name, password });
+    return 0;
   });
 }
 
@@ -117,13 +128,14 @@ export function revokeAdmin(shell: Shell, name: string, { json }: JsonFlag = {})
     await withAuditEntry(database, { action: 'revokeAccount', details: { id, name } }, revoke);
     if (json) printJson(shell, { name, revoked: true });
     else shell.print('revoked');
+    return 0;
   });
 }
 
 function withAccount(
   shell: Shell,
   name: string,
-  run: (database: Database, account: AdminAccount) => Promise<void>,
+  run: (database: Database, account: AdminAccount) => Promise<0 | 1>,
 ): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
     const account = await adminAccounts(database).findByName(name);
@@ -133,8 +145,7 @@ function withAccount(
       );
       return 1;
     }
-    await run(database, account);
-    return 0;
+    return run(database, account);
   });
 }
 

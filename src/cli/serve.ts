@@ -147,6 +147,7 @@ function demoSettings(shell: Shell, { data, scimToken, travelKey }: Secrets & { 
     tombstoneDays: 400,
     exchangeLog: { keepDays: 0 },
     alerts: undefined,
+    adminOpenid: undefined,
     travelService: { webhooks: { allowPrivate: false } },
     tls: undefined,
     requireHttps: false,

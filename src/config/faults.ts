@@ -112,7 +112,8 @@ function sharedTokenFaults(
   ];
 }
 
-function unsetVariableFault(
+/** The fault of a setting that names an environment variable without a value. */
+export function unsetVariableFault(
   place: ConnectionCredentials['place'],
   key: string,
   name: string,

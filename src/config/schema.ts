@@ -218,6 +218,64 @@ export const travelServiceSchema = z.strictObject({
   webhooks: webhooks.prefault({}),
 });
 
+const sharedIssuer = /^https:\/\/login\.microsoftonline\.[a-z]+\/(common|organizations|consumers)\b/;
+
+const openidRule = z.strictObject({
+  claim: z.string().min(1).describe('A claim of the ID token, e.g. "groups" or "roles".'),
+  values: z
+    .array(z.string().min(1))
+    .min(1, faultText('has no value', 'Name at least one, e.g. ["travel-admins"].'))
+    .describe('Who has one of these values in the claim has the role.'),
+});
+
+const adminOpenid = z
+  .strictObject({
+    label: z
+      .string()
+      .min(1)
+      .max(40)
+      .describe('The name of the provider on the button, e.g. "Okta" for "Sign in with Okta".'),
+    issuer: providerUrl
+      .refine((url) => !sharedIssuer.test(url), {
+        error: faultText(
+          'is the issuer of all tenants, whose admins could give themselves any role',
+          'Give that of one tenant, "https://login.microsoftonline.com/<tenant id>/v2.0".',
+        ),
+      })
+      .describe('The issuer, exactly as in its document <issuer>/.well-known/openid-configuration.'),
+    clientId: z.string().min(1).describe('The id of the client that is registered there.'),
+    clientSecretEnv: variableName
+      .default('ADMIN_OPENID_CLIENT_SECRET')
+      .describe('Environment variable with the secret of the client.'),
+    scope: z
+      .string()
+      .regex(/(^| )openid( |$)/, faultText('lacks "openid"', 'Write e.g. "openid profile email groups".'))
+      .default('openid profile email')
+      .describe('The scopes that are asked for.'),
+    nameClaim: z
+      .string()
+      .min(1)
+      .default('preferred_username')
+      .describe('The claim with the name that the page and the audit log show.'),
+    admins: openidRule.optional().describe('Who has the role admin.'),
+    viewers: openidRule.optional().describe('Who has the role viewer.'),
+    timeoutMs: wholeNumber(100, 30_000, 5_000)
+      .default(5_000)
+      .describe('Time-out of one request to the provider, in milliseconds.'),
+  })
+  .refine(({ admins, viewers }) => admins !== undefined || viewers !== undefined, {
+    error: faultText(
+      'lets nobody in',
+      'Add e.g. "admins": {"claim": "groups", "values": ["travel-admins"]}.',
+    ),
+  })
+  .describe(
+    'An OpenID provider with which people sign in to the admin page, beside those with a password. Nobody is let in but by "admins" or "viewers".',
+  );
+
+/** The settings of the admin page. */
+export const adminPageSchema = z.strictObject({ openid: adminOpenid.optional() });
+
 const domainFault = {
   error: faultText('is no domain', 'Write one that receives no mail, e.g. "jetbridge.invalid", or null.'),
 };
@@ -300,6 +358,7 @@ export const settingsSchema = z.strictObject({
       'The log of exchanges: SCIM requests and travel calls, for people who look for the cause of something.',
     ),
   alerts: alerts.prefault({}).describe('Alerts about changes that wait for an admin.'),
+  adminPage: z.strictObject({ openid: adminOpenid.optional() }).prefault({}).describe('The admin page.'),
   travelService: travelServiceSchema.prefault({}).describe('The embedded travel service.'),
 });
 

@@ -14,6 +14,7 @@ import {
   readJsonFile,
   SettingsFault,
   secretWeakness,
+  unsetVariableFault,
 } from './faults.ts';
 import { type connectionSchema, settingsSchema } from './schema.ts';
 import { type TransportSettings, transportSettings } from './transport.ts';
@@ -43,6 +44,15 @@ export interface AlertSettings {
   secret: string;
 }
 
+/** The OpenID provider of the admin page, and the secret of the client that is registered there. */
+export type AdminOpenidSettings = AdminOpenidEntry & {
+  clientSecret: string;
+  /** The settings file, as a path for messages. */
+  file: string;
+};
+
+type AdminOpenidEntry = NonNullable<z.infer<typeof settingsSchema>['adminPage']['openid']>;
+
 /** All settings, checked. */
 export interface Settings extends TransportSettings {
   port: number;
@@ -68,6 +78,8 @@ export interface Settings extends TransportSettings {
   exchangeLog: z.infer<typeof settingsSchema>['exchangeLog'];
   /** The webhook for alerts; if undefined, alerts appear in the log and the metrics only. */
   alerts: AlertSettings | undefined;
+  /** If undefined, only passwords open the admin page. */
+  adminOpenid: AdminOpenidSettings | undefined;
   travelService: z.infer<typeof settingsSchema>['travelService'];
 }
 
@@ -89,6 +101,8 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     faults.push(...plainTravelFaults(url, written?.connections ?? {}, displayPath(file)));
   faults.push(...credentialFaults(connections.map(({ credentials }) => credentials)));
   const alerts = written && alertSettings(written.alerts, { file: displayPath(file), present, faults });
+  const openid = written?.adminPage.openid;
+  const adminOpenid = openid && adminOpenidSettings(openid, { file: displayPath(file), present, faults });
   if (faults.length > 0 || !written) throw new SettingsFault(faults);
   return {
     port: data.PORT,
@@ -108,6 +122,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     tombstoneDays: written.retention.tombstones,
     exchangeLog: written.exchangeLog,
     alerts,
+    adminOpenid,
     travelService: written.travelService,
     ...transport,
   };
@@ -207,6 +222,19 @@ function alertSettings(
     : 'is no secret of a webhook';
   if (problem !== undefined) faults.push({ file: 'environment', path: secretEnv, problem, remedy });
   return { webhookUrl, secret };
+}
+
+function adminOpenidSettings(
+  openid: AdminOpenidEntry,
+  { file, present, faults }: { file: string; present: Record<string, string | undefined>; faults: Fault[] },
+): AdminOpenidSettings | undefined {
+  const { clientSecretEnv } = openid;
+  const clientSecret = present[clientSecretEnv];
+  if (clientSecret !== undefined) return { ...openid, clientSecret, file };
+  const remedy = 'Set it to the secret that the provider has made for the client.';
+  const place = { file, path: 'adminPage.openid' };
+  faults.push(unsetVariableFault(place, 'clientSecretEnv', clientSecretEnv, remedy));
+  return undefined;
 }
 
 function findSettingsFile(environment: Record<string, string | undefined>, home: string): string {

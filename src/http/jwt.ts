@@ -8,6 +8,7 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose';
+import { fetchLimited } from './limited-fetch.ts';
 
 /** Asymmetric algorithms only: a public key must not be usable as an HMAC secret. */
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
@@ -97,9 +98,8 @@ export function isUnknownKey(error: unknown): boolean {
   return error instanceof errors.JWKSNoMatchingKey;
 }
 
-/** Time limit of one request for keys, in milliseconds, and size limit of its response, in bytes. */
+/** Time limit of one request for keys, in milliseconds. */
 const TIMEOUT_MS = 3_000;
-const MAX_BYTES = 1024 * 1024;
 /** Keys are read again after this time, in milliseconds. */
 const REFRESH_AFTER_MS = 10 * 60_000;
 /**
@@ -195,24 +195,13 @@ function isWithin(ms: number, span: number): boolean {
 
 /** Reads JSON from a URL. Throws for every status but 200, for redirects and for responses that are too large. */
 async function readJson(url: string): Promise<unknown> {
-  const answer = await fetch(url, {
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-    redirect: 'error',
-    headers: { accept: 'application/json, application/jwk-set+json' },
-  });
-  if (answer.status !== 200 || !answer.body) {
-    await answer.body?.cancel();
-    throw new Error(`${url} answers ${answer.status}`);
-  }
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of answer.body) {
-    bytes += chunk.byteLength;
-    // Leaving the loop cancels the rest of the response.
-    if (bytes > MAX_BYTES) throw new Error(`${url} answers more than ${MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  const answer = await fetchLimited(
+    url,
+    { redirect: 'error', headers: { accept: 'application/json, application/jwk-set+json' } },
+    TIMEOUT_MS,
+  );
+  if (answer.status !== 200) throw new Error(`${url} answers ${answer.status}`);
+  return answer.json();
 }
 
 /** Returns the URL of the keys of an OpenID provider (OpenID Connect Discovery 1.0 §4). */

@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { type Request, Router } from 'express';
 import type { Logger } from 'pino';
 import { adminApi } from '../admin/app.ts';
+import { FIRST_ADMIN } from '../admin/handlers/accounts.ts';
 import type { ConnectDeps } from '../admin/handlers/connect.ts';
 import type { OverviewDeps } from '../admin/handlers/overview.ts';
+import { openidProvider } from '../admin/openid/provider.ts';
+import type { OpenidSignIn } from '../admin/openid/sign-in.ts';
 import { adminPage } from '../admin/page.ts';
 import { hashPassword, newPassword, verifyPassword } from '../admin/passwords.ts';
 import type { DemoDay } from '../admin/ports.ts';
@@ -17,13 +20,16 @@ import type { ProvisioningService, ProvisioningStore } from '../provisioning/ser
 import { adminAccounts, adminSessions, adminTokens } from '../store/admins.ts';
 import { auditLog } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
+import { encryption } from '../store/encryption.ts';
 import { exchangeReader } from '../store/exchange-reader.ts';
+import { openidAccounts } from '../store/openid-accounts.ts';
 import { peopleSummaries } from '../store/people-summaries.ts';
 import type { WriteHealth } from '../store/write-health.ts';
 import { trafficParts } from './admin-traffic.ts';
 import { travelParts } from './admin-travel.ts';
 import { travelDataParts } from './admin-travel-data.ts';
 import type { EmbeddedTravel } from './embedded.ts';
+import { currentEncryptionKey } from './encryption-keys.ts';
 import { exchangeKeys } from './exchange-log.ts';
 import type { OpenConnection } from './open-connection.ts';
 import { scimCredentials } from './scim-credentials.ts';
@@ -78,6 +84,7 @@ export function adminRoutes(parts: AdminParts): Router {
       travelService: travelParts(settings, parts),
       travelData: travelDataParts(settings, { ...parts, identities: store.identities }),
       accounts: adminAccounts(database),
+      openidAccounts: openidAccounts(database),
       sessions: adminSessions(database),
       tokens: adminTokens(database),
       audit: auditLog(database),
@@ -86,10 +93,22 @@ export function adminRoutes(parts: AdminParts): Router {
       newId: runtime.newId,
       isSecure,
       log,
+      openid: openidSignIn(parts),
     }),
   );
   if (page !== undefined && existsSync(join(page, 'index.html'))) router.use(adminPage({ folder: page }));
   return router;
+}
+
+function openidSignIn({ settings, runtime, publicUrl }: AdminParts): OpenidSignIn | undefined {
+  const { adminOpenid } = settings;
+  if (!adminOpenid) return undefined;
+  return {
+    ...{ label: adminOpenid.label, rules: adminOpenid, publicUrl },
+    provider: openidProvider(adminOpenid, runtime.now),
+    limit: createSignInLimit(runtime.now),
+    encryption: encryption(currentEncryptionKey(settings)),
+  };
 }
 
 function connectDeps(
@@ -129,9 +148,6 @@ function overviewParts(
     now: runtime.wallClock,
   };
 }
-
-/** The name of the account that the first start creates, and whose password ADMIN_PASSWORD sets. */
-const FIRST_ADMIN = 'admin';
 
 /**
  * Creates the account `admin` if there is no account yet, and returns its password, which is stored as a hash only. With ADMIN_PASSWORD the

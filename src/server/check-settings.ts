@@ -2,6 +2,7 @@ import type { Fault } from '../config/faults.ts';
 import { type ConnectionSettings, isPlainTravelUrl, type Settings } from '../config/settings.ts';
 import { displayLocation } from '../store/open-database.ts';
 import { type ConnectionCheck, checkConnection } from './check-connection.ts';
+import { findOpenidProblem } from './check-openid.ts';
 
 /** The settings in effect, without their secrets, and what is wrong with them. */
 export interface SettingsCheck {
@@ -17,6 +18,15 @@ export interface SettingsCheck {
     requireHttps: boolean;
     trustedProxies: string[];
   };
+  /** The OpenID provider of the admin page; undefined if only passwords open it. */
+  openid:
+    | {
+        label: string;
+        issuer: string;
+        /** Why the provider was not checked; undefined if it was. */
+        unchecked: string | undefined;
+      }
+    | undefined;
   faults: Fault[];
   /** Names that are allowed but probably misspelled. */
   warnings: Fault[];
@@ -53,6 +63,7 @@ export async function checkSettings(
   // Check one connection after the other: each check of an embedded travel service opens the database.
   for (const connection of settings.connections)
     checked.push({ connection, check: await checkConnection(settings, connection, { isOffline }) });
+  const openid = await checkOpenid(settings, isOffline);
   const { tls, host, port, requireHttps, trustedProxies } = settings;
   return {
     connections: settings.connections.map(describeConnection),
@@ -60,12 +71,30 @@ export async function checkSettings(
       ...{ scheme: tls ? 'https' : 'http', host, port, data: displayLocation(settings) },
       ...{ certificateEndsAt: tls?.certificate.validTo, requireHttps, trustedProxies },
     },
-    faults: checked.flatMap(({ check }) => check.faults),
+    openid: openid.openid,
+    faults: [...checked.flatMap(({ check }) => check.faults), ...openid.faults],
     warnings: checked.flatMap(({ check }) => check.warnings),
     unchecked: checked.flatMap(({ connection, check }) =>
       check.unchecked.map((one) => ({ ...one, connection })),
     ),
   };
+}
+
+async function checkOpenid(
+  { adminOpenid }: Settings,
+  isOffline: boolean,
+): Promise<Pick<SettingsCheck, 'openid' | 'faults'>> {
+  if (!adminOpenid) return { openid: undefined, faults: [] };
+  const { label, issuer, file } = adminOpenid;
+  const problem = isOffline ? undefined : await findOpenidProblem(adminOpenid);
+  const offline = isOffline ? 'the option --offline is given' : undefined;
+  const unchecked = problem?.isFault === false ? problem.text : offline;
+  const fault = {
+    ...{ file, path: 'adminPage.openid.issuer' },
+    problem: `is of a provider that cannot be used: ${problem?.text}`,
+    remedy: 'Give the issuer exactly as in its document <issuer>/.well-known/openid-configuration.',
+  };
+  return { openid: { label, issuer, unchecked }, faults: problem?.isFault ? [fault] : [] };
 }
 
 function describeConnection(connection: ConnectionSettings): CheckedConnection {

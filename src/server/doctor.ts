@@ -10,6 +10,7 @@ import { displayLocation, openExistingDatabase } from '../store/open-database.ts
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { countUnreadableSecrets, hasSecrets } from '../store/travel-secrets.ts';
 import { checkConnection } from './check-connection.ts';
+import { findOpenidProblem } from './check-openid.ts';
 import { existingEncryptionKey } from './encryption-keys.ts';
 import { probeTravel, translateSample } from './offline.ts';
 
@@ -48,6 +49,7 @@ export async function runDoctor(
     results.push(
       ...toResults('data folder', checkFolder(settings, measureFreeSpace)),
       ...toResults('certificate', checkCertificate(settings, now)),
+      ...toResults('OpenID provider', await checkOpenid(settings)),
     );
     if (database)
       for (const { check, run } of databaseChecks)
@@ -120,6 +122,16 @@ function checkCertificate({ tls }: Settings, now: number): Finding[] {
   if (invalid !== undefined) return [{ state: 'fault', text: invalid, remedy }];
   const text = `the certificate in TLS_CERT ends on ${new Date(tls.certificate.validTo).toISOString()}`;
   return [tls.certificate.validTo - now < SOON_MS ? { state: 'warning', text, remedy } : ok(text)];
+}
+
+/** Not a fault while the provider is away, because passwords open the page. */
+async function checkOpenid({ adminOpenid }: Settings): Promise<Finding[]> {
+  if (!adminOpenid) return [];
+  const problem = await findOpenidProblem(adminOpenid);
+  if (!problem) return [ok(`${adminOpenid.issuer} lets people sign in to the admin page`)];
+  const remedy = 'Check adminPage.openid in the settings file and the network; passwords work meanwhile.';
+  const text = `${adminOpenid.issuer} cannot be used: ${problem.text}`;
+  return [{ state: problem.isFault ? 'fault' : 'warning', text, remedy }];
 }
 
 interface DatabaseCheckContext {

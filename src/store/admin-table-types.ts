@@ -13,6 +13,8 @@ export interface AdminAccountTable {
   name_key: string | null;
   role: string;
   password_hash: string | null;
+  /** The issuer, a space, and the claim `sub`; null for an account with a password. */
+  openid_subject: string | null;
   created_at: number;
   revoked_at: number | null;
   last_sign_in_at: number | null;

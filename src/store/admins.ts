@@ -13,8 +13,8 @@ export function adminAccounts({ db, transaction }: Database): AdminAccounts {
       const created = await db
         .insertInto('admin_account')
         .values({
-          ...{ id, name, name_key: foldCase(name), role, password_hash: passwordHash ?? null },
-          ...{ created_at: createdAt, revoked_at: null, last_sign_in_at: null },
+          ...{ id, name, name_key: foldCase(name), role, password_hash: passwordHash },
+          ...{ openid_subject: null, created_at: createdAt, revoked_at: null, last_sign_in_at: null },
         })
         .onConflict((same) => same.column('name_key').doNothing())
         .executeTakeFirst();
@@ -108,13 +108,15 @@ export function adminSessions({ db, transaction }: Database): AdminSessions {
       const row = await db
         .selectFrom('admin_session as session')
         .innerJoin('admin_account as account', 'account.id', 'session.account_id')
-        .select(['account.id', 'account.name', 'account.role', 'session.created_at', 'session.last_seen_at'])
+        .select(['account.id', 'account.name', 'account.role', 'account.password_hash'])
+        .select(['session.created_at', 'session.last_seen_at'])
         .where('session.hash', '=', hash)
         .where('account.revoked_at', 'is', null)
         .executeTakeFirst();
       return (
         row && {
           ...{ hash, accountId: row.id, name: row.name, role: toRole(row.role) },
+          hasPassword: row.password_hash !== null,
           ...{ createdAt: row.created_at, lastSeenAt: row.last_seen_at },
         }
       );

@@ -35,9 +35,9 @@ function file(name: string, content: unknown): string {
   return path;
 }
 
-/** The example settings with a travel API that does not answer; check would look up the names of its mappings there. */
+/** The example settings with a travel API and an OpenID provider that do not answer; check would look up the names of its mappings there. */
 function unreachable(): string {
-  const text = readFileSync(example, 'utf8').replaceAll('travel.example.com', '127.0.0.1:1');
+  const text = readFileSync(example, 'utf8').replaceAll(/(travel|login)\.example\.com/g, '127.0.0.1:1');
   return file('example.json', text.replaceAll('mappings/', join(home, 'config/mappings/')));
 }
 
@@ -126,6 +126,7 @@ describe('check', () => {
       TRAVEL_API_KEY: 'key-of-the-parent',
       SUBSIDIARY_SCIM_TOKEN: 'token-of-the-subsidiary',
       SUBSIDIARY_TRAVEL_API_KEY: 'key-of-the-subsidiary',
+      ADMIN_OPENID_CLIENT_SECRET: 'secret-of-the-client',
       ALERTS_WEBHOOK_SECRET: `whsec_${Buffer.from('the secret of the alarms').toString('base64')}`,
     };
     const { code, out, err } = await runJetbridge(['check'], { ...secrets, JETBRIDGE_CONFIG: unreachable() });
@@ -134,6 +135,7 @@ describe('check', () => {
     expect(out).toContain('https://127.0.0.1:1, credential ********');
     expect(out).toContain('were not checked for connection subsidiary: the travel API cannot be asked');
     expect(out).toContain('policies     onExistingUser refuse, deprovision archive');
+    expect(out).toContain('The OpenID provider of the admin page was not checked: it does not answer');
     expect(out.trimEnd().split('\n').at(-1)).toBe('The settings and mappings are in order.');
     for (const secret of Object.values(secrets)) expect(out).not.toContain(secret);
   });

@@ -49,6 +49,12 @@ function alarmed(webhookUrl: string, secretEnv?: string): object {
   return { ...Object(one({})['settings.json']), alerts: { webhookUrl, secretEnv } };
 }
 
+/** An OpenID provider of the admin page. */
+const openidOfPage = {
+  ...{ label: 'Okta', issuer: 'https://idp.example', clientId: 'x' },
+  admins: { claim: 'groups', values: ['travel-admins'] },
+};
+
 /** Returns valid settings with this mapping file. */
 function mapped(mapping: unknown): Record<string, unknown> {
   return { ...one({}), 'map.json': mapping };
@@ -419,6 +425,44 @@ describe('a fault is one line: file, place, problem, remedy', () => {
       },
       'settings.json travelService.openid.subjects.s1: is no address. Give the email of an admin of the travel service, e.g. "ada@corp.example".',
     ],
+    ...(
+      [
+        [
+          'sign-in with a provider of all tenants',
+          { issuer: 'https://login.microsoftonline.com/common/v2.0' },
+          '.issuer: is the issuer of all tenants, whose admins could give themselves any role. Give that of one tenant, "https://login.microsoftonline.com/<tenant id>/v2.0".',
+        ],
+        [
+          'sign-in with a provider by plain HTTP',
+          { issuer: 'http://idp.example' },
+          '.issuer: is no https URL. Give e.g. "https://login.example.com".',
+        ],
+        [
+          'sign-in without a rule who may',
+          { admins: undefined },
+          ': lets nobody in. Add e.g. "admins": {"claim": "groups", "values": ["travel-admins"]}.',
+        ],
+        [
+          'sign-in by a rule without values',
+          { admins: { claim: 'groups', values: [] } },
+          '.admins.values: has no value. Name at least one, e.g. ["travel-admins"].',
+        ],
+        [
+          'sign-in with scopes that give no ID token',
+          { scope: 'profile' },
+          '.scope: lacks "openid". Write e.g. "openid profile email groups".',
+        ],
+        [
+          'sign-in without the secret of the client',
+          {},
+          '.clientSecretEnv: names ADMIN_OPENID_CLIENT_SECRET, which is not set. Set it to the secret that the provider has made for the client.',
+        ],
+      ] as const
+    ).map(([title, openid, fault]): [string, Given, string] => [
+      title,
+      { files: { 'settings.json': { adminPage: { openid: { ...openidOfPage, ...openid } } } } },
+      `settings.json adminPage.openid${fault}`,
+    ]),
     [
       'a settings file that is not there',
       { environment: { JETBRIDGE_CONFIG: '/nowhere/jetbridge.json' } },
@@ -457,7 +501,7 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     [
       'an unknown key, far from any',
       { files: { 'settings.json': { colour: 'blue' } } },
-      'settings.json colour: unknown key. Known here: $schema, writeBudgetMs, maxConnections, connections, emailSwap, import, retention, exchangeLog, alerts, travelService.',
+      'settings.json colour: unknown key. Known here: $schema, writeBudgetMs, maxConnections, connections, emailSwap, import, retention, exchangeLog, alerts, adminPage, travelService.',
     ],
     [
       'a misspelled key',

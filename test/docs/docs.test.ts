@@ -4,7 +4,12 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { environmentSchema } from '../../src/config/environment.ts';
-import { connectionSchema, settingsSchema, travelServiceSchema } from '../../src/config/schema.ts';
+import {
+  adminPageSchema,
+  connectionSchema,
+  settingsSchema,
+  travelServiceSchema,
+} from '../../src/config/schema.ts';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { mergePatch } from '../../src/translator/plan.ts';
@@ -76,6 +81,7 @@ describe('README', () => {
       'writeBudgetMs',
       'connections',
       ...leavesOf(connectionSchema).map((key) => `connections.*.${key}`),
+      ...leavesOf(adminPageSchema).map((key) => `adminPage.${key}`),
       ...leavesOf(travelServiceSchema).map((key) => `travelService.${key}`),
     ];
     expect(keys).toContain('connections.*.policies.deprovision');
@@ -98,6 +104,7 @@ describe('README', () => {
       'retention',
       'exchangeLog',
       'alerts',
+      'adminPage',
       'travelService',
     ];
     expect(Object.keys(settingsSchema.shape)).toEqual(top);

@@ -13,7 +13,7 @@ const account = z
     id,
     name,
     role,
-    hasPassword: z.boolean(),
+    hasPassword: z.boolean().meta({ description: 'False if the OpenID provider gives name and role' }),
     createdAt: time,
     lastSignInAt: time.optional(),
     revokedAt: time.optional(),
@@ -36,6 +36,7 @@ const session = z
     name,
     role,
     kind: z.enum(['account', 'token']),
+    hasPassword: z.boolean().meta({ description: 'True if the caller signed in with a password' }),
     csrfToken: z
       .string()
       .optional()
@@ -48,11 +49,6 @@ const accountParams = z.object({ id });
 
 /** Signing in and out, accounts, and tokens of scripts. */
 export const accountsContract = {
-  describeSignIn: {
-    ...{ method: 'get', path: '/sign-in', tag: 'Session', access: 'anyone' },
-    summary: 'List the ways to sign in',
-    result: z.object({ password: z.boolean(), openid: z.object({ label: z.string() }).optional() }),
-  },
   signIn: {
     ...{ method: 'post', path: '/sign-in', tag: 'Session', access: 'anyone' },
     summary: 'Sign in with a password',
@@ -92,6 +88,7 @@ export const accountsContract = {
     summary: 'Give an account a new password that is shown once; its sessions end',
     params: accountParams,
     result: z.object({ password: z.string() }),
+    errors: ['conflict'],
   },
   changeRole: {
     ...{ method: 'patch', path: '/accounts/{id}', tag: 'Accounts', access: 'admin' },
@@ -105,6 +102,11 @@ export const accountsContract = {
     summary: 'Revoke an account; its sessions end',
     params: accountParams,
     errors: ['conflict'],
+  },
+  restoreAccount: {
+    ...{ method: 'post', path: '/accounts/{id}/restoration', tag: 'Accounts', access: 'admin' },
+    summary: 'Let the person of a revoked account sign in through the OpenID provider again',
+    params: accountParams,
   },
   listAdminTokens: {
     ...{ method: 'get', path: '/admin-tokens', tag: 'Accounts', access: 'viewer' },

@@ -28,6 +28,11 @@ export interface Operation {
   errors?: ErrorCode[];
   /** True for a POST that changes nothing, such as a preview. All other methods than GET are recorded in the audit log. */
   changesNothing?: true;
+  /**
+   * True if a browser goes here as to a page: the response is a redirect, also of a failure, and parameters that are not declared are
+   * ignored, because providers add their own. The caller is not looked up.
+   */
+  isNavigation?: true;
 }
 
 /** True if each attempt is recorded in the audit log. */
@@ -48,9 +53,11 @@ export interface HandlerRequest<O extends Operation> {
 type Parsed<S> = S extends z.ZodType ? z.output<S> : Record<never, never>;
 
 /** What the handler of an operation returns. */
-type HandlerReturn<O extends Operation> = O['result'] extends z.ZodType
-  ? Promise<z.input<O['result']>>
-  : Promise<void>;
+type HandlerReturn<O extends Operation> = O['isNavigation'] extends true
+  ? Promise<{ location: string }>
+  : O['result'] extends z.ZodType
+    ? Promise<z.input<O['result']>>
+    : Promise<void>;
 
 /** One handler for each operation of a contract. */
 export type Handlers<C extends Contract, Context> = {

@@ -4,7 +4,7 @@ import type { Handlers, Role } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
 import { AdminError } from '../errors.ts';
 import { hashPassword, newPassword, verifyPassword } from '../passwords.ts';
-import type { AdminAccount, AdminAccounts, AdminToken, AuditLog } from '../ports.ts';
+import type { AdminAccount, AdminAccounts, AdminToken, AuditLog, OpenidAccounts } from '../ports.ts';
 import type { AdminContext } from '../router.ts';
 import { type Caller, endSession, SESSION_MAX_MS, type SessionDeps, startSession } from '../sessions.ts';
 import type { SignInLimit } from '../sign-in-limit.ts';
@@ -15,34 +15,37 @@ export interface AccountDeps extends SessionDeps {
   audit: AuditLog;
   limit: SignInLimit;
   newId(): string;
+  openidAccounts: OpenidAccounts;
 }
 
 /** Handles signing in and out, accounts, and tokens of scripts. */
 export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsContract, AdminContext> {
   const { accounts, tokens, now } = deps;
   return {
-    describeSignIn: async () => ({ password: true }),
     signIn: ({ body }, context) => signIn(body, context, deps),
     readSession: async (_request, { caller }) => sessionBody(required(caller)),
     signOut: (_request, { caller, response }) => endSession(response, required(caller), deps),
     changeOwnPassword: ({ body }, context) => changeOwnPassword(body, context, deps),
     listAccounts: async () => ({ accounts: (await accounts.list()).map(toAccount) }),
     createAccount: ({ body }, { note }) => createAccount(body, note, deps),
-    resetPassword: async ({ params }, { note }) => {
-      note(await nameOf(params.id, deps));
-      const password = newPassword();
-      if (!(await accounts.setPassword(params.id, await hashPassword(password)))) throw noSuchAccount();
-      return { password };
-    },
+    resetPassword: ({ params }, { note }) => resetPassword(params.id, note, deps),
     changeRole: async ({ params, body: { role } }, { note }) => {
-      note({ ...(await nameOf(params.id, deps)), role });
-      if (role !== 'admin') await requireAnotherAdmin(params.id, deps);
-      if (!(await accounts.setRole(params.id, role))) throw noSuchAccount();
+      const account = await findAccount(params.id, deps);
+      note({ name: account.name, role });
+      requirePassword(account, 'its role at each sign-in');
+      if (role !== 'admin') await requireAnotherAdmin(account, deps);
+      if (!(await accounts.setRole(account.id, role))) throw noSuchAccount();
     },
     revokeAccount: async ({ params }, { note }) => {
-      note(await nameOf(params.id, deps));
-      await requireAnotherAdmin(params.id, deps);
-      if (!(await accounts.revoke(params.id, now()))) throw noSuchAccount();
+      const account = await findAccount(params.id, deps);
+      note({ name: account.name });
+      await requireAnotherAdmin(account, deps);
+      if (!(await accounts.revoke(account.id, now()))) throw noSuchAccount();
+    },
+    restoreAccount: async ({ params }, { note }) => {
+      note({ name: (await findAccount(params.id, deps)).name });
+      if (!(await deps.openidAccounts.restore(params.id)))
+        throw new AdminError('notFound', 'There is no revoked account of the OpenID provider with this id.');
     },
     listAdminTokens: async () => ({ tokens: (await tokens.list()).map(toToken) }),
     createAdminToken: ({ body }, { note }) => createToken(body, note, deps),
@@ -69,6 +72,15 @@ async function createAccount(
   return { id, password };
 }
 
+async function resetPassword(id: string, note: AdminContext['note'], deps: AccountDeps) {
+  const account = await findAccount(id, deps);
+  note({ name: account.name });
+  requirePassword(account, 'who may sign in');
+  const password = newPassword();
+  if (!(await deps.accounts.setPassword(id, await hashPassword(password)))) throw noSuchAccount();
+  return { password };
+}
+
 async function createToken(
   { name, role, days }: { name: string; role: Role; days?: number | undefined },
   note: AdminContext['note'],
@@ -81,9 +93,12 @@ async function createToken(
   return { id, token };
 }
 
+/** The name of the account that the first start creates, and whose password ADMIN_PASSWORD sets. */
+export const FIRST_ADMIN = 'admin';
+
 const DAY_MS = 24 * 60 * 60_000;
 /** The time for which entries of the audit log are kept. Each sign-in removes older ones. */
-const AUDIT_MS = 400 * DAY_MS;
+export const AUDIT_MS = 400 * DAY_MS;
 
 async function signIn(
   { name, password }: { name: string; password: string },
@@ -99,7 +114,7 @@ async function signIn(
   const csrfToken = await startSession(response, account.id, deps);
   await deps.accounts.recordSignIn(account.id, deps.now());
   return {
-    ...{ name: account.name, role: account.role, kind: 'account' as const, csrfToken },
+    ...{ name: account.name, role: account.role, kind: 'account' as const, hasPassword: true, csrfToken },
     expiresAt: toTime(deps.now() + SESSION_MAX_MS),
   };
 }
@@ -110,6 +125,11 @@ async function changeOwnPassword(
   { accounts, limit }: AccountDeps,
 ): Promise<void> {
   if (caller?.kind !== 'account') throw new AdminError('conflict', 'A token has no password.');
+  if (!caller.hasPassword)
+    throw new AdminError(
+      'conflict',
+      'You sign in through the OpenID provider, which alone changes your password.',
+    );
   limit.count(caller.name, address);
   const account = await accounts.findByName(caller.name);
   if (!(await verifyPassword(current, account?.passwordHash)))
@@ -118,20 +138,31 @@ async function changeOwnPassword(
   await accounts.setPassword(caller.id, await hashPassword(password));
 }
 
-/** Without an active admin nobody could create one on the page. */
-async function requireAnotherAdmin(id: string, { accounts }: AccountDeps): Promise<void> {
-  const active = (await accounts.list()).filter(({ revokedAt }) => revokedAt === undefined);
-  if (active.some((account) => account.id !== id && account.role === 'admin')) return;
+/** Without an admin with a password nobody could sign in to help while the OpenID provider is down. */
+async function requireAnotherAdmin(
+  { id, hasPassword }: AdminAccount,
+  { accounts }: AccountDeps,
+): Promise<void> {
+  if (!hasPassword) return;
+  const others = (await accounts.list()).filter((account) => account.id !== id);
+  if (others.some((other) => other.revokedAt === undefined && other.role === 'admin' && other.hasPassword))
+    return;
   throw new AdminError(
     'conflict',
-    'This is the only account with the role admin. Give another one that role first.',
+    'This is the only account with the role admin and a password. Create another one first.',
   );
 }
 
-async function nameOf(id: string, { accounts }: AccountDeps): Promise<{ name: string }> {
+/** The OpenID provider decides over the accounts of its people. */
+function requirePassword({ name, hasPassword }: AdminAccount, subject: string): void {
+  if (hasPassword) return;
+  throw new AdminError('conflict', `${name} signs in through the OpenID provider, which decides ${subject}.`);
+}
+
+async function findAccount(id: string, { accounts }: AccountDeps): Promise<AdminAccount> {
   const account = (await accounts.list()).find((one) => one.id === id);
   if (!account) throw noSuchAccount();
-  return { name: account.name };
+  return account;
 }
 
 function noSuchAccount(): AdminError {
@@ -144,9 +175,9 @@ function required(caller: Caller | undefined): Caller {
   return caller;
 }
 
-function sessionBody({ name, role, kind, session }: Caller) {
+function sessionBody({ name, role, kind, hasPassword, session }: Caller) {
   return {
-    ...{ name, role, kind },
+    ...{ name, role, kind, hasPassword },
     ...(session && { csrfToken: session.csrfToken, expiresAt: toTime(session.createdAt + SESSION_MAX_MS) }),
   };
 }

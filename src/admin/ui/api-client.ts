@@ -1194,6 +1194,8 @@ export interface Session {
   /** A viewer sees everything and changes nothing */
   role: "viewer" | "admin";
   kind: "account" | "token";
+  /** True if the caller signed in with a password */
+  hasPassword: boolean;
   /** Send it as X-CSRF-Token with each request that changes something */
   csrfToken?: string;
   /**
@@ -1218,6 +1220,7 @@ export interface AdminAccount {
   name: string;
   /** A viewer sees everything and changes nothing */
   role: "viewer" | "admin";
+  /** False if the OpenID provider gives name and role */
   hasPassword: boolean;
   /**
    * UTC, with milliseconds
@@ -3619,30 +3622,6 @@ export class Api<
      * No description
      *
      * @tags Session
-     * @name DescribeSignIn
-     * @summary List the ways to sign in
-     * @request GET:/admin/api/sign-in
-     */
-    describeSignIn: (params: RequestParams = {}) =>
-      this.request<
-        {
-          password: boolean;
-          openid?: {
-            label: string;
-          };
-        },
-        Error
-      >({
-        path: `/admin/api/sign-in`,
-        method: "GET",
-        format: "json",
-        ...params,
-      }),
-
-    /**
-     * No description
-     *
-     * @tags Session
      * @name SignIn
      * @summary Sign in with a password
      * @request POST:/admin/api/sign-in
@@ -3664,6 +3643,51 @@ export class Api<
         method: "POST",
         body: data,
         type: "application/json",
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Session
+     * @name DescribeSignIn
+     * @summary List the ways to sign in
+     * @request GET:/admin/api/sign-in
+     */
+    describeSignIn: (
+      query?: {
+        /** Of a sign-in through the OpenID provider: asks for its text */
+        failure?:
+          | "notConfigured"
+          | "expired"
+          | "denied"
+          | "invalidAnswer"
+          | "noName"
+          | "noRole"
+          | "revoked"
+          | "nameTaken"
+          | "tooManyAttempts"
+          | "failed"
+          | "misconfigured"
+          | "unavailable";
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<
+        {
+          password: boolean;
+          openid?: {
+            label: string;
+          };
+          /** Why the sign-in did not succeed */
+          failure?: string;
+        },
+        Error
+      >({
+        path: `/admin/api/sign-in`,
+        method: "GET",
+        query: query,
         format: "json",
         ...params,
       }),
@@ -3730,6 +3754,51 @@ export class Api<
         body: data,
         secure: true,
         type: "application/json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Session
+     * @name BeginOpenidSignIn
+     * @summary Go to the OpenID provider to sign in
+     * @request GET:/admin/api/sign-in/openid
+     */
+    beginOpenidSignIn: (
+      query?: {
+        /** The address on the page to return to */
+        returnTo?: string;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<any, void | Error>({
+        path: `/admin/api/sign-in/openid`,
+        method: "GET",
+        query: query,
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Session
+     * @name SignInWithOpenid
+     * @summary Return from the OpenID provider; recorded in the audit log
+     * @request GET:/admin/api/sign-in/openid/callback
+     */
+    signInWithOpenid: (
+      query?: {
+        code?: string;
+        state?: string;
+        error?: string;
+      },
+      params: RequestParams = {},
+    ) =>
+      this.request<any, void | Error>({
+        path: `/admin/api/sign-in/openid/callback`,
+        method: "GET",
+        query: query,
         ...params,
       }),
   };
@@ -3860,6 +3929,23 @@ export class Api<
       this.request<void, Error>({
         path: `/admin/api/accounts/${id}`,
         method: "DELETE",
+        secure: true,
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Accounts
+     * @name RestoreAccount
+     * @summary Let the person of a revoked account sign in through the OpenID provider again
+     * @request POST:/admin/api/accounts/{id}/restoration
+     * @secure
+     */
+    restoreAccount: (id: string, params: RequestParams = {}) =>
+      this.request<void, Error>({
+        path: `/admin/api/accounts/${id}/restoration`,
+        method: "POST",
         secure: true,
         ...params,
       }),

@@ -226,9 +226,11 @@ function SessionMenu({ session, onHelp }: { session: Session; onHelp: () => void
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Label>Role: {session.role}</Menu.Label>
-          <Menu.Item aria-haspopup="dialog" onClick={() => setPasswordOpen(true)}>
-            Change your password…
-          </Menu.Item>
+          {session.hasPassword && (
+            <Menu.Item aria-haspopup="dialog" onClick={() => setPasswordOpen(true)}>
+              Change your password…
+            </Menu.Item>
+          )}
           <Menu.Item aria-haspopup="dialog" onClick={onHelp}>
             Keys
           </Menu.Item>

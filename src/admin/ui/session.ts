@@ -104,6 +104,21 @@ export function readSignInNotice(): string | undefined {
   return queryClient.getQueryData(noticeKey);
 }
 
+type SignInFailureCode = NonNullable<
+  NonNullable<Parameters<typeof api.session.describeSignIn>[0]>['failure']
+>;
+
+/** Removes the failure of a sign-in through the OpenID provider from the address, and returns it; undefined if there is none. */
+export function takeSignInFailure(): SignInFailureCode | undefined {
+  const url = new URL(window.location.href);
+  const failure = url.searchParams.get('signInFailure');
+  if (failure === null) return undefined;
+  url.searchParams.delete('signInFailure');
+  window.history.replaceState(null, '', url);
+  // The API checks the code.
+  return failure as SignInFailureCode;
+}
+
 /** Shows the sign-in form again, after the service has ended the session; `notice` says why. */
 export function endSession(notice?: string): void {
   api.setSecurityData(null);

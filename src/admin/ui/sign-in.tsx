@@ -3,6 +3,7 @@ import {
   Button,
   Center,
   Code,
+  Divider,
   Paper,
   PasswordInput,
   Stack,
@@ -10,9 +11,9 @@ import {
   TextInput,
   Title,
 } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { readSignInNotice, signIn } from './session.ts';
+import { api, call, readSignInNotice, signIn, takeSignInFailure } from './session.ts';
 
 /** The form to sign in. What was typed stays when an attempt fails. */
 export function SignIn() {
@@ -20,6 +21,12 @@ export function SignIn() {
   const [password, setPassword] = useState('');
   const attempt = useMutation({ mutationFn: () => signIn({ name, password }) });
   const [notice] = useState(readSignInNotice);
+  const [failed] = useState(takeSignInFailure);
+  const ways = useQuery({
+    queryKey: ['sign-in', failed],
+    queryFn: () => call(api.session.describeSignIn(failed ? { failure: failed } : {})),
+  });
+  const { openid, failure } = ways.data ?? {};
   const submit = (event: FormEvent) => {
     event.preventDefault();
     attempt.mutate();
@@ -37,6 +44,12 @@ export function SignIn() {
                 {notice}
               </Alert>
             )}
+            {failure !== undefined && !attempt.error && (
+              <Alert color="red" role="alert" title="Not signed in">
+                {failure}
+              </Alert>
+            )}
+            {openid && <OpenidButton label={openid.label} />}
             {attempt.error && (
               <Alert color="red" role="alert" title="Not signed in">
                 {attempt.error.message}
@@ -68,5 +81,19 @@ export function SignIn() {
         </form>
       </Paper>
     </Center>
+  );
+}
+
+/** Leads to the OpenID provider, and from there to the address at which the person is now. */
+function OpenidButton({ label }: { label: string }) {
+  const { pathname, search, hash } = window.location;
+  const query = new URLSearchParams({ returnTo: pathname + search + hash });
+  return (
+    <>
+      <Button component="a" href={`/admin/api/sign-in/openid?${query}`} variant="default">
+        Sign in with {label}
+      </Button>
+      <Divider label="or with a password" />
+    </>
   );
 }

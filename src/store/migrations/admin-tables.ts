@@ -10,6 +10,8 @@ export function adminTables({ orderedText, bigint }: ColumnTypes): string[] {
       name_key ${orderedText} unique,
       role text not null,
       password_hash text,
+      -- Issuer and subject of a person who signs in through an OpenID provider; null for an account with a password.
+      openid_subject ${orderedText} unique,
       created_at ${bigint} not null,
       revoked_at ${bigint},
       last_sign_in_at ${bigint}

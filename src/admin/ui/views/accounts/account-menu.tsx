@@ -8,12 +8,13 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Secret } from '../../components/secret.tsx';
 import { api, call, queryClient } from '../../session.ts';
 
-type Change = 'role' | 'password' | 'revoke';
+type Change = 'role' | 'password' | 'revoke' | 'restore';
 
 /** The changes of an account; each asks for a confirmation. */
 export function AccountMenu({ account }: { account: AdminAccount }) {
   const [change, setChange] = useState<Change>();
   const close = () => setChange(undefined);
+  const isRevoked = account.revokedAt !== undefined;
   return (
     <>
       <Menu position="bottom-end">
@@ -23,20 +24,25 @@ export function AccountMenu({ account }: { account: AdminAccount }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item aria-haspopup="dialog" onClick={() => setChange('role')}>
-            Make {otherRole(account)}…
-          </Menu.Item>
-          <Menu.Item aria-haspopup="dialog" onClick={() => setChange('password')}>
-            Reset the password…
-          </Menu.Item>
-          <Menu.Item aria-haspopup="dialog" onClick={() => setChange('revoke')}>
-            Revoke {account.name}…
+          {account.hasPassword && (
+            <>
+              <Menu.Item aria-haspopup="dialog" onClick={() => setChange('role')}>
+                Make {otherRole(account)}…
+              </Menu.Item>
+              <Menu.Item aria-haspopup="dialog" onClick={() => setChange('password')}>
+                Reset the password…
+              </Menu.Item>
+            </>
+          )}
+          <Menu.Item aria-haspopup="dialog" onClick={() => setChange(isRevoked ? 'restore' : 'revoke')}>
+            {isRevoked ? 'Restore' : 'Revoke'} {account.name}…
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
       {change === 'role' && <ChangeRole account={account} onClose={close} />}
       {change === 'password' && <ResetPassword account={account} onClose={close} />}
       {change === 'revoke' && <RevokeAccount account={account} onClose={close} />}
+      {change === 'restore' && <RestoreAccount account={account} onClose={close} />}
     </>
   );
 }
@@ -120,6 +126,19 @@ function RevokeAccount({ account: { id, name }, onClose }: ChangeProps) {
         {name} is signed out everywhere and can no longer sign in. The audit log keeps what {name} has
         changed.
       </Text>
+    </Confirm>
+  );
+}
+
+function RestoreAccount({ account: { id, name }, onClose }: ChangeProps) {
+  const mutation = useMutation({
+    mutationFn: () => call(api.accounts.restoreAccount(id)),
+    onSuccess: onClose,
+    onSettled: readAgain,
+  });
+  return (
+    <Confirm title={`Restore ${name}?`} action={`Restore ${name}`} mutation={mutation} onClose={onClose}>
+      <Text>{name} can sign in through the OpenID provider again, with the role that it gives.</Text>
     </Confirm>
   );
 }

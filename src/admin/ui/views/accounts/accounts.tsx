@@ -62,7 +62,7 @@ function AccountList() {
       {(data) => (
         <Rows
           label="Accounts"
-          rows={data.accounts.filter(({ revokedAt }) => revokedAt === undefined)}
+          rows={data.accounts.filter(({ revokedAt, hasPassword }) => revokedAt === undefined || !hasPassword)}
           keyOf={({ id }) => id}
           columns={session?.role === 'admin' ? [...columns, menu] : columns}
           empty="There is no account."
@@ -76,12 +76,13 @@ const columns: Column<AdminAccount>[] = [
   { label: 'Name', cell: ({ name }) => name },
   {
     label: 'Role',
-    cell: ({ role }) => (
+    cell: ({ role, revokedAt }) => (
       <Badge variant="default" tt="none">
-        {role}
+        {revokedAt === undefined ? role : 'revoked'}
       </Badge>
     ),
   },
+  { label: 'Signs in with', cell: ({ hasPassword }) => (hasPassword ? 'password' : 'OpenID provider') },
   { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
     label: 'Last sign-in',

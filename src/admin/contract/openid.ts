@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { signInFailureCodes } from '../openid/failures.ts';
+import type { Contract } from './operation.ts';
+
+/** A repeated parameter counts as none. */
+const text = z.string().optional().catch(undefined);
+
+/** The ways to sign in, and signing in through the OpenID provider. Browsers follow the redirects; scripts have tokens. */
+export const openidContract = {
+  describeSignIn: {
+    ...{ method: 'get', path: '/sign-in', tag: 'Session', access: 'anyone' },
+    summary: 'List the ways to sign in',
+    query: z.strictObject({
+      failure: z
+        .enum(signInFailureCodes)
+        .optional()
+        .catch(undefined)
+        .meta({ description: 'Of a sign-in through the OpenID provider: asks for its text' }),
+    }),
+    result: z.object({
+      password: z.boolean(),
+      openid: z.object({ label: z.string() }).optional(),
+      failure: z.string().optional().meta({ description: 'Why the sign-in did not succeed' }),
+    }),
+  },
+  beginOpenidSignIn: {
+    ...{ method: 'get', path: '/sign-in/openid', tag: 'Session', access: 'anyone', isNavigation: true },
+    summary: 'Go to the OpenID provider to sign in',
+    query: z.looseObject({ returnTo: text.meta({ description: 'The address on the page to return to' }) }),
+  },
+  signInWithOpenid: {
+    ...{ method: 'get', path: '/sign-in/openid/callback', tag: 'Session', access: 'anyone' },
+    isNavigation: true,
+    summary: 'Return from the OpenID provider; recorded in the audit log',
+    query: z.looseObject({ code: text, state: text, error: text }),
+  },
+} as const satisfies Contract;

@@ -1,0 +1,67 @@
+import { AdminError } from '../errors.ts';
+
+/** Why a sign-in through the OpenID provider did not succeed, with the status for the audit log and the text for the person. */
+export const signInFailures = {
+  notConfigured: { status: 404, message: 'No OpenID provider is configured here.' },
+  expired: {
+    status: 401,
+    message:
+      'The sign-in took more than ten minutes, or was begun in another browser or tab, or was already used. Sign in again.',
+  },
+  denied: { status: 401, message: 'The OpenID provider did not let you in, or you cancelled the sign-in.' },
+  invalidAnswer: {
+    status: 401,
+    message: 'The answer of the OpenID provider is not valid. Try again; the log of the service says why.',
+  },
+  noName: {
+    status: 403,
+    message:
+      'The OpenID provider does not tell your name. An admin must choose another claim (adminPage.openid.nameClaim).',
+  },
+  noRole: {
+    status: 403,
+    message: 'You have no role here. Ask an admin for it, or those who manage the OpenID provider.',
+  },
+  revoked: { status: 403, message: 'Your account is revoked here. Ask an admin to restore it.' },
+  nameTaken: {
+    status: 409,
+    message: 'Another account has your name. Ask an admin to revoke it, then sign in again.',
+  },
+  tooManyAttempts: { status: 429, message: 'Too many failed attempts. Try again in ten minutes.' },
+  failed: { status: 500, message: 'Something went wrong here. The log of the service says more.' },
+  misconfigured: {
+    status: 502,
+    message: 'The OpenID provider refuses this service. The log of the service says why.',
+  },
+  unavailable: {
+    status: 503,
+    message: 'The OpenID provider does not answer. Try again later; passwords work meanwhile.',
+  },
+} as const;
+
+export type SignInFailureCode = keyof typeof signInFailures;
+
+/** The codes, for the declaration of a parameter. */
+export const signInFailureCodes = Object.keys(signInFailures) as SignInFailureCode[];
+
+/** A sign-in through the OpenID provider that did not succeed. The message is for the log and has no personal data. */
+export class SignInFailure extends Error {
+  readonly code: SignInFailureCode;
+
+  constructor(code: SignInFailureCode, message: string = code, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'SignInFailure';
+    this.code = code;
+  }
+
+  get status(): number {
+    return signInFailures[this.code].status;
+  }
+}
+
+/** Converts any error of a sign-in. */
+export function toSignInFailure(error: unknown): SignInFailure {
+  if (error instanceof SignInFailure) return error;
+  const isLimit = error instanceof AdminError && error.code === 'tooManyAttempts';
+  return new SignInFailure(isLimit ? 'tooManyAttempts' : 'failed', undefined, { cause: error });
+}

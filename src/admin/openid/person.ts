@@ -1,0 +1,53 @@
+import type { Role } from '../contract/operation.ts';
+import { SignInFailure } from './failures.ts';
+
+/** A role is given to everybody who has one of the values in the claim. */
+export interface RoleRule {
+  claim: string;
+  values: string[];
+}
+
+/** Who may sign in through the OpenID provider. */
+export interface AdmissionRules {
+  /** The claim with the name of a person. */
+  nameClaim: string;
+  admins?: RoleRule | undefined;
+  viewers?: RoleRule | undefined;
+}
+
+/** The claims of an ID token after all checks. */
+export interface PersonClaims {
+  iss: string;
+  sub: string;
+  [claim: string]: unknown;
+}
+
+/** A person whom the provider has identified. */
+export interface Person {
+  /** The issuer, a space, and the claim `sub`. */
+  subject: string;
+  name: string;
+  /** Undefined if the rules give none. */
+  role: Role | undefined;
+}
+
+/** The longest name that an account may have. */
+const MAX_NAME_LENGTH = 200;
+
+/** Returns who a person is, also if the rules give no role. Throws a `SignInFailure` if the name is missing. */
+export function identifyPerson(claims: PersonClaims, { nameClaim, admins, viewers }: AdmissionRules): Person {
+  const value = claims[nameClaim];
+  const name = typeof value === 'string' ? value.trim() : '';
+  if (name === '' || name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name))
+    throw new SignInFailure('noName', `the claim ${JSON.stringify(nameClaim)} has no name`);
+  const role = matches(claims, admins) ? 'admin' : matches(claims, viewers) ? 'viewer' : undefined;
+  return { subject: `${claims.iss} ${claims.sub}`, name, role };
+}
+
+/** An address that the provider has not verified could be that of somebody else. */
+function matches(claims: PersonClaims, rule: RoleRule | undefined): boolean {
+  if (!rule || !Object.hasOwn(claims, rule.claim)) return false;
+  if (rule.claim === 'email' && claims['email_verified'] !== true) return false;
+  const found = claims[rule.claim];
+  return (Array.isArray(found) ? found : [found]).some((value) => rule.values.includes(value));
+}

@@ -1,0 +1,55 @@
+import type { Kysely } from 'kysely';
+import type { OpenidAccounts, OpenidPerson } from '../admin/ports.ts';
+import { foldCase } from '../schema/case-fold.ts';
+import type { Database } from './database.ts';
+import type { Tables } from './tables.ts';
+
+/** Returns the store of the accounts of people who sign in through the OpenID provider. */
+export function openidAccounts({ db, transaction }: Database): OpenidAccounts {
+  return {
+    signIn: (person) => transaction((tx) => signIn(tx, person)),
+
+    endSessions: async (subject) => {
+      await db
+        .deleteFrom('admin_session')
+        .where('account_id', 'in', (of) =>
+          of.selectFrom('admin_account').select('id').where('openid_subject', '=', subject),
+        )
+        .execute();
+    },
+
+    restore: async (id) => {
+      const restored = await db
+        .updateTable('admin_account')
+        .set({ revoked_at: null })
+        .where('id', '=', id)
+        .where('revoked_at', 'is not', null)
+        .where('openid_subject', 'is not', null)
+        .executeTakeFirst();
+      return restored.numUpdatedRows > 0n;
+    },
+  };
+}
+
+/** A name belongs to one account; only its person changes it, by signing in with another name. */
+async function signIn(
+  tx: Kysely<Tables>,
+  { id, subject, name, role, now }: OpenidPerson,
+): Promise<{ accountId: string } | { refused: 'nameTaken' | 'revoked' }> {
+  const accounts = tx.selectFrom('admin_account').select(['id', 'openid_subject', 'revoked_at']);
+  const holder = await accounts.where('name_key', '=', foldCase(name)).executeTakeFirst();
+  if (holder && holder.openid_subject !== subject) return { refused: 'nameTaken' };
+  const shown = { name, name_key: foldCase(name), role, last_sign_in_at: now };
+  const others = { password_hash: null, openid_subject: subject, created_at: now, revoked_at: null };
+  await tx
+    .insertInto('admin_account')
+    .values({ id, ...shown, ...others })
+    .onConflict((any) => any.doNothing())
+    .execute();
+  const account = await accounts.where('openid_subject', '=', subject).executeTakeFirst();
+  // Another person has taken the name since it was looked up.
+  if (!account) return { refused: 'nameTaken' };
+  if (account.revoked_at !== null) return { refused: 'revoked' };
+  await tx.updateTable('admin_account').set(shown).where('id', '=', account.id).execute();
+  return { accountId: account.id };
+}
