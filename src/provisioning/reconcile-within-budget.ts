@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 import type { Outcome } from './identity.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import type { Attempt, AttemptResult, Reconciler } from './reconcile.ts';
-import type { Runtime } from './runtime-ports.ts';
+import type { Runtime, WaitSignal } from './runtime-ports.ts';
 import type { Identities } from './store-ports.ts';
 import { type CommitResult, commitWrite, type PendingWrite } from './write-attempt.ts';
 
@@ -93,17 +93,39 @@ async function withinBudget(
   started: StartedAttempt,
 ): Promise<BudgetedAttempt> {
   const { budgetMs, runtime, wake } = deps;
-  const timer = new AbortController();
-  const ended = repeatWhileBusy(deps, started, timer.signal).then((end) => {
+  const over = new WaitEnd();
+  const ended = repeatWhileBusy(deps, started, over).then((end) => {
     if (end.result !== 'reconciled' && end.result !== 'refused') wake();
     return end;
   });
-  const late = runtime.wait(budgetMs, timer.signal).then((): BudgetedAttempt => ({ result: 'later' }));
+  const late = runtime.wait(budgetMs, over).then((): BudgetedAttempt => ({ result: 'later' }));
   try {
     return await Promise.race([ended, late]);
   } finally {
-    // A string as the reason avoids an AbortError, whose stack trace would be created on every write.
-    timer.abort('over');
+    over.abort();
+  }
+}
+
+/** Ends a wait early. An AbortController, which each write would create, costs many times as much. */
+class WaitEnd implements WaitSignal {
+  #isAborted = false;
+  readonly #listeners = new Set<() => void>();
+
+  get aborted(): boolean {
+    return this.#isAborted;
+  }
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners.delete(listener);
+  }
+
+  abort(): void {
+    this.#isAborted = true;
+    for (const listener of [...this.#listeners]) listener();
   }
 }
 
@@ -117,7 +139,7 @@ const LEASE_POLL_MS = 25;
 async function repeatWhileBusy(
   { reconciler, runtime }: ReconcileWithinBudgetDeps,
   { connection, id, requestId, attempt }: StartedAttempt,
-  signal: AbortSignal,
+  signal: WaitSignal,
 ): Promise<Attempt> {
   let end = await attempt;
   while (end.result === 'busy' && end.released && !signal.aborted) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Runtime } from '../provisioning/runtime-ports.ts';
+import type { Runtime, WaitSignal } from '../provisioning/runtime-ports.ts';
 
 /**
  * Returns a clock, in epoch milliseconds, that starts at the wall clock's time and follows the monotonic clock from then on. Setting
@@ -66,7 +66,7 @@ export function timeOrderedId(now = Date.now()): string {
  * Waits for some milliseconds, or until the signal is aborted; both resolve. (`timers/promises` rejects an aborted wait, with the cost
  * of an Error and its stack each time.)
  */
-export function wait(ms: number, signal?: AbortSignal): Promise<void> {
+export function wait(ms: number, signal?: WaitSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) {
       resolve();
