@@ -211,7 +211,7 @@ export interface PeopleSummary {
   areFindingsCut: boolean;
 }
 
-/** Counts people for the overview. The work does not depend on the number of people who need none. */
+/** Counts people for the overview and the filters of lists. The work does not depend on the number of people who need none. */
 export interface PeopleSummaries {
   read(): Promise<PeopleSummary[]>;
 }

@@ -1,4 +1,5 @@
 import type { Settings } from '../config/settings.ts';
+import { isActive } from '../schema/resource.ts';
 import type { Database } from '../store/database.ts';
 import { findNamedRecords } from '../store/erasure/delete-person.ts';
 import { countExchanges } from '../store/erasure/exchanges.ts';
@@ -94,7 +95,7 @@ function findForeignTravelers({ account, travelIds, travelers }: ErasedPerson, s
 export function erasureRefusal({ person, foreign, travelers }: ErasurePlan): string | undefined {
   const { identities } = person;
   const wanted = identities.find(
-    ({ claimed, deletedAt, desired }) => claimed && deletedAt === undefined && desired.active !== false,
+    ({ claimed, deletedAt, desired }) => claimed && deletedAt === undefined && isActive(desired),
   );
   if (wanted)
     return `The identity provider of the connection ${wanted.connection} still wants ${escapeLine(String(wanted.desired.userName))} active (SCIM id ${wanted.id}). Deactivate, unassign or delete the person there; once that has arrived here, erase them.`;

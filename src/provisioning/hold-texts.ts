@@ -1,3 +1,4 @@
+import { isActive } from '../schema/resource.ts';
 import type { HeldPerson } from './hold-ports.ts';
 import type { Decision, HoldCause, Identity } from './identity.ts';
 import type { Policies } from './policies.ts';
@@ -77,7 +78,7 @@ export function toHeldPerson(identity: Identity): HeldPerson | undefined {
   return {
     ...{ connection, id, hold, version, isDeleted },
     userName: String(desired.userName),
-    isActive: desired.active === true,
+    isActive: isActive(desired),
   };
 }
 

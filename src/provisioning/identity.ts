@@ -1,4 +1,4 @@
-import type { Json, ScimResource } from '../schema/resource.ts';
+import { isActive, type Json, type ScimResource } from '../schema/resource.ts';
 import type { AnnouncedFields } from '../translator/announced.ts';
 import type { AppliedFields, FieldKey, Finding, RefusedFields, Trace } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
@@ -208,5 +208,5 @@ export type Outcome = Pick<
 
 /** True for a user that the IdP has deactivated or deleted. */
 export function isInactive({ desired, deletedAt }: Pick<Identity, 'desired' | 'deletedAt'>): boolean {
-  return desired.active === false || deletedAt !== undefined;
+  return !isActive(desired) || deletedAt !== undefined;
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../schema/resource.ts';
+import { isActive, type Json } from '../schema/resource.ts';
 import { findManagerReferences } from '../translator/compiled-fields.ts';
 import { emptyPlan, makePlan, type Plan } from '../translator/plan.ts';
 import type { Rules } from '../translator/rules.ts';
@@ -107,7 +107,7 @@ function toPreview(draft: OutcomeDraft, next: Plan): PreviewedTraveler {
 
 /** True for an inactive user whose traveler no longer exists; a reconciliation does not create a new one. */
 function isOutOfUse({ desired, applied, creating }: Identity): boolean {
-  return desired.active === false && Object.keys(applied).length > 0 && creating === undefined;
+  return !isActive(desired) && Object.keys(applied).length > 0 && creating === undefined;
 }
 
 /**

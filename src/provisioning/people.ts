@@ -1,4 +1,4 @@
-import type { JsonObject } from '../schema/resource.ts';
+import { isActive, type JsonObject } from '../schema/resource.ts';
 import { similarWords } from '../translator/mapping-faults.ts';
 import type { Finding } from '../translator/translation.ts';
 import type { HoldCause, Identity, IdentityState } from './identity.ts';
@@ -117,7 +117,7 @@ export function toListedPerson(identity: Identity): ListedPerson {
     name: displayNameOf(desired),
     ...(hold && { holdCause: hold.cause }),
     ...(travelId === undefined ? {} : { travelId }),
-    isActive: desired.active === true,
+    isActive: isActive(desired),
     isDeleted: deletedAt !== undefined,
     ...(nextAttemptAt === undefined ? {} : { nextAttemptAt }),
   };

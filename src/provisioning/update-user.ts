@@ -1,4 +1,4 @@
-import type { ScimResource } from '../schema/resource.ts';
+import { isActive, type ScimResource } from '../schema/resource.ts';
 import type { Connection } from './connection.ts';
 import { withNextVersion } from './create-user.ts';
 import { isAdministrator } from './guard.ts';
@@ -87,7 +87,7 @@ function createTombstone(
 }
 
 function isOtherPersonReturning({ before, after }: UserWrite): boolean {
-  if (!before.claimed || !isInactive(before) || after.active === false) return false;
+  if (!before.claimed || !isInactive(before) || !isActive(after)) return false;
   const left = leaverExternalId(before);
   return left !== undefined && typeof after.externalId === 'string' && left !== after.externalId;
 }
@@ -95,7 +95,7 @@ function isOtherPersonReturning({ before, after }: UserWrite): boolean {
 /** Save the externalId with the deactivation, because it may change before the user is reactivated. */
 function nextOrigin({ before, after, kind }: UserWrite): Origin {
   const { leftAs, baseline, ...others } = before.origin;
-  const isLeaver = after.active === false;
+  const isLeaver = !isActive(after);
   const left = isLeaver
     ? (leftAs ?? leaverExternalId(before) ?? leaverExternalId({ desired: after, origin: {} }))
     : undefined;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { extensionsOf, type ScimResource } from '../schema/resource.ts';
+import { extensionsOf, isActive, type ScimResource } from '../schema/resource.ts';
 import type { Connection } from './connection.ts';
 import { createUser, withNextVersion } from './create-user.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
@@ -132,7 +132,7 @@ async function updateDesired(
       markReferrersDirty(deps, before, identity),
     );
     if (attempt === 'stale') continue;
-    if (attempt.result === 'refused' && after.active === false)
+    if (attempt.result === 'refused' && !isActive(after))
       throwIfArchiveRefused({ ...identity, ...attempt.outcome });
     return viewAfter(deps, identity, { attempt, inGroups: view.inGroups });
   }
@@ -149,7 +149,7 @@ async function repeat(
   const attempt = isTriedAgain
     ? await deps.reconcileWithinBudget.reconcile(connection, before.id, requestId)
     : 'later';
-  if (attempt === 'refused' && before.desired.active === false) {
+  if (attempt === 'refused' && !isActive(before.desired)) {
     const identity = await deps.identities.findById(connection.id, before.id);
     if (identity) throwIfArchiveRefused(identity);
   }

@@ -12,6 +12,11 @@ export interface JsonObject {
  */
 export type ScimResource = JsonObject;
 
+/** True for a user that is not deactivated. RFC 7643 leaves open what a user without `active` is: here it is active. */
+export function isActive(user: ScimResource): boolean {
+  return ownValue(user, 'active') !== false;
+}
+
 /** The URNs of the schemas of users and groups (RFC 7643 §10.3.1), and of the travel extension. */
 export const urns = {
   user: 'urn:ietf:params:scim:schemas:core:2.0:User',

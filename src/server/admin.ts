@@ -64,6 +64,7 @@ export function adminRoutes(parts: AdminParts): Router {
     adminApi({
       ...store,
       exchanges,
+      peopleSummaries: peopleSummaries(database),
       traffic: trafficParts(settings, { database, exchanges, connections, now: runtime.wallClock }),
       overview: overviewParts(parts, exchanges),
       connectionIds: () => database.scopes.ids(),

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CompiledQuery, ExpressionBuilder, Kysely } from 'kysely';
 import type { Identity, Origin, Progress } from '../provisioning/identity.ts';
 import type { LeaseRequest } from '../provisioning/store-ports.ts';
+import { isActive } from '../schema/resource.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import { deleteUnclaimedOf, removeFromGroups } from './delete-identities.ts';
 import { type Dialect, timeAfter } from './dialect.ts';
@@ -186,7 +187,7 @@ function withLease<Values extends object>({ token, ms, now }: LeaseRequest, valu
 }
 
 function countedIdentity({ desired, deletedAt }: Identity): CountedIdentity {
-  return { active: desired.active === true ? 1 : 0, deleted_at: deletedAt ?? null };
+  return { active: isActive(desired) ? 1 : 0, deleted_at: deletedAt ?? null };
 }
 
 function hasSameEmails(identity: Identity, before: Identity): boolean {

@@ -1,5 +1,5 @@
 import type { HoldCause, Identity, Outcome, Progress } from '../provisioning/identity.ts';
-import { extensionsOf, type Json, type ScimResource } from '../schema/resource.ts';
+import { extensionsOf, isActive, type Json, type ScimResource } from '../schema/resource.ts';
 import type { AppliedField, AppliedFields, FieldKey } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { nextPosition } from './positions.ts';
@@ -177,7 +177,7 @@ export function desiredColumns(
     user_name_key: attributeKey(desired.userName, caseFoldedKey),
     external_id: attributeKey(desired.externalId, exactKey),
     display_name_key: attributeKey(desired.displayName, caseFoldedKey),
-    active: desired.active === true ? 1 : 0,
+    active: isActive(desired) ? 1 : 0,
   };
 }
 

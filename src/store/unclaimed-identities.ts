@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import type { Identity } from '../provisioning/identity.ts';
+import { isActive } from '../schema/resource.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { insertEmailKeys, replaceEmailKeys } from './email-keys.ts';
@@ -111,7 +112,7 @@ async function deleteInserted(tx: Kysely<Tables>, scope: Scope, identities: Iden
 }
 
 function countedIdentity({ desired }: Identity): CountedIdentity {
-  return { deleted_at: null, active: desired.active === true ? 1 : 0 };
+  return { deleted_at: null, active: isActive(desired) ? 1 : 0 };
 }
 
 /** Unclaimed identities always have a traveler. */

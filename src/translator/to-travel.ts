@@ -1,5 +1,5 @@
 import { foldCase } from '../schema/case-fold.ts';
-import type { ScimResource } from '../schema/resource.ts';
+import { isActive, type ScimResource } from '../schema/resource.ts';
 import { compiledFields } from './compiled-fields.ts';
 import { readCountry } from './countries.ts';
 import { translateCustomFields } from './custom-fields.ts';
@@ -54,7 +54,7 @@ function readContextOf(
  */
 function translateActive({ fields, trace }: TranslationDraft, user: ScimResource): void {
   const active = valueAt(user, 'active') ?? true;
-  const archived = active === false;
+  const archived = !isActive(user);
   fields.archived = { kind: 'value', value: archived, source: active };
   if (active !== true) trace.push(['archived', 0, active, archived]);
 }

@@ -151,6 +151,18 @@ test.each(['/people/default/nobody', '/people/okta/nobody'])('%s is answered 404
   expect([status, body.code]).toEqual([404, 'notFound']);
 });
 
+test('people are counted by connection, state and finding, and each count is that of the list', async () => {
+  const { body } = await fixture.viewer('GET', '/people/counts');
+  expect(body.connections).toMatchObject([{ connection: 'default', areFindingsCut: false }]);
+  const [{ people, states, findings }] = body.connections;
+  expect((await list('')).userNames).toHaveLength(people);
+  for (const [state, count] of Object.entries(states))
+    expect([state, (await list(`state=${state}`)).userNames.length]).toEqual([state, count]);
+  expect(findings.length).toBeGreaterThan(0);
+  for (const { code, people: count } of findings)
+    expect([code, (await list(`finding=${code}`)).userNames.length]).toEqual([code, count]);
+});
+
 test('an admin has a traveler brought up to date now, and the audit log says whose', async () => {
   const id = ids.get('grace@corp.example');
   const revision = async () =>

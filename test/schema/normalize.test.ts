@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { normalize } from '../../src/schema/normalize.ts';
-import { type JsonObject, SchemaFault, urns } from '../../src/schema/resource.ts';
+import { isActive, type JsonObject, SchemaFault, urns } from '../../src/schema/resource.ts';
 import { groupType, userType } from '../../src/schema/resource-types.ts';
 
 const ENT = urns.enterprise;
@@ -218,3 +218,9 @@ test('any JSON is normalized or refused with a SchemaFault, and normalizing twic
 function numberedNames(count: number, name = (n: number) => `a${n}`): JsonObject {
   return Object.fromEntries(Array.from({ length: count }, (_, n) => [name(n), 1]));
 }
+
+test('a user is inactive only if active is false', () => {
+  expect([{}, { active: null }, { active: true }, { active: false }].map(isActive)).toEqual([
+    ...[true, true, true, false],
+  ]);
+});

@@ -3,6 +3,7 @@ import type { Contract } from './operation.ts';
 import { id, time } from './schemas.ts';
 
 const states = ['synced', 'dirty', 'pending', 'refused', 'held'] as const;
+const count = z.int().min(0);
 const text = z.string().max(300);
 const json = z.unknown().optional();
 
@@ -33,6 +34,18 @@ const person = z
     nextAttemptAt: time.optional(),
   })
   .meta({ id: 'Person' });
+
+const peopleCounts = z
+  .object({
+    connection: z.string(),
+    people: count,
+    states: z.object({ synced: count, dirty: count, pending: count, refused: count, held: count }),
+    findings: z.array(z.object({ code: z.string(), people: count })),
+    areFindingsCut: z
+      .boolean()
+      .meta({ description: 'True if only the first 5,000 people with findings were counted' }),
+  })
+  .meta({ id: 'PeopleCounts', description: 'The people of a connection by state and finding' });
 
 const rule = z
   .object({
@@ -133,6 +146,13 @@ export const peopleContract = {
       people: z.array(person),
       next: z.string().optional(),
       connections: z.array(z.string()).meta({ description: 'All connections' }),
+    }),
+  },
+  countPeople: {
+    ...{ method: 'get', path: '/people/counts', tag: 'People', access: 'viewer' },
+    summary: 'Count the people of each connection by state and by the codes of their findings',
+    result: z.object({
+      connections: z.array(peopleCounts),
     }),
   },
   findPeople: {

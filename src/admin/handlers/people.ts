@@ -15,6 +15,7 @@ import type { Handlers } from '../contract/operation.ts';
 import type { peopleContract } from '../contract/people.ts';
 import { toTime } from '../contract/schemas.ts';
 import { AdminError } from '../errors.ts';
+import type { PeopleSummaries, PeopleSummary } from '../ports.ts';
 import type { AdminContext } from '../router.ts';
 
 /** Dependencies of the operations on people. */
@@ -25,6 +26,7 @@ export interface PeopleDeps {
   rules: Pick<RulesStore, 'find'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
   exchanges: Pick<ExchangeLog, 'list'>;
+  peopleSummaries: PeopleSummaries;
   /** Returns the ids of all connections, sorted. */
   connectionIds(): string[];
   /** Starts the attempts that are due. */
@@ -38,6 +40,7 @@ export function peopleHandlers(deps: PeopleDeps): Handlers<typeof peopleContract
   return {
     listPeople: ({ query: { archived, userName, ...query } }) =>
       listPage({ ...query, archived: archived === 'true', userNamePrefix: userName }, deps),
+    countPeople: async () => ({ connections: (await deps.peopleSummaries.read()).map(toCounts) }),
     findPeople: async ({ query: { text } }) => ({ people: (await search(text, deps)).map(toPerson) }),
     explainPerson: async ({ params }) => {
       const identity = await findPerson(params, deps);
@@ -83,6 +86,14 @@ async function listPage({ connection, after, limit, ...filter }: PageQuery, deps
       : placeAt(chosen[chosen.indexOf(place.connection) + 1]);
   }
   return { people: people.map(toPerson), connections, ...(place ? { next: placeText(place) } : {}) };
+}
+
+function toCounts({ connection, states, findings, areFindingsCut }: PeopleSummary) {
+  return {
+    ...{ connection, states, areFindingsCut },
+    people: Object.values(states).reduce((sum, people) => sum + people, 0),
+    findings: [...findings].map(([code, people]) => ({ code, people })),
+  };
 }
 
 function placeAt(connection: string | undefined): Place | undefined {

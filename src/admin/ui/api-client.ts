@@ -187,6 +187,53 @@ export interface Finding {
   mappingPath?: string;
 }
 
+/** The people of a connection by state and finding */
+export interface PeopleCounts {
+  connection: string;
+  /**
+   * @min 0
+   * @max 9007199254740991
+   */
+  people: number;
+  states: {
+    /**
+     * @min 0
+     * @max 9007199254740991
+     */
+    synced: number;
+    /**
+     * @min 0
+     * @max 9007199254740991
+     */
+    dirty: number;
+    /**
+     * @min 0
+     * @max 9007199254740991
+     */
+    pending: number;
+    /**
+     * @min 0
+     * @max 9007199254740991
+     */
+    refused: number;
+    /**
+     * @min 0
+     * @max 9007199254740991
+     */
+    held: number;
+  };
+  findings: {
+    code: string;
+    /**
+     * @min 0
+     * @max 9007199254740991
+     */
+    people: number;
+  }[];
+  /** True if only the first 5,000 people with findings were counted */
+  areFindingsCut: boolean;
+}
+
 /** Everything that is stored about a person */
 export interface PersonExplanation {
   connection: string;
@@ -1806,6 +1853,29 @@ export class Api<
         path: `/admin/api/people`,
         method: "GET",
         query: query,
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags People
+     * @name CountPeople
+     * @summary Count the people of each connection by state and by the codes of their findings
+     * @request GET:/admin/api/people/counts
+     * @secure
+     */
+    countPeople: (params: RequestParams = {}) =>
+      this.request<
+        {
+          connections: PeopleCounts[];
+        },
+        Error
+      >({
+        path: `/admin/api/people/counts`,
+        method: "GET",
         secure: true,
         format: "json",
         ...params,

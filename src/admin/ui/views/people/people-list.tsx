@@ -1,6 +1,6 @@
-import { Alert, Anchor, Autocomplete, Button, Select, Switch, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Select, Switch, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { Person } from '../../api-client.ts';
@@ -12,6 +12,7 @@ import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { VirtualRows } from '../../components/virtual-rows.tsx';
 import { api, call } from '../../session.ts';
+import { filterChoices } from './choices.ts';
 import { markOfPerson, stateMarks } from './texts.ts';
 
 /** The filters, which are the parameters of the address: a link to the view contains them. */
@@ -66,7 +67,6 @@ export function PeopleList() {
   });
   const people = list.data?.pages.flatMap((page) => page.people) ?? [];
   const connections = list.data?.pages[0]?.connections ?? [];
-  const codes = [...new Set(people.flatMap(({ findings }) => findings.map(({ code }) => code)))].sort();
   const readMore = () => {
     if (list.hasNextPage && !list.isFetchingNextPage && !list.isError) void list.fetchNextPage();
   };
@@ -75,13 +75,7 @@ export function PeopleList() {
       <ViewHead title="People">
         Everybody whom an identity provider has sent, or whose traveler was imported.
       </ViewHead>
-      <FilterBar
-        key={filters.finding}
-        filters={filters}
-        change={change}
-        connections={connections}
-        codes={codes}
-      />
+      <FilterBar filters={filters} change={change} />
       {list.error && <Failure text={list.error.message} onRetry={() => void list.refetch()} />}
       {list.data ? (
         <VirtualRows
@@ -129,17 +123,14 @@ function EndOfList({ count, isMore, filters }: { count: number; isMore: boolean;
 function FilterBar({
   filters,
   change,
-  connections,
-  codes,
 }: {
   filters: Filters;
   change: (name: keyof Filters, value: string | null) => void;
-  connections: string[];
-  codes: string[];
 }) {
   const [userName, setUserName] = useState(filters.userName ?? '');
-  const [finding, setFinding] = useState(filters.finding ?? '');
   const changeSoon = useDebouncedCallback(change, 250);
+  const { data } = useQuery({ queryKey: ['people counts'], queryFn: () => call(api.people.countPeople()) });
+  const choices = filterChoices(data?.connections ?? [], filters);
   return (
     <FilterPanel count={Object.keys(filters).length}>
       <TextInput
@@ -156,37 +147,32 @@ function FilterBar({
         aria-label="State"
         placeholder="Any state"
         size="xs"
-        w={130}
+        w={170}
         clearable
-        data={Object.entries(stateMarks).map(([value, { symbol, label }]) => ({
-          value,
-          label: `${symbol} ${label}`,
-        }))}
+        data={choices.states}
         value={filters.state ?? null}
         onChange={(value) => change('state', value)}
       />
-      <Autocomplete
+      <Select
         aria-label="Finding"
         placeholder="Any finding"
+        nothingFoundMessage="Nobody has such a finding."
         size="xs"
-        w={160}
+        w={200}
         clearable
-        data={codes}
-        value={finding}
-        onChange={(value) => {
-          setFinding(value);
-          if (value === '' || codes.includes(value)) change('finding', value);
-        }}
-        onKeyDown={({ key }) => key === 'Enter' && change('finding', finding.trim())}
+        searchable
+        data={choices.findings}
+        value={filters.finding ?? null}
+        onChange={(value) => change('finding', value)}
       />
-      {connections.length > 1 && (
+      {choices.connections.length > 1 && (
         <Select
           aria-label="Connection"
           placeholder="All connections"
           size="xs"
-          w={150}
+          w={190}
           clearable
-          data={connections}
+          data={choices.connections}
           value={filters.connection ?? null}
           onChange={(value) => change('connection', value)}
         />
