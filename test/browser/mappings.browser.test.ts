@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { adminClient } from '../fixtures/admin.ts';
-import { launchBrowser, openPage, signInOnPage, takeScreenshot } from '../fixtures/browser.ts';
+import {
+  accessibilityFaults,
+  launchBrowser,
+  openPage,
+  signInOnPage,
+  takeScreenshot,
+} from '../fixtures/browser.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
@@ -102,5 +108,44 @@ test('of two admins the second sees the change of the first and keeps the own te
   await page.getByRole('button', { name: 'Apply to default' }).waitFor({ state: 'hidden' });
   const { text } = (await other('GET', '/mappings/default')).body;
   expect(JSON.parse(text).scimUserMapping).toEqual([{ scimAttribute: 'title', userAttribute: 'firstName' }]);
+  await page.context().close();
+}, 120_000);
+
+test('rules are changed in the table: the text keeps its layout, faults stand at their field, the person follows', async () => {
+  const { page, faults } = await openMappings();
+  const rule = '{ "scimAttribute":"title",  "userAttribute": "firstName" }';
+  await editorOf(page).fill(`{ "scimUserMapping": [ ${rule} ] }`);
+  await page.getByText('Table', { exact: true }).click();
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  await page.getByRole('combobox', { name: 'Sets' }).fill('lastName');
+  await page.getByRole('combobox', { name: 'Reads' }).fill('nickName');
+  await page.getByRole('button', { name: 'Add the rule' }).click();
+  const form = page.getByRole('region', { name: 'Rule 2 sets lastName' });
+  await form.getByLabel('When').fill('title eq');
+  await form.getByText('is not a SCIM filter: a value was expected').waitFor();
+  await takeScreenshot(page, 'mappings-rule-1280-light');
+  expect(await accessibilityFaults(page, '[aria-label=Rules]')).toEqual([]);
+  await form.getByLabel('When').fill('title pr');
+  await form.getByRole('combobox', { name: 'Add a transform' }).click();
+  await page.getByRole('option', { name: 'uppercase' }).click();
+  const result = page.getByRole('table', { name: 'Result' });
+  await result.getByText('"AMAZING GRACE"', { exact: true }).waitFor();
+  await form.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Move the rule for lastName up' }).press('Enter');
+  await page.getByText('The rule for lastName is now at place 1 of 2.').waitFor();
+  await page
+    .locator(':focus')
+    .and(page.getByRole('button', { name: 'Move the rule for lastName down' }))
+    .waitFor();
+  await page.getByText('JSON', { exact: true }).click();
+  const added =
+    '{ "scimAttribute": "nickName", "userAttribute": "lastName", "when": "title pr", "transforms": ["uppercase"] }';
+  expect(await editorOf(page).textContent()).toBe(`{ "scimUserMapping": [ ${added}, ${rule} ] }`);
+  await page.getByText('Table', { exact: true }).click();
+  await page.getByRole('button', { name: 'Remove the rule for lastName' }).click();
+  await page.getByText('JSON', { exact: true }).click();
+  expect(await editorOf(page).textContent()).toBe(`{ "scimUserMapping": [ ${rule} ] }`);
+  // The service answers 422 where the rules of a person are asked for while they have a fault.
+  expect(faults.filter((fault) => !fault.includes('422'))).toEqual([]);
   await page.context().close();
 }, 120_000);

@@ -7,6 +7,7 @@ import { scimClient } from '../fixtures/scim-client.ts';
 let fixture: AdminFixture;
 let browser: Browser;
 let person: string;
+let webhook: string;
 beforeAll(async () => {
   fixture = await startAdmin({}, { page: join(__dirname, '../../dist/admin/ui') });
   const { service, admin } = fixture;
@@ -14,6 +15,8 @@ beforeAll(async () => {
   const idp = scimClient(service.url, service.scimToken);
   const { body } = await idp.send('POST', '/Users', { userName: 'grace', displayName: 'Grace Hopper' });
   person = `/admin/people/default/${body.id}`;
+  const made = await admin('POST', '/travel/webhooks', { body: { url: 'https://expenses.example.com/' } });
+  webhook = `/admin/travel/webhooks/${made.body.webhook.id}`;
   browser = await launchBrowser();
 }, 120_000);
 afterAll(async () => {
@@ -35,6 +38,7 @@ const openers: Record<string, string[]> = {
   '/admin/traffic': ['Keep bodies of reads…', 'Save as scenario', 'Direction', 'Method', 'Status'],
   '/admin/connect': ['Revoke first token'],
   '/admin/travel': [...['Create an API key', 'Create an API key > Acts for', 'Revoke first key']],
+  '/admin/travel/webhooks': ['Create a webhook', 'Create a webhook > Events'],
   '/admin/audit': ['Who', 'What'],
   '/admin/accounts': [
     ...['Add an account…', 'Add an account… > Role', 'Change bob'],
@@ -71,6 +75,11 @@ test(
     await open(page, person);
     expect(await visitAll(page, page.locator('main'))).toEqual({
       names: ['POST /scim/v2/Users'],
+      faults: [],
+    });
+    await open(page, webhook);
+    expect(await visitAll(page, page.locator('main'))).toEqual({
+      names: ['Edit…', 'Edit… > Events', 'Delete…'],
       faults: [],
     });
     expect(faults).toEqual([]);

@@ -1,8 +1,15 @@
 import { json } from '@codemirror/lang-json';
 import { EditorState } from '@codemirror/state';
-import { membersAt, valuesAt } from '../../../src/admin/ui/views/mappings/completion.ts';
+import { membersAt, transformKinds, valuesAt } from '../../../src/admin/ui/views/mappings/completion.ts';
 import { cursorAt, findPlace, parsePath } from '../../../src/admin/ui/views/mappings/json-place.ts';
-import { inputOf, moveRule, transformsOf, withRules } from '../../../src/admin/ui/views/mappings/rules.ts';
+import {
+  convertInput,
+  inputOf,
+  parseRules,
+  targetOf,
+  transformsOf,
+} from '../../../src/admin/ui/views/mappings/rules.ts';
+import { newTransform, readTransform, withOption } from '../../../src/admin/ui/views/mappings/transforms.ts';
 
 const text = `{
   "scimUserMapping": [
@@ -77,10 +84,63 @@ test('completions are the members and values of the schema, and the names of the
   expect(labels(valuesAt(['roles', 'allow', 0], names))).toContain('manager');
 });
 
-test('a change of the table is one of the text, and keeps the other members', () => {
-  const changed = JSON.parse(withRules(text, (rules) => moveRule(rules, 0, 1)));
-  expect(changed.scimUserMapping.map(inputOf)).toEqual(['"{title}"', 'title']);
-  expect(changed.roles).toEqual({ map: { 'Team lead': 'manager' } });
-  expect(transformsOf(changed.scimUserMapping[0])).toBe('trim | prefix "x"');
-  expect(withRules('not JSON', () => [])).toBe('not JSON');
+test('a rule is told in words', () => {
+  const [first = {}, second = {}] = parseRules(text) ?? [];
+  expect([first, second].map(inputOf)).toEqual(['title', '"{title}"']);
+  expect([first, second].map(targetOf)).toEqual(['Position', 'lang']);
+  expect(transformsOf(second)).toBe('trim | prefix "x"');
+  expect(parseRules('not JSON')).toBeUndefined();
+});
+
+test.each([
+  ['a path to a list', 'title', 'sources', ['title']],
+  ['a list to a path', ['title', 'nickName'], 'scimAttribute', 'title'],
+  ['a path to a template', 'title', 'template', '{title}'],
+  [
+    'a template to a list',
+    '{name.givenName} {name.familyName}',
+    'sources',
+    ['name.givenName', 'name.familyName'],
+  ],
+  ['nothing to a template', undefined, 'template', ''],
+] as const)('what a rule reads is converted from %s', (_title, written, to, expected) => {
+  expect(convertInput(written, to)).toEqual(expected);
+});
+
+test.each<[unknown, string, unknown]>([
+  ['trim', 'trim', ''],
+  ['date', 'date', ''],
+  [{ date: 'DD/MM/YYYY' }, 'date', 'DD/MM/YYYY'],
+  [{ prefix: 'CC-' }, 'prefix', 'CC-'],
+  [{ replace: { pattern: 'a', with: 'b' } }, 'replace', { pattern: 'a', with: 'b' }],
+  [{ map: { M: 'male' } }, 'map', { M: 'male' }],
+])('the transform %j is read and written back', (written, name, option) => {
+  const read = readTransform(written, transformKinds());
+  expect([read?.kind.name, read?.option]).toEqual([name, option]);
+  if (read) expect(withOption(read.kind, read.option)).toEqual(written);
+});
+
+test.each([
+  ['nosuch'],
+  ['prefix'],
+  [7],
+  [{}],
+  [{ prefix: 7 }],
+  [{ prefix: 'a', default: 'b' }],
+  [{ trim: '' }],
+])('the transform %j has no fields', (written) =>
+  expect(readTransform(written, transformKinds())).toBeUndefined(),
+);
+
+test('a new transform has every member that the schema asks for', () => {
+  const written = transformKinds().map(newTransform);
+  expect(written).toEqual(
+    expect.arrayContaining([
+      'trim',
+      'date',
+      { prefix: '' },
+      { replace: { pattern: '', with: '' } },
+      { map: {} },
+    ]),
+  );
 });

@@ -59,6 +59,52 @@ export function membersAt(path: Step[]): Completion[] {
   );
 }
 
+/** The texts that can be the value of a member of a rule, each once. */
+export function labelsAt(member: string, names: MappingNames | undefined): string[] {
+  return [...new Set(valuesAt(['scimUserMapping', 0, member], names).map(({ label }) => label))];
+}
+
+/** A transform as the schema declares it: a word without an option, an object with one, or either of both. */
+export interface TransformKind {
+  name: string;
+  description: string;
+  /** `none`: a word only; `text`, `members` (each a text) or `map` (texts by texts): the option. */
+  option: 'none' | 'text' | 'members' | 'map';
+  /** True if the word alone is allowed too. */
+  isWord: boolean;
+  /** The members of the option, with their descriptions. */
+  members: [name: string, description: string][];
+}
+
+/** Every transform that a rule can have. */
+export function transformKinds(): TransformKind[] {
+  const schemas = schemasAt(['scimUserMapping', 0, 'transforms', 0]);
+  const words = schemas.flatMap((one) => one.enum ?? []);
+  const options = schemas.flatMap(({ properties = {} }) => Object.entries(properties));
+  const names = [...new Set([...words, ...options.map(([name]) => name)])];
+  return names.map((name) => {
+    const option = options.find(([one]) => one === name)?.[1];
+    return {
+      ...{
+        name,
+        description: option?.description ?? '',
+        option: optionOf(option),
+        isWord: words.includes(name),
+      },
+      members: Object.entries(option?.properties ?? {}).map(([one, { description = '' }]) => [
+        one,
+        description,
+      ]),
+    };
+  });
+}
+
+function optionOf(option: Schema | undefined): TransformKind['option'] {
+  if (!option) return 'none';
+  if (option.properties) return 'members';
+  return option.type === 'object' ? 'map' : 'text';
+}
+
 /** The texts that can stand at a path. */
 export function valuesAt(path: Step[], names: MappingNames | undefined): Completion[] {
   const listed = schemasAt(path).flatMap((one) => one.enum ?? []);

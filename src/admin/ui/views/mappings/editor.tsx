@@ -21,14 +21,9 @@ import {
 } from '@codemirror/view';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
-import type { MappingFault } from '../../api-client.ts';
 import { completeMapping, type MappingNames } from './completion.ts';
+import type { MarkedFault } from './faults.tsx';
 import { findPlace, type Place } from './json-place.ts';
-
-/** A fault or a warning, to be underlined. */
-export interface MarkedFault extends MappingFault {
-  severity: 'error' | 'warning';
-}
 
 /** The text of a mapping, with completion and with its faults underlined. */
 export function MappingEditor({

@@ -5,7 +5,10 @@ import type { EditorState } from '@codemirror/state';
 export type Step = string | number;
 
 /** A node of the syntax tree of a JSON text. */
-type Node = ReturnType<ReturnType<typeof syntaxTree>['resolveInner']>;
+export type JsonNode = ReturnType<ReturnType<typeof syntaxTree>['resolveInner']>;
+
+/** The text of a syntax tree. */
+type Source = Pick<EditorState, 'sliceDoc'>;
 
 /** A range of the text. */
 export interface Place {
@@ -28,10 +31,10 @@ export function parsePath(path: string): Step[] {
  */
 export function findPlace(state: EditorState, path: string, isAboutName = false): Place {
   const tree = ensureSyntaxTree(state, state.doc.length, 200) ?? syntaxTree(state);
-  let value: Node | null = tree.topNode.firstChild;
-  let property: Node | null = null;
+  let value: JsonNode | null = tree.topNode.firstChild;
+  let property: JsonNode | null = null;
   for (const step of parsePath(path)) {
-    const next: Node | null = value && childOf(state, value, step);
+    const next: JsonNode | null = value && childOf(state, value, step);
     if (!next) break;
     property = next.name === 'Property' ? next : null;
     value = property ? property.lastChild : next;
@@ -46,7 +49,8 @@ function hasSeveralLines({ doc }: EditorState, { from, to }: Place): boolean {
   return doc.lineAt(from).number !== doc.lineAt(to).number;
 }
 
-function childOf(state: EditorState, container: Node, step: Step): Node | null {
+/** Returns the element, or the member with its name, of a container; null if there is none. */
+export function childOf(state: Source, container: JsonNode, step: Step): JsonNode | null {
   if (typeof step === 'number') return elementsOf(container)[step] ?? null;
   const found = container.getChildren('Property').filter((one) => nameOf(state, one) === step);
   return found.at(-1) ?? null;
@@ -54,14 +58,15 @@ function childOf(state: EditorState, container: Node, step: Step): Node | null {
 
 const VALUES = ['Object', 'Array', 'String', 'Number', 'True', 'False', 'Null'];
 
-function elementsOf(array: Node): Node[] {
-  const elements: Node[] = [];
+/** The elements of an array. */
+export function elementsOf(array: JsonNode): JsonNode[] {
+  const elements: JsonNode[] = [];
   for (let child = array.firstChild; child; child = child.nextSibling)
     if (VALUES.includes(child.name)) elements.push(child);
   return elements;
 }
 
-function nameOf(state: EditorState, property: Node): string | undefined {
+function nameOf(state: Source, property: JsonNode): string | undefined {
   const name = property.getChild('PropertyName');
   return name ? unquoted(state.sliceDoc(name.from, name.to)) : undefined;
 }
@@ -109,17 +114,17 @@ export function cursorAt(state: EditorState, position: number): Cursor | undefin
   return undefined;
 }
 
-function containerOf(node: Node): Node | undefined {
-  for (let one: Node | null = node; one; one = one.parent)
+function containerOf(node: JsonNode): JsonNode | undefined {
+  for (let one: JsonNode | null = node; one; one = one.parent)
     if (one.name === 'Object' || one.name === 'Array') return one;
   return undefined;
 }
 
-function namesOf(state: EditorState, object: Node): string[] {
+function namesOf(state: EditorState, object: JsonNode): string[] {
   return object.getChildren('Property').flatMap((one) => nameOf(state, one) ?? []);
 }
 
-function pathOf(state: EditorState, node: Node): Step[] {
+function pathOf(state: EditorState, node: JsonNode): Step[] {
   const steps: Step[] = [];
   for (let one = node; one.parent; one = one.parent) {
     if (one.name === 'Property') steps.unshift(nameOf(state, one) ?? '');

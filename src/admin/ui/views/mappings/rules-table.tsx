@@ -1,18 +1,21 @@
-import { ActionIcon, Alert, Autocomplete, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
-import { useState } from 'react';
-import { Dialog } from '../../components/dialog.tsx';
+import { ActionIcon, Alert, Button, Code, Group, Stack, VisuallyHidden } from '@mantine/core';
+import { IconArrowDown, IconArrowUp, IconPencil, IconTrash } from '@tabler/icons-react';
+import { useEffect, useRef, useState } from 'react';
 import { Rows } from '../../components/rows.tsx';
-import { type MappingNames, valuesAt } from './completion.ts';
-import type { MarkedFault } from './editor.tsx';
+import { AddRule } from './add-rule.tsx';
+import type { MappingNames } from './completion.ts';
+import { FaultTexts, type MarkedFault } from './faults.tsx';
+import { RuleForm } from './rule-form.tsx';
 import {
+  addRule,
+  faultPath,
   inputOf,
   moveRule,
   parseRules,
+  removeRule,
   targetOf,
   transformsOf,
   type WrittenRule,
-  withRules,
 } from './rules.ts';
 
 interface TableProps {
@@ -22,167 +25,203 @@ interface TableProps {
   onChange: (text: string) => void;
 }
 
-/** The rules of a mapping as a table. Each change is one of the text. */
+interface Row {
+  rule: WrittenRule;
+  index: number;
+}
+
+/** The rules of a mapping as a table, and the form of one. Each change is one of the text, whose layout stays. */
 export function RulesTable({ text, faults, names, onChange }: TableProps) {
   const [isAdding, setAdding] = useState(false);
-  const parsed = parseRules(text);
-  if (!parsed)
-    return (
-      <Alert color="red" title="The rules cannot be shown as a table">
-        The text is not a JSON object with a list of rules. Correct it under JSON.
-      </Alert>
-    );
-  const rows = parsed.rules.map((rule, index) => ({ rule, index }));
-  const change = (edit: (rules: WrittenRule[]) => WrittenRule[]) => onChange(withRules(text, edit));
+  const [edited, setEdited] = useState<number>();
+  // A form that opens gets the focus; that of a rule which moves does not open again.
+  const [opening, setOpening] = useState(0);
+  const open = (index: number) => {
+    setEdited(index);
+    setOpening(opening + 1);
+  };
+  const { container, moved, noteMove } = useFocusOfMoved();
+  const addButton = useRef<HTMLButtonElement>(null);
+  const rules = parseRules(text);
+  if (!rules) return <NoTable />;
+  const rows = rules.map((rule, index): Row => ({ rule, index }));
+  const editedRule = edited === undefined ? undefined : rules[edited];
+  const actions = {
+    onEdit: open,
+    onMove: ({ rule, index }: Row, by: -1 | 1) => {
+      onChange(moveRule(text, index, by));
+      noteMove({ to: index + by, by, name: targetOf(rule) });
+      setEdited(indexAfterMove(edited, index, by));
+    },
+    onRemove: (index: number) => {
+      onChange(removeRule(text, index));
+      setEdited(indexAfterRemoval(edited, index));
+      // The button that was pressed goes with the last row.
+      if (index === rows.length - 1) addButton.current?.focus();
+    },
+  };
   return (
-    <Stack gap="sm">
+    <Stack gap="sm" ref={container}>
       <Rows
         label="Rules"
         rows={rows}
         keyOf={({ index }) => String(index)}
         empty="This mapping has no rule of its own: each field has its default rule, which the example person shows."
-        columns={[
-          {
-            label: 'Sets',
-            cell: ({ rule, index }) => <Target rule={rule} faults={faultsOf(faults, index)} />,
-          },
-          { label: 'Reads', cell: ({ rule }) => <Code>{inputOf(rule)}</Code> },
-          {
-            label: 'When',
-            cell: ({ rule: { when } }) => (when === undefined ? 'always' : <Code>{String(when)}</Code>),
-          },
-          { label: 'Transforms', cell: ({ rule }) => transformsOf(rule) },
-          { label: 'Order', cell: orderCell(rows.length, change) },
-        ]}
+        columns={columnsOf({ faults, edited, count: rows.length, ...actions })}
       />
+      <VisuallyHidden role="status">
+        {moved && `The rule for ${moved.name} is now at place ${moved.to + 1} of ${rows.length}.`}
+      </VisuallyHidden>
       <Button
         size="xs"
         variant="default"
         w="fit-content"
+        ref={addButton}
         aria-haspopup="dialog"
         onClick={() => setAdding(true)}
       >
         Add a rule
       </Button>
+      {edited !== undefined && editedRule && (
+        <RuleForm
+          key={opening}
+          {...{ text, faults, names, onChange, index: edited, rule: editedRule }}
+          onClose={() => setEdited(undefined)}
+        />
+      )}
       {isAdding && (
         <AddRule
           names={names}
           onClose={() => setAdding(false)}
-          onAdd={(rule) => change((rules) => [...rules, rule])}
+          onAdd={(rule) => {
+            onChange(addRule(text, rule));
+            open(rules.length);
+          }}
         />
       )}
     </Stack>
   );
 }
 
-function faultsOf(faults: MarkedFault[], index: number): MarkedFault[] {
-  return faults.filter(({ path }) => path.startsWith(`scimUserMapping[${index}]`));
-}
-
-function Target({ rule, faults }: { rule: WrittenRule; faults: MarkedFault[] }) {
+function NoTable() {
   return (
-    <>
-      {targetOf(rule)}
-      {faults.map(({ path, problem, remedy }) => (
-        <Text key={`${path} ${problem}`} size="xs" c="var(--mantine-color-error)">
-          ✗ {problem}. {remedy}
-        </Text>
-      ))}
-    </>
+    <Alert color="red" title="The rules cannot be shown as a table">
+      The text is not a JSON object with a list of rules. Correct it under JSON.
+    </Alert>
   );
 }
 
-function orderCell(count: number, change: (edit: (rules: WrittenRule[]) => WrittenRule[]) => void) {
-  return ({ rule, index }: { rule: WrittenRule; index: number }) => (
+/** The place of the edited rule after another one, or itself, has moved from `index`. */
+function indexAfterMove(edited: number | undefined, index: number, by: -1 | 1): number | undefined {
+  if (edited === index) return index + by;
+  return edited === index + by ? index : edited;
+}
+
+function indexAfterRemoval(edited: number | undefined, index: number): number | undefined {
+  if (edited === undefined || edited === index) return undefined;
+  return edited > index ? edited - 1 : edited;
+}
+
+interface Move {
+  /** The new place of the rule, from 0. */
+  to: number;
+  by: -1 | 1;
+  name: string;
+}
+
+/** The focus follows a rule that was moved, so that the same key moves it on. At the end of the list the other button has it. */
+function useFocusOfMoved() {
+  const container = useRef<HTMLDivElement>(null);
+  const [moved, noteMove] = useState<Move>();
+  useEffect(() => {
+    if (!moved) return;
+    const find = (by: number) =>
+      container.current?.querySelector<HTMLButtonElement>(`[data-move="${moved.to} ${by}"]:not(:disabled)`);
+    (find(moved.by) ?? find(-moved.by))?.focus();
+  }, [moved]);
+  return { container, moved, noteMove };
+}
+
+interface Actions {
+  onEdit: (index: number) => void;
+  onMove: (row: Row, by: -1 | 1) => void;
+  onRemove: (index: number) => void;
+}
+
+function columnsOf({
+  faults,
+  edited,
+  count,
+  ...actions
+}: Actions & { faults: MarkedFault[]; edited: number | undefined; count: number }) {
+  return [
+    {
+      label: 'Sets',
+      cell: ({ rule, index }: Row) => (
+        <>
+          {targetOf(rule)}
+          {/* The form shows the faults of its rule at the fields. */}
+          {index !== edited && (
+            <FaultTexts faults={faults.filter(({ path }) => path.startsWith(faultPath(index)))} />
+          )}
+        </>
+      ),
+      width: '26%',
+    },
+    { label: 'Reads', cell: ({ rule }: Row) => <Code style={anywhere}>{inputOf(rule)}</Code>, width: '19%' },
+    {
+      label: 'When',
+      cell: ({ rule: { when } }: Row) =>
+        when === undefined ? 'always' : <Code style={anywhere}>{String(when)}</Code>,
+      width: '15%',
+    },
+    {
+      label: 'Transforms',
+      cell: ({ rule }: Row) => <span style={anywhere}>{transformsOf(rule) || '–'}</span>,
+      width: '17%',
+    },
+    { label: 'Change', cell: (row: Row) => <ChangeButtons {...{ row, count, ...actions }} />, width: '23%' },
+  ];
+}
+
+/** Paths and JSON have few places to break. */
+const anywhere = { overflowWrap: 'anywhere' } as const;
+
+function ChangeButtons({ row, count, onEdit, onMove, onRemove }: Actions & { row: Row; count: number }) {
+  const { rule, index } = row;
+  const name = targetOf(rule);
+  const moveButton = (by: -1 | 1, isAtEnd: boolean) => (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      data-move={`${index} ${by}`}
+      disabled={isAtEnd}
+      aria-label={`Move the rule for ${name} ${by < 0 ? 'up' : 'down'}`}
+      onClick={() => onMove(row, by)}
+    >
+      {by < 0 ? <IconArrowUp size={16} /> : <IconArrowDown size={16} />}
+    </ActionIcon>
+  );
+  return (
     <Group gap={2} wrap="nowrap">
       <ActionIcon
         variant="subtle"
         color="gray"
-        disabled={index === 0}
-        aria-label={`Move the rule for ${targetOf(rule)} up`}
-        onClick={() => change((rules) => moveRule(rules, index, -1))}
+        aria-label={`Edit the rule for ${name}`}
+        onClick={() => onEdit(index)}
       >
-        <IconArrowUp size={16} />
+        <IconPencil size={16} />
       </ActionIcon>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        disabled={index === count - 1}
-        aria-label={`Move the rule for ${targetOf(rule)} down`}
-        onClick={() => change((rules) => moveRule(rules, index, 1))}
-      >
-        <IconArrowDown size={16} />
-      </ActionIcon>
+      {moveButton(-1, index === 0)}
+      {moveButton(1, index === count - 1)}
       <ActionIcon
         variant="subtle"
         color="red"
-        aria-label={`Remove the rule for ${targetOf(rule)}`}
-        onClick={() => change((rules) => rules.toSpliced(index, 1))}
+        aria-label={`Remove the rule for ${name}`}
+        onClick={() => onRemove(index)}
       >
         <IconTrash size={16} />
       </ActionIcon>
     </Group>
-  );
-}
-
-const RULE = ['scimUserMapping', 0];
-
-function AddRule({
-  names,
-  onAdd,
-  onClose,
-}: {
-  names: MappingNames | undefined;
-  onAdd: (rule: WrittenRule) => void;
-  onClose: () => void;
-}) {
-  const [target, setTarget] = useState('');
-  const [input, setInput] = useState('');
-  const [when, setWhen] = useState('');
-  const labels = (member: string) => valuesAt([...RULE, member], names).map(({ label }) => label);
-  const attributes = labels('userAttribute');
-  const add = () => {
-    const member = attributes.includes(target) ? 'userAttribute' : 'customField';
-    const condition = when.trim() === '' ? {} : { when: when.trim() };
-    onAdd({ scimAttribute: input.trim(), [member]: target.trim(), ...condition });
-    onClose();
-  };
-  return (
-    <Dialog onClose={onClose} title="Add a rule">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          add();
-        }}
-      >
-        <Stack>
-          <Autocomplete
-            label="Sets"
-            description="A field of the traveler, or a custom field by its name"
-            data={[...new Set([...attributes, ...labels('customField')])]}
-            value={target}
-            onChange={setTarget}
-            required
-            data-autofocus
-          />
-          <Autocomplete
-            label="Reads"
-            description="A SCIM path"
-            data={[...new Set(labels('scimAttribute'))]}
-            limit={50}
-            value={input}
-            onChange={setInput}
-            required
-          />
-          <TextInput
-            label="When"
-            description='For some people only: a SCIM filter, e.g. userType eq "Contractor"'
-            value={when}
-            onChange={(event) => setWhen(event.currentTarget.value)}
-          />
-          <Button type="submit">Add the rule</Button>
-        </Stack>
-      </form>
-    </Dialog>
   );
 }

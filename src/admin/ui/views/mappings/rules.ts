@@ -1,35 +1,76 @@
+import { replaceMember, setValue, swapElements } from './json-edits.ts';
+import type { Step } from './json-place.ts';
+
 /** A rule of a mapping as it is written. Members of other types than expected are left to the check of the service. */
 export type WrittenRule = Record<string, unknown>;
 
-/** A mapping as it is written. */
-type WrittenMapping = Record<string, unknown>;
+/** The member of a mapping with its rules. */
+const RULES = 'scimUserMapping';
 
-/** Parses the text of a mapping; undefined if it is not a JSON object with a list of rules, or none. */
-export function parseRules(text: string): { mapping: WrittenMapping; rules: WrittenRule[] } | undefined {
+/** Parses the rules of the text of a mapping; undefined if it is not a JSON object with a list of rules, or none. */
+export function parseRules(text: string): WrittenRule[] | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
     if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined;
-    const mapping: WrittenMapping = { ...parsed };
-    const { scimUserMapping: rules = [] } = mapping;
-    const isList = Array.isArray(rules) && rules.every((rule) => typeof rule === 'object' && rule !== null);
-    return isList ? { mapping, rules } : undefined;
+    const { [RULES]: rules = [] }: Record<string, unknown> = { ...parsed };
+    const isList = Array.isArray(rules) && rules.every(isObject);
+    return isList ? rules : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Returns the text of a mapping with other rules. Its other members stay as they are. */
-export function withRules(text: string, change: (rules: WrittenRule[]) => WrittenRule[]): string {
-  const parsed = parseRules(text);
-  if (!parsed) return text;
-  return `${JSON.stringify({ ...parsed.mapping, scimUserMapping: change(parsed.rules) }, null, 2)}\n`;
+function isObject(value: unknown): value is WrittenRule {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Adds a rule after the last one. */
+export function addRule(text: string, rule: WrittenRule): string {
+  const count = parseRules(text)?.length;
+  if (count === undefined) return text;
+  const added = setValue(text, [RULES, count], rule);
+  // The mapping may have no list of rules yet.
+  return added === text ? setValue(text, [RULES], [rule]) : added;
+}
+
+/** Removes the rule at a place of the list, from 0. */
+export function removeRule(text: string, index: number): string {
+  return setValue(text, [RULES, index], undefined);
 }
 
 /** Moves a rule by one place, up (-1) or down (1). */
-export function moveRule(rules: WrittenRule[], index: number, by: -1 | 1): WrittenRule[] {
-  const [one, other] = [rules[index], rules[index + by]];
-  if (!one || !other) return rules;
-  return rules.map((rule, at) => (at === index ? other : at === index + by ? one : rule));
+export function moveRule(text: string, index: number, by: -1 | 1): string {
+  return swapElements(text, [RULES], [index, index + by]);
+}
+
+/** Sets something inside a rule, e.g. `['transforms', 0]`, or removes it if the value is undefined. */
+export function setInRule(text: string, index: number, { path, value }: RulePart): string {
+  return setValue(text, [RULES, index, ...path], value);
+}
+
+/** A part of a rule. */
+export interface RulePart {
+  path: Step[];
+  value: unknown;
+}
+
+/** Replaces one member of a rule by another, e.g. `scimAttribute` by `template`. */
+export function replaceInRule(
+  text: string,
+  index: number,
+  change: { from: string; to: string; value: unknown },
+): string {
+  return replaceMember(text, [RULES, index], change);
+}
+
+/** Moves a transform of a rule by one place. */
+export function moveTransform(text: string, index: number, { at, by }: { at: number; by: -1 | 1 }): string {
+  return swapElements(text, [RULES, index, 'transforms'], [at, at + by]);
+}
+
+/** The JSON path of a part of a rule, as faults name it. */
+export function faultPath(index: number, part = ''): string {
+  return `${RULES}[${index}]${part}`;
 }
 
 /** What a rule sets: the name of a field or custom field. */
@@ -53,4 +94,21 @@ export function transformsOf({ transforms }: WrittenRule): string {
       return `${name} ${JSON.stringify(option)}`;
     })
     .join(' | ');
+}
+
+/** Converts what a rule reads from one member to another, as far as the other can say the same. */
+export function convertInput(written: unknown, to: 'scimAttribute' | 'sources' | 'template'): unknown {
+  const paths = pathsOf(written);
+  if (to === 'sources') return paths;
+  const [first] = paths;
+  if (to === 'scimAttribute') return first ?? '';
+  return first === undefined ? '' : `{${first}}`;
+}
+
+/** The SCIM paths of a list or of one path; of a template those in braces. */
+function pathsOf(written: unknown): string[] {
+  if (Array.isArray(written)) return written.map(String);
+  if (typeof written !== 'string' || written === '') return [];
+  const inBraces = [...written.matchAll(/\{([^{}]+)\}/g)].flatMap(([, path]) => path ?? []);
+  return inBraces.length > 0 ? inBraces : [written];
 }

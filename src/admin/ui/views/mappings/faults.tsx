@@ -1,0 +1,22 @@
+import { Text } from '@mantine/core';
+import type { MappingFault } from '../../api-client.ts';
+
+/** A fault or a warning, to be shown at its place. */
+export interface MarkedFault extends MappingFault {
+  severity: 'error' | 'warning';
+}
+
+/** What is wrong, and what to do, one line for each fault. */
+export function FaultTexts({ faults }: { faults: MarkedFault[] }) {
+  return faults.map(({ path, problem, remedy, severity }) => (
+    <Text
+      key={`${path} ${problem}`}
+      component="span"
+      display="block"
+      size="xs"
+      {...(severity === 'error' ? { c: 'var(--mantine-color-error)' } : {})}
+    >
+      {severity === 'error' ? '✗' : '⚠'} {problem}. {remedy}
+    </Text>
+  ));
+}

@@ -1,0 +1,273 @@
+import { ActionIcon, Box, Button, Code, Group, Input, Select, Stack, Text, TextInput } from '@mantine/core';
+import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
+import { type ReactNode, useState } from 'react';
+import { type TransformKind, transformKinds } from './completion.ts';
+import type { EditedRule } from './rule-form.tsx';
+import { moveTransform, setInRule } from './rules.ts';
+import { newTransform, readTransform, type WrittenTransform, withOption } from './transforms.ts';
+
+const kinds = transformKinds();
+
+/** The transforms of a rule in their order, each with its option. */
+export function TransformsForm({ text, index, rule, onChange, error }: EditedRule & { error: ReactNode }) {
+  const { transforms } = rule;
+  const written: unknown[] = Array.isArray(transforms) ? transforms : [];
+  const set = (at: number, value: unknown) =>
+    onChange(setInRule(text, index, { path: ['transforms', at], value }));
+  const add = (name: string) => {
+    const kind = kinds.find((one) => one.name === name);
+    if (!kind) return;
+    const value = newTransform(kind);
+    // A rule without transforms has no list yet.
+    const isFirst = !Array.isArray(transforms);
+    onChange(
+      setInRule(
+        text,
+        index,
+        isFirst ? { path: ['transforms'], value: [value] } : { path: ['transforms', written.length], value },
+      ),
+    );
+  };
+  const remove = (at: number) => {
+    const path = written.length === 1 ? ['transforms'] : ['transforms', at];
+    onChange(setInRule(text, index, { path, value: undefined }));
+  };
+  return (
+    <Input.Wrapper label="Transforms" description="Applied in order" labelElement="div" error={error}>
+      <Stack gap="xs" mt={6}>
+        {written.map((value, at) => (
+          <Group
+            // Transforms have no identity besides their place.
+            // biome-ignore lint/suspicious/noArrayIndexKey: see above
+            key={at}
+            gap="xs"
+            align="flex-start"
+          >
+            <OrderButtons
+              {...{ at, count: written.length, name: `transform ${at + 1}` }}
+              onMove={(by) => onChange(moveTransform(text, index, { at, by }))}
+              onRemove={() => remove(at)}
+            />
+            <Transform value={value} at={at} onChange={(changed) => set(at, changed)} />
+          </Group>
+        ))}
+        <Select
+          size="xs"
+          w={220}
+          aria-label="Add a transform"
+          placeholder="Add a transform"
+          data={kinds.map(({ name }) => name)}
+          value={null}
+          onChange={(name) => name !== null && add(name)}
+          searchable
+        />
+      </Stack>
+    </Input.Wrapper>
+  );
+}
+
+function OrderButtons({
+  at,
+  count,
+  name,
+  onMove,
+  onRemove,
+}: {
+  at: number;
+  count: number;
+  name: string;
+  onMove: (by: -1 | 1) => void;
+  onRemove: () => void;
+}) {
+  return (
+    <Group gap={2} wrap="nowrap" mt={2}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        disabled={at === 0}
+        aria-label={`Move ${name} up`}
+        onClick={() => onMove(-1)}
+      >
+        <IconArrowUp size={16} />
+      </ActionIcon>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        disabled={at === count - 1}
+        aria-label={`Move ${name} down`}
+        onClick={() => onMove(1)}
+      >
+        <IconArrowDown size={16} />
+      </ActionIcon>
+      <ActionIcon variant="subtle" color="red" aria-label={`Remove ${name}`} onClick={onRemove}>
+        <IconTrash size={16} />
+      </ActionIcon>
+    </Group>
+  );
+}
+
+interface TransformProps {
+  value: unknown;
+  at: number;
+  onChange: (value: unknown) => void;
+}
+
+function Transform({ value, at, onChange }: TransformProps) {
+  const read = readTransform(value, kinds);
+  if (!read)
+    return (
+      <Text size="sm" component="div">
+        <Code>{JSON.stringify(value)}</Code> can be changed under JSON only.
+      </Text>
+    );
+  const { kind } = read;
+  return (
+    <>
+      <Select
+        size="xs"
+        w={120}
+        aria-label={`Transform ${at + 1}`}
+        data={kinds.map(({ name }) => name)}
+        value={kind.name}
+        allowDeselect={false}
+        onChange={(name) => {
+          const chosen = kinds.find((one) => one.name === name);
+          if (chosen && chosen !== kind) onChange(newTransform(chosen));
+        }}
+      />
+      <Box flex="1 1 220px" miw={0}>
+        <Option {...read} at={at} onChange={(option) => onChange(withOption(kind, option))} />
+      </Box>
+    </>
+  );
+}
+
+function Option({
+  kind,
+  option,
+  at,
+  onChange,
+}: WrittenTransform & { at: number; onChange: (option: WrittenTransform['option']) => void }) {
+  if (kind.option === 'none') return null;
+  const label = `of transform ${at + 1}`;
+  if (typeof option === 'string')
+    return (
+      <OptionText
+        label={`${kind.name} ${label}`}
+        placeholder={kind.description}
+        value={option}
+        onChange={onChange}
+      />
+    );
+  if (kind.option === 'members')
+    return (
+      <Stack gap={4}>
+        {kind.members.map(([name, description]) => (
+          <OptionText
+            key={name}
+            label={`${name} ${label}`}
+            placeholder={description}
+            prefix={name}
+            value={option[name] ?? ''}
+            onChange={(value) => onChange({ ...option, [name]: value })}
+          />
+        ))}
+      </Stack>
+    );
+  return <MapOption {...{ option, label, onChange }} kind={kind} />;
+}
+
+function OptionText({
+  label,
+  placeholder,
+  prefix,
+  value,
+  onChange,
+}: {
+  label: string;
+  placeholder: string;
+  prefix?: string;
+  value: string;
+  onChange: (value: string) => void;
+}) {
+  return (
+    <TextInput
+      size="xs"
+      flex={1}
+      miw={0}
+      {...(prefix === undefined
+        ? {}
+        : { leftSection: <Text size="xs">{prefix}</Text>, leftSectionWidth: 64 })}
+      aria-label={label}
+      placeholder={placeholder}
+      title={placeholder}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}
+
+/**
+ * Results by value. The rows are kept beside the option: while a value is typed it can be that of another row, and an object has
+ * values that are numbers first.
+ */
+function MapOption({
+  option,
+  label,
+  kind,
+  onChange,
+}: {
+  option: Record<string, string>;
+  label: string;
+  kind: TransformKind;
+  onChange: (option: Record<string, string>) => void;
+}) {
+  const [typed, setTyped] = useState({ pairs: Object.entries(option), written: JSON.stringify(option) });
+  const pairs = typed.written === JSON.stringify(option) ? typed.pairs : Object.entries(option);
+  const change = (next: [string, string][]) => {
+    const changed = Object.fromEntries(next);
+    setTyped({ pairs: next, written: JSON.stringify(changed) });
+    onChange(changed);
+  };
+  return (
+    <Stack gap={4}>
+      <Text size="xs" c="dimmed" mt={4}>
+        {kind.description}
+      </Text>
+      {pairs.map(([from, to], at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the value is typed into the row, so that it cannot be its key
+        <Group key={at} gap={4} wrap="nowrap">
+          <OptionText
+            label={`Value ${at + 1} ${label}`}
+            placeholder="Value"
+            value={from}
+            onChange={(value) => change(pairs.with(at, [value, to]))}
+          />
+          →
+          <OptionText
+            label={`Result ${at + 1} ${label}`}
+            placeholder="Result"
+            value={to}
+            onChange={(value) => change(pairs.with(at, [from, value]))}
+          />
+          <ActionIcon
+            variant="subtle"
+            color="red"
+            aria-label={`Remove value ${at + 1} ${label}`}
+            onClick={() => change(pairs.toSpliced(at, 1))}
+          >
+            <IconTrash size={16} />
+          </ActionIcon>
+        </Group>
+      ))}
+      <Button
+        size="compact-xs"
+        variant="default"
+        w="fit-content"
+        onClick={() => change([...pairs, ['', '']])}
+      >
+        Add a value
+      </Button>
+    </Stack>
+  );
+}
