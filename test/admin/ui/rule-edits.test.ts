@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { replaceMember, setValue, swapElements } from '../../../src/admin/ui/views/mappings/json-edits.ts';
 import type { Step } from '../../../src/admin/ui/views/mappings/json-place.ts';
 import {
@@ -144,4 +145,58 @@ test('parts of a rule are set and replaced by the place of the rule', () => {
 
 test('swapping elements of something else than a list changes nothing', () => {
   expect(swapElements(text, ['roles'], [0, 1])).toBe(text);
+});
+
+type Value = null | boolean | number | string | Value[] | { [name: string]: Value };
+
+/** Every path of a value, with that of the value itself first. */
+function pathsOf(value: Value): Step[][] {
+  if (typeof value !== 'object' || value === null) return [[]];
+  const items: [Step, Value][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  return [[], ...items.flatMap(([step, item]) => pathsOf(item).map((path) => [step, ...path]))];
+}
+
+/** What an edit must do, on the value instead of the text. */
+function modelOf(value: Value, [step, ...rest]: Step[], change: Value | undefined): Value {
+  if (step === undefined) return change === undefined ? value : change;
+  if (Array.isArray(value)) {
+    const at = Number(step);
+    if (rest.length === 0 && change === undefined) return value.toSpliced(at, 1);
+    return value.with(at, modelOf(value[at] ?? null, rest, change));
+  }
+  const members = Object.entries(Object(value) as Record<string, Value>);
+  if (rest.length === 0 && change === undefined)
+    return Object.fromEntries(members.filter(([name]) => name !== step));
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, name === step ? modelOf(member, rest, change) : member]),
+  );
+}
+
+test('whatever the text and the place, an edit changes the value at that place only', () => {
+  const names = fc.stringMatching(/^[a-z"\\ é{}[\],:]{0,6}$/).filter((name) => name !== '__proto__');
+  const { value } = fc.letrec<{ value: Value }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.oneof(fc.constant(null), fc.boolean(), fc.integer(), names),
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.dictionary(names, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+    ),
+  }));
+  const layout = fc.constantFrom(undefined, 2, '\t');
+  fc.assert(
+    fc.property(
+      value,
+      layout,
+      fc.nat(),
+      fc.option(value, { nil: undefined }),
+      (before, space, at, change) => {
+        const written = JSON.stringify(before, null, space);
+        const paths = pathsOf(before);
+        const path = paths[at % paths.length] ?? [];
+        if (path.length === 0 && change === undefined) return;
+        expect(JSON.parse(setValue(written, path, change))).toEqual(modelOf(before, path, change));
+      },
+    ),
+    { numRuns: 300 },
+  );
 });
