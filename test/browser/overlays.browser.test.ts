@@ -15,7 +15,9 @@ beforeAll(async () => {
   const idp = scimClient(service.url, service.scimToken);
   const { body } = await idp.send('POST', '/Users', { userName: 'grace', displayName: 'Grace Hopper' });
   person = `/admin/people/default/${body.id}`;
-  const made = await admin('POST', '/travel/webhooks', { body: { url: 'https://expenses.example.com/' } });
+  // Disabled: nothing is sent.
+  const hook = { url: 'https://expenses.example.com/', disabled: true };
+  const made = await admin('POST', '/travel/webhooks', { body: hook });
   webhook = `/admin/travel/webhooks/${made.body.webhook.id}`;
   browser = await launchBrowser();
 }, 120_000);

@@ -143,7 +143,14 @@ test('parts of a rule are set and replaced by the place of the rule', () => {
   );
 });
 
-test('swapping elements of something else than a list changes nothing', () => {
+test('what has no place in the text changes nothing', () => {
+  for (const path of [
+    [...one, 'customField', 'nosuch'],
+    [...one, 0],
+    ['scimUserMapping', 'nosuch'],
+    ['nosuch', 0],
+  ])
+    expect(setValue(text, path, 'x')).toBe(text);
   expect(swapElements(text, ['roles'], [0, 1])).toBe(text);
 });
 

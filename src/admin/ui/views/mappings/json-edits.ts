@@ -92,7 +92,7 @@ function addValue(
   { path, value }: { path: Step[]; value: unknown },
 ): string {
   const step = path.at(-1);
-  if ((container.name === 'Array') !== (typeof step === 'number')) return text;
+  if (container.name !== (typeof step === 'number' ? 'Array' : 'Object')) return text;
   const name = typeof step === 'string' ? `${JSON.stringify(step)}: ` : '';
   const items = itemsOf(container);
   const last = items.at(-1);

@@ -229,7 +229,7 @@ function deliveryColumns(onRedeliver: ((id: string) => void) | undefined) {
               <Button
                 size="compact-xs"
                 variant="default"
-                aria-label={`Deliver ${kind} again`}
+                aria-label={`Deliver again: ${kind}`}
                 onClick={() => onRedeliver(id)}
               >
                 Deliver again
