@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../src/store/database.ts';
 import { openEmbedded } from '../../src/store/sqlite.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
+import { waitUntilIdle } from '../fixtures/idle.ts';
 import {
   addressOf,
   type ProvisioningFixture,
@@ -76,7 +77,7 @@ test('the background tasks wait longer after each failed write, and continue whe
   const advanceBySeconds = async (seconds: number) => {
     for (let second = 0; second < seconds; second += 1) {
       fixture.clock.advance(1_000);
-      for (let round = 0; round < 100; round += 1) await new Promise(setImmediate);
+      await waitUntilIdle();
     }
   };
   await advanceBySeconds(60);

@@ -7,6 +7,7 @@ import { openEmbedded } from '../../src/store/sqlite.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { WriteHealth } from '../../src/store/write-health.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
+import { waitUntilIdle } from '../fixtures/idle.ts';
 
 let database: Database;
 let directory: string;
@@ -47,11 +48,6 @@ async function fill(): Promise<void> {
 
 async function makeRoom(): Promise<void> {
   await pragma('max_page_count = 1000000');
-}
-
-/** Lets all pending work run. */
-async function runPendingWork(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 }
 
 describe('a database on a full disk', () => {
@@ -101,18 +97,18 @@ describe('the write health', () => {
     await expect(insertOne('a')).rejects.toThrow(StoreUnavailable);
     expect(health.failure()).toBe(reason);
     time.advance(5_000);
-    await runPendingWork();
+    await waitUntilIdle();
     expect(health.failure()).toBe(reason);
     await allowWrites();
     time.advance(4_999);
-    await runPendingWork();
+    await waitUntilIdle();
     expect(health.failure()).toBe(reason);
     let recoveries = 0;
     health.onRecovery(() => {
       recoveries += 1;
     });
     time.advance(1);
-    await runPendingWork();
+    await waitUntilIdle();
     expect([health.failure(), recoveries]).toEqual([undefined, 1]);
     expect(lines).toEqual([beginning, end]);
   });
@@ -135,7 +131,7 @@ describe('the write health', () => {
       for (let count = 0; count < 10; count += 1) await expect(insertOne('a')).rejects.toThrow();
       await allowWrites();
       time.advance(5_000);
-      await runPendingWork();
+      await waitUntilIdle();
       expect(health.failure()).toBeUndefined();
     }
     expect(lines).toEqual([beginning, end, beginning, end]);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { eventually } from '../../fixtures/eventually.ts';
+import { waitUntilIdle } from '../../fixtures/idle.ts';
 import { receivedNames, SECOND, webhookFixture } from './fixture.ts';
 
 const fixture = webhookFixture();
@@ -17,7 +18,7 @@ test('while the disk is full nothing is sent and no loop spins; waiting deliveri
   const running = fixture.fixture.webhooks.run();
   for (let second = 0; second < 30; second += 1) {
     fixture.fixture.advanceClock(SECOND);
-    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+    await waitUntilIdle();
   }
   expect(receivedNames(receiver)).toEqual([]);
   expect(fixture.fixture.logged.length).toBeGreaterThan(0);
