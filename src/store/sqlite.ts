@@ -110,8 +110,8 @@ const PRAGMAS = [
   'secure_delete = on',
   // 16 MB: with the default of 2 MB, each insert reads pages of the larger indexes again.
   'cache_size = -16000',
-  // The pages to restore if one of the transactions of a commit fails. Otherwise SQLite creates and deletes a file for each
-  // commit that changes more than 64 KB.
+  // The pages to restore if one of the transactions of a commit fails, once they run in savepoints. Otherwise SQLite creates and
+  // deletes a file for each such commit that changes more than 64 KB.
   'temp_store = memory',
 ];
 
