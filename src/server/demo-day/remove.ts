@@ -8,6 +8,7 @@ import {
   deleteUserCredentials,
   leaseIdentities,
   recordErasedTravelers,
+  releaseIdentities,
 } from '../../store/erasure/delete-person.ts';
 import { redactExchanges } from '../../store/erasure/exchanges.ts';
 import { nameMatcher, redactNames } from '../../store/erasure/matchers.ts';
@@ -41,8 +42,8 @@ interface RemovedDemoDay {
  * milliseconds.
  */
 const QUIET_MS = 2_000;
-/** Duration of the leases on the identities, in milliseconds: nothing is sent for them, as they are gone before it ends. */
-const LEASE_MS = 10 * 60_000;
+/** Duration of the leases on the identities, in milliseconds. They are needed only until running reconciliations have ended. */
+const LEASE_MS = 60_000;
 /** Attempts to get the leases and to delete the connection, and the wait between two; a running call takes 10 s at most. */
 const ATTEMPTS = 60;
 const RETRY_MS = 500;
@@ -57,10 +58,23 @@ export async function removeDemoDay(parts: ServerDeps, day: RemovedDemoDay): Pro
   await runtime.wait(QUIET_MS);
   const token = randomUUID();
   const people = await retry(parts, async () => {
+    await day.extend();
     const all = await listIdentities(database, day.scope);
     const isHeld = await leaseIdentities(database, all, { token, ms: LEASE_MS, now: runtime.now() });
     return isHeld ? all : undefined;
   });
+  try {
+    await removePeople(parts, people, day);
+  } catch (error) {
+    await releaseIdentities(database, people, token);
+    throw error;
+  }
+}
+
+type DemoPeople = Awaited<ReturnType<typeof listIdentities>>;
+
+async function removePeople(parts: ServerDeps, people: DemoPeople, day: RemovedDemoDay): Promise<void> {
+  const { database, runtime } = parts;
   const travelIds = await findTravelers(parts, people, day);
   const ids = people.map(({ id }) => id);
   const { account } = day.scope;
@@ -86,7 +100,7 @@ export async function removeDemoDay(parts: ServerDeps, day: RemovedDemoDay): Pro
 /** The linked travelers, and those that were created by a call without an answer. */
 async function findTravelers(
   { database }: ServerDeps,
-  people: Awaited<ReturnType<typeof listIdentities>>,
+  people: DemoPeople,
   { addresses, since }: RemovedDemoDay,
 ): Promise<string[]> {
   const linked = people.flatMap(({ travelId }) => travelId ?? []);
