@@ -99,7 +99,7 @@ async function fillCredentials() {
     });
 }
 
-/** Most entries are of a few admins; `ada` and the action `eraseMatches` are rare, and old. */
+/** Most entries are of a few admins; `ada` and the action `revokeAccount` are rare. */
 async function fillAudit() {
   const insert = compiledInsert((db, rows) => db.insertInto('audit_entry').values(rows));
   const entry = (n) => ({
