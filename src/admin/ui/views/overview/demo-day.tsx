@@ -16,8 +16,8 @@ export function OfferDemoDay({ demoDay: { phase, refusal } }: { demoDay: DemoDay
   return (
     <>
       <Divider my={4} />
-      <Group justify="space-between" wrap="nowrap" py={6}>
-        <div>
+      <Group justify="space-between" gap="xs" py={6}>
+        <div style={{ flex: '1 1 260px' }}>
           <Text size="sm" fw={600}>
             Or look around first
           </Text>
@@ -35,7 +35,6 @@ export function OfferDemoDay({ demoDay: { phase, refusal } }: { demoDay: DemoDay
           size="xs"
           variant="default"
           miw={150}
-          style={{ flexShrink: 0 }}
           disabled={!isAdmin}
           loading={play.isPending}
           onClick={() => play.mutate()}

@@ -31,14 +31,15 @@ export function FirstSteps({ steps, demoDay }: Pick<Overview, 'demoDay'> & { ste
   return (
     <Panel title="First steps">
       {list.map(({ title, text, isDone, to, button }, index) => (
-        <Group key={to} justify="space-between" wrap="nowrap" py={6}>
-          <Group wrap="nowrap" align="flex-start" gap="sm">
+        <Group key={to} justify="space-between" gap="xs" py={6}>
+          <Group wrap="nowrap" align="flex-start" gap="sm" flex="1 1 260px">
             <Badge
               circle
               size="lg"
               variant="light"
               color={isDone ? 'green' : 'gray'}
               c="var(--mantine-color-text)"
+              style={{ flexShrink: 0 }}
             >
               {isDone ? '✓' : index + 1}
             </Badge>
@@ -58,7 +59,6 @@ export function FirstSteps({ steps, demoDay }: Pick<Overview, 'demoDay'> & { ste
             size="xs"
             variant={list.find((step) => !step.isDone)?.to === to ? 'filled' : 'default'}
             miw={150}
-            style={{ flexShrink: 0 }}
           >
             {button}
           </Button>
