@@ -87,14 +87,17 @@ export async function createSampleData(
   const generators = await loadGenerators(options.seed);
   const clock = { time: options.now - LENGTH };
   const now = () => clock.time;
-  const time = { now, newId: idGenerator(generators.forPurpose(1), now) };
+  const time = { now, newId: idGenerator(generators.forPurpose(options.idSeed ?? 1), now) };
   await ensureFirstAdmin({ store, ...time });
   const writes: WriteCount = { created: new Map(), total: 0 };
   const inTransaction = <T>(work: (transaction: Transaction) => Promise<T>) =>
-    store.write(TYPES, (within) => {
-      const recording = createRecorder(cacheReferenceData(countWrites(within, writes)), time);
-      return work({ recorder: recording, booking: createBookingService(recording, time), ...time });
-    });
+    store.write(
+      TYPES,
+      simulateOnce((within) => {
+        const recording = createRecorder(cacheReferenceData(countWrites(within, writes)), time);
+        return work({ recorder: recording, booking: createBookingService(recording, time), ...time });
+      }),
+    );
   const company = await inTransaction((transaction) => createCompany(transaction, options));
   const { examples, schedule } = scheduleAll({ options, generators, company, now, progress });
   for (let isRunning = true; isRunning; ) {
@@ -156,6 +159,50 @@ async function refuseUnsuitableAccount(store: TravelStore, { seed }: SimulationO
 export async function isCompanyPresent(store: TravelReader, seed: number): Promise<boolean> {
   const values = [foldCase(`${companyIdentity(seed).name} France`)];
   return (await store.find({ type: 'billingProfile', limit: 1, name: 'name', values })).length > 0;
+}
+
+/**
+ * The store runs a work again if another transaction of the same commit fails, but the simulation cannot go back: its clock, its
+ * random generators and its schedule have moved on. The second run therefore repeats the writes of the first.
+ */
+function simulateOnce<T>(
+  work: (within: TravelTransaction) => Promise<T>,
+): (within: TravelTransaction) => Promise<T> {
+  const writes: RepeatedWrite[] = [];
+  let run: { result?: T; isComplete: boolean } | undefined;
+  return async (within) => {
+    if (!run) {
+      run = { isComplete: false };
+      const result = await work(recordWrites(within, writes));
+      run = { result, isComplete: true };
+      return result;
+    }
+    for (const write of run.isComplete ? writes : []) if (await write(within)) run.isComplete = false;
+    // A write of somebody else has the number, or the name, of one of these.
+    if (!run.isComplete)
+      throw new SampleDataRefused('Another write came between. Remove the company, and try again.');
+    return run.result as T; // The work is complete, so that its result is there.
+  };
+}
+
+/** Returns true, or the name of a value that is taken, if the write is not possible any more. */
+type RepeatedWrite = (within: TravelTransaction) => Promise<unknown>;
+
+/** Wraps a transaction so that it remembers its writes. */
+function recordWrites(within: TravelTransaction, writes: RepeatedWrite[]): TravelTransaction {
+  const record = <T>(write: (transaction: TravelTransaction) => Promise<T>): Promise<T> => {
+    writes.push(write);
+    return write(within);
+  };
+  return {
+    ...within,
+    insert: (resource, keys) => record((transaction) => transaction.insert(resource, keys)),
+    replace: (resource, keys, before) => record((transaction) => transaction.replace(resource, keys, before)),
+    remove: (resource, keys) => record((transaction) => transaction.remove(resource, keys)),
+    append: (resource, topic) => {
+      void record(async (transaction) => transaction.append(resource, topic));
+    },
+  };
 }
 
 interface WriteCount {

@@ -12,6 +12,8 @@ export interface SimulationOptions {
   seed: number;
   /** The simulation ends here, in epoch milliseconds. */
   now: number;
+  /** Another number gives all resources and events other ids. Events of a company that was removed still have theirs. */
+  idSeed?: number;
 }
 
 /** The open database transaction in which an action runs, and the simulated time. */

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { AdminError } from '../admin/errors.ts';
 import type { TravelData } from '../admin/handlers/travel-data.ts';
@@ -15,6 +16,8 @@ import type { EmbeddedTravel } from './embedded.ts';
 
 /** The writes of one transaction: few, because other requests wait for it on SQLite. */
 const WRITES = 50;
+
+const MAX_ID_SEED = 2 ** 31;
 
 /**
  * Creates and removes the company that the command `sample-data` creates without options. Only one of both runs at a time in
@@ -56,7 +59,7 @@ export function sampleDataParts({
         };
         if (await isCompanyPresent(store, seed))
           throw new AdminError('conflict', `${company} is in the travel service already.`);
-        const options = { users, trips, seed, now: endOfSimulation(now()) };
+        const options = { users, trips, seed, now: endOfSimulation(now()), idSeed: randomInt(MAX_ID_SEED) };
         const deps = { store, pause, progress: () => {} };
         const { counts } = await createSampleData(deps, options).catch(throwRefusal);
         return { company, created: announce(counts) };
