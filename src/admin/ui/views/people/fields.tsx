@@ -22,10 +22,10 @@ export function FieldTable({ person }: { person: PersonExplanation }) {
         rows={fields}
         keyOf={({ field }) => field}
         columns={[
-          { label: 'Field', width: '15%', cell: ({ field }) => <b>{fieldName(field, names)}</b> },
-          { label: 'What the IdP said', width: '21%', cell: ({ source }) => value(source) },
-          { label: 'Rule', width: '26%', cell: (field) => <Rule field={field} person={person} /> },
-          { label: 'Sent', width: '17%', cell: ({ sent, wanted }) => value(sent ?? wanted) },
+          { label: 'Field', width: '18%', cell: ({ field }) => <b>{fieldName(field, names)}</b> },
+          { label: 'What the IdP said', width: '20%', cell: ({ source }) => value(source) },
+          { label: 'Rule', width: '23%', cell: (field) => <Rule field={field} person={person} /> },
+          { label: 'Sent', width: '18%', cell: ({ sent, wanted }) => value(sent ?? wanted) },
           {
             label: 'Travel service holds',
             width: '21%',
