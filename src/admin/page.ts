@@ -20,14 +20,20 @@ export function adminPage({ folder }: PageFiles): Router {
     '/assets',
     express.static(join(folder, 'assets'), { index: false, redirect: false, setHeaders }),
   );
-  router.get(['/', '/*view'], isNavigation, (_request, response, next) => {
-    const nonce = randomBytes(16).toString('base64');
-    pageHeaders(nonce)(_request, response, (error) => {
-      if (error) return next(error);
-      response.type('html').send(document.replaceAll(NONCE_PLACEHOLDER, nonce));
-    });
+  router.get(['/', '/*view'], isNavigation, setNonce, pageHeaders, (_request, response) => {
+    response.type('html').send(document.replaceAll(NONCE_PLACEHOLDER, nonceOf(response)));
   });
   return router;
+}
+
+const setNonce: RequestHandler = (_request, response, next) => {
+  response.locals['nonce'] = randomBytes(16).toString('base64');
+  next();
+};
+
+/** The type of helmet's responses is that of Node, which has no `locals`. */
+function nonceOf(response: object): string {
+  return 'locals' in response ? String(Object(response.locals)['nonce']) : '';
 }
 
 /** An asset never changes under its name. */
@@ -41,23 +47,21 @@ const isNavigation: RequestHandler = ({ path }, _response, next) => {
 };
 
 /** Nothing from elsewhere, no inline script, no frame. */
-function pageHeaders(nonce: string): ReturnType<typeof helmet> {
-  return helmet({
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        scriptSrc: ["'self'"],
-        styleSrc: ["'self'", `'nonce-${nonce}'`],
-        imgSrc: ["'self'", 'data:'],
-        fontSrc: ["'self'"],
-        connectSrc: ["'self'"],
-        formAction: ["'self'"],
-        baseUri: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
+const pageHeaders = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'", (_request, response) => `'nonce-${nonceOf(response)}'`],
+      imgSrc: ["'self'", 'data:'],
+      fontSrc: ["'self'"],
+      connectSrc: ["'self'"],
+      formAction: ["'self'"],
+      baseUri: ["'none'"],
+      frameAncestors: ["'none'"],
     },
-    // Set for every path where HTTPS is in use.
-    strictTransportSecurity: false,
-  });
-}
+  },
+  // Set for every path where HTTPS is in use.
+  strictTransportSecurity: false,
+});

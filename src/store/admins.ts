@@ -3,6 +3,7 @@ import type { Role } from '../admin/contract/operation.ts';
 import type { AdminAccount, AdminAccounts, AdminSessions, AdminToken, AdminTokens } from '../admin/ports.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import type { AdminAccountTable, AdminTokenTable } from './admin-table-types.ts';
+import { revokeById } from './credentials.ts';
 import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -166,15 +167,7 @@ export function adminTokens({ db }: Database): AdminTokens {
       return rows.map(toToken);
     },
 
-    revoke: async (id, now) => {
-      const revoked = await db
-        .updateTable('admin_token')
-        .set({ revoked_at: now })
-        .where('id', '=', id)
-        .where('revoked_at', 'is', null)
-        .executeTakeFirst();
-      return revoked.numUpdatedRows > 0n;
-    },
+    revoke: (id, now) => revokeById(db, 'admin_token', { id, now }),
 
     findActive: async (hash, now) => {
       const row = await db

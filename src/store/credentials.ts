@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import type {
   AccessTokens,
   Grant,
@@ -62,15 +62,7 @@ export function scimTokens({ db, scopeOf, transaction }: Database): ScimTokens {
       const rows = await db.selectFrom('token').selectAll().orderBy('created_at').orderBy('id').execute();
       return rows.map(toToken);
     },
-    revoke: async (id, now) => {
-      const revoked = await db
-        .updateTable('token')
-        .set({ revoked_at: now })
-        .where('id', '=', id)
-        .where('revoked_at', 'is', null)
-        .executeTakeFirst();
-      return revoked.numUpdatedRows > 0n;
-    },
+    revoke: (id, now) => revokeById(db, 'token', { id, now }),
     findActive: async (hash, now) => {
       const [row] = (await tokenByHash(db, { hash, now })).rows;
       return row && { id: row.id, connection: row.connection_id };
@@ -92,6 +84,21 @@ export function scimTokens({ db, scopeOf, transaction }: Database): ScimTokens {
       );
     },
   };
+}
+
+/** Revokes a credential. Returns false if there is none with that id, or if it was revoked before. */
+export async function revokeById(
+  db: Kysely<Tables>,
+  table: 'token' | 'travel_api_key' | 'oauth_client' | 'admin_token',
+  { id, now }: { id: string; now: number },
+): Promise<boolean> {
+  const revoked = await db
+    .updateTable(table)
+    .set({ revoked_at: now })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return revoked.numUpdatedRows > 0n;
 }
 
 const tokenByHash = compiledQuery((db, { hash, now }: { hash: string; now: number }) =>
@@ -134,15 +141,7 @@ export function apiKeys({ db, transaction }: Database): ApiKeys {
 
     list: () => readApiKeys(db),
 
-    revoke: async (id, now) => {
-      const revoked = await db
-        .updateTable('travel_api_key')
-        .set({ revoked_at: now })
-        .where('id', '=', id)
-        .where('revoked_at', 'is', null)
-        .executeTakeFirst();
-      return revoked.numUpdatedRows > 0n;
-    },
+    revoke: (id, now) => revokeById(db, 'travel_api_key', { id, now }),
 
     recordUse: async (id, now) => {
       await transaction(
@@ -229,15 +228,7 @@ export function oauthClients({ db, scopeOf }: Database): OAuthClients {
       return row && { id: row.id, grant: toGrant(row), proof: toProof(row) };
     },
 
-    revoke: async (id, now) => {
-      const revoked = await db
-        .updateTable('oauth_client')
-        .set({ revoked_at: now })
-        .where('id', '=', id)
-        .where('revoked_at', 'is', null)
-        .executeTakeFirst();
-      return revoked.numUpdatedRows > 0n;
-    },
+    revoke: (id, now) => revokeById(db, 'oauth_client', { id, now }),
   };
 }
 

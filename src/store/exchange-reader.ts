@@ -5,6 +5,7 @@ import type {
   ExchangeWithBodies,
   LoggedExchange,
 } from '../provisioning/exchange-ports.ts';
+import type { ExchangeSource, RecordedExchange } from '../replay/exchanges.ts';
 import type { Database } from './database.ts';
 import {
   type ExchangeReadKeys,
@@ -19,27 +20,8 @@ import type { KeptBodies, StoredExchange } from './exchange-segments.ts';
 import { yieldToEventLoop } from './queries.ts';
 import type { Tables } from './tables.ts';
 
-/** A SCIM request of a recording, as `ExchangeSource` of `src/replay` declares it. */
-interface RecordedRequest {
-  at: number;
-  connection: string;
-  method: string;
-  path: string;
-  requestHeaders: Record<string, string>;
-  requestBody?: string;
-  status: number;
-  responseHeaders: Record<string, string>;
-  responseBody?: string;
-}
-
 /** The log of exchanges as people and recordings read it. */
-export interface ExchangeReader extends ExchangeLog {
-  /** Reads the SCIM requests of a connection, the oldest first (`ExchangeSource` of `src/replay`). */
-  read(
-    connection: string,
-    page: { from: { since: number } | { after: string }; limit: number },
-  ): Promise<{ exchanges: RecordedRequest[]; position: string }>;
-}
+export interface ExchangeReader extends ExchangeLog, Pick<ExchangeSource, 'read'> {}
 
 /** Returns the reading side of the log of a database. Segments that no key decrypts are left out. */
 export function exchangeReader({ db }: Pick<Database, 'db'>, keys: ExchangeReadKeys): ExchangeReader {
@@ -294,7 +276,7 @@ async function readRequests(
   keys: ExchangeReadKeys,
   { connection, from, limit }: RequestPage,
 ): ReturnType<ExchangeReader['read']> {
-  const exchanges: RecordedRequest[] = [];
+  const exchanges: RecordedExchange[] = [];
   const since = 'since' in from ? from.since : 0;
   let position = 'since' in from ? await findStart(db, since) : Number(from.after);
   for (;;) {
@@ -340,7 +322,7 @@ export function toRecorded(
   connection: string,
   { at, method, path, requestHeaders, status, responseHeaders }: StoredExchange,
   { requestBody, responseBody }: KeptBodies = {},
-): RecordedRequest {
+): RecordedExchange {
   return {
     ...{ at, connection, method, requestHeaders, responseHeaders },
     path: path.replace(/^\/+scim\/+v2\/*(?=\/|$)/i, ''),

@@ -21,8 +21,8 @@ export const theme = createTheme({
       styles: { title: { color: 'var(--mantine-color-text)' } },
     },
     Autocomplete: choices,
-    Select: choices,
     MultiSelect: choices,
+    Select: choices,
     Combobox: { styles: { options: { maxHeight: 220, overflowY: 'auto' } } },
     // The placeholder has the focus when the menu opens, and is no item of a menu. Without it the menu itself has the focus.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },

@@ -1,4 +1,4 @@
-import { Badge, Button, Tabs } from '@mantine/core';
+import { Button, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
@@ -10,6 +10,7 @@ import { ViewHead } from '../../components/view-head.tsx';
 import { api, call, useSession } from '../../session.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { AddAccount } from './add-account.tsx';
+import { roleColumn } from './role.tsx';
 import { AddToken, TokenList } from './tokens.tsx';
 
 /** Who may sign in, and with which tokens scripts call the API. */
@@ -74,14 +75,7 @@ function AccountList() {
 
 const columns: Column<AdminAccount>[] = [
   { label: 'Name', cell: ({ name }) => name },
-  {
-    label: 'Role',
-    cell: ({ role, revokedAt }) => (
-      <Badge variant="default" tt="none">
-        {revokedAt === undefined ? role : 'revoked'}
-      </Badge>
-    ),
-  },
+  roleColumn,
   { label: 'Signs in with', cell: ({ hasPassword }) => (hasPassword ? 'password' : 'OpenID provider') },
   { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
   {

@@ -1,15 +1,14 @@
-import { Alert, Badge, Button, NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { Button, NumberInput, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AdminToken } from '../../api-client.ts';
 import { Confirm } from '../../components/confirm.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { CreationDialog } from '../../components/creation-dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
-import { Secret } from '../../components/secret.tsx';
 import { Time } from '../../components/time.tsx';
 import { api, call, queryClient, useSession } from '../../session.ts';
-import { RoleSelect } from './add-account.tsx';
+import { RoleSelect, roleColumn } from './role.tsx';
 
 const tokensKey = ['admin-tokens'];
 
@@ -57,14 +56,7 @@ export function TokenList() {
 
 const columns: Column<AdminToken>[] = [
   { label: 'Name', cell: ({ name }) => name },
-  {
-    label: 'Role',
-    cell: ({ role }) => (
-      <Badge variant="default" tt="none">
-        {role}
-      </Badge>
-    ),
-  },
+  roleColumn,
   { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
   { label: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never') },
 ];
@@ -99,48 +91,32 @@ export function AddToken({ onClose }: { onClose: () => void }) {
     onSuccess: () => queryClient.invalidateQueries({ queryKey: tokensKey }),
   });
   return (
-    <Dialog onClose={onClose} title="Create a token">
-      {creation.data ? (
-        <Secret value={creation.data.token} onDone={onClose}>
-          The script {name} sends this token as a bearer. It is shown only now.
-        </Secret>
-      ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            creation.mutate();
-          }}
-        >
-          <Stack>
-            {creation.error && (
-              <Alert color="red" role="alert">
-                {creation.error.message}
-              </Alert>
-            )}
-            <TextInput
-              label="Name"
-              description="What uses the token, e.g. nightly report"
-              value={name}
-              onChange={(event) => setName(event.currentTarget.value)}
-              required
-              data-autofocus
-            />
-            <RoleSelect value={role} onChange={setRole} />
-            <NumberInput
-              label="Valid for"
-              description="Days; without a number until it is revoked"
-              min={1}
-              max={3650}
-              allowDecimal={false}
-              value={days}
-              onChange={setDays}
-            />
-            <Button type="submit" loading={creation.isPending}>
-              Create the token
-            </Button>
-          </Stack>
-        </form>
-      )}
-    </Dialog>
+    <CreationDialog
+      title="Create a token"
+      action="Create the token"
+      creation={creation}
+      secretOf={({ token }) => token}
+      secretText={`The script ${name} sends this token as a bearer. It is shown only now.`}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        description="What uses the token, e.g. nightly report"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        required
+        data-autofocus
+      />
+      <RoleSelect value={role} onChange={setRole} />
+      <NumberInput
+        label="Valid for"
+        description="Days; without a number until it is revoked"
+        min={1}
+        max={3650}
+        allowDecimal={false}
+        value={days}
+        onChange={setDays}
+      />
+    </CreationDialog>
   );
 }

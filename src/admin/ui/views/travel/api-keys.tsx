@@ -1,10 +1,9 @@
-import { Alert, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Select, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { TravelApiKey } from '../../api-client.ts';
 import { Confirm } from '../../components/confirm.tsx';
-import { Copyable } from '../../components/copyable.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { CreationDialog } from '../../components/creation-dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
@@ -85,52 +84,32 @@ function CreateKey({ admins, onClose }: { admins: string[]; onClose: () => void 
     mutationFn: () => call(api.travelService.createTravelApiKey({ name, email: email ?? '' })),
     onSuccess: () => queryClient.invalidateQueries({ queryKey }),
   });
-  if (creation.data)
-    return (
-      <Dialog onClose={onClose} title={`The API key ${name}`}>
-        <Stack>
-          <Text>It is shown only now. Give it to the integration.</Text>
-          <Copyable text={creation.data.key} name="the API key" />
-          <Button onClick={onClose}>Done</Button>
-        </Stack>
-      </Dialog>
-    );
   return (
-    <Dialog onClose={onClose} title="Create an API key">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          creation.mutate();
-        }}
-      >
-        <Stack>
-          {creation.error && (
-            <Alert color="red" role="alert">
-              {creation.error.message}
-            </Alert>
-          )}
-          <TextInput
-            label="Name"
-            description="The integration that will use it"
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            required
-            data-autofocus
-          />
-          <Select
-            label="Acts for"
-            description="The key ends when this admin of the travel service is archived"
-            data={admins}
-            value={email}
-            onChange={setEmail}
-            allowDeselect={false}
-          />
-          <Button type="submit" loading={creation.isPending}>
-            Create the API key
-          </Button>
-        </Stack>
-      </form>
-    </Dialog>
+    <CreationDialog
+      title="Create an API key"
+      action="Create the API key"
+      creation={creation}
+      secretOf={({ key }) => key}
+      secretText={`${name} sends this API key as a bearer. It is shown only now.`}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        description="The integration that will use it"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        required
+        data-autofocus
+      />
+      <Select
+        label="Acts for"
+        description="The key ends when this admin of the travel service is archived"
+        data={admins}
+        value={email}
+        onChange={setEmail}
+        allowDeselect={false}
+      />
+    </CreationDialog>
   );
 }
 
