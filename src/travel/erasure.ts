@@ -208,7 +208,9 @@ async function changeAll(
   for await (const resources of readPages(deps.store, resource)) {
     const concerned = resources.filter(({ doc }) => after(doc) !== doc);
     if (concerned.length === 0) continue;
-    await inTransaction(deps, [resource.type], async (record) => {
+    count += await inTransaction(deps, [resource.type], async (record) => {
+      // The store may run this more than once, so that each run counts from zero.
+      let changes = 0;
       for (const { doc, ...stored } of await record.transaction.lock(concerned)) {
         const next = after(doc);
         if (next === doc) continue;
@@ -223,8 +225,9 @@ async function changeAll(
             indexKeys(resource, changed),
             indexKeys(resource, before),
           );
-        count += 1;
+        changes += 1;
       }
+      return changes;
     });
     await deps.pause();
   }
