@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Progress } from '../provisioning/identity.ts';
 import type { TaskKind } from '../provisioning/replica-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
@@ -45,19 +46,29 @@ export async function hasRecords({ db }: Database, connection: string): Promise<
   return false;
 }
 
-/** Lists all identities of a connection, deleted ones included, with their travelers. It has few. */
-export async function listIdentities(
-  { db }: Database,
-  scope: Scope,
-): Promise<(IdentityVersion & { travelId: string | null })[]> {
+/** An identity of the demo day. */
+export interface DemoIdentity extends IdentityVersion {
+  /** Undefined if a search has found the traveler and no request has claimed it: the demo day has not created it. */
+  travelId: string | undefined;
+  /** The email addresses of travelers that calls without an answer may have created for it. */
+  unconfirmed: string[];
+}
+
+/** Lists all identities of a connection, deleted ones included. It has few. */
+export async function listIdentities({ db }: Database, scope: Scope): Promise<DemoIdentity[]> {
   const rows = await db
     .selectFrom('identity')
-    .select(['id', 'version', 'travel_id'])
+    .select(['id', 'version', 'travel_id', 'claimed', 'creating', 'progress'])
     .where(inScope(scope))
     .orderBy('id')
     .execute();
-  return rows.map(({ id, version, travel_id }) => ({
-    ...{ connection: scope.connection, id, version },
-    travelId: travel_id,
-  }));
+  return rows.map(({ id, version, travel_id, claimed, creating, progress }) => {
+    const { late } = parseJson<Progress>(progress);
+    const lateAddresses = (late?.creates ?? []).map(({ reservation }) => reservation.email);
+    return {
+      ...{ connection: scope.connection, id, version },
+      travelId: claimed === 1 ? (travel_id ?? undefined) : undefined,
+      unconfirmed: creating === null ? lateAddresses : [creating, ...lateAddresses],
+    };
+  });
 }

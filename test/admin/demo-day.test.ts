@@ -62,6 +62,22 @@ async function traces({ service, viewer, admin }: AdminFixture) {
   };
 }
 
+/** Creates a traveler with an API key, as an admin does. Returns whether a service still has that traveler. */
+async function createTraveler(
+  { service, client }: { service: { url: string }; client: AdminClient },
+  email: string,
+): Promise<(url: string) => Promise<boolean>> {
+  const key = { name: 'by hand', email: 'admin@jetbridge.local' };
+  const { body } = await client('POST', '/travel/api-keys', { body: key });
+  const headers = { Authorization: `Bearer ${body.key}`, 'Content-Type': 'application/json' };
+  const data = { email, firstName: 'Another', lastName: 'Person' };
+  const created = await ask(`${service.url}/api/users`, {
+    ...{ headers, method: 'POST', body: JSON.stringify({ data }) },
+  });
+  expect(created.status).toBe(201);
+  return async (url) => (await ask(`${url}/api/users/${created.body.data.id}`, { headers })).status === 200;
+}
+
 describe('on a service with the embedded travel service', () => {
   let fixture: AdminFixture;
   const lines: Parameters<typeof parseLinesInto>[0] = [];
@@ -161,6 +177,7 @@ test(
     await first.service.close();
     const second = await restart();
     expect(await phaseOf(second.client)).toBe('interrupted');
+    const isCreatedByHand = await createTraveler(second, 'niklaus.wirth@demo.example');
     expect((await second.client('POST', '/demo-day')).status).toBe(200);
     await waitFor('played', second.client);
     await second.service.close();
@@ -169,6 +186,7 @@ test(
     expect((await third.client('GET', '/overview')).body.connections).toHaveLength(2);
     expect((await third.client('DELETE', '/demo-day')).body.phase).toBe('none');
     expect((await third.client('GET', '/overview')).body.connections).toHaveLength(1);
+    expect(await isCreatedByHand(third.service.url)).toBe(true);
     await third.service.close();
     rmSync(data, { recursive: true });
   },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AdminError } from '../../admin/errors.ts';
+import { foldCase } from '../../schema/case-fold.ts';
 import type { Json } from '../../schema/resource.ts';
 import type { Scope } from '../../store/connection-scopes.ts';
 import { deleteConnection } from '../../store/connections.ts';
@@ -11,6 +12,7 @@ import {
   releaseIdentities,
 } from '../../store/erasure/delete-person.ts';
 import { redactExchanges } from '../../store/erasure/exchanges.ts';
+import { findLinkedTravelers } from '../../store/erasure/find-person.ts';
 import { nameMatcher, redactNames } from '../../store/erasure/matchers.ts';
 import { redactLoggedRequests } from '../../store/request-log.ts';
 import { travelStore } from '../../store/travel-writes.ts';
@@ -75,7 +77,7 @@ type DemoPeople = Awaited<ReturnType<typeof listIdentities>>;
 
 async function removePeople(parts: ServerDeps, people: DemoPeople, day: RemovedDemoDay): Promise<void> {
   const { database, runtime } = parts;
-  const travelIds = await findTravelers(parts, people, day);
+  const travelIds = await findTravelers(parts, people, day.since);
   const ids = people.map(({ id }) => id);
   const { account } = day.scope;
   const removed = { account, ids, travelIds, identities: people, namesIn: () => travelIds };
@@ -97,16 +99,17 @@ async function removePeople(parts: ServerDeps, people: DemoPeople, day: RemovedD
   });
 }
 
-/** The linked travelers, and those that were created by a call without an answer. */
-async function findTravelers(
-  { database }: ServerDeps,
-  people: DemoPeople,
-  { addresses, since }: RemovedDemoDay,
-): Promise<string[]> {
+/**
+ * Returns the travelers of the people, and those that were created by a call without an answer. An address alone is no proof: a
+ * traveler of somebody else may have it.
+ */
+async function findTravelers({ database }: ServerDeps, people: DemoPeople, since: number): Promise<string[]> {
   const linked = people.flatMap(({ travelId }) => travelId ?? []);
-  const found = await travelStore(database).find({ type: user.type, name: 'email', values: addresses });
+  const values = people.flatMap(({ unconfirmed }) => unconfirmed.map(foldCase));
+  const found = await travelStore(database).find({ type: user.type, name: 'email', values });
   const created = found.filter(({ createdAt }) => createdAt >= since).map(({ id }) => id);
-  return [...new Set([...linked, ...created])];
+  const ofOthers = await findLinkedTravelers(database, created);
+  return [...new Set([...linked, ...created.filter((id) => !ofOthers.has(id))])];
 }
 
 async function removeTraveler(parts: ServerDeps, id: string): Promise<void> {
