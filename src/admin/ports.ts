@@ -33,11 +33,17 @@ export interface AdminAccounts {
   findByName(name: string): Promise<(AdminAccount & { passwordHash: string | undefined }) | undefined>;
   /** Sets the password and ends all sessions of the account. False if there is no such account, or it is revoked. */
   setPassword(id: string, passwordHash: string): Promise<boolean>;
-  setRole(id: string, role: Role): Promise<boolean>;
-  /** Revokes the account and ends its sessions. False if there is no such account, or it was revoked before. */
-  revoke(id: string, now: number): Promise<boolean>;
+  setRole(id: string, role: Role): Promise<AccountChange>;
+  /** Revokes the account and ends its sessions; with `evenOnlyAdmin` also that of the only admin. */
+  revoke(id: string, now: number, options?: { evenOnlyAdmin: boolean }): Promise<AccountChange>;
   recordSignIn(id: string, now: number): Promise<void>;
 }
+
+/**
+ * `gone`: there is no such account, or it was revoked before. `onlyAdmin`: without the account no admin could sign in with a
+ * password, also while the OpenID provider is down.
+ */
+export type AccountChange = 'done' | 'gone' | 'onlyAdmin';
 
 /** The accounts of people who sign in through the OpenID provider. Their subjects identify them; the names are unique among all accounts. */
 export interface OpenidAccounts {

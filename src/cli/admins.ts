@@ -124,7 +124,8 @@ export function resetAdmin(shell: Shell, name: string, flags: JsonFlag = {}): Pr
 /** Revokes an account and ends its sessions. The last admin may be revoked here: "admins create" makes another. */
 export function revokeAdmin(shell: Shell, name: string, { json }: JsonFlag = {}): Promise<0 | 1> {
   return withAccount(shell, name, async (database, { id }) => {
-    const revoke = () => adminAccounts(database).revoke(id, Date.now());
+    const revoke = async () =>
+      (await adminAccounts(database).revoke(id, Date.now(), { evenOnlyAdmin: true })) === 'done';
     await withAuditEntry(database, { action: 'revokeAccount', details: { id, name } }, revoke);
     if (json) printJson(shell, { name, revoked: true });
     else shell.print('revoked');

@@ -5,10 +5,11 @@ import { foldCase } from '../schema/case-fold.ts';
 import type { AdminAccountTable, AdminTokenTable } from './admin-table-types.ts';
 import { revokeById } from './credentials.ts';
 import type { Database } from './database.ts';
+import type { Dialect } from './dialect.ts';
 import type { Tables } from './tables.ts';
 
 /** Returns the store of the accounts of admins. */
-export function adminAccounts({ db, transaction }: Database): AdminAccounts {
+export function adminAccounts({ db, transaction, dialect }: Database): AdminAccounts {
   return {
     create: async ({ id, name, role, passwordHash, createdAt }) => {
       const created = await db
@@ -44,14 +45,35 @@ export function adminAccounts({ db, transaction }: Database): AdminAccounts {
     setPassword: (id, passwordHash) =>
       transaction((tx) => changeAndSignOut(tx, id, { password_hash: passwordHash })),
 
-    setRole: (id, role) => changeActive(db, id, { role }),
+    setRole: (id, role) =>
+      transaction(async (tx) => {
+        if (role !== 'admin' && (await isOnlyAdmin(tx, dialect, id))) return 'onlyAdmin';
+        return (await changeActive(tx, id, { role })) ? 'done' : 'gone';
+      }),
 
-    revoke: (id, now) => transaction((tx) => changeAndSignOut(tx, id, { revoked_at: now, name_key: null })),
+    revoke: (id, now, { evenOnlyAdmin } = { evenOnlyAdmin: false }) =>
+      transaction(async (tx) => {
+        if (!evenOnlyAdmin && (await isOnlyAdmin(tx, dialect, id))) return 'onlyAdmin';
+        return (await changeAndSignOut(tx, id, { revoked_at: now, name_key: null })) ? 'done' : 'gone';
+      }),
 
     recordSignIn: async (id, now) => {
       await db.updateTable('admin_account').set({ last_sign_in_at: now }).where('id', '=', id).execute();
     },
   };
+}
+
+/** Locks the admins with a password, so that two of them cannot be revoked at once because the other one is left. */
+async function isOnlyAdmin(tx: Kysely<Tables>, dialect: Dialect, id: string): Promise<boolean> {
+  const admins = tx
+    .selectFrom('admin_account')
+    .select('id')
+    .where('role', '=', 'admin')
+    .where('revoked_at', 'is', null)
+    .where('password_hash', 'is not', null)
+    .orderBy('id');
+  const [first, ...others] = await dialect.lockRows(admins).execute();
+  return first?.id === id && others.length === 0;
 }
 
 /** Changes an account, unless it is revoked, and ends its sessions. */

@@ -68,3 +68,26 @@ test('the description of the API marks the operations that the audit log records
   expect(body.paths['/admin/api/accounts'].post['x-recorded']).toBe(true);
   expect(body.paths['/admin/api/accounts'].get['x-recorded']).toBeUndefined();
 });
+
+test('two admins who revoke each other at the same time do not leave the page without an admin', async () => {
+  const { admin } = fixture;
+  for (const name of ['Nora', 'Olga'])
+    expect((await admin('POST', '/accounts', { body: { name, role: 'admin' } })).status).toBe(200);
+  const readAdmins = async () => {
+    const { accounts } = (await admin('GET', '/accounts')).body;
+    return accounts.filter(
+      ({ role, revokedAt }: { role: string; revokedAt?: string }) => role === 'admin' && !revokedAt,
+    );
+  };
+  const revoked = await Promise.all(
+    (await readAdmins()).map(({ id }: { id: string }) => admin('DELETE', `/accounts/${id}`)),
+  );
+  const refused = revoked.filter(({ status }) => status !== 204);
+  expect(refused.map(({ body }) => body.message)).toEqual([
+    'This is the only account with the role admin and a password. Create another one first.',
+  ]);
+  const left = await readAdmins();
+  expect(left).toHaveLength(1);
+  const demoted = await admin('PATCH', `/accounts/${left[0].id}`, { body: { role: 'viewer' } });
+  expect(demoted.status).toBe(409);
+});

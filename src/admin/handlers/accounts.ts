@@ -4,7 +4,14 @@ import type { Handlers, Role } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
 import { AdminError } from '../errors.ts';
 import { hashPassword, newPassword, verifyPassword } from '../passwords.ts';
-import type { AdminAccount, AdminAccounts, AdminToken, AuditLog, OpenidAccounts } from '../ports.ts';
+import type {
+  AccountChange,
+  AdminAccount,
+  AdminAccounts,
+  AdminToken,
+  AuditLog,
+  OpenidAccounts,
+} from '../ports.ts';
 import type { AdminContext } from '../router.ts';
 import { type Caller, endSession, SESSION_MAX_MS, type SessionDeps, startSession } from '../sessions.ts';
 import type { SignInLimit } from '../sign-in-limit.ts';
@@ -33,14 +40,12 @@ export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsCont
       const account = await findAccount(params.id, deps);
       note({ name: account.name, role });
       requirePassword(account, 'its role at each sign-in');
-      if (role !== 'admin') await requireAnotherAdmin(account, deps);
-      if (!(await accounts.setRole(account.id, role))) throw noSuchAccount();
+      requireDone(await accounts.setRole(account.id, role));
     },
     revokeAccount: async ({ params }, { note }) => {
       const account = await findAccount(params.id, deps);
       note({ name: account.name });
-      await requireAnotherAdmin(account, deps);
-      if (!(await accounts.revoke(account.id, now()))) throw noSuchAccount();
+      requireDone(await accounts.revoke(account.id, now()));
     },
     restoreAccount: async ({ params }, { note }) => {
       note({ name: (await findAccount(params.id, deps)).name });
@@ -138,15 +143,9 @@ async function changeOwnPassword(
   await accounts.setPassword(caller.id, await hashPassword(password));
 }
 
-/** Without an admin with a password nobody could sign in to help while the OpenID provider is down. */
-async function requireAnotherAdmin(
-  { id, hasPassword }: AdminAccount,
-  { accounts }: AccountDeps,
-): Promise<void> {
-  if (!hasPassword) return;
-  const others = (await accounts.list()).filter((account) => account.id !== id);
-  if (others.some((other) => other.revokedAt === undefined && other.role === 'admin' && other.hasPassword))
-    return;
+function requireDone(change: AccountChange): void {
+  if (change === 'gone') throw noSuchAccount();
+  if (change === 'done') return;
   throw new AdminError(
     'conflict',
     'This is the only account with the role admin and a password. Create another one first.',
