@@ -178,9 +178,11 @@ function simulateOnce<T>(
       return result;
     }
     for (const write of run.isComplete ? writes : []) if (await write(within)) run.isComplete = false;
-    // A write of somebody else has the number, or the name, of one of these.
+    // Another transaction has taken the number or the name of one of these writes.
     if (!run.isComplete)
-      throw new SampleDataRefused('Another write came between. Remove the company, and try again.');
+      throw new SampleDataRefused(
+        'The travel service was changed at the same time. Remove the sample data, then create it again.',
+      );
     return run.result as T; // The work is complete, so that its result is there.
   };
 }

@@ -79,11 +79,11 @@ export function openidHandlers(deps: OpenidDeps): Handlers<typeof openidContract
     }),
     beginOpenidSignIn: ({ query }, { response }) => {
       const returnTo = pageAddress(query.returnTo);
-      return onPage((configured) => begin(returnTo, response, configured), returnTo);
+      return onPage((configured) => beginSignIn(returnTo, response, configured), returnTo);
     },
     signInWithOpenid: (_request, { response, address }) => {
       const attempt = openid && takeAttempt(response, { ...deps, openid });
-      const run = (configured: ConfiguredDeps) => complete(attempt, { response, address }, configured);
+      const run = (configured: ConfiguredDeps) => completeSignIn(attempt, { response, address }, configured);
       return onPage(run, attempt?.returnTo ?? PAGE);
     },
   };
@@ -92,7 +92,7 @@ export function openidHandlers(deps: OpenidDeps): Handlers<typeof openidContract
 type ConfiguredDeps = OpenidDeps & { openid: OpenidSignIn };
 
 /** Returns the address at the provider, and sets a cookie by which the same browser is known when it returns. */
-async function begin(
+async function beginSignIn(
   returnTo: string,
   response: Response,
   { openid, now, isSecure }: ConfiguredDeps,
@@ -125,7 +125,7 @@ function takeAttempt(
 }
 
 /** Starts the session of a person who returns from the provider. Returns the address on the page. */
-async function complete(
+async function completeSignIn(
   attempt: Attempt | undefined,
   { response, address }: Pick<AdminContext, 'response' | 'address'>,
   deps: ConfiguredDeps,
@@ -142,7 +142,7 @@ async function complete(
     .then((claims) => identifyPerson(claims, openid.rules))
     .catch(toSignInFailure);
   await withAuditEntry(found, address, deps, async (person) => {
-    const accountId = await admit(person, deps);
+    const accountId = await updateAccount(person, deps);
     await startSession(response, accountId, deps);
   });
   openid.limit.reset(attempt.state, address);
@@ -175,8 +175,8 @@ async function withAuditEntry(
   }
 }
 
-/** Gives the account of a person the present name and role, and returns its id. */
-async function admit(
+/** Gives the account of a person the present name and role, or creates it, and returns its id. Throws if the person may not sign in. */
+async function updateAccount(
   { subject, name, role }: Person,
   { openidAccounts, newId, now }: ConfiguredDeps,
 ): Promise<string> {

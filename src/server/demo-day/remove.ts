@@ -4,7 +4,7 @@ import { foldCase } from '../../schema/case-fold.ts';
 import type { Json } from '../../schema/resource.ts';
 import type { Scope } from '../../store/connection-scopes.ts';
 import { deleteConnection } from '../../store/connections.ts';
-import { listIdentities } from '../../store/demo-day.ts';
+import { type DemoIdentity, listIdentities } from '../../store/demo-day.ts';
 import {
   deleteUserCredentials,
   leaseIdentities,
@@ -73,9 +73,7 @@ export async function removeDemoDay(parts: ServerDeps, day: RemovedDemoDay): Pro
   }
 }
 
-type DemoPeople = Awaited<ReturnType<typeof listIdentities>>;
-
-async function removePeople(parts: ServerDeps, people: DemoPeople, day: RemovedDemoDay): Promise<void> {
+async function removePeople(parts: ServerDeps, people: DemoIdentity[], day: RemovedDemoDay): Promise<void> {
   const { database, runtime } = parts;
   const travelIds = await findTravelers(parts, people, day.since);
   const ids = people.map(({ id }) => id);
@@ -103,7 +101,11 @@ async function removePeople(parts: ServerDeps, people: DemoPeople, day: RemovedD
  * Returns the travelers of the people, and those that were created by a call without an answer. An address alone is no proof: a
  * traveler of somebody else may have it.
  */
-async function findTravelers({ database }: ServerDeps, people: DemoPeople, since: number): Promise<string[]> {
+async function findTravelers(
+  { database }: ServerDeps,
+  people: DemoIdentity[],
+  since: number,
+): Promise<string[]> {
   const linked = people.flatMap(({ travelId }) => travelId ?? []);
   const values = people.flatMap(({ unconfirmed }) => unconfirmed.map(foldCase));
   const found = await travelStore(database).find({ type: user.type, name: 'email', values });
