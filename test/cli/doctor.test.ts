@@ -187,19 +187,24 @@ test('secrets of webhooks that another key encrypted are a fault', async () => {
   );
 });
 
-test('a missing key file is a fault; neither doctor nor requests create another key', async () => {
-  const service = await startService(data);
-  await fetch(`${service.url}/scim/v2/Users`, { headers: { Authorization: `Bearer ${service.scimToken}` } });
-  await service.close();
-  const file = join(data.JETBRIDGE_DATA, 'jetbridge.key');
-  rmSync(file);
-  const { code, lines } = await examine();
-  expect(code).toBe(1);
-  expect(lineOf(lines, 'encryption key')).toMatch(
-    /^fault {4}encryption key: .*jetbridge\.key is missing, .*Restore it from a backup, or set JETBRIDGE_KEY\./,
-  );
-  expect(await showRequests(await recordedShell(data), { limit: 1 })).toBe(0);
-  expect(existsSync(file)).toBe(false);
+// With PostgreSQL the key must be in the settings.
+describeOnSqlite('a key file', () => {
+  test('that is missing is a fault; neither doctor nor requests create another key', async () => {
+    const service = await startService(data);
+    await fetch(`${service.url}/scim/v2/Users`, {
+      headers: { Authorization: `Bearer ${service.scimToken}` },
+    });
+    await service.close();
+    const file = join(data.JETBRIDGE_DATA, 'jetbridge.key');
+    rmSync(file);
+    const { code, lines } = await examine();
+    expect(code).toBe(1);
+    expect(lineOf(lines, 'encryption key')).toMatch(
+      /^fault {4}encryption key: .*jetbridge\.key is missing, .*Restore it from a backup, or set JETBRIDGE_KEY\./,
+    );
+    expect(await showRequests(await recordedShell(data), { limit: 1 })).toBe(0);
+    expect(existsSync(file)).toBe(false);
+  });
 });
 
 test('held changes are a warning with their number and cause', async () => {

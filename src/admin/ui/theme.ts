@@ -1,7 +1,10 @@
 import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 
 /** The list of choices scrolls itself: the scrolled area that Mantine puts into it cannot be reached by keyboard. */
-const choices = { defaultProps: { withScrollArea: false } };
+const choices = {
+  defaultProps: { withScrollArea: false },
+  styles: { options: { maxHeight: 220, overflowY: 'auto' as const } },
+};
 
 /** The look of the page, and what Mantine's components lack for accessibility. */
 export const theme = createTheme({
@@ -23,7 +26,6 @@ export const theme = createTheme({
     Autocomplete: choices,
     MultiSelect: choices,
     Select: choices,
-    Combobox: { styles: { options: { maxHeight: 220, overflowY: 'auto' } } },
     // The placeholder has the focus when the menu opens, and is no item of a menu. Without it the menu itself has the focus.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },

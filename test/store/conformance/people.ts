@@ -30,10 +30,10 @@ export function describePeople(open: OpenDatabase): void {
       const { people: listed, next } = await people.findPage('okta', {}, undefined);
       expect(next).toBeUndefined();
       expect(listed).toEqual([
-        expect.objectContaining({ userName: 'ada', name: 'Ada King', state: 'dirty', isActive: false }),
+        expect.objectContaining({ userName: 'ada', name: 'Ada King', state: 'dirty', isActive: true }),
         {
           ...{ connection: 'okta', id: 'x', userName: 'Bob', name: 'Bob B.', state: 'synced', findings: [] },
-          ...{ travelId: 't-1', isActive: false, isDeleted: false, lastModified: NOW },
+          ...{ travelId: 't-1', isActive: true, isDeleted: false, lastModified: NOW },
         },
       ]);
     });
