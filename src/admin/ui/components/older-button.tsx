@@ -7,7 +7,7 @@ export function OlderButton({
   children = 'Show older ones',
 }: {
   query: UseInfiniteQueryResult<InfiniteData<unknown>>;
-  children?: string;
+  children?: string | undefined;
 }) {
   if (!query.hasNextPage) return null;
   return (

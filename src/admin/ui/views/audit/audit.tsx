@@ -5,10 +5,9 @@ import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { AuditEntry } from '../../api-client.ts';
 import { FilterPanel } from '../../components/filter-panel.tsx';
-import { Loaded } from '../../components/loading.tsx';
 import { MomentInput } from '../../components/moment-input.tsx';
-import { OlderButton } from '../../components/older-button.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
+import { PagedRows } from '../../components/paged-rows.tsx';
+import type { Column } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { api, call } from '../../session.ts';
@@ -49,22 +48,19 @@ export function AuditView() {
       <FilterPanel count={count}>
         <Filters filter={filter} onChange={setFilter} />
       </FilterPanel>
-      <Loaded query={entries}>
-        {({ pages }) => (
-          <Rows
-            label="Changes"
-            rows={pages.flatMap((page) => page.entries)}
-            keyOf={({ position }) => String(position)}
-            columns={columns}
-            empty={
-              count > 0
-                ? 'No change matches the filters.'
-                : 'Nothing has been changed yet. Sign-ins, decisions, new mappings and accounts will be listed here.'
-            }
-          />
-        )}
-      </Loaded>
-      <OlderButton query={entries}>Show older entries</OlderButton>
+      <PagedRows
+        query={entries}
+        rowsOf={(page) => page.entries}
+        older="Show older entries"
+        label="Changes"
+        keyOf={({ position }) => String(position)}
+        columns={columns}
+        empty={
+          count > 0
+            ? 'No change matches the filters.'
+            : 'Nothing has been changed yet. Sign-ins, decisions, new mappings and accounts will be listed here.'
+        }
+      />
     </>
   );
 }

@@ -4,8 +4,7 @@ import { useState } from 'react';
 import type { Exchange, ExchangeDetail, PersonExplanation } from '../../api-client.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { OlderButton } from '../../components/older-button.tsx';
-import { Rows } from '../../components/rows.tsx';
+import { PagedRows } from '../../components/paged-rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { api, call } from '../../session.ts';
 import { answerText, prettyBody } from './texts.ts';
@@ -31,18 +30,15 @@ export function Timeline({ person: { connection, id } }: { person: PersonExplana
   });
   return (
     <>
-      <Loaded query={timeline}>
-        {({ pages }) => (
-          <Rows
-            label="Timeline"
-            rows={pages.flatMap((page) => page.exchanges)}
-            keyOf={({ position }) => position}
-            columns={columnsWith(setOpened)}
-            empty="The log of exchanges has nothing about this person. It keeps writes, failed requests and travel calls for some days."
-          />
-        )}
-      </Loaded>
-      <OlderButton query={timeline}>Show older requests</OlderButton>
+      <PagedRows
+        query={timeline}
+        rowsOf={(page) => page.exchanges}
+        older="Show older requests"
+        label="Timeline"
+        keyOf={({ position }) => position}
+        columns={columnsWith(setOpened)}
+        empty="The log of exchanges has nothing about this person. It keeps writes, failed requests and travel calls for some days."
+      />
       {opened && <Bodies exchange={opened} onClose={() => setOpened(undefined)} />}
     </>
   );

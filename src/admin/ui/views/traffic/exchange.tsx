@@ -11,8 +11,8 @@ import {
   Text,
   Title,
 } from '@mantine/core';
-import { IconCopy, IconDownload } from '@tabler/icons-react';
-import { type ReactNode, useState } from 'react';
+import { IconCopy } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { ExchangeDetail } from '../../api-client.ts';
 import { Loaded } from '../../components/loading.tsx';
@@ -22,7 +22,7 @@ import { ViewHead } from '../../components/view-head.tsx';
 import { columns, Outcome, PersonLink, Who } from './columns.tsx';
 import { compareBodies } from './differences.ts';
 import { useExchange, useExchangeLog } from './query.ts';
-import { SaveScenario } from './save-scenario.tsx';
+import { SaveScenarioButton } from './save-scenario.tsx';
 import { curlText, durationText, pathText, prettyText } from './texts.ts';
 
 /** A request and its response with all that the log keeps. */
@@ -108,7 +108,6 @@ function Facts({ exchange }: { exchange: ExchangeDetail }) {
 const MINUTES_MS = 5 * 60_000;
 
 function Actions({ exchange }: { exchange: ExchangeDetail }) {
-  const [isSaving, setSaving] = useState(false);
   const connections = useExchangeLog().data?.connections ?? [];
   const { direction, connection, person, at } = exchange;
   const travelUrl = connections.find(({ id }) => id === connection)?.travelUrl;
@@ -129,18 +128,7 @@ function Actions({ exchange }: { exchange: ExchangeDetail }) {
           </Button>
         )}
       </CopyButton>
-      {direction === 'scim' && connection !== undefined && (
-        <Button
-          size="xs"
-          variant="default"
-          aria-haspopup="dialog"
-          leftSection={<IconDownload size={14} />}
-          onClick={() => setSaving(true)}
-        >
-          Save as scenario
-        </Button>
-      )}
-      {isSaving && <SaveScenario start={start} onClose={() => setSaving(false)} />}
+      {direction === 'scim' && connection !== undefined && <SaveScenarioButton start={start} />}
     </Group>
   );
 }
@@ -199,7 +187,7 @@ function Headers({ headers }: { headers: ExchangeDetail['request']['headers'] })
   );
 }
 
-/** What a write sent, beside what the bridge keeps of it. */
+/** The body of a write beside the resource that the bridge keeps. */
 function Differences({ exchange: { request, response } }: { exchange: ExchangeDetail }) {
   const differences = compareBodies(request.body?.text, response.body?.text);
   if (!differences) return null;

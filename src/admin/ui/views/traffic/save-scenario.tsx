@@ -1,4 +1,5 @@
 import { Alert, Button, Group, Input, Select, Stack, Text, TextInput } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
@@ -9,14 +10,29 @@ import { type TrafficFilter, useExchangeLog } from './query.ts';
 
 const HOUR_MS = 60 * 60_000;
 
+type ScenarioStart = Pick<TrafficFilter, 'connection' | 'person' | 'since' | 'until'>;
+
+/** A button that opens the dialog in which SCIM requests are saved as scenarios. */
+export function SaveScenarioButton({ start }: { start: ScenarioStart }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        aria-haspopup="dialog"
+        leftSection={<IconDownload size={14} />}
+        onClick={() => setOpen(true)}
+      >
+        Save as scenario
+      </Button>
+      {isOpen && <SaveScenario start={start} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
 /** Downloads SCIM requests of a time, or about a person, as scenario files with invented people. */
-export function SaveScenario({
-  start,
-  onClose,
-}: {
-  start: Pick<TrafficFilter, 'connection' | 'person' | 'since' | 'until'>;
-  onClose: () => void;
-}) {
+function SaveScenario({ start, onClose }: { start: ScenarioStart; onClose: () => void }) {
   const connections = useExchangeLog().data?.connections.map(({ id }) => id) ?? [];
   const [chosen, setConnection] = useState(start.connection);
   const connection = chosen ?? connections[0] ?? '';

@@ -1,5 +1,5 @@
 import { Affix, Alert, Box, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
-import { IconDownload, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { Route, Switch } from 'wouter';
 import type { Exchange } from '../../api-client.ts';
@@ -12,9 +12,9 @@ import { ExchangePage } from './exchange.tsx';
 import { TrafficFilters } from './filters.tsx';
 import { type TrafficFilter, useExchangeLog, useTraffic, useTrafficFilter } from './query.ts';
 import { ReadBodies } from './read-bodies.tsx';
-import { SaveScenario } from './save-scenario.tsx';
+import { SaveScenarioButton } from './save-scenario.tsx';
 
-/** What IdPs send, and what the bridge asks of travel services. */
+/** The view Traffic: requests of IdPs, and the bridge's calls to travel services. */
 export function TrafficView() {
   return (
     <Switch>
@@ -29,7 +29,6 @@ export function TrafficView() {
 function TrafficList() {
   const [filter, change] = useTrafficFilter();
   const [isPaused, setPaused] = useState(false);
-  const [isSaving, setSaving] = useState(false);
   return (
     <>
       <ViewHead
@@ -37,15 +36,7 @@ function TrafficList() {
         actions={
           <Group gap="xs" justify="flex-end">
             <ReadBodies />
-            <Button
-              size="xs"
-              variant="default"
-              aria-haspopup="dialog"
-              leftSection={<IconDownload size={14} />}
-              onClick={() => setSaving(true)}
-            >
-              Save as scenario
-            </Button>
+            <SaveScenarioButton start={filter} />
             <PauseButton isPaused={isPaused} onChange={setPaused} />
           </Group>
         }
@@ -54,7 +45,6 @@ function TrafficList() {
       </ViewHead>
       <TrafficFilters filter={filter} onChange={change} />
       <Exchanges key={JSON.stringify(filter)} filter={filter} isPaused={isPaused} />
-      {isSaving && <SaveScenario start={filter} onClose={() => setSaving(false)} />}
     </>
   );
 }

@@ -1,36 +1,22 @@
 import { Code } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import type { TravelEvent } from '../../api-client.ts';
-import { Loaded } from '../../components/loading.tsx';
-import { OlderButton } from '../../components/older-button.tsx';
-import { Rows } from '../../components/rows.tsx';
+import { PagedRows } from '../../components/paged-rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { api, call } from '../../session.ts';
+import { usePages } from './pages.ts';
 
 /** The feed of events, the newest first. */
 export function Events() {
-  const events = useInfiniteQuery({
-    queryKey: ['travel', 'events'],
-    queryFn: ({ pageParam }) =>
-      call(api.travelService.listTravelEvents({ limit: 50, ...(pageParam && { after: pageParam }) })),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.next,
-  });
+  const events = usePages(['travel', 'events'], (page) => call(api.travelService.listTravelEvents(page)));
   return (
-    <>
-      <Loaded query={events}>
-        {({ pages }) => (
-          <Rows
-            label="Events"
-            rows={pages.flatMap((page) => page.events)}
-            keyOf={({ id }) => id}
-            columns={columns}
-            empty="Nothing has happened yet. Each change in the travel service becomes an event, kept for 30 days."
-          />
-        )}
-      </Loaded>
-      <OlderButton query={events} />
-    </>
+    <PagedRows
+      query={events}
+      rowsOf={(page) => page.events}
+      label="Events"
+      keyOf={({ id }) => id}
+      columns={columns}
+      empty="Nothing has happened yet. Each change in the travel service becomes an event, kept for 30 days."
+    />
   );
 }
 

@@ -1,15 +1,16 @@
 import { Group, Stack, Text } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Route, Switch } from 'wouter';
 import type { TravelInvoice, TravelInvoiceDetails } from '../../api-client.ts';
 import { Fact } from '../../components/fact.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
-import { OlderButton } from '../../components/older-button.tsx';
+import { PagedRows } from '../../components/paged-rows.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { api, call } from '../../session.ts';
 import { BillingOperations } from './billing-operations.tsx';
+import { usePages } from './pages.ts';
 import { PartHead, ResourceText, ViewLink } from './resource.tsx';
 import { billingMark, moneyText } from './texts.ts';
 
@@ -26,28 +27,18 @@ export function Invoices() {
 }
 
 function InvoiceList() {
-  const invoices = useInfiniteQuery({
-    queryKey: ['travel', 'invoices'],
-    queryFn: ({ pageParam }) =>
-      call(api.travelService.listTravelInvoices({ limit: 50, ...(pageParam && { after: pageParam }) })),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.next,
-  });
+  const invoices = usePages(['travel', 'invoices'], (page) =>
+    call(api.travelService.listTravelInvoices(page)),
+  );
   return (
-    <>
-      <Loaded query={invoices}>
-        {({ pages }) => (
-          <Rows
-            label="Invoices"
-            rows={pages.flatMap((page) => page.invoices)}
-            keyOf={({ id }) => id}
-            columns={columns}
-            empty="Nothing has been invoiced yet. The sample data has some invoices of each month."
-          />
-        )}
-      </Loaded>
-      <OlderButton query={invoices} />
-    </>
+    <PagedRows
+      query={invoices}
+      rowsOf={(page) => page.invoices}
+      label="Invoices"
+      keyOf={({ id }) => id}
+      columns={columns}
+      empty="Nothing has been invoiced yet. The sample data has some invoices of each month."
+    />
   );
 }
 

@@ -1,14 +1,12 @@
 import { Badge, Button, Checkbox, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { TravelRequest } from '../../api-client.ts';
 import { Dialog } from '../../components/dialog.tsx';
-import { Loaded } from '../../components/loading.tsx';
-import { OlderButton } from '../../components/older-button.tsx';
-import { Rows } from '../../components/rows.tsx';
+import { PagedRows } from '../../components/paged-rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { api, call } from '../../session.ts';
+import { usePages } from './pages.ts';
 
 /** The request log of the travel API, the newest first. */
 export function Requests() {
@@ -16,20 +14,15 @@ export function Requests() {
   const [typed, setPath] = useState('');
   const [path] = useDebouncedValue(typed.trim(), 300);
   const [shown, setShown] = useState<TravelRequest>();
-  const requests = useInfiniteQuery({
-    queryKey: ['travel', 'requests', isFailed, path],
-    queryFn: ({ pageParam }) =>
-      call(
-        api.travelService.listTravelRequests({
-          limit: 50,
-          ...(isFailed && { failed: 'true' }),
-          ...(path && { path: path.startsWith('/') ? path : `/${path}` }),
-          ...(pageParam && { after: pageParam }),
-        }),
-      ),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.next,
-  });
+  const requests = usePages(['travel', 'requests', isFailed, path], (page) =>
+    call(
+      api.travelService.listTravelRequests({
+        ...page,
+        ...(isFailed && { failed: 'true' }),
+        ...(path && { path: path.startsWith('/') ? path : `/${path}` }),
+      }),
+    ),
+  );
   return (
     <>
       <Group mb="sm">
@@ -46,22 +39,18 @@ export function Requests() {
           onChange={(event) => setFailed(event.currentTarget.checked)}
         />
       </Group>
-      <Loaded query={requests}>
-        {({ pages }) => (
-          <Rows
-            label="Requests"
-            rows={pages.flatMap((page) => page.requests)}
-            keyOf={({ requestId, at }) => `${requestId} ${at}`}
-            columns={columns(setShown)}
-            empty={
-              isFailed || path
-                ? 'No request matches the filters.'
-                : 'No integration has called the travel API yet.'
-            }
-          />
-        )}
-      </Loaded>
-      <OlderButton query={requests} />
+      <PagedRows
+        query={requests}
+        rowsOf={(page) => page.requests}
+        label="Requests"
+        keyOf={({ requestId, at }) => `${requestId} ${at}`}
+        columns={columns(setShown)}
+        empty={
+          isFailed || path
+            ? 'No request matches the filters.'
+            : 'No integration has called the travel API yet.'
+        }
+      />
       {shown && <Bodies request={shown} onClose={() => setShown(undefined)} />}
     </>
   );

@@ -1,15 +1,16 @@
 import { Group, Stack, Text } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Route, Switch } from 'wouter';
 import type { TravelTrip, TravelTripDetails } from '../../api-client.ts';
 import { Fact } from '../../components/fact.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
-import { OlderButton } from '../../components/older-button.tsx';
+import { PagedRows } from '../../components/paged-rows.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { api, call } from '../../session.ts';
 import { BillingOperations } from './billing-operations.tsx';
+import { usePages } from './pages.ts';
 import { PartHead, ResourceText, TravelerNames, ViewLink } from './resource.tsx';
 import { localText, moneyText, tripMarks } from './texts.ts';
 
@@ -26,28 +27,16 @@ export function Trips() {
 }
 
 function TripList() {
-  const trips = useInfiniteQuery({
-    queryKey: ['travel', 'trips'],
-    queryFn: ({ pageParam }) =>
-      call(api.travelService.listTravelTrips({ limit: 50, ...(pageParam && { after: pageParam }) })),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.next,
-  });
+  const trips = usePages(['travel', 'trips'], (page) => call(api.travelService.listTravelTrips(page)));
   return (
-    <>
-      <Loaded query={trips}>
-        {({ pages }) => (
-          <Rows
-            label="Trips"
-            rows={pages.flatMap((page) => page.trips)}
-            keyOf={({ id }) => id}
-            columns={columns}
-            empty="Nobody has looked for a trip yet. The sample data has some hundred of them."
-          />
-        )}
-      </Loaded>
-      <OlderButton query={trips} />
-    </>
+    <PagedRows
+      query={trips}
+      rowsOf={(page) => page.trips}
+      label="Trips"
+      keyOf={({ id }) => id}
+      columns={columns}
+      empty="Nobody has looked for a trip yet. The sample data has some hundred of them."
+    />
   );
 }
 

@@ -1,15 +1,16 @@
 import { Alert, Button, Code, Group, Text } from '@mantine/core';
-import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import type { TravelAttempt, TravelDelivery, TravelWebhook } from '../../api-client.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
-import { OlderButton } from '../../components/older-button.tsx';
+import { PagedRows } from '../../components/paged-rows.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { api, call, queryClient, useSession } from '../../session.ts';
+import { usePages } from './pages.ts';
 import { PartHead, ViewLink } from './resource.tsx';
 import { WebhookForm, webhooksKey } from './webhook-form.tsx';
 
@@ -92,13 +93,7 @@ function Deliveries({
 }) {
   const canChange = useSession()?.role === 'admin';
   const queryKey = ['travel', 'deliveries', id];
-  const deliveries = useInfiniteQuery({
-    queryKey,
-    queryFn: ({ pageParam }) =>
-      call(api.travelService.listTravelDeliveries(id, { limit: 50, ...(pageParam && { after: pageParam }) })),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.next,
-  });
+  const deliveries = usePages(queryKey, (page) => call(api.travelService.listTravelDeliveries(id, page)));
   const test = useMutation({ mutationFn: () => call(api.travelService.testTravelWebhook(id)) });
   const redelivery = useMutation({
     mutationFn: (delivery: string) => call(api.travelService.redeliverTravelEvent(id, delivery)),
@@ -129,18 +124,14 @@ function Deliveries({
         </Alert>
       )}
       {test.data && <TestOutcome attempt={test.data} />}
-      <Loaded query={deliveries}>
-        {({ pages }) => (
-          <Rows
-            label="Deliveries"
-            rows={pages.flatMap((page) => page.deliveries)}
-            keyOf={(delivery) => delivery.id}
-            columns={deliveryColumns(canChange ? redelivery.mutate : undefined)}
-            empty="Nothing has been delivered yet. The next event that the webhook selects appears here."
-          />
-        )}
-      </Loaded>
-      <OlderButton query={deliveries} />
+      <PagedRows
+        query={deliveries}
+        rowsOf={(page) => page.deliveries}
+        label="Deliveries"
+        keyOf={(delivery) => delivery.id}
+        columns={deliveryColumns(canChange ? redelivery.mutate : undefined)}
+        empty="Nothing has been delivered yet. The next event that the webhook selects appears here."
+      />
     </>
   );
 }
