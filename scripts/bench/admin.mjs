@@ -87,7 +87,7 @@ async function serve(environment) {
   };
 }
 
-/** What each request costs: wall time in milliseconds, CPU time of the process, and the length of the answer. */
+/** Returns the costs of each request: wall time in milliseconds, CPU time of the process, and the length of the answer. */
 async function measure(service, requests) {
   const measured = [];
   for (const request of requests) {

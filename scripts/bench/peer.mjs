@@ -14,7 +14,7 @@ import { jetbridge, remoteEnvironment, settingsFile } from './service.mjs';
 import { callsPerRequest, travelApi } from './travel.mjs';
 
 const TRAVELERS = 1_000;
-/** So many people that ten connections never write the same person at the same time. */
+/** The number of people: ten connections never write the same person at the same time. */
 const PEOPLE = 200;
 
 /**

@@ -14,7 +14,7 @@ const RESIDENT_MB = new Map([
   [1_000_000, 300],
 ]);
 
-/** What a person reads: a table for each part, with the promise beside each line. */
+/** Returns the report as text: a table for each part, with the promise beside each line. */
 export function report({ measured, services, imports, lists, log, durable, cycle, peer }) {
   const costs = measured.length > 0 ? costsTable(measured) : undefined;
   const parts = [

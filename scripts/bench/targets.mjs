@@ -2,7 +2,7 @@ import { scimToken, travelKey } from './data.mjs';
 import { newPerson } from './person.mjs';
 
 const PAGE = 200;
-/** So many people that ten connections never write the same person at the same time. */
+/** The number of people: ten connections never write the same person at the same time. */
 const PEOPLE = 200;
 const TRAVELERS = 100;
 const GROUPS = 10;

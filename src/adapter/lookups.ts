@@ -103,7 +103,7 @@ function isExpired({ ended }: Reading, mode: ReadMode, now: number): boolean {
  */
 type StaleParts = Map<string, keyof Lookups>;
 
-/** What is used in place of a part or a collection that cannot be read. */
+/** The values that replace a part or a collection that cannot be read. */
 interface KnownLookups {
   values: Partial<Lookups>;
   /** By path. */

@@ -15,7 +15,7 @@ export interface ActivityCounts {
   callErrors: number;
 }
 
-/** What the log of exchanges holds about the last day. */
+/** The counts and the newest exchanges of the last day, from the log of exchanges. */
 export interface Activity {
   /** By the minute since 1970. Minutes without exchanges are left out. */
   minutes: ReadonlyMap<number, ActivityCounts>;

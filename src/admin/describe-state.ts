@@ -1,7 +1,7 @@
 import type { PauseReason } from '../provisioning/circuit-breaker.ts';
 import type { IdentityState } from '../provisioning/identity.ts';
 
-/** What the sentence of a connection depends on. Times are epoch milliseconds. */
+/** The facts from which the sentence of a connection is made. Times are epoch milliseconds. */
 export interface ConnectionFacts {
   id: string;
   pause: PauseReason | undefined;

@@ -225,7 +225,7 @@ export interface PeopleSummaries {
 /** The connection of the demo day, which no settings have. Nothing that it does concerns the people of other connections. */
 export const DEMO_CONNECTION = 'demo';
 
-/** How far the demo day is. */
+/** The phase of the demo day, and its progress. */
 export interface DemoDayState {
   /** `interrupted`: the process that played or removed it has ended. */
   phase: 'none' | 'playing' | 'interrupted' | 'played' | 'removing';

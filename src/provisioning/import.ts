@@ -53,7 +53,7 @@ export interface Importer {
   ): Promise<ImportResult | TravelFailure>;
 }
 
-/** What an import saves for the metrics and the admin page of all replicas. */
+/** The result of an import that is saved for the metrics and the admin page of all replicas. */
 interface ImportState {
   isIncomplete: boolean;
   /** When the import ended, in epoch milliseconds. */

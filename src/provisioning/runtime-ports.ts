@@ -20,7 +20,7 @@ export interface Runtime {
   checkpoint(at: Checkpoint): void;
 }
 
-/** What a wait needs of an AbortSignal. */
+/** The part of an AbortSignal that a wait needs. */
 export interface WaitSignal {
   readonly aborted: boolean;
   addEventListener(type: 'abort', listener: () => void): void;

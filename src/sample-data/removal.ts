@@ -10,7 +10,7 @@ import { tripProject } from '../travel/resources/trip-project.ts';
 import { user } from '../travel/resources/user.ts';
 import { companyIdentity, isOfCompany } from './company.ts';
 
-/** What the removal of sample data needs. */
+/** The dependencies of the removal of sample data. */
 export interface RemovalDeps extends RecorderDeps {
   store: TravelStore;
   /** Called before each transaction; it can wait, so that a server can write. */

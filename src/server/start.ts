@@ -193,7 +193,7 @@ function requestHandlers(handle: Express, http: HttpDeps): LimitHandlers {
   };
 }
 
-/** What the SCIM interface needs. `meta.location` begins with the address of the settings, or of this server. */
+/** Returns the dependencies of the SCIM interface. `meta.location` begins with the address of the settings, or of this server. */
 function scimParts(
   deps: ServerDeps,
   { connections, provisioning: { users, groups }, url }: Opened & Pick<Servers, 'url'>,

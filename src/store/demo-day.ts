@@ -13,7 +13,7 @@ const KIND: TaskKind = 'demoDay';
 export interface StoredDemoDay {
   /** The travel account of its connection. */
   account: string;
-  /** What the task has saved; undefined before the first time. */
+  /** The state that the task has saved; undefined before the first time. */
   state: unknown;
   /** True while a replica plays or removes it. */
   isHeld: boolean;

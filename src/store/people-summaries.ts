@@ -57,7 +57,7 @@ async function readSummary(
   };
 }
 
-/** What is counted of the people who are not in step. */
+/** The counts of the people who are not in step. */
 interface UnsettledCounts {
   deleted: number;
   /** Those whose last attempt failed, and the time of the oldest change among theirs. */

@@ -50,7 +50,7 @@ const group = z
   })
   .meta({ id: 'HoldGroup', description: 'The people of a connection who are held for one cause' });
 
-/** What waits for the decision of an admin. */
+/** The operations on changes that wait for the decision of an admin. */
 export const holdsContract = {
   listHolds: {
     ...{ method: 'get', path: '/holds', tag: 'Holds', access: 'viewer' },

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../errors.ts';
 
-/** What a caller may do: a viewer reads, an admin changes too. */
+/** The roles of callers: a viewer reads, an admin changes too. */
 export type Role = 'viewer' | 'admin';
 
 /**

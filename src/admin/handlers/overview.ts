@@ -134,7 +134,7 @@ async function readOverview(deps: OverviewDeps, reader: ActivityReader) {
   };
 }
 
-/** What is known about each connection besides its people and exchanges. */
+/** Reads the facts about each connection besides its people and exchanges. */
 async function readConnections(deps: OverviewDeps) {
   const { tasks } = deps;
   const [imports, feeds] = [await tasks.listStates('import'), await tasks.listStates('feed')];

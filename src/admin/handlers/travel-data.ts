@@ -23,7 +23,7 @@ export interface PageOfTravelData {
   limit: number;
 }
 
-/** What the embedded travel service holds. Its faults are thrown as `AdminError`. All lists begin with the newest. */
+/** The trips, invoices and sample data of the embedded travel service. Its faults are thrown as `AdminError`. All lists begin with the newest. */
 export interface TravelData {
   listTrips(page: PageOfTravelData): Promise<{ trips: TravelTrip[]; next?: string }>;
   readTrip(id: string): Promise<TravelTripDetails>;

@@ -19,7 +19,7 @@ export interface TravelServiceDeps {
   others: { connection: string; url: string }[];
 }
 
-/** What the embedded travel service does for the admin page. Its faults are thrown as `AdminError`. */
+/** The operations of the embedded travel service that the admin page offers. Its faults are thrown as `AdminError`. */
 export interface TravelService {
   /** Returns the email addresses of some active admins. */
   listAdmins(): Promise<string[]>;

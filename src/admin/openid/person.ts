@@ -7,7 +7,7 @@ export interface RoleRule {
   values: string[];
 }
 
-/** Who may sign in through the OpenID provider. */
+/** The rules that decide which people may sign in through the OpenID provider, and in which role. */
 export interface AdmissionRules {
   /** The claim with the name of a person. */
   nameClaim: string;

@@ -30,7 +30,7 @@ export interface OpenidClient {
   timeoutMs: number;
 }
 
-/** What one sign-in keeps between the way to the provider and the way back. */
+/** The values of one sign-in that the way back from the provider is checked against. */
 export interface SignInAttempt {
   state: string;
   nonce: string;

@@ -44,7 +44,7 @@ export interface OpenidSignIn {
   publicUrl(request: Request): string;
 }
 
-/** What the cookie keeps while the person is at the provider. */
+/** The content of the cookie while the person is at the provider. */
 interface Attempt extends SignInAttempt {
   /** The address on the page to which the person returns. */
   returnTo: string;

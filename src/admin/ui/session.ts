@@ -99,7 +99,7 @@ export async function signOut(): Promise<void> {
 
 const noticeKey = ['sign-in-notice'];
 
-/** What the sign-in form says above its fields; undefined for nothing. */
+/** The message above the fields of the sign-in form; undefined if there is none. */
 export function readSignInNotice(): string | undefined {
   return queryClient.getQueryData(noticeKey);
 }

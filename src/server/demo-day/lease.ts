@@ -1,10 +1,10 @@
 import { DEMO_CONNECTION } from '../../admin/ports.ts';
 import type { ServerDeps } from '../open-store.ts';
 
-/** How long a replica that has died is taken to be at work, in milliseconds. */
+/** The duration of the lease, in milliseconds: for so long a replica that has died seems to be at work. */
 const LEASE_MS = 30_000;
 
-/** What is saved about the demo day, for all replicas. */
+/** The state of the demo day that all replicas read. */
 export interface SavedDemoDay {
   phase: 'playing' | 'played' | 'removing';
   /** When it began, in epoch milliseconds. */
@@ -18,7 +18,7 @@ export interface SavedDemoDay {
 
 /** The lease on the demo day: one process at a time plays or removes it. */
 export interface DemoDayLease {
-  /** What the last holder has saved. */
+  /** The state that the last holder has saved. */
   state: SavedDemoDay | undefined;
   save(state: SavedDemoDay): Promise<void>;
   /** Throws if the lease has ended. */

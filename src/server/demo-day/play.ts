@@ -15,7 +15,7 @@ import type { DemoDayLease, SavedDemoDay } from './lease.ts';
 /** Requests are in the log this much later at the latest, in milliseconds: then every view has what was played. */
 const LOG_DELAY_MS = 600;
 
-/** What playing the demo day needs. */
+/** The dependencies of playing the demo day. */
 export interface PlayDeps {
   parts: ServerDeps;
   embedded: EmbeddedTravel;

@@ -35,7 +35,7 @@ function useRowsInView<T>({ rows, keyOf, onEnd }: VirtualRowsProps<T>, height: n
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
     const box = container.current?.getBoundingClientRect();
-    // What is above the rows can grow, such as an alert or the filters of a narrow screen.
+    // The content above the rows can grow, such as an alert or the filters of a narrow screen.
     if (box) setTop(Math.round(box.top + window.scrollY));
   });
   const virtualizer = useWindowVirtualizer({

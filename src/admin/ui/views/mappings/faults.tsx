@@ -6,7 +6,7 @@ export interface MarkedFault extends MappingFault {
   severity: 'error' | 'warning';
 }
 
-/** What is wrong, and what to do, one line for each fault. */
+/** The faults, each with its remedy, one line for each. */
 export function FaultTexts({ faults }: { faults: MarkedFault[] }) {
   return faults.map(({ path, problem, remedy, severity }) => (
     <Text

@@ -75,7 +75,7 @@ function totalsText(spans: ActivityCounts[]): string {
   return `${sumOf('requests')} requests of identity providers, ${sumOf('requestErrors')} of them with errors; ${sumOf('calls')} calls of travel APIs, ${sumOf('callErrors')} of them with errors.`;
 }
 
-/** What the chart shows, for screen readers: only the spans in which something happened. */
+/** The content of the chart as a table for screen readers: only the spans in which something happened. */
 function CountsTable({ spans }: { spans: ActivityCounts[] }) {
   return (
     <Table>

@@ -6,7 +6,7 @@ import type { Overview } from './texts.ts';
 
 type Steps = NonNullable<Overview['steps']>;
 
-/** What remains to be done on a new service, or how to see what it does without an identity provider. */
+/** The first steps on a new service, and the demo day, which needs no identity provider. */
 export function FirstSteps({ steps, demoDay }: Pick<Overview, 'demoDay'> & { steps: Steps }) {
   const list = [
     {

@@ -11,7 +11,7 @@ import { Panel } from './panel.tsx';
 import { useOverview } from './query.ts';
 import { causeTexts, findingText, type Overview, peopleStates, stateMarks } from './texts.ts';
 
-/** What is broken, since when, what waits, and whether anything needs an admin. */
+/** The view Overview: faults and since when they exist, waiting changes, and all that needs an admin. */
 export function OverviewView() {
   const overview = useOverview();
   useEffect(() => {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, call } from '../../session.ts';
 
-/** How often the numbers are read again, in milliseconds. */
+/** The interval at which the numbers are read again, in milliseconds. */
 const READ_EVERY_MS = 10_000;
 /** The same while the demo day is played. */
 const FOLLOW_EVERY_MS = 500;

@@ -1,6 +1,6 @@
 import type { Api } from '../../api-client.ts';
 
-/** What the overview says. */
+/** The answer of the operation `readOverview`. */
 export type Overview = Awaited<ReturnType<Api<string>['overview']['readOverview']>>;
 
 /** The symbol says the same as the colour. */

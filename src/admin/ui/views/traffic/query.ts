@@ -38,7 +38,7 @@ export function useTrafficFilter(): [TrafficFilter, (changes: Partial<TrafficFil
   return [filter, change];
 }
 
-/** How often the log is asked for new exchanges, in milliseconds. */
+/** The interval at which new exchanges are read from the log, in milliseconds. */
 const POLL_MS = 2_000;
 const PAGE = 100;
 const MAX_NEW = 200;
@@ -103,7 +103,7 @@ function useLookFurther({
   }, [isSearching, fetchNextPage]);
 }
 
-/** How long exchanges are kept, and of which connections. */
+/** Reads the retention time of the log of exchanges, and its connections. */
 export function useExchangeLog() {
   return useQuery({
     queryKey: ['exchange log'],

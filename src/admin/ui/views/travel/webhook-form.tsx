@@ -8,7 +8,7 @@ import { api, call, queryClient, RequestFailure } from '../../session.ts';
 
 export const webhooksKey = ['travel', 'webhooks'];
 
-/** What an admin types. Without kinds of events the webhook gets every kind. */
+/** The values of the form. Without kinds of events the webhook gets every kind. */
 interface Typed {
   url: string;
   description: string;
