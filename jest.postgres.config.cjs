@@ -12,6 +12,6 @@ module.exports = {
     '/test/(adapter|config|docs|replay|schema|translator)/',
     // These are about the files of SQLite, and about how it executes queries.
     '/full-disk\\.test\\.ts$',
-    '/test/(fixtures/data-folder|store/(group-commit|schema|travel-plans))\\.test\\.ts$',
+    '/test/(fixtures/data-folder|store/(admin-plans|group-commit|schema|travel-plans))\\.test\\.ts$',
   ],
 };

@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { AuditEntry, AuditLog } from '../admin/ports.ts';
 import type { AuditEntryTable } from './admin-table-types.ts';
 import type { Database } from './database.ts';
@@ -67,16 +67,28 @@ function likePattern(text: string): string {
 const MAX_CHOICES = 500;
 
 async function listChoices(db: Kysely<Tables>): ReturnType<AuditLog['listChoices']> {
-  const actors = await db
-    .selectFrom('audit_entry')
-    .select('actor')
-    .distinct()
-    .where('actor_kind', '<>', 'nobody')
-    .orderBy('actor')
-    .limit(MAX_CHOICES)
-    .execute();
-  const actions = await db.selectFrom('audit_entry').select('action').distinct().orderBy('action').execute();
-  return { actors: actors.map(({ actor }) => actor), actions: actions.map(({ action }) => action) };
+  const actors = await readDistinct(db, 'actor', sql`actor_kind <> 'nobody'`);
+  return { actors, actions: await readDistinct(db, 'action', sql`true`) };
+}
+
+/**
+ * Returns the different texts of a column, sorted. Each step searches the index of the column for the next text, because neither database
+ * skips equal entries by itself: with `select distinct` they read all of them.
+ */
+async function readDistinct(
+  db: Kysely<Tables>,
+  column: 'actor' | 'action',
+  condition: RawBuilder<unknown>,
+): Promise<string[]> {
+  const text = sql.ref(column);
+  const { rows } = await sql<{ text: string }>`
+    with recursive choice (text, place) as (
+      select min(${text}), 1 from audit_entry where ${condition}
+      union all
+      select (select min(${text}) from audit_entry where ${condition} and ${text} > choice.text), place + 1
+        from choice where text is not null and place < ${sql.lit(MAX_CHOICES)}
+    ) select text from choice where text is not null`.execute(db);
+  return rows.map(({ text }) => text);
 }
 
 function toEntry(row: Selectable<AuditEntryTable>): AuditEntry {

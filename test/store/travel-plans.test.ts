@@ -1,4 +1,3 @@
-import { CompiledQuery, createQueryId, type KyselyPlugin, type RootOperationNode } from 'kysely';
 import { apiKeys } from '../../src/store/credentials.ts';
 import type { Database } from '../../src/store/database.ts';
 import { deliveryQueue } from '../../src/store/delivery-queue.ts';
@@ -7,9 +6,9 @@ import { requestLog } from '../../src/store/request-log.ts';
 import { travelStore } from '../../src/store/travel-writes.ts';
 import { webhookRecords } from '../../src/store/webhook-deliveries.ts';
 import type { PageQuery, RequestLog, TravelStore } from '../../src/travel/ports.ts';
+import { plansOf } from '../fixtures/query-plans.ts';
 import { NOW } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
-import { withPlugin } from '../fixtures/with-plugin.ts';
 import { logged } from './conformance/request-log.ts';
 
 const databases = temporaryDatabases('jetbridge-travel-');
@@ -175,27 +174,3 @@ it.each(requestLogCalls)(
     expect(plans.filter((plan) => !quick.test(plan))).toEqual([]);
   },
 );
-
-/** The query plans of a call. */
-async function plansOf(database: Database, call: (spied: Database) => Promise<unknown>): Promise<string[]> {
-  const queries: RootOperationNode[] = [];
-  const spy: KyselyPlugin = {
-    transformQuery: ({ node }) => {
-      queries.push(node);
-      return node;
-    },
-    transformResult: async ({ result }) => result,
-  };
-  await call(withPlugin(database, spy));
-  const plans: string[] = [];
-  for (const node of queries) {
-    const { sql, parameters } = database.db.getExecutor().compileQuery(node, createQueryId());
-    // Compiled queries have placeholders for their values.
-    const bound = parameters.map((value) => (typeof value === 'object' ? null : value));
-    const explained = CompiledQuery.raw(`explain query plan ${sql}`, bound);
-    const { rows } = await database.db.executeQuery<{ detail: string }>(explained);
-    // The rows of an INSERT statement are no table.
-    plans.push(...rows.map(({ detail }) => detail).filter((plan) => !/^SCAN \d+-ROW VALUES/.test(plan)));
-  }
-  return plans;
-}

@@ -35,13 +35,15 @@ export function adminTables({ orderedText, bigint }: ColumnTypes): string[] {
     `create table audit_entry (
       position ${bigint} primary key,
       at ${bigint} not null,
-      actor text not null,
+      actor ${orderedText} not null,
       actor_kind text not null,
       address text not null,
-      action text not null,
+      action ${orderedText} not null,
       details text not null,
       status integer
     )`,
     'create index audit_entry_at on audit_entry (at)',
+    "create index audit_entry_actor on audit_entry (actor) where actor_kind <> 'nobody'",
+    'create index audit_entry_action on audit_entry (action, position)',
   ];
 }
