@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts';
 import { isParkingAddress } from './email-conflicts.ts';
+import { IdSet } from './id-set.ts';
 import type { MissingTraveler } from './import-ports.ts';
 import {
   markStale,
@@ -124,7 +125,7 @@ function isTooSmall({ known, seen }: SeenShare, minimumShare: number): boolean {
 async function findMissing(
   { imports }: ImportDeps,
   { connection, since }: ObservationContext,
-  listed: ReadonlySet<string>,
+  listed: Pick<IdSet, 'has'>,
 ): Promise<MissingTraveler[]> {
   const unseen = await imports.findMissing(connection.id, since);
   const isListed = ({ travelId }: MissingTraveler) => listed.has(travelId);
@@ -139,7 +140,7 @@ interface ReadResult {
   /** The number of listed travelers that had a live identity before. */
   known: number;
   /** The ids of all listed travelers. */
-  listed: ReadonlySet<string>;
+  listed: Pick<IdSet, 'has'>;
   /** The ids of the travelers that cannot be parsed; undefined for one without an id. */
   unreadable: (string | undefined)[];
 }
@@ -149,7 +150,7 @@ async function readAllPages(
   context: ObservationContext,
   onPage: ((read: number, total: number) => void) | undefined,
 ): Promise<ReadResult | TravelFailure> {
-  const seen = new Set<string>();
+  const seen = new IdSet();
   const totals = new Set<number | undefined>();
   const result: ReadResult = { read: 0, complete: false, known: 0, listed: seen, unreadable: [] };
   let listed = 0;
