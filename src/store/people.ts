@@ -20,8 +20,8 @@ import type { IdentityTable, Tables } from './tables.ts';
 const STEP = 500;
 
 /**
- * Up to this number of people in a state, a page is read through the index of unsettled identities and sorted.
- * Otherwise it is read along the index of userNames, because each page would sort all of them.
+ * Up to this number of dirty people, a page is read through the index of unsettled identities and sorted. Otherwise it is read along the
+ * index of userNames, because each page would sort all of them.
  */
 const FEW = 5_000;
 
@@ -47,13 +47,12 @@ interface PageRequest {
 }
 
 async function readPage(db: Kysely<Tables>, request: PageRequest): Promise<PeoplePage> {
-  const { state, finding, archived, userNamePrefix } = request.filter;
-  const isSelective = state !== undefined || finding !== undefined || archived === true;
-  const step = isSelective ? STEP : Math.min(request.limit, STEP);
-  const isIndexed = state !== undefined && state !== 'synced' && (await areFew(db, request.scope, state));
+  const { scope, filter, after } = request;
+  const { finding, userNamePrefix } = filter;
+  const step = doAllMatch(filter) ? Math.min(request.limit, STEP) : STEP;
   const { rows } = await sql<PersonRow>`
-    select ${columns(request.filter)} from ${isIndexed ? peopleIn(request.scope, state) : sql`identity`}
-    where ${inScope(request.scope)} ${afterPlace(request.after)} ${indexCondition(request.filter)}
+    select ${columns(filter)} from ${await sourceOf(db, scope, filter)}
+    where ${inScope(scope)} ${afterPlace(after)} ${indexCondition(filter)}
       ${userNamePrefix === undefined ? sql`` : sql`and ${inRange('user_name_key', prefixRange(userNamePrefix))}`}
     order by user_name_key, id limit ${sql.lit(step)}`.execute(db);
   const isMeant = ({ findings }: ListedPerson) =>
@@ -112,26 +111,44 @@ async function readByPrefix(
     .slice(0, limit);
 }
 
-async function areFew(db: Kysely<Tables>, scope: Scope, state: IdentityState): Promise<boolean> {
+/** True if the people that the indexes give all match, apart from deleted ones without a state. */
+function doAllMatch({ state, finding, archived }: PeopleFilter): boolean {
+  return finding === undefined && archived !== true && (state === undefined || isAtRest(state));
+}
+
+/** True for the states whose people have an index in the order of userNames. */
+function isAtRest(state: IdentityState): boolean {
+  return state !== 'synced' && state !== 'dirty';
+}
+
+/** What a page is read from: all people, or the dirty ones if they are few. */
+async function sourceOf(
+  db: Kysely<Tables>,
+  scope: Scope,
+  { state }: PeopleFilter,
+): Promise<RawBuilder<unknown>> {
+  if (state !== 'dirty') return sql`identity`;
   const { rows } = await sql<{ count: number }>`
-    select count(*) as count from ${peopleIn(scope, state)}`.execute(db);
-  return Number(rows[0]?.count ?? 0) <= FEW;
+    select count(*) as count from ${dirtyPeople(scope)}`.execute(db);
+  return Number(rows[0]?.count ?? 0) <= FEW ? dirtyPeople(scope) : sql`identity`;
 }
 
 /**
- * The people in a state other than `synced`, if they are few. With the condition of the partial index of unsettled
- * identities both databases use it; the limit keeps them from the index of userNames, whose order the outer query asks for.
+ * The dirty people, if they are few. With the condition of the partial index of unsettled identities both databases use it; the limit keeps
+ * them from the index of userNames, whose order the outer query asks for.
  */
-function peopleIn(scope: Scope, state: IdentityState): RawBuilder<unknown> {
-  return sql`(select * from identity where ${inScope(scope)} and state = ${sql.lit(state)} and state <> 'synced'
+function dirtyPeople(scope: Scope): RawBuilder<unknown> {
+  return sql`(select * from identity where ${inScope(scope)} and state = 'dirty' and state <> 'synced'
     limit ${sql.lit(FEW + 1)}) as identity`;
 }
 
 /**
- * The condition of a partial index, word for word: otherwise the databases do not use it. With the conditions of both, one of them would
+ * The condition of a partial index, word for word: otherwise the databases do not use it. With the conditions of several, one of them would
  * be used and all of its people read, because few match the other.
  */
-function indexCondition({ finding, archived }: PeopleFilter): RawBuilder<unknown> {
+function indexCondition({ state, finding, archived }: PeopleFilter): RawBuilder<unknown> {
+  if (state !== undefined && isAtRest(state))
+    return sql`and state = ${sql.lit(state)} and state in ('pending', 'refused', 'held')`;
   if (finding !== undefined) return sql`and findings <> '[]'`;
   return archived ? sql`and (active = 0 or deleted_at is not null)` : sql``;
 }

@@ -1,4 +1,7 @@
+import type { PeopleFilter } from '../../src/provisioning/people.ts';
 import { auditLog } from '../../src/store/audit-log.ts';
+import { ensureConnection } from '../../src/store/connections.ts';
+import { people } from '../../src/store/people.ts';
 import { plansOf } from '../fixtures/query-plans.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 
@@ -12,5 +15,23 @@ test('the choices of the audit log are found by one search of an index each', as
     expect.stringMatching(/^SEARCH audit_entry USING INDEX audit_entry_actor \(actor>\?\)$/),
     expect.stringMatching(/^SEARCH audit_entry USING COVERING INDEX audit_entry_action$/),
     expect.stringMatching(/^SEARCH audit_entry USING COVERING INDEX audit_entry_action \(action>\?\)$/),
+  ]);
+});
+
+test.each<PeopleFilter>([
+  { state: 'pending' },
+  { state: 'refused', userNamePrefix: 'a' },
+  { state: 'held', archived: true },
+  { state: 'held', finding: 'drift' },
+])('a page of people in a state is read along an index, without sorting them: %j', async (filter) => {
+  const database = await databases.open();
+  await ensureConnection(database, { id: 'okta', account: 'acme' });
+  const plans = await plansOf(database, (spied) =>
+    people(spied).findPage('okta', filter, { key: 'ada', id: '1' }),
+  );
+  expect(plans).toEqual([
+    expect.stringMatching(
+      /^SEARCH identity USING INDEX identity_at_rest \(account=\? AND connection_id=\? AND state=\? AND \(?user_name_key/,
+    ),
   ]);
 });

@@ -122,9 +122,9 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ],
   [
     'people in a state',
-    ({ people }) => people.findPage('okta', { state: 'pending' }, undefined),
-    /^SCAN identity$/,
+    ({ people }) => people.findPage('okta', { state: 'pending', userNamePrefix: 'a' }, undefined),
   ],
+  ['dirty people', ({ people }) => people.findPage('okta', { state: 'dirty' }, undefined), /^SCAN identity$/],
   [
     'people with a finding',
     ({ people }) => people.findPage('okta', { finding: 'noEmail' }, undefined),

@@ -142,6 +142,12 @@ const identityIndexes: Index[] = [
     columns: 'account, connection_id, user_name_key, id',
     where: "findings <> '[]'",
   },
+  // Without dirty people: each write makes a person dirty for a moment, and would write this index twice.
+  {
+    name: 'at_rest',
+    columns: 'account, connection_id, state, user_name_key, id',
+    where: "state in ('pending', 'refused', 'held')",
+  },
 
   // Queues of the reconciler. Deactivations have their own, so that other identities do not delay them. The index of all
   // dirty identities also counts those in other states, and has the columns that the overview counts. Both begin with the
