@@ -19,6 +19,8 @@ export interface Database {
    * results of others: PostgreSQL gets them, and the commit, in one message.
    */
   batch: RunBatch;
+  /** Runs two statements that only read. PostgreSQL gets them in one message. */
+  readBoth: ReadBoth;
   /** The connections of the database, as far as this process knows. */
   scopes: ConnectionScopes;
   /** Returns the key under which all rows of a connection are stored. Throws for a connection that does not exist. */
@@ -49,6 +51,11 @@ export type RunBatch = <Row>(
   queries: readonly CompiledQuery<Row>[],
   options?: Pick<TransactionOptions<unknown>, 'durable'>,
 ) => Promise<QueryResult<Row>[]>;
+
+export type ReadBoth = <First, Second>(
+  first: CompiledQuery<First>,
+  second: CompiledQuery<Second>,
+) => Promise<[QueryResult<First>, QueryResult<Second>]>;
 
 export interface TransactionOptions<T> {
   /**

@@ -24,15 +24,17 @@ import type { Tables } from './tables.ts';
 
 /** Returns the store of groups. */
 export function groups(database: Database): Groups {
-  const { db, scopeOf } = database;
+  const { db, readBoth, scopeOf } = database;
   const pageEnds: PageEnds = new PageMemory();
   return {
     findById: async (connection, id) => {
       const [row] = (await selectGroupById(db, { ...scopeOf(connection), id })).rows;
       return row && toGroup(row);
     },
-    list: (connection, query, scan) =>
-      listRows({ definition: groupList, scope: { db, ...scopeOf(connection) }, query, scan, pageEnds }),
+    list: (connection, query, scan) => {
+      const scope = { db, readBoth, ...scopeOf(connection) };
+      return listRows({ definition: groupList, scope, query, scan, pageEnds });
+    },
     streamMembers: (connection, id) => readMembers(db, { ...scopeOf(connection), id }),
     membersOfSmallGroups: (connection, groupIds) => readSmallGroups(db, scopeOf(connection), groupIds),
     allMembers: async (connection, groupIds, pause) => {

@@ -36,7 +36,7 @@ import type { Tables } from './tables.ts';
 
 /** Returns the store of identities. */
 export function identities(database: Database): Identities {
-  const { db, scopeOf } = database;
+  const { db, readBoth, scopeOf } = database;
   const pageEnds: PageEnds = new PageMemory();
   return {
     findById: async (connection, id) =>
@@ -49,15 +49,11 @@ export function identities(database: Database): Identities {
     findForNewUser: (connection, user) => findForNewUser(db, scopeOf(connection), user),
     find: (connection, match) => findIdentities(db, scopeOf(connection), match),
     findPage: (connection, offset, limit) =>
-      readIdentityPage({ db, ...scopeOf(connection) }, pageEnds, { offset, limit }),
+      readIdentityPage({ db, readBoth, ...scopeOf(connection) }, pageEnds, { offset, limit }),
     list: async (connection, query, scan) => {
-      const uniqueResult = scan.residual
-        ? undefined
-        : await listByUniqueValue(db, scopeOf(connection), query);
-      return (
-        uniqueResult ??
-        listRows({ definition: userList, scope: { db, ...scopeOf(connection) }, query, scan, pageEnds })
-      );
+      const scope = { db, readBoth, ...scopeOf(connection) };
+      const uniqueResult = scan.residual ? undefined : await listByUniqueValue(db, scope, query);
+      return uniqueResult ?? listRows({ definition: userList, scope, query, scan, pageEnds });
     },
     commit: (connection, changes) => commitChanges(database, scopeOf(connection), changes),
     findHolder: (account, match) => findHolder(db, account, match),

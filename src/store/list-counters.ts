@@ -1,9 +1,14 @@
-import { type CompiledQuery, type Kysely, sql } from 'kysely';
+import { type CompiledQuery, type Kysely, type QueryResult, sql } from 'kysely';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import { compiledQuery, pick } from './queries.ts';
 import type { Tables } from './tables.ts';
 
 type CounterRow = Tables['list_counter'];
+
+export type CounterKind = CounterRow['kind'];
+
+/** The number of rows of a list, and of those that are active. */
+export type Counts = Pick<CounterRow, 'count' | 'active'>;
 
 /**
  * The number of rows of one counter. Each write adds to one of them in turn, because a row is locked until the
@@ -89,16 +94,19 @@ const upsertCounter = compiledQuery((db, placeholders: CounterRow) =>
 );
 
 /** Returns the exact counts without counting rows. */
-export async function readCounter(
-  db: Kysely<Tables>,
-  scope: Scope,
-  kind: CounterRow['kind'],
-): Promise<Pick<CounterRow, 'count' | 'active'>> {
-  const [row] = (await selectCounter(db, { ...scope, kind })).rows;
+export async function readCounter(db: Kysely<Tables>, scope: Scope, kind: CounterKind): Promise<Counts> {
+  return toCounts(await selectCounter(db, { ...scope, kind }));
+}
+
+/** Converts the result of `selectCounter`. */
+export function toCounts({
+  rows: [row],
+}: QueryResult<{ count: number | null; active: number | null }>): Counts {
   return { count: row?.count ?? 0, active: row?.active ?? 0 };
 }
 
-const selectCounter = compiledQuery((db, counter: Scope & Pick<CounterRow, 'kind'>) =>
+/** Selects the sums of the slots of a counter. */
+export const selectCounter = compiledQuery((db, counter: Scope & Pick<CounterRow, 'kind'>) =>
   db
     .selectFrom('list_counter')
     .select(({ fn }) => [

@@ -1,22 +1,20 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Group, ListedGroup } from '../provisioning/group-ports.ts';
 import type { Identity } from '../provisioning/identity.ts';
 import type { GroupField, GroupOrder, UserField, UserOrder, Where } from '../provisioning/list-ports.ts';
 import type { IdentityView, ListedIdentity } from '../provisioning/store-ports.ts';
 import type { Scope } from './connection-scopes.ts';
+import type { Database } from './database.ts';
 import { type IdentityRow, readColumnNames, toIdentity } from './identity-row.ts';
-import { readCounter } from './list-counters.ts';
+import type { CounterKind, Counts } from './list-counters.ts';
 import { parseJson } from './queries.ts';
 import { caseFoldedKey, exactKey } from './search-keys.ts';
-import type { Tables } from './tables.ts';
 
 /** A part of a statement. */
 export type Sql = RawBuilder<unknown>;
 
 /** Where a list is read: a database, and the connection whose rows are listed. */
-export interface ListScope extends Scope {
-  db: Kysely<Tables>;
-}
+export interface ListScope extends Scope, Pick<Database, 'db' | 'readBoth'> {}
 
 /** A list: its table, the columns of its rows, and the columns by which it can be searched and sorted. */
 export interface ListDefinition<Field extends string, By extends string, Row> {
@@ -29,8 +27,14 @@ export interface ListDefinition<Field extends string, By extends string, Row> {
   orders: Record<By, OrderColumn<Field>>;
   /** The field that every index of an order contains. */
   covered: Field | undefined;
-  /** The number of rows that meet all these conditions, if counters tell it; else undefined. */
-  readTotal(scope: ListScope, conditions: Where<Field>[]): Promise<number | undefined>;
+  /** Returns the counter that tells how many rows meet all these conditions; undefined if none does. */
+  counterOf(conditions: Where<Field>[]): ListCounter | undefined;
+}
+
+/** The counter of a list, and the function that computes the number of rows from its counts. */
+export interface ListCounter {
+  kind: CounterKind;
+  toTotal(counts: Counts): number;
 }
 
 /** A column that answers comparisons, and its index. */
@@ -112,7 +116,7 @@ export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
     lastModified: { column: 'last_modified', nullable: false, field: 'lastModified' },
   },
   covered: 'active',
-  readTotal: readUserTotal,
+  counterOf: counterOfUsers,
 };
 
 /** The same list with complete identities. */
@@ -150,8 +154,8 @@ export const groupList: ListDefinition<GroupField, GroupOrder, ListedGroup> = {
     lastModified: { column: 'last_modified', nullable: false, field: 'lastModified' },
   },
   covered: undefined,
-  readTotal: async ({ db, ...scope }, conditions) =>
-    conditions.length > 0 ? undefined : (await readCounter(db, scope, 'group')).count,
+  counterOf: (conditions) =>
+    conditions.length > 0 ? undefined : { kind: 'group', toTotal: ({ count }) => count },
 };
 
 /** The columns of an identity in a response. */
@@ -192,19 +196,18 @@ function toView<Desired>(row: Omit<ShownColumns, 'desired'>, desired: Desired) {
 }
 
 /** Counters exist for all users, active users and inactive users. */
-async function readUserTotal(
-  { db, ...scope }: ListScope,
-  conditions: Where<UserField>[],
-): Promise<number | undefined> {
+function counterOfUsers(conditions: Where<UserField>[]): ListCounter | undefined {
   const values = new Set<boolean>();
   for (const condition of conditions) {
     if (!('field' in condition) || condition.field !== 'active') return undefined;
     values.add(condition.value === true);
   }
-  if (values.size === 2) return 0;
-  const { count, active } = await readCounter(db, scope, 'live');
-  if (values.has(true)) return active;
-  return values.has(false) ? count - active : count;
+  const toTotal = ({ count, active }: Counts) => {
+    if (values.size === 2) return 0;
+    if (values.has(true)) return active;
+    return values.has(false) ? count - active : count;
+  };
+  return { kind: 'live', toTotal };
 }
 
 interface GroupColumns {

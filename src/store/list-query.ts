@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { ListPage, ListQuery, ListScan, SortKey, Where } from '../provisioning/list-ports.ts';
 import { inScope } from './connection-scopes.ts';
-import type { ListDefinition, ListScope } from './list-definitions.ts';
+import { readCounter } from './list-counters.ts';
+import type { ListCounter, ListDefinition, ListScope } from './list-definitions.ts';
 import {
   allOf,
   conjunctsOf,
@@ -18,6 +19,7 @@ import {
   type KeyedRow,
   readMatchingKeys,
   readRows,
+  readRowsAndCounts,
   readRowsAt,
   reverseWalk,
   stepsOf,
@@ -36,8 +38,13 @@ export interface ListTask<Field extends string, By extends string, Row> {
   pageEnds: PageEnds;
 }
 
-/** The last rows of pages, with the total at that time. */
-export type PageEnds = PageMemory<{ key: SortKey; total: number }>;
+/** The key of the last row of a page, and the total at that time. */
+interface PageEnd {
+  key: SortKey;
+  total: number;
+}
+
+export type PageEnds = PageMemory<PageEnd>;
 
 /** Longer descriptions of lists are not remembered, so that the filters of clients do not fill the memory. */
 const MAX_REMEMBERED_LENGTH = 4000;
@@ -58,15 +65,39 @@ export async function listRows<Field extends string, By extends string, Row>(
 ): Promise<ListPage<Row>> {
   const { definition, scope, query, scan } = task;
   const conditions = conjunctsOf(query.where);
-  const known = await definition.readTotal(scope, conditions);
+  const counter = definition.counterOf(conditions);
   const walk = walkInOrder(definition, conditions, query);
+  const direct = counter && !walk.filter && !scan.residual && (await readPageAndTotal(task, walk, counter));
+  if (direct) return direct;
+  const known = counter?.toTotal(await readCounter(scope.db, scope, counter.kind));
   if (known === undefined || (known <= MANY && walk.filter)) {
     const found = await findByIndexes(task, walk);
     if (found) return readFoundPage(task, found);
   }
   if (scan.residual) return scanRows(task, walk);
   const total = known ?? (await countMatches(task, conditions));
-  return { total, ...(await readPage(task, { walk, total })) };
+  return readPage(task, { walk, total });
+}
+
+/**
+ * Reads a page together with its total. Returns undefined if the row before the page is not known, and therefore rows must be
+ * skipped, from the end of the list that is nearer.
+ */
+async function readPageAndTotal<Field extends string, By extends string, Row>(
+  task: ListTask<Field, By, Row>,
+  walk: IndexWalk,
+  { kind, toTotal }: ListCounter,
+): Promise<ListPage<Row> | undefined> {
+  const { start, limit } = task.query;
+  const offset = 'offset' in start ? start.offset : 0;
+  const end = recallPageEnd(task, offset);
+  const key = 'after' in start ? start.after : end?.key;
+  if (limit === 0 || (offset > 0 && !key)) return undefined;
+  const from = { start: key, limit: wantedRows(limit), kind, ...task.scan };
+  const { rows, counts } = await readRowsAndCounts(task, walk, from);
+  const total = toTotal(counts);
+  if (end && !isValidAt(total, end)) return undefined;
+  return toPage(task, offset < total ? rows : [], total);
 }
 
 /** A row that meets the conditions on columns, read completely or not. */
@@ -240,18 +271,30 @@ async function countMatches<Field extends string, By extends string, Row>(
 async function readPage<Field extends string, By extends string, Row>(
   task: ListTask<Field, By, Row>,
   { walk, total }: { walk: IndexWalk; total: number },
-): Promise<Omit<ListPage<Row>, 'total'>> {
+): Promise<ListPage<Row>> {
   const { start, limit } = task.query;
   const offset = 'offset' in start ? start.offset : 0;
-  if (limit === 0 || offset >= total) return { rows: [], keys: [], next: undefined };
-  const known = 'after' in start ? start.after : recallPageEnd(task, { offset, total });
+  if (limit === 0 || offset >= total) return toPage(task, [], total);
+  const end = recallPageEnd(task, offset);
+  const known = 'after' in start ? start.after : end && isValidAt(total, end) ? end.key : undefined;
   const from = { start: known, skip: known ? 0 : offset, limit: wantedRows(limit), ...task.scan };
   const rows = await (walk.filter
     ? readFilteredRows(task, walk, from)
     : readRowsFromNearerEnd(task, walk, { ...from, total }));
+  return toPage(task, rows, total);
+}
+
+/** Returns the page that begins with these rows, and remembers its end. */
+function toPage<Field extends string, By extends string, Row>(
+  task: ListTask<Field, By, Row>,
+  rows: KeyedRow<Row>[],
+  total: number,
+): ListPage<Row> {
+  const { start, limit } = task.query;
   const { items, next } = splitNext(rows, limit);
-  if (next && 'offset' in start) rememberPageEnd(task, { offset: offset + items.length, total, key: next });
-  return { ...toRowsAndKeys(items), next };
+  if (next && 'offset' in start)
+    rememberPageEnd(task, { offset: start.offset + items.length, total, key: next });
+  return { total, ...toRowsAndKeys(items), next };
 }
 
 /** Skips rows from the end of the list if that is nearer. */
@@ -267,19 +310,22 @@ async function readRowsFromNearerEnd<Field extends string, By extends string, Ro
   return rows.reverse();
 }
 
-/** Returns the key of the row before an offset. Not if rows have been deleted since: other rows are before it now. */
+/** Returns the end of the page that was read before an offset. */
 function recallPageEnd<Field extends string, By extends string, Row>(
   task: ListTask<Field, By, Row>,
-  { offset, total }: { offset: number; total: number },
-): SortKey | undefined {
-  if (offset === 0) return undefined;
-  const end = task.pageEnds.recall(describeList(task), offset);
-  return end && end.total <= total ? end.key : undefined;
+  offset: number,
+): PageEnd | undefined {
+  return offset === 0 ? undefined : task.pageEnds.recall(describeList(task), offset);
+}
+
+/** False if rows have been deleted since the page was read: other rows are before its end now. */
+function isValidAt(total: number, end: PageEnd): boolean {
+  return end.total <= total;
 }
 
 function rememberPageEnd<Field extends string, By extends string, Row>(
   task: ListTask<Field, By, Row>,
-  { offset, ...end }: { offset: number; total: number; key: SortKey },
+  { offset, ...end }: PageEnd & { offset: number },
 ): void {
   const list = describeList(task);
   if (list.length <= MAX_REMEMBERED_LENGTH) task.pageEnds.remember(list, offset, end);

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ListQuery, ListScan, SortKey, Where } from '../provisioning/list-ports.ts';
 import { inScope } from './connection-scopes.ts';
+import { type CounterKind, type Counts, readCounter, selectCounter, toCounts } from './list-counters.ts';
 import type { ListDefinition, ListScope, OrderColumn, Sql } from './list-definitions.ts';
 import { allOf, hideFromPlanner, toCondition } from './list-filter.ts';
 
@@ -198,6 +199,28 @@ export async function readRows<Row>(
   return rows;
 }
 
+/** Reads the first rows after a key together with a counter. */
+export async function readRowsAndCounts<Row>(
+  list: List<Row>,
+  walk: IndexWalk,
+  { start, limit, kind, yieldBetweenSteps }: { start: Start; limit: number; kind: CounterKind } & Yielding,
+): Promise<{ rows: KeyedRow<Row>[]; counts: Counts }> {
+  const { db, readBoth, ...scope } = list.scope;
+  const [first, ...others] = partsAfter(walk, start);
+  if (!first) return { rows: [], counts: await readCounter(db, scope, kind) };
+  const [counted, found] = await readBoth(
+    selectCounter.compile(db, { ...scope, kind }),
+    selectFirstRows(list, first.part, { after: first.after, limit }).compile(db),
+  );
+  const rows = toKeyedRows(list, found.rows);
+  if (rows.length < limit && others.length > 0) {
+    const rest = { ...walk, parts: others.map(({ part }) => part) };
+    const from = { start: undefined, skip: 0, limit: limit - rows.length, yieldBetweenSteps };
+    rows.push(...(await readRows(list, rest, from)));
+  }
+  return { rows, counts: toCounts(counted) };
+}
+
 type Yielding = Pick<ListScan<unknown>, 'yieldBetweenSteps'>;
 
 async function readRowsOfPart<Row>(
@@ -205,12 +228,14 @@ async function readRowsOfPart<Row>(
   part: IndexPart,
   { after, skip, limit }: { after: Start; skip: number; limit: number },
 ): Promise<KeyedRow<Row>[]> {
-  const { toRow } = list.definition;
   const query =
     skip === 0
       ? selectFirstRows(list, part, { after, limit })
       : selectRows(list, part, { after, skip, limit });
-  const { rows } = await query.execute(list.scope.db);
+  return toKeyedRows(list, (await query.execute(list.scope.db)).rows);
+}
+
+function toKeyedRows<Row>({ definition: { toRow } }: List<Row>, rows: KeyedColumns[]): KeyedRow<Row>[] {
   return rows.map((row) => ({ key: { value: row.key_value, id: row.id }, row: toRow(row) }));
 }
 

@@ -13,6 +13,7 @@ import {
   sql,
 } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
+import type { ReadBoth } from './database.ts';
 import { type ParserOf, type Statement, StatementBatch, type StatementResult } from './postgres-batch.ts';
 import type { StatementNames } from './statement-names.ts';
 import type { Tables } from './tables.ts';
@@ -32,6 +33,7 @@ interface DriverOptions {
 interface Sessions {
   db: Kysely<Tables>;
   batch<Row>(queries: readonly CompiledQuery<Row>[]): Promise<QueryResult<Row>[]>;
+  readBoth: ReadBoth;
 }
 
 export function createSessions(options: DriverOptions): Sessions {
@@ -46,6 +48,7 @@ export function createSessions(options: DriverOptions): Sessions {
   return {
     db: new Kysely<Tables>({ config: { dialect }, dialect, driver, executor }),
     batch: (queries) => driver.withConnection((connection) => connection.executeBatch(queries)),
+    readBoth: (first, second) => driver.withConnection((connection) => connection.executeBoth(first, second)),
   };
 }
 
@@ -170,6 +173,15 @@ class PostgresConnection implements DatabaseConnection {
     const statements = queries.map(({ sql: text, parameters }) => this.#statement(text, parameters));
     const results = await this.#execute([...beginning, ...statements]);
     return results.slice(beginning.length).map(toQueryResult<Row>);
+  }
+
+  async executeBoth<First, Second>(
+    first: CompiledQuery<First>,
+    second: CompiledQuery<Second>,
+  ): Promise<[QueryResult<First>, QueryResult<Second>]> {
+    const statements = [first, second].map(({ sql: text, parameters }) => this.#statement(text, parameters));
+    const results = await this.#execute(statements);
+    return [toQueryResult<First>(results[0]), toQueryResult<Second>(results[1])];
   }
 
   // biome-ignore lint/correctness/useYield: Kysely requires the method, and no query is streamed.

@@ -46,6 +46,7 @@ export async function openPostgres(
         withRetries(dialect, () => commitOrRollBack((durable ? sessions : relaxed).db, work, commitIf)),
       batch: (queries, { durable = true } = {}) =>
         withRetries(dialect, () => (durable ? sessions : relaxed).batch(queries)),
+      readBoth: sessions.readBoth,
       scopeOf: (connection) => scopes.of(connection),
       isDuplicate: dialect.isDuplicate,
       onUnavailable: (listener) => void listeners.push(listener),

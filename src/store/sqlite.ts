@@ -51,6 +51,7 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
           for (const query of queries) results.push(await tx.executeQuery(query));
           return results;
         }, options),
+      readBoth: async (first, second) => [await db.executeQuery(first), await db.executeQuery(second)],
       scopes,
       scopeOf: (connection) => scopes.of(connection),
       isDuplicate: sqlite.isDuplicate,

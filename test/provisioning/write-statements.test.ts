@@ -75,6 +75,11 @@ function recordingDatabase(database: Database, steps: string[]): Database {
       steps.push(options.durable === false ? 'commit' : 'commit that waits for the disk');
       return results;
     },
+    readBoth: async (first, second) => {
+      const results = await database.readBoth(first, second);
+      steps.push(`${nameOf(first.query)} with ${nameOf(second.query)}`);
+      return results;
+    },
   };
 }
 
@@ -178,4 +183,23 @@ test('a manager is saved before it is looked up, after the commit of the write',
       'commit that waits for the disk',
     ]);
     expect(steps.filter((step) => step.startsWith('travel API'))).toEqual(['travel API: patch']);
+  }));
+
+test('pages that are read one after the other are one reading each, together with the total', () =>
+  withRecording(async ({ fixture: { bridge }, stepsOf }) => {
+    for (const name of ['Ada', 'Boss', 'Cara']) await bridge.users.create(users, person(name));
+    const order = { by: 'position', descending: false } as const;
+    const readPage = (offset: number) =>
+      bridge.users.list(users, {
+        where: { all: [] },
+        order,
+        start: { offset },
+        limit: 1,
+        residual: undefined,
+        withGroups: false,
+      });
+    for (const offset of [0, 1]) {
+      expect(await stepsOf(() => readPage(offset))).toEqual(['select list_counter with raw identity']);
+    }
+    expect(await readPage(1)).toMatchObject({ total: 3 });
   }));
