@@ -1,6 +1,6 @@
 import type { HoldCause, Identity, Outcome, Progress } from '../provisioning/identity.ts';
 import { extensionsOf, isActive, type Json, type ScimResource } from '../schema/resource.ts';
-import type { AppliedField, AppliedFields, FieldKey } from '../translator/translation.ts';
+import type { AppliedField, AppliedFields, FieldKey, Finding } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { nextPosition } from './positions.ts';
 import { parseJson, toJson } from './queries.ts';
@@ -200,13 +200,20 @@ export function outcomeColumns(outcome: Outcome) {
     check_at,
     hold_cause: outcome.hold?.cause ?? null,
     hold_since: outcome.hold?.since ?? null,
-    findings: toJson(outcome.findings),
+    ...findingsColumns(outcome.findings),
     trace: toJson(outcome.trace),
     rules_generation: outcome.rulesGeneration,
     state: outcome.state,
     attempts: outcome.attempts,
     next_attempt_at: outcome.nextAttemptAt ?? 0,
   } satisfies Partial<IdentityTable>;
+}
+
+/** Returns the columns of the findings about a user. */
+export function findingsColumns(findings: Finding[]): Pick<IdentityTable, 'findings' | 'finding_codes'> {
+  if (findings.length === 0) return { findings: '[]', finding_codes: '' };
+  const codes = new Set(findings.map(({ code }) => code));
+  return { findings: toJson(findings), finding_codes: [...codes].sort().join(' ') };
 }
 
 /**
@@ -254,6 +261,7 @@ export const outcomeColumnNames = [
   'hold_cause',
   'hold_since',
   'findings',
+  'finding_codes',
   'trace',
   'rules_generation',
   'state',

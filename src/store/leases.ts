@@ -210,7 +210,15 @@ const updateOutcomeOnly = compiledQuery((db, placeholders: LeaseHolder & Columns
   db
     .updateTable('identity')
     .set((row) => ({
-      ...pick(placeholders, ['observed', 'applied', 'refused', 'progress', 'findings', 'trace']),
+      ...pick(placeholders, [
+        'observed',
+        'applied',
+        'refused',
+        'progress',
+        'findings',
+        'finding_codes',
+        'trace',
+      ]),
       ...pick(placeholders, ['state', 'attempts', 'next_attempt_at']),
       revision: row('revision', '+', 1),
       lease_token: null,

@@ -1,17 +1,16 @@
 import { type Kysely, sql } from 'kysely';
 import type { PeopleSummaries, PeopleSummary } from '../admin/ports.ts';
-import type { Finding } from '../translator/translation.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { readCounter } from './list-counters.ts';
-import { parseJson, yieldToEventLoop } from './queries.ts';
+import { yieldToEventLoop } from './queries.ts';
 import { countByState } from './reconcile-queue.ts';
 import type { Tables } from './tables.ts';
 
 /** Up to this number of people of a connection who are not in step are looked at, in an index alone. */
 const MAX_UNSETTLED = 20_000;
-/** Up to this number of people of a connection with findings are read. */
-const MAX_READ = 5_000;
+/** Up to this number of people of a connection with findings are counted, in an index alone. */
+const MAX_COUNTED = 20_000;
 
 /** Returns the numbers of people for the overview. */
 export function peopleSummaries({ db, scopes }: Database): PeopleSummaries {
@@ -94,25 +93,28 @@ async function isAnySettledClaimed(db: Kysely<Tables>, scope: Scope): Promise<bo
   return row !== undefined;
 }
 
-/** With the condition and the order of the index of people with findings, both databases use it. */
+/**
+ * Counts the people with each finding: those who are not deleted in an index alone, and the deleted ones for whom work remains. Without
+ * `coalesce` and the order, SQLite would read all deleted people, or all people, by other indexes.
+ */
 async function countFindings(
   db: Kysely<Tables>,
   scope: Scope,
 ): Promise<Pick<PeopleSummary, 'findings' | 'areFindingsCut'>> {
-  const rows = await db
-    .selectFrom('identity')
-    .select(['findings', 'deleted_at', 'state'])
-    .where(inScope(scope))
-    .where('findings', '<>', sql.lit('[]'))
-    .orderBy('user_name_key')
-    .orderBy('id')
-    .limit(MAX_READ + 1)
-    .execute();
+  const { rows } = await sql<{ codes: string; people: number }>`
+    select finding_codes as codes, count(*) as people from (
+      select * from (select finding_codes from identity
+        where ${inScope(scope)} and finding_codes <> '' and deleted_at is null limit ${sql.lit(MAX_COUNTED + 1)}) as live
+      union all
+      select * from (select finding_codes from identity
+        where ${inScope(scope)} and finding_codes <> '' and coalesce(deleted_at, 0) > 0 and state <> 'synced'
+        order by finding_codes limit ${sql.lit(MAX_COUNTED)}) as deleted
+    ) as person group by finding_codes`.execute(db);
   const findings = new Map<string, number>();
-  for (const row of rows.slice(0, MAX_READ)) {
-    if (row.deleted_at !== null && row.state === 'synced') continue;
-    for (const code of new Set(parseJson<Finding[]>(row.findings).map((finding) => finding.code)))
-      findings.set(code, (findings.get(code) ?? 0) + 1);
+  let counted = 0;
+  for (const { codes, people } of rows) {
+    counted += Number(people);
+    for (const code of codes.split(' ')) findings.set(code, (findings.get(code) ?? 0) + Number(people));
   }
-  return { findings, areFindingsCut: rows.length > MAX_READ };
+  return { findings, areFindingsCut: counted > MAX_COUNTED };
 }

@@ -149,7 +149,7 @@ function dirtyPeople(scope: Scope): RawBuilder<unknown> {
 function indexCondition({ state, finding, archived }: PeopleFilter): RawBuilder<unknown> {
   if (state !== undefined && isAtRest(state))
     return sql`and state = ${sql.lit(state)} and state in ('pending', 'refused', 'held')`;
-  if (finding !== undefined) return sql`and findings <> '[]'`;
+  if (finding !== undefined) return sql`and finding_codes <> ''`;
   return archived ? sql`and (active = 0 or deleted_at is not null)` : sql``;
 }
 

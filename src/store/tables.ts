@@ -103,6 +103,8 @@ export interface IdentityTable {
   /** An admin's decision as JSON; empty if there is none. */
   decision: string;
   findings: string;
+  /** The codes of the findings, each once, sorted, with a space between two: people are counted by it in an index alone. */
+  finding_codes: string;
   trace: string;
   lease_token: string | null;
   lease_until: number | null;

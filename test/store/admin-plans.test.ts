@@ -2,6 +2,7 @@ import type { PeopleFilter } from '../../src/provisioning/people.ts';
 import { auditLog } from '../../src/store/audit-log.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { people } from '../../src/store/people.ts';
+import { countByState } from '../../src/store/reconcile-queue.ts';
 import { plansOf } from '../fixtures/query-plans.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 
@@ -34,4 +35,10 @@ test.each<PeopleFilter>([
       /^SEARCH identity USING INDEX identity_at_rest \(account=\? AND connection_id=\? AND state=\? AND \(?user_name_key/,
     ),
   ]);
+});
+
+test('people are counted by state in the order of an index, without sorting them', async () => {
+  const plans = await plansOf(await databases.open(), ({ db }) => countByState(db));
+  // A tree that sorts would be the last line.
+  expect(plans.at(-1)).toBe('SCAN identity USING COVERING INDEX identity_unsettled');
 });

@@ -79,7 +79,7 @@ export const overviewContract = {
         kinds: z.array(z.object({ code: z.string(), people: count })),
         isCut: z
           .boolean()
-          .meta({ description: 'True if only the first 5,000 people with findings were counted' }),
+          .meta({ description: 'True if only the first 20,000 people with findings were counted' }),
       }),
       held: z.array(
         z.object({

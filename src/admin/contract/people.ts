@@ -43,7 +43,7 @@ const peopleCounts = z
     findings: z.array(z.object({ code: z.string(), people: count })),
     areFindingsCut: z
       .boolean()
-      .meta({ description: 'True if only the first 5,000 people with findings were counted' }),
+      .meta({ description: 'True if only the first 20,000 people with findings were counted' }),
   })
   .meta({ id: 'PeopleCounts', description: 'The people of a connection by state and finding' });
 

@@ -230,7 +230,7 @@ export interface PeopleCounts {
      */
     people: number;
   }[];
-  /** True if only the first 5,000 people with findings were counted */
+  /** True if only the first 20,000 people with findings were counted */
   areFindingsCut: boolean;
 }
 
@@ -1677,7 +1677,7 @@ export class Api<
                */
               people: number;
             }[];
-            /** True if only the first 5,000 people with findings were counted */
+            /** True if only the first 20,000 people with findings were counted */
             isCut: boolean;
           };
           held: {

@@ -3,7 +3,7 @@ import { foldCase } from '../../schema/case-fold.ts';
 import type { Json, JsonObject, ScimResource } from '../../schema/resource.ts';
 import { inScope } from '../connection-scopes.ts';
 import type { Database } from '../database.ts';
-import { desiredColumns, parseApplied, toAppliedJson } from '../identity-row.ts';
+import { desiredColumns, findingsColumns, parseApplied, toAppliedJson } from '../identity-row.ts';
 import { batches, parseJson, toJson } from '../queries.ts';
 import { caseFoldedKey } from '../search-keys.ts';
 import type { Tables } from '../tables.ts';
@@ -160,7 +160,7 @@ function redactColumns(row: Row, matcher: NameMatcher, values: Set<string>): Par
     ...redactJsonColumn(row, 'progress', (value) => redactNames(value, otherMatcher)),
     ...redactJsonColumn(row, 'observed', (value) => withoutMembers(value, otherMatcher)),
     ...redactJsonColumn(row, 'origin', (value) => redactBaseline(value, otherMatcher)),
-    ...redactJsonColumn(row, 'findings', (value) => withoutEntries(value, otherMatcher)),
+    ...redactFindings(row, otherMatcher),
     ...redactJsonColumn(row, 'trace', (value) => redactTrace(value, otherMatcher)),
   };
   return Object.keys(changed).length === 0 ? undefined : changed;
@@ -209,6 +209,11 @@ function withoutMembers(object: JsonObject, matcher: ValueMatcher): JsonObject {
 function redactBaseline(origin: JsonObject, matcher: ValueMatcher): JsonObject {
   const { baseline } = origin;
   return isObject(baseline) ? { ...origin, baseline: withoutMembers(baseline, matcher) } : origin;
+}
+
+function redactFindings(row: Row, matcher: Parameters<typeof withoutEntries>[1]): Partial<Row> {
+  const { findings } = redactJsonColumn(row, 'findings', (value) => withoutEntries(value, matcher));
+  return findings === undefined ? {} : findingsColumns(parseJson(findings));
 }
 
 /** The next reconciliation creates findings again, so whole entries are removed. */

@@ -50,6 +50,7 @@ function identityTable({ orderedText, bigint }: ColumnTypes): string {
     last_modified ${bigint} not null,
     deleted_at ${bigint},
     seen_at ${bigint} not null,
+    finding_codes ${orderedText} not null default '',
     extensions text,
     desired text not null,
     progress text not null default '{}',
@@ -131,7 +132,7 @@ const identityIndexes: Index[] = [
     where: 'deleted_at is null',
   },
 
-  // Lists of people for admins, in the order of userNames. Most people are in neither index.
+  // Lists of people for admins, in the order of userNames. Most people are in none of these indexes.
   {
     name: 'archived',
     columns: 'account, connection_id, user_name_key, id',
@@ -140,7 +141,13 @@ const identityIndexes: Index[] = [
   {
     name: 'with_findings',
     columns: 'account, connection_id, user_name_key, id',
-    where: "findings <> '[]'",
+    where: "finding_codes <> ''",
+  },
+  // By it people are counted.
+  {
+    name: 'finding_codes',
+    columns: 'account, connection_id, finding_codes, deleted_at',
+    where: "finding_codes <> ''",
   },
   // Without dirty people: each write makes a person dirty for a moment, and would write this index twice.
   {

@@ -109,7 +109,7 @@ function Findings({ findings: { kinds, isCut } }: { findings: Overview['findings
       )}
       {isCut && (
         <Text size="xs" c="dimmed">
-          Only the first 5,000 people with findings of each connection are counted.
+          Only the first 20,000 people with findings of each connection are counted.
         </Text>
       )}
     </Panel>
