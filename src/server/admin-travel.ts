@@ -54,6 +54,7 @@ function travelService(database: Database, { travel, webhooks }: EmbeddedTravel)
     deleteWebhook: async (id) => {
       await withAdminErrors(() => remove(hooks, targetOf(id)));
     },
+    renewWebhookSecret: (id) => withAdminErrors(() => webhooks.replaceSecret(targetOf(id))),
     testWebhook: (id) => withAdminErrors(() => webhooks.sendTestEvent(targetOf(id))),
     redeliver: (webhookId, id) => withAdminErrors(() => webhooks.redeliver(targetOf(id, webhookId))),
     listRequests: (query) => listRequests(database, store, query),

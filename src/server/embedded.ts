@@ -25,7 +25,7 @@ export interface EmbeddedTravel {
   app: Express;
   /** Its resources and webhooks, for calls without HTTP. */
   travel: TravelDeps;
-  webhooks: Pick<Webhooks, 'sendTestEvent' | 'redeliver'>;
+  webhooks: Pick<Webhooks, 'replaceSecret' | 'sendTestEvent' | 'redeliver'>;
   /** The API key of the bridge itself. It exists only in memory, while the process runs. */
   bridgeKey: string;
   /** Returns true for an active user with the role admin. */

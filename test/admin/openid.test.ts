@@ -162,7 +162,7 @@ describe('nobody gets in', () => {
     ],
     ['without a name', { ...ada, preferred_username: undefined }, 'noName', 403],
     ['with the name of another account', { ...ada, sub: 'another' }, 'nameTaken', 409],
-    ['with the name of the first account', { ...ada, preferred_username: 'Admin' }, 'nameTaken', 409],
+    ['with the name of the first account', { ...ada, preferred_username: 'Admin' }, 'nameReserved', 409],
     ['with the nonce of another sign-in', { ...ada, nonce: 'x' }, 'invalidAnswer', 401],
     ['without a nonce', { ...ada, nonce: undefined }, 'invalidAnswer', 401],
     ['with a token for another client', { ...ada, aud: 'other' }, 'invalidAnswer', 401],

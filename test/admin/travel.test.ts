@@ -1,5 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
@@ -10,7 +12,11 @@ let fixture: AdminFixture;
 let apiKey: string;
 /** The statuses that the receiver of the webhook answers with. */
 let receiverStatus = 204;
-const receiver = createServer((_request, response) => {
+/** The last request that the receiver got. */
+let received = { body: '', headers: {} as Record<string, string> };
+const receiver = createServer(async (request, response) => {
+  // The headers that are looked at occur once.
+  received = { body: await text(request), headers: request.headers as Record<string, string> };
   response.writeHead(receiverStatus).end();
 });
 beforeAll(async () => {
@@ -157,6 +163,27 @@ test('a webhook is tested, and its deliveries are listed and repeated', async ()
   expect(second.body.deliveries).toMatchObject([{ id: delivery.id }]);
   expect((await deliveries('?after=nonsense')).status).toBe(422);
   expect((await fixture.viewer('GET', '/travel/webhooks/nosuch/deliveries')).status).toBe(404);
+});
+
+test('the secret of a webhook is renewed and shown once; for a day the one before signs too', async () => {
+  const { admin, viewer } = fixture;
+  const { port } = receiver.address() as AddressInfo;
+  receiverStatus = 204;
+  const made = await admin('POST', '/travel/webhooks', { body: { url: `http://127.0.0.1:${port}/` } });
+  const path = `/travel/webhooks/${made.body.webhook.id}`;
+  const renewed = await admin('POST', `${path}/secret`);
+  expect(renewed).toMatchObject({ status: 200, body: { secret: expect.stringMatching(/^whsec_/) } });
+  expect(renewed.body.secret).not.toBe(made.body.secret);
+  await admin('POST', `${path}/test`);
+  for (const secret of [made.body.secret, renewed.body.secret])
+    expect(new Webhook(secret).verify(received.body, received.headers)).toMatchObject({
+      kind: 'webhook.updated',
+    });
+  const audit = await viewer('GET', '/audit?action=renewTravelWebhookSecret');
+  expect(audit.body.entries).toMatchObject([{ status: 200, details: { id: made.body.webhook.id } }]);
+  expect(JSON.stringify(audit.body)).not.toContain(renewed.body.secret);
+  expect((await admin('POST', '/travel/webhooks/nosuch/secret')).status).toBe(404);
+  await admin('DELETE', path);
 });
 
 test('requests to the travel API are listed with the email address of the caller, and failed ones alone', async () => {

@@ -158,6 +158,12 @@ export const travelContract = {
     params: webhookParams,
     errors: ['conflict'],
   },
+  renewTravelWebhookSecret: {
+    ...{ method: 'post', path: '/travel/webhooks/{id}/secret', tag, access: 'admin' },
+    summary: 'Make a new secret for a webhook, which is shown once. The one before signs for 24 hours too',
+    params: webhookParams,
+    result: z.object({ secret: z.string() }),
+  },
   listTravelDeliveries: {
     ...{ method: 'get', path: '/travel/webhooks/{id}/deliveries', tag, access: 'viewer' },
     summary: 'List the deliveries of a webhook, newest first',

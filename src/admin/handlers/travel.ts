@@ -37,6 +37,8 @@ export interface TravelService {
   /** Applies a merge patch, and returns the webhook as the travel API answers it. */
   updateWebhook(id: string, patch: object): Promise<unknown>;
   deleteWebhook(id: string): Promise<void>;
+  /** Returns the webhook as the travel API answers it, with its new secret. */
+  renewWebhookSecret(id: string): Promise<unknown>;
   /** Returns the attempt as the travel API answers it. */
   testWebhook(id: string): Promise<unknown>;
   /** Returns the new delivery as the travel API answers it. */
@@ -132,7 +134,7 @@ function webhookHandlers(
     },
     createTravelWebhook: async ({ body }, { note }) => {
       note(body);
-      const { secret, ...webhook } = createdWebhook.parse(await service().createWebhook(body));
+      const { secret, ...webhook } = webhookWithSecret.parse(await service().createWebhook(body));
       note({ id: webhook.id });
       return { webhook, secret };
     },
@@ -141,6 +143,10 @@ function webhookHandlers(
       return travelWebhook.parse(await service().updateWebhook(id, body));
     },
     deleteTravelWebhook: async ({ params: { id } }) => service().deleteWebhook(id),
+    renewTravelWebhookSecret: async ({ params: { id } }) => {
+      const { secret } = webhookWithSecret.parse(await service().renewWebhookSecret(id));
+      return { secret };
+    },
     listTravelDeliveries: async ({ params: { id }, query }) => {
       const { data, ...page } = await service().list({ deliveriesOf: id }, query);
       return { deliveries: z.array(travelDelivery).parse(data), ...page };
@@ -156,11 +162,12 @@ type WebhookOperation =
   | 'createTravelWebhook'
   | 'updateTravelWebhook'
   | 'deleteTravelWebhook'
+  | 'renewTravelWebhookSecret'
   | 'listTravelDeliveries'
   | 'testTravelWebhook'
   | 'redeliverTravelEvent';
 
-const createdWebhook = travelWebhook.extend({ secret: z.string() });
+const webhookWithSecret = travelWebhook.extend({ secret: z.string() });
 
 function requireEmbedded({ embedded }: TravelServiceDeps): TravelService {
   if (embedded) return embedded;

@@ -27,6 +27,11 @@ export const signInFailures = {
     status: 409,
     message: 'Another account has your name. Ask an admin to revoke it, then sign in again.',
   },
+  nameReserved: {
+    status: 409,
+    message:
+      'The name "admin" is reserved for the account with a password. Ask those who manage the OpenID provider for another name, or an admin to choose another claim (adminPage.openid.nameClaim).',
+  },
   tooManyAttempts: { status: 429, message: 'Too many failed attempts. Try again in ten minutes.' },
   failed: { status: 500, message: 'Something went wrong here. The log of the service says more.' },
   misconfigured: {

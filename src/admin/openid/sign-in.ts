@@ -184,7 +184,7 @@ async function updateAccount(
     await openidAccounts.endSessions(subject);
     throw new SignInFailure('noRole');
   }
-  if (foldCase(name) === FIRST_ADMIN) throw new SignInFailure('nameTaken');
+  if (foldCase(name) === FIRST_ADMIN) throw new SignInFailure('nameReserved');
   const signedIn = await openidAccounts.signIn({ id: newId(), subject, name, role, now: now() });
   if ('refused' in signedIn) throw new SignInFailure(signedIn.refused);
   return signedIn.accountId;

@@ -3240,6 +3240,29 @@ export class Api<
      * No description
      *
      * @tags Travel service
+     * @name RenewTravelWebhookSecret
+     * @summary Make a new secret for a webhook, which is shown once. The one before signs for 24 hours too
+     * @request POST:/admin/api/travel/webhooks/{id}/secret
+     * @secure
+     */
+    renewTravelWebhookSecret: (id: string, params: RequestParams = {}) =>
+      this.request<
+        {
+          secret: string;
+        },
+        Error
+      >({
+        path: `/admin/api/travel/webhooks/${id}/secret`,
+        method: "POST",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Travel service
      * @name ListTravelDeliveries
      * @summary List the deliveries of a webhook, newest first
      * @request GET:/admin/api/travel/webhooks/{id}/deliveries
@@ -3737,6 +3760,7 @@ export class Api<
           | "noRole"
           | "revoked"
           | "nameTaken"
+          | "nameReserved"
           | "tooManyAttempts"
           | "failed"
           | "misconfigured"

@@ -33,6 +33,8 @@ export interface WebhookDeps extends SendDeps {
 /** The webhooks of the travel service: the routes of their operations, and the dispatcher. */
 export interface Webhooks extends Pick<Dispatcher, 'notify' | 'deliverAllDue' | 'dispatchDue' | 'run'> {
   routes: Router;
+  /** Makes a new secret for a webhook, and returns the webhook with it. Throws `notFound`. */
+  replaceSecret(target: RequestTarget): Promise<JsonObject>;
   /** Sends a test event to a webhook and returns the attempt. Throws `notFound`. */
   sendTestEvent(target: RequestTarget): Promise<JsonObject>;
   /** Queues the event of a delivery once more and returns the new delivery. Throws `notFound` or `conflict`. */
@@ -47,6 +49,7 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
   return {
     ...dispatcher,
     routes: createWebhookRouter(routeDeps),
+    replaceSecret: (target) => replaceWebhookSecret(routeDeps, target),
     sendTestEvent: (target) => sendTestEvent(routeDeps, target),
     redeliver: (target) => redeliverEvent(routeDeps, target),
   };

@@ -4,10 +4,12 @@ import { useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import type { TravelAttempt, TravelDelivery, TravelWebhook } from '../../api-client.ts';
 import { Confirm } from '../../components/confirm.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
 import { Rows } from '../../components/rows.tsx';
+import { Secret } from '../../components/secret.tsx';
 import { Time } from '../../components/time.tsx';
 import { api, call, queryClient, useSession } from '../../session.ts';
 import { usePages } from './pages.ts';
@@ -138,7 +140,7 @@ function Deliveries({
 
 /** Edits or deletes a webhook. */
 function ChangeButtons({ webhook, kinds }: { webhook: TravelWebhook; kinds: string[] }) {
-  const [dialog, setDialog] = useState<'edit' | 'delete'>();
+  const [dialog, setDialog] = useState<'edit' | 'renew' | 'delete'>();
   const [, navigate] = useLocation();
   const deletion = useMutation({
     mutationFn: () => call(api.travelService.deleteTravelWebhook(webhook.id)),
@@ -153,10 +155,14 @@ function ChangeButtons({ webhook, kinds }: { webhook: TravelWebhook; kinds: stri
       <Button size="xs" variant="default" aria-haspopup="dialog" onClick={() => setDialog('edit')}>
         Edit…
       </Button>
+      <Button size="xs" variant="default" aria-haspopup="dialog" onClick={() => setDialog('renew')}>
+        Renew the secret…
+      </Button>
       <Button size="xs" variant="default" aria-haspopup="dialog" onClick={() => setDialog('delete')}>
         Delete…
       </Button>
       {dialog === 'edit' && <WebhookForm {...{ webhook, kinds }} onClose={close} />}
+      {dialog === 'renew' && <SecretRenewal webhook={webhook} onClose={close} />}
       {dialog === 'delete' && (
         <Confirm
           title="Delete the webhook?"
@@ -172,6 +178,35 @@ function ChangeButtons({ webhook, kinds }: { webhook: TravelWebhook; kinds: stri
         </Confirm>
       )}
     </>
+  );
+}
+
+/** Asks before the secret is renewed, and then shows the new one once. */
+function SecretRenewal({ webhook, onClose }: { webhook: TravelWebhook; onClose: () => void }) {
+  const renewal = useMutation({
+    mutationFn: () => call(api.travelService.renewTravelWebhookSecret(webhook.id)),
+  });
+  if (renewal.data)
+    return (
+      <Dialog onClose={onClose} title="The secret is renewed">
+        <Secret value={renewal.data.secret} onDone={onClose}>
+          Each request to {webhook.url} is signed with this secret, and for 24 hours with the one before too.
+          It is shown only now: give it to the integration before that time is over.
+        </Secret>
+      </Dialog>
+    );
+  return (
+    <Confirm
+      title="Renew the secret of the webhook?"
+      action="Renew the secret"
+      mutation={renewal}
+      onClose={onClose}
+    >
+      <Text style={{ overflowWrap: 'anywhere' }}>
+        {webhook.url} gets a new secret, which is shown once. The present one signs for 24 hours too; then the
+        integration must know the new one. A renewal cannot be undone.
+      </Text>
+    </Confirm>
   );
 }
 
