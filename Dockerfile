@@ -17,7 +17,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 JETBRIDGE_DATA=/data
 ENV npm_config_update_notifier=false
 COPY --from=build /app /app
 # Where npm links the programs of global packages: "npx jetbridge …" works in the container too, and writes no file.
-RUN ln -s /app/dist/main.js /usr/local/bin/jetbridge && mkdir /data && chown node:node /data
+RUN ln -s /app/dist/main.js /usr/local/bin/jetbridge && install -d -m 700 -o node -g node /data
 USER node
 WORKDIR /data
 VOLUME /data
