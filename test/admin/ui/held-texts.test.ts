@@ -1,4 +1,9 @@
-import { consequenceText, outcomeText, peopleText } from '../../../src/admin/ui/views/held/texts.ts';
+import {
+  choiceText,
+  consequenceText,
+  outcomeText,
+  peopleText,
+} from '../../../src/admin/ui/views/held/texts.ts';
 
 const none = { archived: 0, deleted: 0, changed: 0 };
 
@@ -34,4 +39,9 @@ test('the outcome tells how many people were left out', () => {
 test('people of a change of rules are counted up to a limit', () => {
   expect(peopleText({ people: 101, isMore: true })).toBe('more than 100 people');
   expect(peopleText({ people: 1, isMore: false })).toBe('1 person');
+});
+
+test('a group of several people offers a choice among them', () => {
+  expect(choiceText({ people: 14, isMore: false })).toBe('Choose among 14 people');
+  expect(choiceText({ people: 1, isMore: false })).toBe('Show details');
 });

@@ -22,12 +22,12 @@ test('the choices have the numbers of people of all connections', () => {
   const { connections, states, findings } = filterChoices(counts, {});
   expect(labels(connections)).toEqual(['entra (1,204)', 'okta (2)']);
   expect(labels(states)).toContain('✓ synced (1,202)');
-  expect(labels(findings)).toEqual(['incomplete (2+)', 'notFound (4+)']);
+  expect(labels(findings)).toEqual(['incomplete (2+)', 'not found (4+)']);
 });
 
 test('with a chosen connection, states and findings are counted in it', () => {
   const { connections, states, findings } = filterChoices(counts, { connection: 'entra', finding: 'gone' });
   expect(labels(connections)).toEqual(['entra (1,204)', 'okta (2)']);
   expect(states[0]).toEqual({ value: 'synced', label: '✓ synced (1,200)' });
-  expect(labels(findings)).toEqual(['gone (0)', 'notFound (3)']);
+  expect(labels(findings)).toEqual(['gone (0)', 'not found (3)']);
 });

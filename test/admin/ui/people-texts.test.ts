@@ -1,6 +1,7 @@
 import type { Person, PersonExplanation } from '../../../src/admin/ui/api-client.ts';
 import {
   answerText,
+  changeText,
   decidingRules,
   fieldName,
   markOfPerson,
@@ -90,4 +91,12 @@ test('a body is indented if it is whole JSON', () => {
   expect(prettyBody({ text: '{"a":1}', isCut: false })).toBe('{\n  "a": 1\n}');
   expect(prettyBody({ text: '{"a":1}', isCut: true })).toBe('{"a":1}…');
   expect(prettyBody({ text: 'plain', isCut: false })).toBe('plain');
+});
+
+test.each([
+  ['imported', 'last change in the travel service'],
+  ['synced', 'last change by the identity provider'],
+  ['waiting', 'last change by the identity provider'],
+] as const)('the last change of a person who is %s is described as "%s"', (status, text) => {
+  expect(changeText({ verdict: { status } })).toBe(text);
 });

@@ -9,7 +9,7 @@ import { useSession } from '../../session.ts';
 import { ConfirmDecision, type PlannedDecision } from './decision.tsx';
 import { HeldGroup } from './group.tsx';
 import { useHolds } from './query.ts';
-import { causeNames, consequenceText, peopleText } from './texts.ts';
+import { causeNames, choiceText, consequenceText, peopleText } from './texts.ts';
 
 /** What waits for the decision of an admin. */
 export function HeldView() {
@@ -95,13 +95,13 @@ function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: 
             <Text size="sm" mt={4}>
               {examples.map(({ userName }) => userName).join(', ')}{' '}
               <Anchor component={Link} href={address} size="sm" underline="always">
-                Choose among {peopleText(group)}
+                {choiceText(group)}
               </Anchor>
             </Text>
           )}
         </div>
         <DecideButtons
-          label={`all ${peopleText(group)}`}
+          label={group.people === 1 ? peopleText(group) : `all ${peopleText(group)}`}
           onDecide={(answer) => onDecide({ answer, group })}
         />
       </Group>

@@ -22,6 +22,11 @@ export function peopleText({ people, isMore }: Pick<HoldGroup, 'people' | 'isMor
   return isMore ? `more than ${numbers.format(people - 1)} people` : countText(people, 'person', 'people');
 }
 
+/** Returns the text of the link to the people of a group, some of whom an admin can choose. */
+export function choiceText(group: Pick<HoldGroup, 'people' | 'isMore'>): string {
+  return group.people === 1 ? 'Show details' : `Choose among ${peopleText(group)}`;
+}
+
 /** Says what a decision does to travelers, in numbers. `others` is the number of people of the group who stay held. */
 export function consequenceText(
   answer: Answer,

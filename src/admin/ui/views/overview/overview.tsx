@@ -1,6 +1,7 @@
 import { Anchor, Group, Loader, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
+import { findingText } from '../../components/finding-text.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { Time } from '../../components/time.tsx';
 import { ActivityPanel } from './activity.tsx';
@@ -9,7 +10,7 @@ import { DemoDayNotice } from './demo-day.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { Panel } from './panel.tsx';
 import { useOverview } from './query.ts';
-import { causeTexts, findingText, type Overview, peopleStates, stateMarks } from './texts.ts';
+import { causeTexts, type Overview, peopleStates, stateMarks } from './texts.ts';
 
 /** The view Overview: faults and since when they exist, waiting changes, and all that needs an admin. */
 export function OverviewView() {

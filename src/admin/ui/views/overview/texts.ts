@@ -30,8 +30,3 @@ export const causeTexts: Record<Overview['held'][number]['cause'], string> = {
   return: 'People who return',
   rules: 'Change of rules',
 };
-
-/** Returns the code of a finding as words, e.g. `email taken` for `emailTaken`. */
-export function findingText(code: string): string {
-  return code.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-}

@@ -1,4 +1,5 @@
 import type { PeopleCounts, Person } from '../../api-client.ts';
+import { findingText } from '../../components/finding-text.ts';
 import { stateMarks } from './texts.ts';
 
 interface Choice {
@@ -27,7 +28,7 @@ export function filterChoices(
     }),
     findings: [...findings]
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
-      .map(([code, people]) => ({ value: code, label: `${code} (${number(people)}${more})` })),
+      .map(([code, people]) => ({ value: code, label: `${findingText(code)} (${number(people)}${more})` })),
   };
 }
 

@@ -17,6 +17,11 @@ export function FieldTable({ person }: { person: PersonExplanation }) {
           As of the last attempt: the last change of the identity provider is not in these values yet.
         </Alert>
       )}
+      {verdict.status === 'imported' && (
+        <Text size="sm" c="dimmed" mb="xs">
+          The rules apply once an identity provider writes this user. Until then the travel service decides.
+        </Text>
+      )}
       <Rows
         label="Fields"
         rows={fields}
@@ -67,7 +72,7 @@ function Rule({ field: { rules }, person }: { field: PersonField; person: Person
   if (rules.length === 0)
     return (
       <Text span size="sm" c="dimmed">
-        no rule
+        {person.verdict.status === 'imported' ? '–' : 'no rule'}
       </Text>
     );
   return decidingRules(rules).map((rule) => (

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { Person } from '../../api-client.ts';
 import { FilterPanel } from '../../components/filter-panel.tsx';
+import { findingText } from '../../components/finding-text.ts';
 import { LoadingView } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import type { Column } from '../../components/rows.tsx';
@@ -198,7 +199,7 @@ function columnsFor(connections: string[]): Column<Person>[] {
         </Anchor>
       ),
     },
-    { label: 'userName', width: '25%', cell: ({ userName }) => userName },
+    { label: 'userName', width: '27%', cell: ({ userName }) => userName },
     {
       label: 'State',
       width: '14%',
@@ -206,7 +207,7 @@ function columnsFor(connections: string[]): Column<Person>[] {
     },
     { label: 'Traveler', width: '9%', cell: ({ travelId }) => (travelId === undefined ? '– none' : '✓ yes') },
     { label: 'Findings', width: '18%', cell: findingsCell },
-    { label: 'Last change', width: '12%', cell: ({ lastModified }) => <Time at={lastModified} /> },
+    { label: 'Changed', width: '10%', cell: ({ lastModified }) => <Time at={lastModified} /> },
     ...(connections.length > 1
       ? [{ label: 'Connection', width: '12%', cell: ({ connection }: Person) => connection }]
       : []),
@@ -220,6 +221,6 @@ function findingsCell({ findings }: Person) {
       –
     </Text>
   ) : (
-    <span title={findings.map(({ reason }) => reason).join(' ')}>⚠ {codes.join(', ')}</span>
+    <span title={findings.map(({ reason }) => reason).join(' ')}>⚠ {codes.map(findingText).join(', ')}</span>
   );
 }

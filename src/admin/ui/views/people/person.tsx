@@ -5,13 +5,14 @@ import { Link } from 'wouter';
 import type { PersonExplanation } from '../../api-client.ts';
 import { Copyable } from '../../components/copyable.tsx';
 import { Fact } from '../../components/fact.tsx';
+import { findingText } from '../../components/finding-text.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { api, call, queryClient, useSession } from '../../session.ts';
 import { FieldTable } from './fields.tsx';
-import { fieldName, markOfVerdict, reasonText, referenceTexts, valueText } from './texts.ts';
+import { changeText, fieldName, markOfVerdict, reasonText, referenceTexts, valueText } from './texts.ts';
 import { Timeline } from './timeline.tsx';
 
 /** While a person waits for an attempt, the view is read again this often, in milliseconds. */
@@ -90,10 +91,14 @@ function Head({ person }: { person: PersonExplanation }) {
             Next attempt <Time at={verdict.until} />.
           </Text>
         )}
+        {verdict.status === 'held' && (
+          <Anchor component={Link} href="~/admin/held" size="sm" underline="always">
+            Approve or discard
+          </Anchor>
+        )}
       </Group>
       <Text size="sm" c="dimmed" mt={4}>
-        {name && `${userName} · `}connection {connection} · last change by the identity provider{' '}
-        <Time at={lastModified} />
+        {name && `${userName} · `}connection {connection} · {changeText(person)} <Time at={lastModified} />
       </Text>
     </div>
   );
@@ -142,7 +147,7 @@ function Findings({ person: { findings, names } }: { person: PersonExplanation }
             ⚠ <b>{fieldName(field, names)}</b> {valueText(value, names) && `“${valueText(value, names)}” `}
             {reason}{' '}
             <Anchor component={Link} href={`/?finding=${code}`} size="xs" underline="always">
-              {code}
+              {findingText(code)}
             </Anchor>
           </Text>
           <Text size="sm">

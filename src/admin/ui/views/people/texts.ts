@@ -51,6 +51,13 @@ export function reasonText({ verdict, findings, isDeleted }: PersonExplanation):
   return `${deleted}In step with the travel service, with ${count}.`;
 }
 
+/** Returns what happened at `lastModified`. */
+export function changeText({ verdict }: Pick<PersonExplanation, 'verdict'>): string {
+  return verdict.status === 'imported'
+    ? 'last change in the travel service'
+    : 'last change by the identity provider';
+}
+
 function labelOf(status: PersonExplanation['verdict']['status']): string {
   const { label } = verdictMarks[status];
   return `${label.charAt(0).toUpperCase()}${label.slice(1)}`;

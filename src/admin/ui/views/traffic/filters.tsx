@@ -1,4 +1,4 @@
-import { Select, TextInput } from '@mantine/core';
+import { Group, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { FilterPanel } from '../../components/filter-panel.tsx';
@@ -30,11 +30,12 @@ export function TrafficFilters({ filter, onChange }: { filter: TrafficFilter; on
   const connections = useExchangeLog().data?.connections.map(({ id }) => id) ?? [];
   const choose = (name: keyof TrafficFilter) => (value: string | null) =>
     onChange({ [name]: value ?? undefined });
-  const select = { size: 'xs', clearable: true, style: width(100) } as const;
+  const select = { size: 'xs', clearable: true } as const;
   return (
     <FilterPanel count={Object.keys(filter).length}>
       <Select
         {...select}
+        style={width(150)}
         aria-label="Direction"
         placeholder="Both directions"
         data={directions}
@@ -44,6 +45,7 @@ export function TrafficFilters({ filter, onChange }: { filter: TrafficFilter; on
       {connections.length > 1 && (
         <Select
           {...select}
+          style={width(150)}
           aria-label="Connection"
           placeholder="All connections"
           data={connections}
@@ -53,6 +55,7 @@ export function TrafficFilters({ filter, onChange }: { filter: TrafficFilter; on
       )}
       <Select
         {...select}
+        style={width(100)}
         aria-label="Method"
         placeholder="Method"
         data={methods}
@@ -61,6 +64,7 @@ export function TrafficFilters({ filter, onChange }: { filter: TrafficFilter; on
       />
       <Select
         {...select}
+        style={width(100)}
         aria-label="Status"
         placeholder="Status"
         data={statuses}
@@ -69,18 +73,20 @@ export function TrafficFilters({ filter, onChange }: { filter: TrafficFilter; on
       />
       <PathFilter filter={filter} onChange={onChange} />
       <PersonFilter person={filter.person} style={width(120)} onChange={(person) => onChange({ person })} />
-      <MomentInput
-        label="From"
-        style={width(185)}
-        value={filter.since}
-        onChange={(since) => onChange({ since })}
-      />
-      <MomentInput
-        label="Until"
-        style={width(185)}
-        value={filter.until}
-        onChange={(until) => onChange({ until })}
-      />
+      <Group gap="xs" style={{ flex: '1 1 380px', maxWidth: 530 }}>
+        <MomentInput
+          label="From"
+          style={width(185)}
+          value={filter.since}
+          onChange={(since) => onChange({ since })}
+        />
+        <MomentInput
+          label="Until"
+          style={width(185)}
+          value={filter.until}
+          onChange={(until) => onChange({ until })}
+        />
+      </Group>
     </FilterPanel>
   );
 }
