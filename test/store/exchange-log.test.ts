@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { ensureConnection } from '../../src/store/connections.ts';
 import type { Database } from '../../src/store/database.ts';
 import { encryption } from '../../src/store/encryption.ts';
 import { countExchanges, redactExchanges } from '../../src/store/erasure/exchanges.ts';
 import { nameMatcher } from '../../src/store/erasure/matchers.ts';
-import { type ExchangeKeys, exchangeStore } from '../../src/store/exchange-log.ts';
+import { type ExchangeKeys, exchangeStore, sealParts } from '../../src/store/exchange-log.ts';
 import { exchangeReader } from '../../src/store/exchange-reader.ts';
-import type { StoredExchange } from '../../src/store/exchange-segments.ts';
+import { type StoredExchange, segmentOf } from '../../src/store/exchange-segments.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 
 const NOW = 1_750_000_000_000;
@@ -73,7 +74,8 @@ test('what is written is what is read, newest first, in pages of any length', as
       fc.integer({ min: 1, max: 5 }),
       async (segments, limit) => {
         await database.db.deleteFrom('exchange_segment').execute();
-        for (const exchanges of segments) await store.append([{ connection: 'okta', exchanges }]);
+        for (const exchanges of segments)
+          await store.append([{ connection: 'okta', exchanges: segmentOf(exchanges) }]);
         const read = [];
         let before: string | undefined;
         do {
@@ -99,9 +101,15 @@ test('each condition selects what it describes', async () => {
   const log = exchangeReader(database, keys);
   const travel = { direction: 'travel', path: '/api/users', status: undefined, error: 'timeout' } as const;
   await exchangeStore(database, keys[0]).append([
-    { connection: 'okta', exchanges: [exchange(), exchange({ ...travel, at: NOW + 10 })] },
-    { connection: 'entra', exchanges: [exchange({ person: 'ada', requestId: 'r2', at: NOW + 20 })] },
-    { connection: undefined, exchanges: [exchange({ person: undefined, status: 401, method: 'GET' })] },
+    { connection: 'okta', exchanges: segmentOf([exchange(), exchange({ ...travel, at: NOW + 10 })]) },
+    {
+      connection: 'entra',
+      exchanges: segmentOf([exchange({ person: 'ada', requestId: 'r2', at: NOW + 20 })]),
+    },
+    {
+      connection: undefined,
+      exchanges: segmentOf([exchange({ person: undefined, status: 401, method: 'GET' })]),
+    },
   ]);
   const count = async (query: object) => (await log.list({ limit: 10, ...query })).exchanges.length;
   expect(await count({})).toBe(4);
@@ -124,7 +132,7 @@ test('a page looks at a limited number of exchanges, also if the segments are lo
   const database = await open();
   const exchanges = Array.from({ length: 1_000 }, () => exchange());
   await exchangeStore(database, keys[0]).append(
-    Array.from({ length: 12 }, () => ({ connection: 'okta', exchanges })),
+    Array.from({ length: 12 }, () => ({ connection: 'okta', exchanges: segmentOf(exchanges) })),
   );
   const log = exchangeReader(database, keys);
   const first = await log.list({ limit: 9, method: 'DELETE' });
@@ -140,7 +148,7 @@ test('the newest exchanges since a position are read, however often, without one
   const store = exchangeStore(database, keys[0]);
   const log = exchangeReader(database, keys);
   const write = (...paths: string[]) =>
-    store.append([{ connection: 'okta', exchanges: paths.map((path) => exchange({ path })) }]);
+    store.append([{ connection: 'okta', exchanges: segmentOf(paths.map((path) => exchange({ path }))) }]);
   expect(await log.list({ limit: 9 })).toEqual({ exchanges: [], next: undefined, head: '0' });
   await write('/1', '/2', '/3');
   const first = await log.list({ limit: 2 });
@@ -168,15 +176,17 @@ test('a recording reads the SCIM requests of a connection in order, and goes on 
   const log = exchangeReader(database, keys);
   const write = (...paths: string[]) =>
     store.append([
-      { connection: 'entra', exchanges: [exchange()] },
+      { connection: 'entra', exchanges: segmentOf([exchange()]) },
       {
         connection: 'okta',
-        exchanges: paths.map((path) =>
-          exchange({
-            path,
-            requestBody: { text: '{}', isCut: false },
-            responseBody: { text: '', isCut: true },
-          }),
+        exchanges: segmentOf(
+          paths.map((path) =>
+            exchange({
+              path,
+              requestBody: { text: '{}', isCut: false },
+              responseBody: { text: '', isCut: true },
+            }),
+          ),
         ),
       },
     ]);
@@ -206,7 +216,9 @@ test('concurrent writers commit their positions in order, so that a reader skips
   const writers = [one, other].map(async (database, writer) => {
     const store = exchangeStore(database, keys[0]);
     for (let number = 0; number < 20; number += 1)
-      await store.append([{ connection: 'okta', exchanges: [exchange({ path: `/${writer}-${number}` })] }]);
+      await store.append([
+        { connection: 'okta', exchanges: segmentOf([exchange({ path: `/${writer}-${number}` })]) },
+      ]);
   });
   const read = new Set<string>();
   let position = '0';
@@ -230,7 +242,7 @@ test('old segments are deleted in batches, with their rows by person', async () 
   const database = await open();
   const store = exchangeStore(database, keys[0]);
   for (const at of [NOW - 3, NOW - 2, NOW - 1, NOW])
-    await store.append([{ connection: 'okta', exchanges: [exchange({ at })] }]);
+    await store.append([{ connection: 'okta', exchanges: segmentOf([exchange({ at })]) }]);
   expect(await store.deleteOlderThan(NOW, 2)).toBe(2);
   expect(await store.deleteOlderThan(NOW, 2)).toBe(1);
   const { exchanges } = await exchangeReader(database, keys).list({ limit: 9 });
@@ -240,10 +252,28 @@ test('old segments are deleted in batches, with their rows by person', async () 
 
 test('a segment of another key is left out, and one of the previous key is read', async () => {
   const database = await open();
-  await exchangeStore(database, keys[0]).append([{ connection: 'okta', exchanges: [exchange()] }]);
+  await exchangeStore(database, keys[0]).append([{ connection: 'okta', exchanges: segmentOf([exchange()]) }]);
   const next = encryption(randomBytes(32));
   expect((await exchangeReader(database, [next]).list({ limit: 9 })).exchanges).toEqual([]);
   expect((await exchangeReader(database, [next, ...keys]).list({ limit: 9 })).exchanges).toHaveLength(1);
+});
+
+test('a segment that an earlier version has deflated is read', async () => {
+  const database = await open();
+  const part = (content: unknown) => deflateRawSync(JSON.stringify(content));
+  const columns = {
+    ...{ start: NOW, head: [0], at: [0], ms: [1.5], path: ['/scim/v2/Users'], person: ['id-of-grace'] },
+    heads: [['scim', 'POST', 201, null, {}, {}, null]],
+    ...{ requestId: ['request-1'], locations: [] },
+  };
+  const sealed = sealParts({ entries: part(columns), bodies: part([[0, '{}', null]]) }, 1, keys[0]);
+  const row = { last: 1, connection_id: 'okta', count: 1, began_at: NOW, ended_at: NOW, ...sealed };
+  await database.db.insertInto('exchange_segment').values(row).execute();
+  expect(await exchangeReader(database, keys).get('1')).toEqual({
+    ...exchange(),
+    ...{ connection: 'okta', position: '1' },
+    ...{ requestBody: { text: '{}', isCut: false }, responseBody: undefined },
+  });
 });
 
 test('the request to keep the bodies of reads ends at the latest time that was given', async () => {
@@ -285,8 +315,8 @@ describe('the erasure of a person', () => {
     };
     const { listed, member, sought, unrelated } = others;
     await store.append([
-      { connection: 'okta', exchanges: [exchange(), listed, member, sought, unrelated] },
-      { connection: 'okta', exchanges: [unrelated] },
+      { connection: 'okta', exchanges: segmentOf([exchange(), listed, member, sought, unrelated]) },
+      { connection: 'okta', exchanges: segmentOf([unrelated]) },
     ]);
     expect(await countExchanges(database, keys, person)).toBe(4);
     const { last } = await redactExchanges(database, keys, { person });
@@ -303,7 +333,7 @@ describe('the erasure of a person', () => {
     ]);
     expect((await log.list({ limit: 9, person: 'id-of-grace' })).exchanges).toEqual([]);
     // What is written later is looked at without what came before.
-    await store.append([{ connection: 'okta', exchanges: [exchange()] }]);
+    await store.append([{ connection: 'okta', exchanges: segmentOf([exchange()]) }]);
     await redactExchanges(database, keys, { person, after: last });
     expect(await countExchanges(database, keys, person)).toBe(0);
   });
@@ -311,7 +341,7 @@ describe('the erasure of a person', () => {
   test('deletes what no key decrypts, because it may be about the person', async () => {
     const database = await open();
     await exchangeStore(database, encryption(randomBytes(32))).append([
-      { connection: 'okta', exchanges: [exchange()] },
+      { connection: 'okta', exchanges: segmentOf([exchange()]) },
     ]);
     await redactExchanges(database, keys, { person });
     expect(await database.db.selectFrom('exchange_segment').select('last').execute()).toEqual([]);
