@@ -62,6 +62,8 @@ export interface People {
   ): Promise<PeoplePage>;
   /** Returns at most `limit` people whose userName, email address or displayName begins with this text, without case. */
   findByPrefix(connection: string, prefix: string, limit: number): Promise<ListedPerson[]>;
+  /** Returns the id of a person whom an IdP has sent, if possible one who was changed lately; undefined if all were imported. */
+  findExample(connection: string): Promise<string | undefined>;
 }
 
 /** Yields the people of these connections page by page, so that memory stays bounded. */

@@ -71,7 +71,7 @@ export function adminRoutes(parts: AdminParts): Router {
       wake: provisioning.wake,
       mappings: {
         ...{ identities: store.identities, references: store.references, rules: store.rules },
-        ...{ provisioning, runtime, parseJson: parseJsonText },
+        ...{ provisioning, runtime, people: store.people, parseJson: parseJsonText },
         connections: () =>
           connections.map(({ connection, settings: { mappingFile } }) => ({ connection, mappingFile })),
       },

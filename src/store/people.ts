@@ -36,6 +36,7 @@ export function people({ db, scopeOf }: Database): People {
     },
     findByPrefix: (connection, prefix, limit) =>
       readByPrefix(db, { scope: scopeOf(connection), range: prefixRange(prefix), limit }),
+    findExample: (connection) => findExample(db, scopeOf(connection)),
   };
 }
 
@@ -44,6 +45,21 @@ interface PageRequest {
   filter: PeopleFilter;
   after: PersonPlace | undefined;
   limit: number;
+}
+
+/** The people changed last among whom an example is searched first. */
+const LATELY = 100;
+
+/** Searches among those who were changed last, then in the index by rules, which has everybody else whom an IdP has sent. */
+async function findExample(db: Kysely<Tables>, scope: Scope): Promise<string | undefined> {
+  const latest = sql`select id, claimed from identity where ${inScope(scope)} and deleted_at is null
+    order by last_modified desc, id desc limit ${sql.lit(LATELY)}`;
+  const any = sql`select id from identity where ${inScope(scope)} and claimed = 1 and state <> 'dirty'`;
+  for (const query of [sql`select id from (${latest}) as latest where claimed = 1`, any]) {
+    const { rows } = await sql<{ id: string }>`${query} limit 1`.execute(db);
+    if (rows[0]) return rows[0].id;
+  }
+  return undefined;
 }
 
 async function readPage(db: Kysely<Tables>, request: PageRequest): Promise<PeoplePage> {

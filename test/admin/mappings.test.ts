@@ -30,6 +30,14 @@ async function generation(): Promise<number> {
   return (await fixture.viewer('GET', path)).body.version.generation;
 }
 
+test('the example person is one whom an identity provider has sent, not an imported one', async () => {
+  const { viewer } = fixture;
+  const { people } = (await viewer('GET', '/people')).body;
+  expect(people.length).toBeGreaterThan(1);
+  expect((await viewer('GET', `${path}/example-person`)).body).toEqual({ id: graceId });
+  expect((await viewer('GET', '/mappings/nosuch/example-person')).status).toBe(404);
+});
+
 test('a viewer reads the mapping in force with its generation and origin', async () => {
   const { viewer } = fixture;
   const list = await viewer('GET', '/mappings');

@@ -141,6 +141,12 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     // The ids that the three indexes give.
     /^SCAN (user_name_key|display_name_key|email_key)$/,
   ],
+  [
+    'an example person',
+    ({ people }) => people.findExample('okta'),
+    // Both end after a few people.
+    /^SCAN latest$|identity_(last_modified|rules) \(account=\? AND connection_id=\?\)$/,
+  ],
   ['deciding', ({ holds }) => holds.decide('okta', { cause: 'rules' }, 'approved', NOW), rulesChange],
   [
     'admitDeparture',

@@ -158,6 +158,14 @@ export const mappingsContract = {
       ...{ costCenters: named, billingProfiles: named, travelPolicies: named },
     }),
   },
+  findExamplePerson: {
+    ...{ method: 'get', path: '/mappings/{connection}/example-person', tag: 'Mappings', access: 'viewer' },
+    summary: 'Find a person to show what the mapping does: one whom an identity provider has sent',
+    params,
+    result: z.object({
+      id: z.string().optional().meta({ description: 'Absent if no identity provider has sent a person' }),
+    }),
+  },
   checkMapping: {
     ...{ method: 'post', path: '/mappings/{connection}/check', tag: 'Mappings', access: 'viewer' },
     summary: 'Find every fault of a mapping, and every name that the travel service does not have',

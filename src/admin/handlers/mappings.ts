@@ -8,6 +8,7 @@ import {
   listVersions,
   type MappingDifference,
 } from '../../provisioning/mapping-versions.ts';
+import type { People } from '../../provisioning/people.ts';
 import { needsApproval } from '../../provisioning/rules-change.ts';
 import type { MappingVersion, RulesStore } from '../../provisioning/rules-ports.ts';
 import type { RulesSnapshot } from '../../provisioning/rules-snapshot.ts';
@@ -34,6 +35,7 @@ export interface MappedConnection {
 /** Dependencies of the operations on mappings. */
 export interface MappingDeps extends PersonPreviewDeps {
   connections(): MappedConnection[];
+  people: Pick<People, 'findExample'>;
   rules: Pick<RulesStore, 'listMappings'>;
   provisioning: Pick<ProvisioningService, 'mappingPreviewer' | 'applyMapping' | 'currentRules'>;
   /** Parses JSON, or tells what is wrong with it and where. */
@@ -50,6 +52,9 @@ export function mappingHandlers(deps: MappingDeps): Handlers<typeof mappingsCont
       return { version: version && toVersion(version), text: textOf(version?.mapping ?? defaultMapping) };
     },
     listMappingNames: async ({ params }) => namesOf(await currentRules(connectionOf(params, deps), deps)),
+    findExamplePerson: async ({ params }) => ({
+      id: await deps.people.findExample(connectionOf(params, deps).id),
+    }),
     checkMapping: ({ params, body }) => checkText(connectionOf(params, deps), body.text, deps),
     previewPerson: async ({ params, body }) => {
       const connection = connectionOf(params, deps);

@@ -2103,6 +2103,30 @@ export class Api<
      * No description
      *
      * @tags Mappings
+     * @name FindExamplePerson
+     * @summary Find a person to show what the mapping does: one whom an identity provider has sent
+     * @request GET:/admin/api/mappings/{connection}/example-person
+     * @secure
+     */
+    findExamplePerson: (connection: string, params: RequestParams = {}) =>
+      this.request<
+        {
+          /** Absent if no identity provider has sent a person */
+          id?: string;
+        },
+        Error
+      >({
+        path: `/admin/api/mappings/${connection}/example-person`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Mappings
      * @name CheckMapping
      * @summary Find every fault of a mapping, and every name that the travel service does not have
      * @request POST:/admin/api/mappings/{connection}/check

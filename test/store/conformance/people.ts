@@ -1,7 +1,7 @@
 import { findings } from '../../../src/provisioning/findings.ts';
 import type { Identity } from '../../../src/provisioning/identity.ts';
 import { listPeople, type People, type PeopleFilter } from '../../../src/provisioning/people.ts';
-import { fixture, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
+import { fixture, importedIdentity, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 
 const inactive = (id: string) => ({ desired: { ...person(id).desired, active: false } });
 
@@ -90,6 +90,20 @@ export function describePeople(open: OpenDatabase): void {
       expect(await found('AD')).toEqual(['a', 'b', 'c']);
       expect(await found('ad', 2)).toEqual(['a', 'b']);
       expect(await found('x')).toEqual([]);
+    });
+
+    it('have as an example the one whom an IdP has sent last', async () => {
+      const { add, people } = await fixture(open);
+      const imported = Array.from({ length: 120 }, (_, at) =>
+        importedIdentity(`i${at}`, `t${at}`, { lastModified: NOW + at }),
+      );
+      await add(...imported);
+      expect(await people.findExample('okta')).toBeUndefined();
+      await add(person('a', { state: 'synced', lastModified: NOW - 1 }));
+      expect(await people.findExample('okta')).toBe('a');
+      await add(person('b', { lastModified: NOW + 200 }), person('c', { lastModified: NOW + 100 }));
+      await add(person('d', { lastModified: NOW + 300, deletedAt: NOW + 300 }));
+      expect(await people.findExample('okta')).toBe('b');
     });
 
     it('are read in pages, each person once', async () => {

@@ -5,7 +5,7 @@ import { Dialog } from './dialog.tsx';
 
 /**
  * Asks for a confirmation before a change. `children` states the consequence, and `action` names the object, e.g. "Revoke
- * Grace". A failure is shown, and the question stays.
+ * Grace". A failure is shown, and the question stays. `result` is what the same dialog shows after the change, e.g. a new secret.
  */
 export function Confirm<T>({
   title,
@@ -13,6 +13,7 @@ export function Confirm<T>({
   mutation,
   isDestructive = false,
   onClose,
+  result,
   children,
 }: {
   title: string;
@@ -20,8 +21,15 @@ export function Confirm<T>({
   mutation: UseMutationResult<T, Error, void>;
   isDestructive?: boolean;
   onClose: () => void;
+  result?: (data: T) => ReactNode;
   children: ReactNode;
 }) {
+  if (result && mutation.data !== undefined)
+    return (
+      <Dialog onClose={onClose} title={title}>
+        {result(mutation.data)}
+      </Dialog>
+    );
   return (
     <Dialog onClose={onClose} title={title}>
       <Stack>

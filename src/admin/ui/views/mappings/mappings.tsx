@@ -24,7 +24,7 @@ import { useDraft } from './draft.ts';
 import { MappingEditor } from './editor.tsx';
 import { EffectLine, useEffectOfMapping } from './effect.tsx';
 import type { MarkedFault } from './faults.tsx';
-import { PersonPanel, useFirstPerson } from './person-panel.tsx';
+import { PersonPanel, useExamplePerson } from './person-panel.tsx';
 import { RulesTable } from './rules-table.tsx';
 import { authorOf, Versions } from './versions.tsx';
 
@@ -100,7 +100,7 @@ function Workbench({
     queryFn: () => call(api.mappings.listMappingNames(connection)),
   });
   const { faults, isChecked, unchecked } = useFaults(connection, text);
-  const first = useFirstPerson(connection);
+  const { example, isUnsent } = useExamplePerson(connection);
   const isFaulty = faults.some(({ severity }) => severity === 'error');
   const editing = { text, faults, names: names.data, onChange: change };
   return (
@@ -132,7 +132,11 @@ function Workbench({
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
-          <PersonPanel {...{ connection, text }} person={props.person ?? first} onPerson={props.onPerson} />
+          <PersonPanel
+            {...{ connection, text, isUnsent }}
+            person={props.person ?? example}
+            onPerson={props.onPerson}
+          />
         </Grid.Col>
       </Grid>
     </>

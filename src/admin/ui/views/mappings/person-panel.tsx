@@ -13,11 +13,13 @@ interface PanelProps {
   text: string;
   /** The id of the person. */
   person: string | undefined;
+  /** True if no identity provider has sent a person yet. */
+  isUnsent: boolean;
   onPerson: (id: string) => void;
 }
 
 /** An example person, translated with the mapping while it is edited. */
-export function PersonPanel({ connection, text, person, onPerson }: PanelProps) {
+export function PersonPanel({ connection, text, person, isUnsent, onPerson }: PanelProps) {
   const [mode, setMode] = useState('stored');
   const [pasted, setPasted] = useState('');
   const [shown] = useDebouncedValue(text, 250);
@@ -50,7 +52,7 @@ export function PersonPanel({ connection, text, person, onPerson }: PanelProps) 
         />
       </Group>
       {mode === 'stored' ? (
-        <PersonSelect connection={connection} person={person} onPerson={onPerson} />
+        <PersonSelect {...{ connection, person, isUnsent, onPerson }} />
       ) : (
         <Textarea
           aria-label="SCIM user as JSON"
@@ -89,7 +91,7 @@ function parseUser(text: string): { user: Record<string, never> } | undefined {
   }
 }
 
-function PersonSelect({ connection, person, onPerson }: Omit<PanelProps, 'text'>) {
+function PersonSelect({ connection, person, isUnsent, onPerson }: Omit<PanelProps, 'text'>) {
   const [typed, setTyped] = useState('');
   const [search] = useDebouncedValue(typed.trim(), 250);
   const found = useQuery({
@@ -113,17 +115,25 @@ function PersonSelect({ connection, person, onPerson }: Omit<PanelProps, 'text'>
       </Text>
     );
   return (
-    <Select
-      aria-label="Person"
-      placeholder="Search by name or email address"
-      searchable
-      data={[...options].map(([value, label]) => ({ value, label }))}
-      value={person ?? null}
-      onChange={(id) => id && onPerson(id)}
-      onSearchChange={setTyped}
-      filter={({ options: all }) => all}
-      nothingFoundMessage="Nobody is found."
-    />
+    <>
+      <Select
+        aria-label="Person"
+        placeholder="Search by name or email address"
+        searchable
+        data={[...options].map(([value, label]) => ({ value, label }))}
+        value={person ?? null}
+        onChange={(id) => id && onPerson(id)}
+        onSearchChange={setTyped}
+        filter={({ options: all }) => all}
+        nothingFoundMessage="Nobody is found."
+      />
+      {isUnsent && person === undefined && (
+        <Text size="sm" c="dimmed">
+          No identity provider has sent a person to this connection yet. Choose one who was imported from the
+          travel service, or paste a SCIM user.
+        </Text>
+      )}
+    </>
   );
 }
 
@@ -139,12 +149,12 @@ function labelOf(name: string, userName: string): string {
   return name === '' ? userName : `${name} (${userName})`;
 }
 
-/** Of the first people of a connection the one that was changed last, to begin with. */
-export function useFirstPerson(connection: string): string | undefined {
+/** The person to begin with. It stays the same while a mapping is edited. */
+export function useExamplePerson(connection: string): { example: string | undefined; isUnsent: boolean } {
   const { data } = useQuery({
-    queryKey: ['mapping-people', connection, ''],
-    queryFn: () => findPeople(connection, ''),
+    queryKey: ['mapping-example', connection],
+    queryFn: () => call(api.mappings.findExamplePerson(connection)),
+    staleTime: Number.POSITIVE_INFINITY,
   });
-  const newestFirst = (data ?? []).toSorted((one, other) => (one.lastModified < other.lastModified ? 1 : -1));
-  return newestFirst[0]?.id;
+  return { example: data?.id, isUnsent: data !== undefined && data.id === undefined };
 }

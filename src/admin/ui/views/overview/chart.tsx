@@ -47,6 +47,17 @@ function toData(spans: ActivityCounts[]): uPlot.AlignedData {
   ];
 }
 
+const clock = uPlot.fmtDate('{HH}:{mm}');
+
+function toClock(seconds: number): string {
+  return clock(new Date(seconds * 1000));
+}
+
+/** The legend has values only while the pointer is on the chart; chart.css hides the rest of their places. */
+function whole(_chart: uPlot, value: number | null): string {
+  return value === null ? '' : value.toLocaleString();
+}
+
 function chartOptions(style: CSSStyleDeclaration): Omit<uPlot.Options, 'width' | 'height'> {
   const color = (name: string) => style.getPropertyValue(`--mantine-color-${name}`);
   const axis: uPlot.Axis = {
@@ -55,7 +66,6 @@ function chartOptions(style: CSSStyleDeclaration): Omit<uPlot.Options, 'width' |
     ticks: { show: false },
     font: '11px system-ui, sans-serif',
   };
-  const whole = (_chart: uPlot, value: number | null) => (value === null ? '–' : value.toLocaleString());
   return {
     scales: { y: { range: (_chart, _min, max) => [0, Math.max(4, max * 1.1)] } },
     axes: [
@@ -68,9 +78,11 @@ function chartOptions(style: CSSStyleDeclaration): Omit<uPlot.Options, 'width' |
       },
     ],
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-    legend: { live: true },
     series: [
-      { label: 'from', value: '{HH}:{mm}' },
+      {
+        label: 'from',
+        value: (_chart, seconds: number | null) => (seconds === null ? '' : toClock(seconds)),
+      },
       {
         ...{ label: 'requests', stroke: color('indigo-5'), width: 2, value: whole },
         ...{ fill: `${color('indigo-5')}22`, points: { show: false } },

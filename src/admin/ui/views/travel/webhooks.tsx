@@ -4,7 +4,6 @@ import { useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import type { TravelAttempt, TravelDelivery, TravelWebhook } from '../../api-client.ts';
 import { Confirm } from '../../components/confirm.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { StateBadge } from '../../components/mark.tsx';
 import { PagedRows } from '../../components/paged-rows.tsx';
@@ -186,21 +185,18 @@ function SecretRenewal({ webhook, onClose }: { webhook: TravelWebhook; onClose: 
   const renewal = useMutation({
     mutationFn: () => call(api.travelService.renewTravelWebhookSecret(webhook.id)),
   });
-  if (renewal.data)
-    return (
-      <Dialog onClose={onClose} title="The secret is renewed">
-        <Secret value={renewal.data.secret} onDone={onClose}>
-          Each request to {webhook.url} is signed with this secret, and for 24 hours with the one before too.
-          It is shown only now: give it to the integration before that time is over.
-        </Secret>
-      </Dialog>
-    );
   return (
     <Confirm
-      title="Renew the secret of the webhook?"
+      title={renewal.data ? 'The secret is renewed' : 'Renew the secret of the webhook?'}
       action="Renew the secret"
       mutation={renewal}
       onClose={onClose}
+      result={({ secret }) => (
+        <Secret value={secret} onDone={onClose}>
+          Each request to {webhook.url} is signed with this secret, and for 24 hours with the one before too.
+          It is shown only now: give it to the integration before that time is over.
+        </Secret>
+      )}
     >
       <Text style={{ overflowWrap: 'anywhere' }}>
         {webhook.url} gets a new secret, which is shown once. The present one signs for 24 hours too; then the
