@@ -144,7 +144,7 @@ function createSender(
     'User-Agent': 'jetbridge',
   };
   return async (request, { type, deadline }) => {
-    const { method, path, query, data } = request;
+    const { method, path, query, data, cause } = request;
     const body = data && { type, text: JSON.stringify({ data }) };
     const began = clock.now();
     const record = (result: EndedCall['result']) => {
@@ -156,7 +156,12 @@ function createSender(
         url: path,
         params: query,
         data: body?.text,
-        headers: new AxiosHeaders(data ? { 'Content-Type': type, ...common } : common),
+        headers: new AxiosHeaders({
+          ...(data && { 'Content-Type': type }),
+          ...common,
+          // The logs of both sides can be joined by it.
+          ...(cause?.requestId !== undefined && { 'X-Request-Id': cause.requestId }),
+        }),
         signal: deadline,
         ...agents,
       });

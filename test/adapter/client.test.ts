@@ -34,6 +34,24 @@ describe('the client of the travel API', () => {
     expect(server.requests.map(({ url }) => url)).toEqual(['/api/whoami']);
   });
 
+  test('sends the id of the SCIM request that caused a call, and none for other calls', async () => {
+    server = await travelServer((_, response) => json(response, 200, { data: {} }));
+    const client = server.client();
+    await client.call({ ...get, cause: { person: 'p', requestId: 'okta-1' } }, body);
+    await client.call(
+      { method: 'PATCH', path: '/api/users/1', data: {}, cause: { requestId: 'okta-2' } },
+      body,
+    );
+    await client.call({ ...get, cause: { person: 'p' } }, body);
+    await client.call(get, body);
+    expect(server.requests.map(({ headers }) => headers['x-request-id'])).toEqual([
+      'okta-1',
+      'okta-2',
+      undefined,
+      undefined,
+    ]);
+  });
+
   test('adds paths to a base URL that has one, with or without a slash at its end', async () => {
     server = await travelServer((_, response) => json(response, 200, { data: {} }));
     await server.client({ url: `${server.url}/travel/` }).call(get, body);

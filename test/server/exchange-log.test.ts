@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { ExchangeQuery, LoggedExchange } from '../../src/provisioning/exchange-ports.ts';
 import { openExchangeLog } from '../../src/server/exchange-log.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
+import { requestLog } from '../../src/store/request-log.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { describeOnSqlite } from '../fixtures/test-database.ts';
@@ -63,6 +64,21 @@ const grace = {
   emails: [{ value: 'grace.hopper@corp.example', type: 'work', primary: true }],
   password: 'hush-hush-1906',
 };
+
+test('the embedded travel service logs the calls of a SCIM request with the id of that request', async () => {
+  await scim('POST', '/Users', grace, { 'X-Request-Id': 'okta-1' });
+  const database = await openDatabase(service.settings, { exclusive: false });
+  try {
+    await eventually(async () => {
+      const { requests } = await requestLog(database).list({ limit: 50, path: '/api/users' });
+      expect(requests.filter(({ requestId }) => requestId === 'okta-1')).toEqual([
+        expect.objectContaining({ method: 'POST', path: '/api/users', credential: 'bridge' }),
+      ]);
+    });
+  } finally {
+    await database.close();
+  }
+});
 
 test('a POST and the travel calls that it causes are logged with one request id, the person, and their bodies', async () => {
   const created = await scim('POST', '/Users', grace, { 'X-Request-Id': 'okta-1' });

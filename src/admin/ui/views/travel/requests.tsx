@@ -43,7 +43,7 @@ export function Requests() {
         query={requests}
         rowsOf={(page) => page.requests}
         label="Requests"
-        keyOf={({ requestId, at }) => `${requestId} ${at}`}
+        keyOf={({ requestId, at, method, path }) => `${requestId} ${at} ${method} ${path}`}
         columns={columns(setShown)}
         empty={
           isFailed || path
