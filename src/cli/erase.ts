@@ -39,7 +39,7 @@ import {
   toRequestLogSearch,
 } from './erasure-plan.ts';
 import { examples } from './help.ts';
-import { type Action, printJson, type Shell } from './output.ts';
+import { type Action, printJson, type Shell, startProgress } from './output.ts';
 
 /** The person to erase, as the command line gives it. */
 export interface EraseOptions {
@@ -88,7 +88,8 @@ const PAUSE_MS = 30;
 export function eraseUser(shell: Shell, options: EraseOptions): Promise<0 | 1 | 'unconfirmed'> {
   return withDatabase(shell, async (database, settings) => {
     if (options.connection !== undefined && !findConnection(shell, settings, options.connection)) return 1;
-    const plan = await planFor(database, settings, options);
+    const search = startCounting(shell, 'search');
+    const plan = await planFor({ database, settings, options, onRead: search.onRead }).finally(search.stop);
     if (typeof plan === 'string') return printRefusal(shell, plan);
     const refusal = erasureRefusal(plan);
     if (refusal !== undefined) return printRefusal(shell, refusal);
@@ -96,12 +97,30 @@ export function eraseUser(shell: Shell, options: EraseOptions): Promise<0 | 1 | 
     if (!json) shell.print(planText(plan));
     else if (!yes) printJson(shell, { erased: false, ...planJson(plan) });
     if (!yes) return 'unconfirmed';
-    const failure = await eraseUnderLeases({ database, settings, options }, plan);
+    // The plan is made once more, and then all is read to be changed.
+    const erasure = startCounting(shell, 'erase', 2 * search.read());
+    const context = { database, settings, options, onRead: erasure.onRead };
+    const failure = await eraseUnderLeases(context, plan).finally(erasure.stop);
     if (failure !== undefined) return printRefusal(shell, failure);
     if (json) printJson(shell, { erased: true, ...planJson(plan) });
     else shell.print(`\n${remainderText(plan)}`);
     return 0;
   });
+}
+
+/** Starts to show how many records were read. `expected` is their number, if it is known. */
+function startCounting(shell: Shell, label: string, expected?: number) {
+  const progress = startProgress(shell, label, 'records');
+  let read = 0;
+  return {
+    onRead: (count: number) => {
+      read += count;
+      // More than expected are read if a server writes, or holds what is to be changed.
+      progress.update(read, expected === undefined ? undefined : Math.max(read, expected));
+    },
+    read: () => read,
+    stop: progress.stop,
+  };
 }
 
 function printRefusal(shell: Shell, text: string): 1 {
@@ -110,11 +129,7 @@ function printRefusal(shell: Shell, text: string): 1 {
 }
 
 /** Returns a message instead of a plan if no person or several people match. */
-async function planFor(
-  database: Database,
-  settings: Settings,
-  options: EraseOptions,
-): Promise<ErasurePlan | string> {
+async function planFor({ database, settings, options, onRead }: EraseContext): Promise<ErasurePlan | string> {
   const person = await findPerson(database, {
     ...options,
     account: embeddedAccount(settings),
@@ -122,7 +137,7 @@ async function planFor(
   });
   if (typeof person === 'string') return person;
   const deps = erasureDeps(database, settings, person);
-  return planPersonErasure(database, settings, { person, deps, keys: exchangeKeys(settings) });
+  return planPersonErasure(database, settings, { person, deps, keys: exchangeKeys(settings), onRead });
 }
 
 /** The travel account of people whom only the embedded travel service knows. */
@@ -150,6 +165,8 @@ interface EraseContext {
   database: Database;
   settings: Settings;
   options: EraseOptions;
+  /** Receives the number of records that were looked at since the last call. */
+  onRead(count: number): void;
 }
 
 /**
@@ -157,7 +174,7 @@ interface EraseContext {
  * problem and the remedy.
  */
 async function eraseUnderLeases(context: EraseContext, plan: ErasurePlan): Promise<string | undefined> {
-  const { database, settings, options } = context;
+  const { database } = context;
   const token = randomUUID();
   const identities = identityKeys(plan.person);
   const isHeld = await retryUntilDone(async () => {
@@ -167,7 +184,7 @@ async function eraseUnderLeases(context: EraseContext, plan: ErasurePlan): Promi
   if (!isHeld) return 'A server is at work on this person. Nothing was changed; try again.';
   try {
     // The IdP may have written since the plan was made. With the leases held, nothing more is sent, so plan again.
-    const current = await planFor(database, settings, options);
+    const current = await planFor(context);
     if (typeof current === 'string') return current;
     const refusal = erasureRefusal(current);
     if (refusal !== undefined) return refusal;
@@ -191,14 +208,14 @@ function identityKeys({ identities }: ErasedPerson): IdentityVersion[] {
  * traveler is still there. The identities go last, so that an interrupted erasure still finds the person when it is repeated.
  */
 async function erasePerson(
-  { database, settings }: EraseContext,
+  { database, settings, onRead }: EraseContext,
   person: ErasedPerson,
   token: string,
 ): Promise<string | undefined> {
   const deps = erasureDeps(database, settings, person);
   const identities = identityKeys(person);
   const keys = exchangeKeys(settings);
-  const left = await removeFromOtherRecords(database, deps, { person, keys });
+  const left = await removeFromOtherRecords(database, deps, { person, keys, onRead });
   if (left === 'busy') return 'A server is at work on somebody who names the person. Run it once more.';
   if (!(await areIdentitiesUnchanged(database, identities, token))) return CHANGED;
   const removed = { ...toReferenceSearch(person), account: person.account, identities };
@@ -211,7 +228,7 @@ async function erasePerson(
   if (await isInUse(settings)) {
     // The server may have written log entries while the identities were removed.
     await setTimeout(LOG_DELAY_MS);
-    if ((await removeFromOtherRecords(database, deps, { person, keys, after: left })) === 'busy')
+    if ((await removeFromOtherRecords(database, deps, { person, keys, onRead, after: left })) === 'busy')
       return 'The person is erased, but a server is at work on somebody who names them; what it writes is removed at its next look.';
   }
   const isEmpty = await retryUntilDone(database.emptyLog);
@@ -249,16 +266,22 @@ interface LogPositions {
 async function removeFromOtherRecords(
   database: Database,
   deps: ErasureDeps,
-  { person, keys, after }: { person: ErasedPerson; keys: ExchangeKeys; after?: LogPositions },
+  {
+    person,
+    keys,
+    onRead,
+    after,
+  }: Pick<EraseContext, 'onRead'> & { person: ErasedPerson; keys: ExchangeKeys; after?: LogPositions },
 ): Promise<LogPositions | 'busy'> {
   const isDone = await retryUntilDone(async () => {
-    const left = await redactOtherPeople(database, toMentionSearch(person), Date.now());
+    const left = await redactOtherPeople(database, { ...toMentionSearch(person), onRead }, Date.now());
     return left === 0;
   });
   if (!isDone) return 'busy';
   for (const id of person.embeddedIds) await reduceEvents(deps, id);
-  const requests = await redactLoggedRequests(database, toRequestLogSearch(person), after?.requests);
-  const search = { person: toExchangeSearch(person), after: after?.exchanges };
+  const logged = { ...toRequestLogSearch(person), onRead };
+  const requests = await redactLoggedRequests(database, logged, after?.requests);
+  const search = { person: { ...toExchangeSearch(person), onRead }, after: after?.exchanges };
   const exchanges = await redactExchanges(database, keys, search);
   return { requests: requests.last, exchanges: exchanges.last };
 }

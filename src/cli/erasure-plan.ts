@@ -28,11 +28,19 @@ export interface ErasurePlan {
   leftTo: string[];
 }
 
+/** The dependencies of a plan. */
+interface PlanDeps {
+  deps: ErasureDeps;
+  keys: ExchangeKeys;
+  /** Receives the number of records that were looked at since the last call. */
+  onRead(count: number): void;
+}
+
 /** Finds and counts everything that an erasure would change. Changes nothing. */
 export async function planPersonErasure(
   database: Database,
   settings: Settings,
-  { person, deps, keys }: { person: ErasedPerson; deps: ErasureDeps; keys: ExchangeKeys },
+  { person, deps, keys, onRead }: PlanDeps & { person: ErasedPerson },
 ): Promise<ErasurePlan> {
   const travelers = new Map<string, TravelerErasurePlan>();
   let formerEvents = 0;
@@ -48,9 +56,9 @@ export async function planPersonErasure(
     formerEvents,
     foreign: findForeignTravelers(person, settings),
     groups: await countGroupsWithMember(database, toReferenceSearch(person)),
-    otherPeople: await countOtherPeople(database, toMentionSearch(person)),
-    requests: await countLoggedRequests(database, toRequestLogSearch(person)),
-    exchanges: await countExchanges(database, keys, toExchangeSearch(person)),
+    otherPeople: await countOtherPeople(database, { ...toMentionSearch(person), onRead }),
+    requests: await countLoggedRequests(database, { ...toRequestLogSearch(person), onRead }),
+    exchanges: await countExchanges(database, keys, { ...toExchangeSearch(person), onRead }),
     leftTo: [...new Set([...[...travelers.values()].flatMap(({ leftTo }) => leftTo), ...elsewhere])],
   };
 }

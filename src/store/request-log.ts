@@ -195,6 +195,8 @@ const ROWS_AT_ONCE = 200;
 export interface LoggedPerson {
   matcher: NameMatcher;
   travelIds: readonly string[];
+  /** Receives the number of entries that were looked at since the last call. */
+  onRead?(count: number): void;
 }
 
 /** Counts the entries that name the person. */
@@ -261,6 +263,7 @@ async function* readRowsAbout(
     const end = rows.at(-1);
     if (!end) return;
     last = end.seq;
+    person.onRead?.(rows.length);
     yield { rows: rows.filter((row) => isAbout(row, person)), last };
   }
 }

@@ -338,6 +338,19 @@ describe('the erasure of a person', () => {
     expect(await countExchanges(database, keys, person)).toBe(0);
   });
 
+  test('tells how many exchanges it has looked at', async () => {
+    const database = await open();
+    await exchangeStore(database, keys[0]).append([
+      { connection: 'okta', exchanges: segmentOf([exchange(), exchange({ person: 'ada' })]) },
+      { connection: 'entra', exchanges: segmentOf([exchange({ person: 'ada' })]) },
+    ]);
+    const counts: number[] = [];
+    const observed = { ...person, onRead: (count: number) => counts.push(count) };
+    await countExchanges(database, keys, observed);
+    await redactExchanges(database, keys, { person: observed });
+    expect(counts).toEqual([2, 1, 2, 1]);
+  });
+
   test('deletes what no key decrypts, because it may be about the person', async () => {
     const database = await open();
     await exchangeStore(database, encryption(randomBytes(32))).append([

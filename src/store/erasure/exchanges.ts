@@ -10,6 +10,8 @@ export interface ExchangedPerson {
   ids: readonly string[];
   /** Recognizes the person in the other exchanges of a connection: these lose their bodies, and the person in their path. */
   matcherFor(connection: string): NameMatcher;
+  /** Receives the number of exchanges that were looked at since the last call. */
+  onRead?(count: number): void;
 }
 
 /** Segments per read. With long bodies they are some megabytes. */
@@ -22,8 +24,12 @@ export async function countExchanges(
   person: ExchangedPerson,
 ): Promise<number> {
   let count = 0;
-  for await (const segments of readSegments(db, 0))
-    for (const row of segments) count += redactSegment(row, keys, person)?.count ?? 0;
+  for await (const segments of readSegments(db, 0)) {
+    for (const row of segments) {
+      count += redactSegment(row, keys, person)?.count ?? 0;
+      person.onRead?.(row.count);
+    }
+  }
   return count;
 }
 
@@ -41,6 +47,7 @@ export async function redactExchanges(
     for (const row of segments) {
       last = row.last;
       const redacted = redactSegment(row, keys, person);
+      person.onRead?.(row.count);
       if (redacted?.count === 0) continue;
       const parts = redacted && sealParts(await segmentOf(redacted.exchanges).encode(), row.last, keys[0]);
       await transaction(async (tx) => {

@@ -35,6 +35,8 @@ export interface OtherPeopleQuery extends AccountMatchers {
   travelIds: readonly string[];
   /** The identities of the person, as `<connection>/<id>`. */
   own: ReadonlySet<string>;
+  /** Receives the number of identities that were looked at since the last call. */
+  onRead?(count: number): void;
 }
 
 /** Counts the other people whose identities name the person. */
@@ -80,6 +82,7 @@ async function* readIdentitiesNaming(db: Kysely<Tables>, query: OtherPeopleQuery
       .execute();
     const found: Row[] = [];
     for (const row of rows) if ((await redactionOf(db, row, query)) !== undefined) found.push(row);
+    query.onRead?.(rows.length);
     if (found.length > 0) yield found;
     const end = rows.at(-1);
     if (!end) return;
