@@ -1,5 +1,5 @@
 import { createRecorder, type RecorderDeps } from '../travel/changes.ts';
-import { stringMember } from '../travel/json.ts';
+import { isJsonObject, type JsonObject, stringMember } from '../travel/json.ts';
 import type { Position, ResourceRef, StoredResource, TravelStore } from '../travel/ports.ts';
 import type { Resource } from '../travel/resource.ts';
 import { billingOperation, dispute, invoice, refund } from '../travel/resources/billing.ts';
@@ -70,51 +70,120 @@ function removeUnreferenced(deps: RemovalDeps, resource: Resource, refs: Resourc
   });
 }
 
-/** Finds everything that belongs to the company, the newest of each type first. */
+/** Finds everything that belongs to the company, the newest of each type first. What others bought on its billing profiles does not. */
 async function findResources(deps: RemovalDeps, seed: number): Promise<ResourceRef[]> {
   const identity = companyIdentity(seed);
   const found: ResourceRef[] = [];
-  const ids = new Map<string, Set<string>>();
+  const owned = ownResources(identity.domain);
   const collect = async (resource: Resource, isMeant: (stored: StoredResource) => boolean) => {
     const refs = await findAll(deps, resource, { isMeant });
     found.push(...refs);
-    ids.set(resource.type, new Set(refs.map(({ id }) => id)));
+    owned.add(resource, refs);
   };
-  const refersTo = ({ type }: Resource, field: string, { doc }: StoredResource) =>
-    ids.get(type)?.has(stringMember(doc, field) ?? '') === true;
-  const isOwn = (stored: StoredResource) => isOfCompany(identity, stored);
   for (const resource of [user, projectCode, costCenter, billingProfile, travelPolicy, customField])
-    await collect(resource, isOwn);
-  await collect(invoice, (stored) => refersTo(billingProfile, 'billingProfileId', stored));
-  for (const resource of [dispute, refund])
-    await collect(resource, (stored) => refersTo(invoice, 'invoiceId', stored));
-  const people = ids.get(user.type);
+    await collect(resource, (stored) => isOfCompany(identity, stored));
   await collect(tripProject, ({ doc: { travelerIds } }) =>
-    Array.isArray(travelerIds) ? travelerIds.every((id) => people?.has(String(id))) : false,
+    Array.isArray(travelerIds) ? travelerIds.every((id) => owned.has(user, String(id))) : false,
   );
-  await collect(
-    billingOperation,
-    (stored) =>
-      refersTo(billingProfile, 'billingProfileId', stored) || refersTo(tripProject, 'tripProjectId', stored),
-  );
-  for (const parentId of ids.get(customField.type) ?? [])
+  const operations = await findOperations(deps, owned);
+  const othersInvoices = new Set(operations.map(({ buyer, invoiceId }) => buyer === 'others' && invoiceId));
+  await collect(invoice, (stored) => owned.isPaidBy(stored) && !othersInvoices.has(stored.id));
+  for (const resource of [dispute, refund])
+    await collect(resource, ({ doc }) => owned.has(invoice, stringMember(doc, 'invoiceId')));
+  const isOwn = ({ buyer, disputeId, invoiceId }: FoundOperation) => {
+    if (buyer !== 'unknown') return buyer === 'company';
+    return disputeId === undefined ? !othersInvoices.has(invoiceId ?? '') : owned.has(dispute, disputeId);
+  };
+  found.push(...operations.filter(isOwn).map(({ ref }) => ref));
+  for (const parentId of owned.idsOf(customField))
     found.push(...(await findAll(deps, customFieldOption, { parentId, isMeant: () => true })));
   return found;
 }
 
+/** The resources that are known to belong to the company. */
+interface OwnResources {
+  add(resource: Resource, refs: ResourceRef[]): void;
+  has(resource: Resource, id: string | undefined): boolean;
+  idsOf(resource: Resource): string[];
+  /** True for what a billing profile of the company pays. */
+  isPaidBy(stored: StoredResource): boolean;
+  /** True for the traveler of a booking, also one who was deleted since. */
+  hasTraveler(traveler: JsonObject): boolean;
+}
+
+function ownResources(domain: string): OwnResources {
+  const ids = new Map<string, Set<string>>();
+  const has = ({ type }: Resource, id: string | undefined) =>
+    id !== undefined && ids.get(type)?.has(id) === true;
+  return {
+    add: ({ type }, refs) => ids.set(type, new Set(refs.map(({ id }) => id))),
+    has,
+    idsOf: ({ type }) => [...(ids.get(type) ?? [])],
+    isPaidBy: ({ doc }) => has(billingProfile, stringMember(doc, 'billingProfileId')),
+    hasTraveler: (traveler) =>
+      has(user, stringMember(traveler, 'id')) ||
+      (stringMember(traveler, 'email') ?? '').toLowerCase().endsWith(`@${domain}`),
+  };
+}
+
+/** A billing operation that concerns the company. */
+interface FoundOperation {
+  ref: ResourceRef;
+  invoiceId: string | undefined;
+  disputeId: string | undefined;
+  buyer: 'company' | 'others' | 'unknown';
+}
+
+/** Finds the billing operations of the company, and those of others that its billing profiles pay. */
+async function findOperations(deps: RemovalDeps, owned: OwnResources): Promise<FoundOperation[]> {
+  const operations: FoundOperation[] = [];
+  for await (const stored of readAll(deps, billingOperation)) {
+    const buyer = buyerOf(stored, owned);
+    if (buyer !== 'company' && !owned.isPaidBy(stored)) continue;
+    const { doc } = stored;
+    const [invoiceId, disputeId] = [stringMember(doc, 'invoiceId'), stringMember(doc, 'disputeId')];
+    operations.push({ ref: refOf(stored), buyer, invoiceId, disputeId });
+  }
+  return operations;
+}
+
+/** Whose trip or booking it is. Subscriptions and disputes have neither. */
+function buyerOf({ doc }: StoredResource, owned: OwnResources): FoundOperation['buyer'] {
+  const tripId = stringMember(doc, 'tripProjectId');
+  if (tripId !== undefined) return owned.has(tripProject, tripId) ? 'company' : 'others';
+  const { bookingSnapshot } = doc;
+  const traveler = isJsonObject(bookingSnapshot) ? bookingSnapshot['traveler'] : undefined;
+  if (!isJsonObject(traveler)) return 'unknown';
+  return owned.hasTraveler(traveler) ? 'company' : 'others';
+}
+
 async function findAll(
-  { store, pause }: RemovalDeps,
-  { type }: Resource,
+  deps: RemovalDeps,
+  resource: Resource,
   { parentId = '', isMeant }: { parentId?: string; isMeant(stored: StoredResource): boolean },
 ): Promise<ResourceRef[]> {
   const found: ResourceRef[] = [];
+  for await (const stored of readAll(deps, resource, parentId))
+    if (isMeant(stored)) found.push(refOf(stored));
+  return found;
+}
+
+/** Yields all resources of a type, the newest first. */
+async function* readAll(
+  { store, pause }: RemovalDeps,
+  { type }: Resource,
+  parentId = '',
+): AsyncGenerator<StoredResource> {
   let from: Position | undefined;
   do {
     await pause();
     const query = { type, parentId, order: 'desc', limit: BATCH } as const;
     const page = await store.pageFrom(query, from && { after: from });
-    found.push(...page.resources.filter(isMeant).map(({ id }) => ({ type, id })));
+    yield* page.resources;
     from = page.next;
   } while (from);
-  return found;
+}
+
+function refOf({ type, id }: StoredResource): ResourceRef {
+  return { type, id };
 }
