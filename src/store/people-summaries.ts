@@ -95,7 +95,7 @@ async function isAnySettledClaimed(db: Kysely<Tables>, scope: Scope): Promise<bo
 
 /**
  * Counts the people with each finding: those who are not deleted in an index alone, and the deleted ones for whom work remains. Without
- * `coalesce` and the order, SQLite would read all deleted people, or all people, by other indexes.
+ * the order, SQLite would read all deleted people by another index.
  */
 async function countFindings(
   db: Kysely<Tables>,
@@ -107,8 +107,8 @@ async function countFindings(
         where ${inScope(scope)} and finding_codes <> '' and deleted_at is null limit ${sql.lit(MAX_COUNTED + 1)}) as live
       union all
       select * from (select finding_codes from identity
-        where ${inScope(scope)} and finding_codes <> '' and coalesce(deleted_at, 0) > 0 and state <> 'synced'
-        order by finding_codes limit ${sql.lit(MAX_COUNTED)}) as deleted
+        where ${inScope(scope)} and finding_codes <> '' and deleted_at > 0 and state <> 'synced'
+        order by deleted_at, finding_codes limit ${sql.lit(MAX_COUNTED)}) as deleted
     ) as person group by finding_codes`.execute(db);
   const findings = new Map<string, number>();
   let counted = 0;

@@ -163,8 +163,7 @@ function dirtyPeople(scope: Scope): RawBuilder<unknown> {
  * be used and all of its people read, because few match the other.
  */
 function indexCondition({ state, finding, archived }: PeopleFilter): RawBuilder<unknown> {
-  if (state !== undefined && isAtRest(state))
-    return sql`and state = ${sql.lit(state)} and state in ('pending', 'refused', 'held')`;
+  if (state !== undefined && isAtRest(state)) return sql`and state = ${sql.lit(state)}`;
   if (finding !== undefined) return sql`and finding_codes <> ''`;
   return archived ? sql`and (active = 0 or deleted_at is not null)` : sql``;
 }

@@ -32,7 +32,7 @@ test.each<PeopleFilter>([
   );
   expect(plans).toEqual([
     expect.stringMatching(
-      /^SEARCH identity USING INDEX identity_at_rest \(account=\? AND connection_id=\? AND state=\? AND \(?user_name_key/,
+      /^SEARCH identity USING INDEX identity_in_state_(pending|refused|held) \(account=\? AND connection_id=\? AND \(?user_name_key/,
     ),
   ]);
 });
