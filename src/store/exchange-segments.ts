@@ -73,8 +73,8 @@ export function segmentOf(exchanges: Iterable<StoredExchange | undefined>): Segm
 }
 
 /**
- * A segment that is being filled. Each exchange is added to the columns at once: an object for each that waits for the
- * end of the segment would be copied by two garbage collections, which costs more than all the rest.
+ * A segment that is being filled. Each exchange is added to the columns at once, so that no object of its own has to wait
+ * for the end of the segment and be copied by garbage collections.
  */
 export class SegmentBuilder {
   readonly #columns: Columns = {
