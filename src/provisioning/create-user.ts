@@ -7,7 +7,7 @@ import { isResetPending } from './ownership.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { Identities, IdentityChange, NewUserMatches } from './store-ports.ts';
+import type { Identities, IdentityChange, NewUser, NewUserCondition, NewUserMatches } from './store-ports.ts';
 import { canBeTakenOver, isDifferentPerson } from './takeover.ts';
 import { type NewUserTranslation, translateNewUser } from './translate-identity.ts';
 import type { PendingWrite } from './write-attempt.ts';
@@ -19,20 +19,24 @@ export interface CreateUserDeps {
 }
 
 /**
- * Computes the write for a POST. This is a new user, an imported person whose unclaimed identity becomes claimed, or a
+ * Computes the write for a POST. With `expectsNoMatch` nothing is searched: the write is that of a new user, and the commit is
+ * stale if anything matches the user, which most POSTs save a statement by. Otherwise this is a new user, an imported person whose unclaimed identity becomes claimed, or a
  * returning user who gets the traveler of the tombstone. Throws `conflict` if the userName is taken or the email
  * address belongs to a person of another connection.
  */
 export async function createUser(
   deps: CreateUserDeps,
   connection: Connection,
-  desired: ScimResource,
+  { desired, expectsNoMatch }: { desired: ScimResource; expectsNoMatch: boolean },
 ): Promise<PendingWrite> {
   const userName = String(desired.userName);
   const externalId = typeof desired.externalId === 'string' ? desired.externalId : undefined;
   const newUser = translateNewUser(deps.rulesSnapshots.lastKnown(connection), desired);
   const email = wantedEmail(connection, newUser);
-  const matches = await deps.identities.findForNewUser(connection.id, { userName, externalId, email });
+  const user = { userName, externalId, email };
+  if (expectsNoMatch && newUser.rulesSnapshot.generation > 0)
+    return insertionIfNew(newIdentity(deps.runtime, connection, desired), { user, newUser });
+  const matches = await deps.identities.findForNewUser(connection.id, user);
   const { generation } = matches;
   const sameUserName = matches.userName.filter(isLive);
   if (sameUserName.some(({ claimed }) => claimed)) throw conflictError();
@@ -50,6 +54,17 @@ export async function createUser(
   return insertion({ ...identity, creating: email }, { generation, newUser, freeEmail: email });
 }
 
+/** Returns the write that inserts an identity if nothing matches the user. */
+function insertionIfNew(
+  identity: Identity,
+  { user, newUser }: { user: NewUser; newUser: NewUserTranslation },
+): PendingWrite {
+  const { generation } = newUser.rulesSnapshot;
+  const { email } = user;
+  const condition = { ...user, generation };
+  return insertion({ ...identity, creating: email }, { generation, newUser, freeEmail: email, condition });
+}
+
 /** Returns the write that inserts an identity. A new identity has no references. */
 function insertion(
   identity: Identity,
@@ -58,9 +73,13 @@ function insertion(
     others = [],
     newUser,
     freeEmail,
-  }: Pick<PendingWrite, 'generation' | 'newUser' | 'freeEmail'> & { others?: IdentityChange[] },
+    condition,
+  }: Pick<PendingWrite, 'generation' | 'newUser' | 'freeEmail'> & {
+    others?: IdentityChange[];
+    condition?: NewUserCondition;
+  },
 ): PendingWrite {
-  const changes: IdentityChange[] = [...others, { kind: 'insert', identity }];
+  const changes: IdentityChange[] = [...others, { kind: 'insert', identity, condition }];
   return { identity, before: undefined, changes, references: [], generation, newUser, freeEmail };
 }
 

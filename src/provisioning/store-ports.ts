@@ -13,7 +13,14 @@ export interface LeaseRequest {
 
 /** One change of an atomic commit. */
 export type IdentityChange =
-  | { kind: 'insert'; identity: Identity; lease?: LeaseRequest; ended?: LeasedOutcome | undefined }
+  /** Applies only if the condition holds. */
+  | {
+      kind: 'insert';
+      identity: Identity;
+      condition?: NewUserCondition | undefined;
+      lease?: LeaseRequest;
+      ended?: LeasedOutcome | undefined;
+    }
   /**
    * Writes the columns that an IdP decides (desired, claimed, deletedAt, lastModified, version, state, attempts,
    * nextAttemptAt, origin), and `applied` if an unclaimed identity becomes claimed. Raises the revision. Applies only
@@ -105,6 +112,18 @@ export interface StoredIdentity {
   parse(): Identity;
 }
 
+/** The values by which the identities are found that decide what a POST is. */
+export interface NewUser {
+  userName: string;
+  externalId: string | undefined;
+  email: string | undefined;
+}
+
+/** The condition that a user has no matches (see `NewUserMatches`), and that the rules in force are of this generation. */
+export interface NewUserCondition extends NewUser {
+  generation: number;
+}
+
 /** The identities with the userName, externalId or email address of a new user, tombstones included, newest first. */
 export interface NewUserMatches {
   /** Of the connection. */
@@ -137,10 +156,7 @@ export interface Identities {
   /** Returns the identity, which may be a tombstone, for a write of the IdP. */
   findForWrite(connection: string, id: string): Promise<StoredIdentity | undefined>;
   /** Returns the identities that decide what a POST is, in one reading. */
-  findForNewUser(
-    connection: string,
-    user: { userName: string; externalId: string | undefined; email: string | undefined },
-  ): Promise<NewUserMatches>;
+  findForNewUser(connection: string, user: NewUser): Promise<NewUserMatches>;
   /** Returns every match, tombstones included, newest first. */
   find(connection: string, match: IdentityMatch): Promise<Identity[]>;
   /** Reads complete live identities by `position`; with `limit` 0 it only counts them. */
@@ -153,7 +169,7 @@ export interface Identities {
   ): Promise<ListPage<ListedIdentity>>;
   /**
    * Commits all changes or none. `unleased`: committed, but without the lease, the progress and the end of an update;
-   * `stale`: an identity no longer has its expected version; `duplicate`: another live identity has the userName.
+   * `stale`: an identity no longer has its expected version, or the condition of an insert does not hold; `duplicate`: another live identity has the userName.
    */
   commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'unleased' | 'stale' | 'duplicate'>;
   /**

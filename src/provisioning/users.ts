@@ -91,7 +91,12 @@ async function create(
 ): Promise<UserView> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const user = { ...desired, active: desired.active ?? true };
-    const write = { ...(await createUser(deps, connection, user)), requestId };
+    // If the commit of a new user is refused, the matches are searched.
+    const expectsNoMatch = tries === 0;
+    const write = {
+      ...(await createUser(deps, connection, { desired: user, expectsNoMatch })),
+      requestId,
+    };
     const { identity } = write;
     const attempt = await deps.reconcileWithinBudget.commit(connection, write, async () => {
       if (identity.travelId !== undefined) await markReferrersDirty(deps, identity, identity);

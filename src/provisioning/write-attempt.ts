@@ -129,7 +129,7 @@ function withLease(
   const leased = changes.map((change): IdentityChange => {
     if (!('identity' in change) || change.identity !== identity) return change;
     if (change.kind === 'insert')
-      return { kind: 'insert', identity: { ...identity, ...announcement }, lease, ended };
+      return { ...change, identity: { ...identity, ...announcement }, lease, ended };
     const { progress = identity.progress } = announcement;
     if (!before) return change;
     const { kind, expected } = change;

@@ -1,4 +1,4 @@
-import type { CompiledQuery, Kysely } from 'kysely';
+import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import { compiledInsert, compiledQuery } from './queries.ts';
 import { emailKeys } from './search-keys.ts';
@@ -11,20 +11,33 @@ interface EmailOwner {
 
 /** Inserts the email keys of new identities. */
 export async function insertEmailKeys(tx: Kysely<Tables>, scope: Scope, owners: EmailOwner[]): Promise<void> {
-  for (const query of emailKeyInserts(tx, scope, owners)) await tx.executeQuery(query);
-}
-
-/** Returns the statements that insert the email keys of new identities. */
-export function emailKeyInserts(
-  db: Kysely<Tables>,
-  scope: Scope,
-  owners: EmailOwner[],
-): CompiledQuery<unknown>[] {
   const rows = owners.flatMap(({ id, desired }) =>
     emailKeys(desired).map((key) => ({ ...scopeColumns(scope), identity_id: id, email_key: key })),
   );
-  return insertEmailRows.compile(db, rows);
+  await insertEmailRows(tx, rows);
 }
+
+/** Returns the statements that insert the email keys of a new identity if the identity is stored. */
+export function storedIdentityEmails(
+  db: Kysely<Tables>,
+  scope: Scope,
+  { id, desired }: EmailOwner,
+): CompiledQuery<unknown>[] {
+  return emailKeys(desired).map((key) => insertEmailIfStored.compile(db, { ...scope, id, key }));
+}
+
+const insertEmailIfStored = compiledQuery((db, email: Scope & { id: string; key: string }) =>
+  db
+    .insertInto('identity_email')
+    .columns(['account', 'connection_id', 'identity_id', 'email_key'])
+    .expression((of) =>
+      of
+        .selectFrom('identity')
+        .select(['account', 'connection_id', 'id', sql<string>`${email.key}`.as('email_key')])
+        .where(inScope(email))
+        .where('id', '=', email.id),
+    ),
+);
 
 /** Replaces the email keys of an identity, if they have changed. */
 export async function replaceEmailKeys(tx: Kysely<Tables>, scope: Scope, owner: EmailOwner): Promise<void> {

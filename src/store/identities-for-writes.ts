@@ -1,5 +1,10 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Identities, NewUserMatches, StoredIdentity } from '../provisioning/store-ports.ts';
+import type {
+  NewUser,
+  NewUserCondition,
+  NewUserMatches,
+  StoredIdentity,
+} from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import { readColumnNames, toIdentity } from './identity-row.ts';
 import { inGroups, toShownIdentity } from './list-definitions.ts';
@@ -51,14 +56,9 @@ export const MAX_WAITERS = 100;
 export async function findForNewUser(
   db: Kysely<Tables>,
   scope: Scope,
-  { userName, externalId, email }: Parameters<Identities['findForNewUser']>[1],
+  user: NewUser,
 ): Promise<NewUserMatches> {
-  const keys: NewUserKeys = {
-    userName: caseFoldedKey(userName),
-    externalId: externalId === undefined ? null : exactKey(externalId),
-    email: email === undefined ? null : caseFoldedKey(email),
-    ...scope,
-  };
+  const keys = toKeys(scope, user);
   // Most new users have no match. This statement then returns two columns in place of those of an identity.
   const [first] = (await selectWhetherMatched(db, keys)).rows;
   const rows = first?.has_matches === 1 ? (await selectMatches(db, keys)).rows : [];
@@ -87,25 +87,58 @@ interface NewUserKeys extends Scope {
   email: string | null;
 }
 
+function toKeys(scope: Scope, { userName, externalId, email }: NewUser): NewUserKeys {
+  return {
+    userName: caseFoldedKey(userName),
+    externalId: externalId === undefined ? null : exactKey(externalId),
+    email: email === undefined ? null : caseFoldedKey(email),
+    ...scope,
+  };
+}
+
+/** The placeholders of `isNewUser`. */
+export interface ConditionKeys extends NewUserKeys {
+  generation: number;
+}
+
+export function toConditionKeys(scope: Scope, { generation, ...user }: NewUserCondition): ConditionKeys {
+  return { generation, ...toKeys(scope, user) };
+}
+
+/** The condition that a user has no match, and that the rules in force are of this generation. */
+export function isNewUser(db: Kysely<Tables>, keys: ConditionKeys): RawBuilder<SqlBool> {
+  return sql`not ${hasMatch(db, keys)} and ${generationInForce(db, keys)} = ${keys.generation}`;
+}
+
+function hasMatch(db: Kysely<Tables>, keys: NewUserKeys): RawBuilder<SqlBool> {
+  const matches = Object.values(matchQueries(db, keys)).map((query) => query.select(sql.lit(1).as('one')));
+  const conditions = matches.map((query) => sql`exists ${query}`);
+  return sql`(${sql.join(conditions, sql` or `)})`;
+}
+
 /** Selects whether there is any match, and the generation of the rules in force. Always returns one row. */
 const selectWhetherMatched = compiledQuery((db, keys: NewUserKeys) =>
   db.selectNoFrom((row) => [
     generationInForce(db, keys).as('generation'),
     row
       .case()
-      .when(
-        row.or(
-          Object.values(matchQueries(db, keys)).map((query) =>
-            row.exists(query.select(sql.lit(1).as('one'))),
-          ),
-        ),
-      )
+      .when(hasMatch(db, keys))
       .then(sql.lit<0 | 1>(1))
       .else(sql.lit<0 | 1>(0))
       .end()
       .as('has_matches'),
   ]),
 );
+
+/** Returns true if the condition of `isNewUser` holds. */
+export async function holdsFor(
+  db: Kysely<Tables>,
+  scope: Scope,
+  condition: NewUserCondition,
+): Promise<boolean> {
+  const [row] = (await selectWhetherMatched(db, toKeys(scope, condition))).rows;
+  return row?.has_matches === 0 && row.generation === condition.generation;
+}
 
 /** Selects a row for each match, with the generation of the rules in force. An identity may match several times. */
 const selectMatches = compiledQuery((db, keys: NewUserKeys) => {

@@ -6,10 +6,8 @@ import type { Database } from './database.ts';
 import { deleteUnclaimed } from './delete-identities.ts';
 import type { Dialect } from './dialect.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
-import { findForNewUser, findForWrite, isLinked, MAX_WAITERS } from './identities-for-writes.ts';
+import { findForNewUser, findForWrite, holdsFor, isLinked, MAX_WAITERS } from './identities-for-writes.ts';
 import {
-  identityInserts,
-  insertIdentity,
   markEmailGivenUp,
   onlyLeasedUpdate,
   releaseTraveler,
@@ -17,6 +15,7 @@ import {
   updateAndLease,
   updateIdentity,
 } from './identity-changes.ts';
+import { conditionalInserts, identityInserts, insertIdentity } from './identity-inserts.ts';
 import { type IdentityRow, identityColumnNames, readColumnNames, toIdentity } from './identity-row.ts';
 import { writeOutcome } from './leases.ts';
 import {
@@ -252,6 +251,7 @@ export async function commitChanges(
   };
   try {
     if (queries && (await batch(queries))[0]?.numAffectedRows === 1n) return 'done';
+    if (queries && changes.some(isConditional)) return 'stale';
     return await transaction(apply, { commitIf: (result) => result !== 'stale' });
   } catch (error) {
     if (!isDuplicate(error)) throw error;
@@ -277,14 +277,23 @@ function batchOf(
       change.lease && onlyLeasedUpdate(db, { scope, dialect }, { identity, lease: change.lease });
     return update && [update];
   }
-  if (identity.travelId !== undefined) return undefined;
-  const inserts = identityInserts(db, scope, { identity, leased: lease && { dialect, lease } });
+  const { condition } = change;
+  if (identity.travelId !== undefined || (condition && !lease)) return undefined;
+  const leased = lease && { dialect, lease };
+  const inserts =
+    condition && leased
+      ? conditionalInserts(db, scope, { identity, leased, condition })
+      : identityInserts(db, scope, { identity, leased });
   if (identity.creating === undefined) return inserts;
   const email = caseFoldedKey(identity.creating);
   return [...inserts, insertAgainIfEmailIsTaken.compile(db, { ...scope, id: identity.id, email })];
 }
 
-/** Applies one change. Returns false if the identity has changed since it was read. */
+function isConditional(change: IdentityChange): boolean {
+  return change.kind === 'insert' && change.condition !== undefined;
+}
+
+/** Applies one change. Returns false if the identity has changed since it was read, or a condition does not hold. */
 async function applyChange(
   tx: Kysely<Tables>,
   { scope, dialect }: { scope: Scope; dialect: Dialect },
@@ -292,7 +301,8 @@ async function applyChange(
 ): Promise<boolean> {
   switch (change.kind) {
     case 'insert': {
-      const { identity, lease, ended } = change;
+      const { identity, condition, lease, ended } = change;
+      if (condition && !(await holdsFor(tx, scope, condition))) return false;
       await insertIdentity(tx, scope, { identity, leased: lease && { dialect, lease } });
       // Checked after the insert: the reserved address then refuses others until the end of the transaction, so a
       // traveler with it is either linked already or will not be.

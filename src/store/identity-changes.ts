@@ -6,54 +6,20 @@ import { isActive } from '../schema/resource.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import { deleteUnclaimedOf, removeFromGroups } from './delete-identities.ts';
 import { type Dialect, timeAfter } from './dialect.ts';
-import { emailKeyInserts, replaceEmailKeys } from './email-keys.ts';
+import { replaceEmailKeys } from './email-keys.ts';
 import {
   creatingColumns,
   desiredColumns,
-  identityColumnNames,
   observedColumns,
-  outcomeColumns,
   progressColumns,
   toAppliedJson,
-  toRow,
   writtenColumnNames,
   writtenStateNames,
 } from './identity-row.ts';
-import { type CountedIdentity, counterUpdates, countIdentities, isLive } from './list-counters.ts';
+import { type CountedIdentity, countIdentities, isLive } from './list-counters.ts';
 import { compiledQuery, parseJson, pick, toJson } from './queries.ts';
 import { emailKeys } from './search-keys.ts';
-import type { IdentityTable, Tables } from './tables.ts';
-
-interface NewIdentity {
-  identity: Identity;
-  leased: { dialect: Dialect; lease: LeaseRequest } | undefined;
-}
-
-/** Inserts an identity. If it is linked to a traveler, deletes the unclaimed identities of that traveler. */
-export async function insertIdentity(tx: Kysely<Tables>, scope: Scope, created: NewIdentity): Promise<void> {
-  const { id, claimed, travelId } = created.identity;
-  if (claimed && travelId !== undefined) await deleteUnclaimedOf(tx, { ...scope, travelId, keep: id });
-  for (const query of identityInserts(tx, scope, created)) await tx.executeQuery(query);
-}
-
-/** Returns the statements that insert an identity with its email keys, and count it. */
-export function identityInserts(
-  db: Kysely<Tables>,
-  scope: Scope,
-  { identity, leased }: NewIdentity,
-): CompiledQuery<unknown>[] {
-  const row = toRow(identity, scope.account, writeTime(identity));
-  const outcome = outcomeColumns(identity);
-  const insert = leased
-    ? leasedWrites(leased.dialect).insert.compile(db, outcome, withLease(leased.lease, row))
-    : insertIdentityRow.compile(db, outcome, row);
-  const emails = emailKeyInserts(db, scope, [identity]);
-  return [insert, ...counterUpdates(db, scope, [{ now: row }]), ...emails];
-}
-
-const insertIdentityRow = compiledQuery((db, placeholders: IdentityTable) =>
-  db.insertInto('identity').values(pick(placeholders, identityColumnNames)),
-);
+import type { Tables } from './tables.ts';
 
 /** Writes the IdP's columns of an identity if it is still at the expected version; returns false if not. */
 export async function updateIdentity(
@@ -81,14 +47,9 @@ export async function updateIdentity(
   return true;
 }
 
-/** The statements that take the lease of an identity in a write of the IdP, by the clock of the database. */
-function createLeasedWrites(dialect: Dialect) {
+/** The statements that update an identity and take its lease in a write of the IdP, by the clock of the database. */
+function createLeasedUpdates(dialect: Dialect) {
   return {
-    insert: compiledQuery((db, placeholders: IdentityTable & LeaseRequest) =>
-      db
-        .insertInto('identity')
-        .values({ ...pick(placeholders, identityColumnNames), ...leaseColumns(dialect, placeholders) }),
-    ),
     update: updateAndLeaseWith(dialect, writtenColumnNames),
     /** For the identities whose keys stay: the indexes of columns that a statement does not name are not written. */
     updateState: updateAndLeaseWith(dialect, writtenStateNames),
@@ -111,11 +72,11 @@ function updateAndLeaseWith(dialect: Dialect, names: readonly (typeof writtenCol
   );
 }
 
-const leasedWritesOf = new WeakMap<Dialect, ReturnType<typeof createLeasedWrites>>();
+const leasedUpdatesOf = new WeakMap<Dialect, ReturnType<typeof createLeasedUpdates>>();
 
-function leasedWrites(dialect: Dialect) {
-  const known = leasedWritesOf.get(dialect) ?? createLeasedWrites(dialect);
-  leasedWritesOf.set(dialect, known);
+function leasedUpdates(dialect: Dialect) {
+  const known = leasedUpdatesOf.get(dialect) ?? createLeasedUpdates(dialect);
+  leasedUpdatesOf.set(dialect, known);
   return known;
 }
 
@@ -124,7 +85,8 @@ type LeasedColumns = ReturnType<typeof writtenColumns> &
   IdentityKey &
   LeaseRequest & { known: number; writtenAt: number };
 
-function leaseColumns(dialect: Dialect, { token, ms, now }: LeaseRequest) {
+/** Returns the columns of a lease that begins now. */
+export function leaseColumns(dialect: Dialect, { token, ms, now }: LeaseRequest) {
   return { lease_token: token, lease_until: timeAfter(dialect.now(now), ms) };
 }
 
@@ -175,7 +137,7 @@ function leasedUpdate(
   { scope, dialect }: LeasedScope,
   { identity, lease }: LeasedUpdate,
 ): CompiledQuery<unknown> {
-  const { update, updateState } = leasedWrites(dialect);
+  const { update, updateState } = leasedUpdates(dialect);
   const write = hasSameKeys(identity, lease.before) ? updateState : update;
   const { progress, check_at } = progressColumns(lease.progress);
   const key = { id: identity.id, known: lease.before.revision, writtenAt: writeTime(identity), ...scope };
@@ -254,7 +216,7 @@ const selectAtVersion = compiledQuery((db, key: IdentityAtVersion) =>
  * Marks the identity as seen by a running import. Its traveler may be newer than the page that would contain it, and
  * must not count as deleted.
  */
-function writeTime({ writtenAt, lastModified }: Identity): number {
+export function writeTime({ writtenAt, lastModified }: Identity): number {
   return writtenAt ?? lastModified;
 }
 

@@ -1,4 +1,4 @@
-import { type CompiledQuery, type Kysely, type QueryResult, sql } from 'kysely';
+import { type CompiledQuery, type Kysely, type OnConflictBuilder, type QueryResult, sql } from 'kysely';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import { compiledQuery, pick } from './queries.ts';
 import type { Tables } from './tables.ts';
@@ -36,15 +36,6 @@ export async function countIdentities(
   scope: Scope,
   changes: CountedChange[],
 ): Promise<void> {
-  for (const query of counterUpdates(tx, scope, changes)) await tx.executeQuery(query);
-}
-
-/** Returns the statements that update the counters of identities. */
-export function counterUpdates(
-  db: Kysely<Tables>,
-  scope: Scope,
-  changes: CountedChange[],
-): CompiledQuery<unknown>[] {
   const difference = (counts: (identity: CountedIdentity) => boolean) =>
     changes.reduce(
       (sum, { before, now }) => sum + (now && counts(now) ? 1 : 0) - (before && counts(before) ? 1 : 0),
@@ -53,11 +44,43 @@ export function counterUpdates(
   const count = difference(isLive);
   const active = difference((identity) => isLive(identity) && identity.active === 1);
   const dead = difference((identity) => !isLive(identity));
-  return [
-    ...counterUpdate(db, scope, { kind: 'live', count, active }),
-    ...counterUpdate(db, scope, { kind: 'dead', count: dead, active: 0 }),
-  ];
+  await updateCounter(tx, scope, { kind: 'live', count, active });
+  await updateCounter(tx, scope, { kind: 'dead', count: dead, active: 0 });
 }
+
+/** Returns the statement that counts a new identity if the identity is stored. */
+export function countStoredIdentity(
+  db: Kysely<Tables>,
+  scope: Scope,
+  { id, ...identity }: CountedIdentity & { id: string },
+): CompiledQuery<unknown> {
+  const counted = isLive(identity)
+    ? ({ kind: 'live', active: identity.active } as const)
+    : ({ kind: 'dead', active: 0 } as const);
+  return countIfStored.compile(db, { ...scope, id, slot: nextSlot(), ...counted });
+}
+
+type NewlyCounted = Scope & { id: string } & Pick<CounterRow, 'kind' | 'slot' | 'active'>;
+
+const countIfStored = compiledQuery((db, counted: NewlyCounted) =>
+  db
+    .insertInto('list_counter')
+    .columns([...counterColumns])
+    .expression((of) =>
+      of
+        .selectFrom('identity')
+        .select([
+          ...(['account', 'connection_id'] as const),
+          sql<CounterRow['kind']>`${counted.kind}`.as('kind'),
+          sql<number>`${counted.slot}`.as('slot'),
+          sql.lit(1).as('count'),
+          sql<number>`${counted.active}`.as('active'),
+        ])
+        .where(inScope(counted))
+        .where('id', '=', counted.id),
+    )
+    .onConflict(addCounts),
+);
 
 /** True for a live identity, false for a tombstone. */
 export function isLive({ deleted_at }: Pick<CountedIdentity, 'deleted_at'>): boolean {
@@ -66,32 +89,35 @@ export function isLive({ deleted_at }: Pick<CountedIdentity, 'deleted_at'>): boo
 
 /** Updates the counter of groups. Must run in the transaction that inserts or deletes them. */
 export async function countGroups(tx: Kysely<Tables>, scope: Scope, difference: number): Promise<void> {
-  const queries = counterUpdate(tx, scope, { kind: 'group', count: difference, active: 0 });
-  for (const query of queries) await tx.executeQuery(query);
+  await updateCounter(tx, scope, { kind: 'group', count: difference, active: 0 });
 }
 
-/** Returns the statement that changes a counter, or none if nothing changes. */
-function counterUpdate(
-  db: Kysely<Tables>,
+async function updateCounter(
+  tx: Kysely<Tables>,
   scope: Scope,
   change: Pick<CounterRow, 'kind' | 'count' | 'active'>,
-): CompiledQuery<unknown>[] {
-  if (change.count === 0 && change.active === 0) return [];
-  lastSlot = (lastSlot + 1) % SLOTS;
-  return [upsertCounter.compile(db, change, { slot: lastSlot, ...scopeColumns(scope) })];
+): Promise<void> {
+  if (change.count === 0 && change.active === 0) return;
+  await upsertCounter(tx, change, { slot: nextSlot(), ...scopeColumns(scope) });
 }
 
+function nextSlot(): number {
+  lastSlot = (lastSlot + 1) % SLOTS;
+  return lastSlot;
+}
+
+const counterColumns = ['account', 'connection_id', 'kind', 'slot', 'count', 'active'] as const;
+
 const upsertCounter = compiledQuery((db, placeholders: CounterRow) =>
-  db
-    .insertInto('list_counter')
-    .values(pick(placeholders, ['account', 'connection_id', 'kind', 'slot', 'count', 'active']))
-    .onConflict((conflict) =>
-      conflict.columns(['account', 'connection_id', 'kind', 'slot']).doUpdateSet({
-        count: sql`list_counter.count + excluded.count`,
-        active: sql`list_counter.active + excluded.active`,
-      }),
-    ),
+  db.insertInto('list_counter').values(pick(placeholders, counterColumns)).onConflict(addCounts),
 );
+
+function addCounts(conflict: OnConflictBuilder<Tables, 'list_counter'>) {
+  return conflict.columns(['account', 'connection_id', 'kind', 'slot']).doUpdateSet({
+    count: sql`list_counter.count + excluded.count`,
+    active: sql`list_counter.active + excluded.active`,
+  });
+}
 
 /** Returns the exact counts without counting rows. */
 export async function readCounter(db: Kysely<Tables>, scope: Scope, kind: CounterKind): Promise<Counts> {

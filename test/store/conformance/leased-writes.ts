@@ -1,5 +1,6 @@
 import type { Identity } from '../../../src/provisioning/identity.ts';
 import type { UserField } from '../../../src/provisioning/list-ports.ts';
+import type { RulesInForce } from '../../../src/provisioning/rules-ports.ts';
 import {
   fieldEquals,
   fixture,
@@ -17,6 +18,10 @@ import {
 /** Conformance tests of writes that take the lease in their commit, for any database. */
 export function describeLeasedWrites(open: OpenDatabase): void {
   const lease = { token: 'k', ms: 1000, now: NOW };
+  const address = traveler('t', 'NEW@x');
+  const inForce: RulesInForce = {
+    ...{ generation: 1, edition: 4, digest: 'a', mapping: {}, lookups: undefined, source: 'file' },
+  };
 
   describe('a write that takes the lease', () => {
     it('is inserted with the lease and the reserved address', async () => {
@@ -42,6 +47,48 @@ export function describeLeasedWrites(open: OpenDatabase): void {
       expect((await identities.findPage('okta', 0, 0)).total).toBe(0);
       const other = person('a', { creating: 'b@x' });
       expect(await identities.commit('okta', [{ kind: 'insert', identity: other, lease }])).toBe('done');
+    });
+
+    it.each<[string, Partial<Identity>]>([
+      ['a tombstone has the userName', { desired: { userName: 'NEW' }, deletedAt: NOW }],
+      ['an identity has the externalId', { desired: { userName: 'm', externalId: 'e1' } }],
+      ['an imported traveler has the address', { claimed: false, travelId: 't', observed: address }],
+      [
+        'a traveler of another connection has the address',
+        { connection: 'entra', travelId: 't', observed: address },
+      ],
+      ['another connection creates a traveler with the address', { connection: 'entra', creating: 'new@x' }],
+      ['another connection waits for the address', { connection: 'entra', waitingFor: 'new@x' }],
+      ['the rules in force are of another generation', { rulesGeneration: 1 }],
+    ])('is stale under the condition that a user is new, and stores nothing, if %s', async (why, match) => {
+      const { add, identities, rules } = await fixture(open);
+      await rules.replace('okta', inForce, NOW);
+      await add(person('match', match));
+      const before = (await identities.findPage('okta', 0, 0)).total;
+      const generation = why.startsWith('the rules') ? 2 : 1;
+      const condition = { userName: 'New', externalId: 'e1', email: 'New@x', generation };
+      const insert = { kind: 'insert', identity: person('a', { creating: 'New@x' }), condition } as const;
+      for (const change of [insert, { ...insert, lease }])
+        expect(await identities.commit('okta', [change])).toBe('stale');
+      expect(await identities.findById('okta', 'a')).toBeUndefined();
+      expect(await identities.find('okta', { by: 'email', value: 'a@corp.example' })).toEqual([]);
+      expect((await identities.findPage('okta', 0, 0)).total).toBe(before);
+    });
+
+    it('is inserted under the condition that a user is new, with its addresses and counted', async () => {
+      const { add, identities, rules } = await fixture(open);
+      await rules.replace('okta', inForce, NOW);
+      const elsewhere = { connection: 'entra', desired: { userName: 'a', externalId: 'e1' } };
+      await add(person('elsewhere', elsewhere));
+      const condition = { userName: 'a', externalId: 'e1', email: 'a@x', generation: 1 };
+      const identity = person('a', { creating: 'a@x' });
+      expect(await identities.commit('okta', [{ kind: 'insert', identity, condition, lease }])).toBe('done');
+      expect(await identities.find('okta', { by: 'email', value: 'a@corp.example' })).toHaveLength(1);
+      expect((await identities.findPage('okta', 0, 0)).total).toBe(1);
+      const second = { ...condition, userName: 'b', externalId: undefined, email: undefined };
+      const change = { kind: 'insert', identity: person('b'), condition: second } as const;
+      expect(await identities.commit('okta', [change])).toBe('done');
+      expect((await identities.findPage('okta', 0, 0)).total).toBe(2);
     });
 
     it('updates what the IdP decides, announces a call and raises the revision', async () => {
