@@ -15,6 +15,7 @@ import {
 import type { Pool, PoolClient } from 'pg';
 import type { ReadBoth } from './database.ts';
 import { type ParserOf, type Statement, StatementBatch, type StatementResult } from './postgres-batch.ts';
+import { JoinedReads } from './postgres-reads.ts';
 import type { StatementNames } from './statement-names.ts';
 import type { Tables } from './tables.ts';
 import { StoreUnavailable } from './unavailable.ts';
@@ -48,23 +49,35 @@ export function createSessions(options: DriverOptions): Sessions {
   return {
     db: new Kysely<Tables>({ config: { dialect }, dialect, driver, executor }),
     batch: (queries) => driver.withConnection((connection) => connection.executeBatch(queries)),
-    readBoth: (first, second) => driver.withConnection((connection) => connection.executeBoth(first, second)),
+    readBoth: <First, Second>(first: CompiledQuery<First>, second: CompiledQuery<Second>) =>
+      driver.withConnection(async (connection) => {
+        const results = await connection.executeReads([first, second]);
+        // The types of the rows follow from the queries.
+        return results as [QueryResult<First>, QueryResult<Second>];
+      }),
   };
 }
 
 /**
  * Executes a query outside of a transaction without the promises of Kysely's own executor, which Kysely uses inside of transactions and
- * with plugins.
+ * with plugins. Short reads share a message.
  */
 class DirectExecutor extends DefaultQueryExecutor {
   readonly #driver: PostgresDriver;
+  readonly #reads: JoinedReads;
 
   constructor(driver: PostgresDriver) {
     super(new PostgresQueryCompiler(), new RowLockAdapter(), new DefaultConnectionProvider(driver));
     this.#driver = driver;
+    this.#reads = new JoinedReads((queries) =>
+      driver.withConnection((connection) => connection.executeReads(queries)),
+    );
   }
 
   override executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    const joined = this.#reads.join(query);
+    // The type of the rows follows from the query.
+    if (joined) return joined as Promise<QueryResult<Row>>;
     return this.#driver.withConnection((connection) => connection.executeQuery<Row>(query));
   }
 }
@@ -175,13 +188,10 @@ class PostgresConnection implements DatabaseConnection {
     return results.slice(beginning.length).map(toQueryResult<Row>);
   }
 
-  async executeBoth<First, Second>(
-    first: CompiledQuery<First>,
-    second: CompiledQuery<Second>,
-  ): Promise<[QueryResult<First>, QueryResult<Second>]> {
-    const statements = [first, second].map(({ sql: text, parameters }) => this.#statement(text, parameters));
-    const results = await this.#execute(statements);
-    return [toQueryResult<First>(results[0]), toQueryResult<Second>(results[1])];
+  /** Executes statements that only read. */
+  async executeReads(queries: readonly CompiledQuery[]): Promise<QueryResult<unknown>[]> {
+    const statements = queries.map(({ sql: text, parameters }) => this.#statement(text, parameters));
+    return (await this.#execute(statements)).map(toQueryResult);
   }
 
   // biome-ignore lint/correctness/useYield: Kysely requires the method, and no query is streamed.

@@ -35,20 +35,34 @@ interface RunQuery<Values, Row> {
   ): CompiledQuery<Row>;
 }
 
+/** A query that was compiled by `compiledQuery`. */
+interface ShortQuery<Row> extends CompiledQuery<Row> {
+  isRead: boolean;
+}
+
+/** True for a read that takes no longer than a few milliseconds. */
+export function isShortRead(query: CompiledQuery): boolean {
+  return 'isRead' in query && query.isRead === true;
+}
+
 /**
- * Returns a query that is built and compiled only once. For queries of every request: building a query takes longer
+ * Returns a query that is built and compiled only once. For short queries of every request: building a query takes longer
  * than executing it. `build` gets a placeholder for each value, with the type of the value.
  */
 export function compiledQuery<Values extends Record<keyof Values, Value>, Row>(
   build: (db: Kysely<Tables>, placeholders: Values) => Compilable<Row>,
 ): RunQuery<Values, Row> {
   const placeholders = new Proxy({}, { get: (_target, name) => new Placeholder(name) }) as Values;
-  const built = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
-  const compile = (db: Kysely<Tables>, values: Partial<Values>, others: object = {}): CompiledQuery<Row> => {
+  const built = new WeakMap<DialectAdapter, ShortQuery<Row>>();
+  const buildShort = (db: Kysely<Tables>): ShortQuery<Row> => {
+    const compiled = build(db, placeholders).compile();
+    return { ...compiled, isRead: /^\s*select\s/.test(compiled.sql) };
+  };
+  const compile = (db: Kysely<Tables>, values: Partial<Values>, others: object = {}): ShortQuery<Row> => {
     const { adapter, plugins } = db.getExecutor();
     // Plugins change the compiled query, so a query on a connection with plugins is not cached.
     const known = plugins.length === 0 ? built.get(adapter) : undefined;
-    const compiled = known ?? build(db, placeholders).compile();
+    const compiled = known ?? buildShort(db);
     if (plugins.length === 0 && !known) built.set(adapter, compiled);
     // Together both objects have the type `Values`.
     const readValue = (name: keyof Values) => ((name in others ? others : values) as Partial<Values>)[name];
@@ -58,7 +72,7 @@ export function compiledQuery<Values extends Record<keyof Values, Value>, Row>(
     return { ...compiled, parameters };
   };
   const execute = (db: Kysely<Tables>, values: Partial<Values>, others?: object) =>
-    db.executeQuery(compile(db, values, others));
+    db.executeQuery<Row>(compile(db, values, others));
   return Object.assign(execute, { compile });
 }
 
