@@ -19,10 +19,10 @@ export interface CreateUserDeps {
 }
 
 /**
- * Computes the write for a POST. With `expectsNoMatch` nothing is searched: the write is that of a new user, and the commit is
- * stale if anything matches the user, which most POSTs save a statement by. Otherwise this is a new user, an imported person whose unclaimed identity becomes claimed, or a
+ * Computes the write for a POST. This is a new user, an imported person whose unclaimed identity becomes claimed, or a
  * returning user who gets the traveler of the tombstone. Throws `conflict` if the userName is taken or the email
- * address belongs to a person of another connection.
+ * address belongs to a person of another connection. With `expectsNoMatch` nothing is read: the write is that of a new
+ * user, and its commit is stale if any identity matches the user.
  */
 export async function createUser(
   deps: CreateUserDeps,
