@@ -1,11 +1,5 @@
 import { promisify } from 'node:util';
-import {
-  brotliCompress,
-  brotliCompressSync,
-  brotliDecompressSync,
-  constants,
-  inflateRawSync,
-} from 'node:zlib';
+import { brotliCompress, brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import type { Exchange, ExchangeDirection, KeptBody } from '../provisioning/exchange-ports.ts';
 
 /** An exchange as it is stored: secrets are redacted, long bodies are truncated. The segment has the connection. */
@@ -62,8 +56,6 @@ type KeptText = string | [string];
 const COMPRESSION = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 /** Up to this length, in characters, compressing costs less than handing the text to another thread. */
 const SHORT = 16_384;
-/** The first byte of a part that is compressed by Brotli. Parts that begin otherwise are deflated, as all were before. */
-const BROTLI = 0xff;
 
 /** Returns a segment with these exchanges; undefined stands for an erased one. */
 export function segmentOf(exchanges: Iterable<StoredExchange | undefined>): SegmentBuilder {
@@ -163,11 +155,8 @@ export class SegmentBuilder {
 }
 
 async function compress(text: string): Promise<Uint8Array> {
-  const compressed =
-    text.length <= SHORT
-      ? brotliCompressSync(text, COMPRESSION)
-      : await promisify<string, object, Buffer>(brotliCompress)(text, COMPRESSION);
-  return Buffer.concat([Uint8Array.of(BROTLI), compressed]);
+  if (text.length <= SHORT) return brotliCompressSync(text, COMPRESSION);
+  return promisify<string, object, Buffer>(brotliCompress)(text, COMPRESSION);
 }
 
 function originOf(location: string | undefined, path: string): string | undefined {
@@ -247,12 +236,6 @@ const MAX_PART_BYTES = 268_435_456;
 
 /** Only `SegmentBuilder` writes parts, and their encryption has protected them from changes. */
 function parsePart<Content>(part: Uint8Array): Content {
-  return JSON.parse(decompress(part).toString()) as Content;
-}
-
-function decompress(part: Uint8Array): Buffer {
-  const limit = { maxOutputLength: MAX_PART_BYTES };
-  // No deflated text begins with this byte: its block type is reserved (RFC 1951 §3.2.3).
-  if (part[0] === BROTLI) return brotliDecompressSync(part.subarray(1), limit);
-  return inflateRawSync(part, { ...limit, finishFlush: constants.Z_SYNC_FLUSH });
+  const text = brotliDecompressSync(part, { maxOutputLength: MAX_PART_BYTES });
+  return JSON.parse(text.toString()) as Content;
 }

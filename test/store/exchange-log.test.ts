@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { ensureConnection } from '../../src/store/connections.ts';
 import type { Database } from '../../src/store/database.ts';
 import { encryption } from '../../src/store/encryption.ts';
 import { countExchanges, redactExchanges } from '../../src/store/erasure/exchanges.ts';
 import { nameMatcher } from '../../src/store/erasure/matchers.ts';
-import { type ExchangeKeys, exchangeStore, sealParts } from '../../src/store/exchange-log.ts';
+import { type ExchangeKeys, exchangeStore } from '../../src/store/exchange-log.ts';
 import { exchangeReader } from '../../src/store/exchange-reader.ts';
 import { type StoredExchange, segmentOf } from '../../src/store/exchange-segments.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
@@ -256,24 +255,6 @@ test('a segment of another key is left out, and one of the previous key is read'
   const next = encryption(randomBytes(32));
   expect((await exchangeReader(database, [next]).list({ limit: 9 })).exchanges).toEqual([]);
   expect((await exchangeReader(database, [next, ...keys]).list({ limit: 9 })).exchanges).toHaveLength(1);
-});
-
-test('a segment that an earlier version has deflated is read', async () => {
-  const database = await open();
-  const part = (content: unknown) => deflateRawSync(JSON.stringify(content));
-  const columns = {
-    ...{ start: NOW, head: [0], at: [0], ms: [1.5], path: ['/scim/v2/Users'], person: ['id-of-grace'] },
-    heads: [['scim', 'POST', 201, null, {}, {}, null]],
-    ...{ requestId: ['request-1'], locations: [] },
-  };
-  const sealed = sealParts({ entries: part(columns), bodies: part([[0, '{}', null]]) }, 1, keys[0]);
-  const row = { last: 1, connection_id: 'okta', count: 1, began_at: NOW, ended_at: NOW, ...sealed };
-  await database.db.insertInto('exchange_segment').values(row).execute();
-  expect(await exchangeReader(database, keys).get('1')).toEqual({
-    ...exchange(),
-    ...{ connection: 'okta', position: '1' },
-    ...{ requestBody: { text: '{}', isCut: false }, responseBody: undefined },
-  });
 });
 
 test('the request to keep the bodies of reads ends at the latest time that was given', async () => {

@@ -46,11 +46,16 @@ test('a database of a newer version is refused before anything is changed', asyn
   );
 });
 
+test('a database that other statements of the schema have made is refused', async () => {
+  const folder = await folderWith(`update kysely_migration set name = '0001-schema-00000000'`);
+  await expectRefusal(folder, `${folder} was written by an earlier version of Jetbridge.`);
+});
+
 test('a refused folder is not locked', async () => {
-  const folder = await folderWith(`update kysely_migration set name = '0001-bridge'`);
+  const folder = await folderWith(`update kysely_migration set name = 'earlier-' || name`);
   await expect(openEmbedded(folder, true)).rejects.toThrow(UnknownSchema);
   const raw = await openSqlite(join(folder, 'jetbridge.db'));
-  raw.exec(`update kysely_migration set name = '0001-schema'`);
+  raw.exec(`update kysely_migration set name = replace(name, 'earlier-', '')`);
   raw.close();
   await (await open(folder)).ping();
 });

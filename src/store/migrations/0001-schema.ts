@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Migration, sql } from 'kysely';
 import { adminTables } from './admin-tables.ts';
 import type { ColumnTypes } from './column-types.ts';
@@ -12,27 +13,31 @@ import { requestLogTable } from './request-log-table.ts';
 import { travelTables } from './travel-tables.ts';
 import { webhookTables } from './webhook-tables.ts';
 
-/** Creates all tables and indexes. `src/store/tables.ts` describes their columns. */
-export function schema(types: ColumnTypes): Migration {
-  return {
-    up: async (db) => {
-      // Foreign keys require this order: a table follows those that it refers to.
-      const families = [
-        connectionTables,
-        identityTables,
-        groupTables,
-        holdTables,
-        replicaTables,
-        travelTables,
-        webhookTables,
-        credentialTables,
-        requestLogTable,
-        adminTables,
-        exchangeTables,
-      ];
-      for (const statements of families) {
-        for (const statement of statements(types)) await sql.raw(statement).execute(db);
-      }
-    },
+/** Foreign keys require this order: a table follows those that it refers to. */
+const families = [
+  connectionTables,
+  identityTables,
+  groupTables,
+  holdTables,
+  replicaTables,
+  travelTables,
+  webhookTables,
+  credentialTables,
+  requestLogTable,
+  adminTables,
+  exchangeTables,
+];
+
+/**
+ * Returns the migration that creates all tables and indexes, under its name; `src/store/tables.ts` describes the columns. The name
+ * contains a digest of the statements: before the first release they change without further migrations, and a database that other
+ * statements have made is then refused as one of an earlier version.
+ */
+export function schemaMigration(types: ColumnTypes): Record<string, Migration> {
+  const statements = families.flatMap((family) => family(types));
+  const digest = createHash('sha256').update(statements.join(';')).digest('hex').slice(0, 8);
+  const up: Migration['up'] = async (db) => {
+    for (const statement of statements) await sql.raw(statement).execute(db);
   };
+  return { [`0001-schema-${digest}`]: { up } };
 }

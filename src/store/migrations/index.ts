@@ -1,8 +1,8 @@
 import type { Migration } from 'kysely';
-import { schema } from './0001-schema.ts';
+import { schemaMigration } from './0001-schema.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /** All migrations, by name, in order; written once for every database. */
 export function migrations(types: ColumnTypes): Record<string, Migration> {
-  return { '0001-schema': schema(types) };
+  return schemaMigration(types);
 }
