@@ -23,7 +23,7 @@ export interface Activity {
   completeSince: number;
   /** The newest exchange of a connection in a direction. */
   findLast(connection: string, direction: ExchangeDirection): LoggedExchange | undefined;
-  /** When the travel API of a connection last gave a usable answer, also one about a fault of the request; undefined if it is not known. */
+  /** Returns the time of the last usable answer of a connection's travel API. An answer about a fault of the request counts. Undefined if the time is not known. */
   findLastAnswer(connection: string): number | undefined;
 }
 

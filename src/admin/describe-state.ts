@@ -7,15 +7,15 @@ export interface ConnectionFacts {
   pause: PauseReason | undefined;
   /** The last call of the travel API, if its failure lies with the travel API or the credential. */
   outage: { status: number | undefined; error: string | undefined } | undefined;
-  /** When the travel API last gave a usable answer. */
+  /** The time of the last usable answer of the travel API; undefined if it is not known. */
   lastAnswer: number | undefined;
   dirty: number;
-  /** The people whose last attempt has failed, and when the oldest of their changes was written. */
+  /** The number of people whose last attempt has failed, and the time at which the oldest of their changes was written. */
   failing: { people: number; oldest: number } | undefined;
 }
 
 interface StateFacts {
-  /** Why the database cannot be written. */
+  /** The reason for which the database cannot be written; undefined while it can. */
   storeFault: string | undefined;
   total: number;
   states: Record<IdentityState, number>;

@@ -6,11 +6,11 @@ import type { Role } from './contract/operation.ts';
 /** A person who may sign in to the admin page. Times are epoch milliseconds, here and below. */
 export interface AdminAccount {
   id: string;
-  /** What the person types to sign in: a name or an email address, unique without case. */
+  /** The name with which the person signs in: any text or an email address, unique without regard to case. */
   name: string;
   role: Role;
   createdAt: number;
-  /** When the account was revoked; undefined while it may sign in. */
+  /** The time at which the account was revoked; undefined while it may sign in. */
   revokedAt: number | undefined;
   lastSignInAt: number | undefined;
   /** False if the person signs in through the OpenID provider only. */
@@ -118,7 +118,7 @@ export interface AuditEntry {
   address: string;
   /** The operation, e.g. `applyMapping`. */
   action: string;
-  /** What was changed, e.g. the id of a person or the parameters of the operation. Without secrets. */
+  /** Facts about the change, e.g. the id of a person or the parameters of the operation. Without secrets. */
   details: Record<string, unknown>;
   /** The status of the response; undefined if the process ended before it. */
   status: number | undefined;
@@ -167,7 +167,7 @@ export interface ListedClient {
   opens: { connection: string } | { travelAdmin: string; travelUserId: string };
   proof: Proof['kind'];
   createdAt: number;
-  /** When it last got a token. */
+  /** The time of the last token; undefined if the client never got one. */
   lastUsedAt: number | undefined;
   revokedAt: number | undefined;
 }
@@ -232,7 +232,7 @@ export interface DemoDayState {
   /** Requests that were sent, and all requests of the day. */
   done: number;
   total: number;
-  /** Why it cannot be played on this service; undefined if it can. */
+  /** The reason for which the demo day cannot be played on this service; undefined if it can. */
   refusal: string | undefined;
 }
 

@@ -20,7 +20,7 @@ import { AdminError, errorBody, type FieldFault, toAdminError } from './errors.t
 import type { AuditLog } from './ports.ts';
 import { type Caller, findCaller, type SessionDeps } from './sessions.ts';
 
-/** What a handler knows about its caller. */
+/** The context of a request, beside its parameters and body: the caller, and the entry of the audit log. */
 export interface AdminContext {
   /** Undefined only in operations that anyone may call. */
   caller: Caller | undefined;

@@ -9,7 +9,7 @@ export const SESSION_MAX_MS = 12 * 60 * 60_000;
 /** The last use is stored at most once in this time. */
 const RECORD_USE_EVERY_MS = 60_000;
 
-/** Who calls the admin API. */
+/** The caller of the admin API: an account with a session, or a token. */
 export interface Caller {
   kind: 'account' | 'token';
   /** The id of the account or token. */

@@ -8,15 +8,15 @@ import type { NameFault } from '../translator/check-names.ts';
 import { findUnknownExtensionNames } from '../translator/extension-names.ts';
 import { probeTravel, readConnectionMapping, readLookups } from './offline.ts';
 
-/** How messages name the mapping of a connection whose settings name no file. */
+/** The name, in messages, of the mapping of a connection whose settings name no mapping file. */
 export const MAPPING_IN_FORCE = 'the mapping in force';
 
-/** What is wrong with a connection: its credential, and the names in its mapping. */
+/** The result of the check of a connection: of its credential, and of the names in its mapping. */
 export interface ConnectionCheck {
   faults: Fault[];
   /** Names that are allowed but probably misspelled. */
   warnings: Fault[];
-  /** What could not be checked, and why. */
+  /** The parts that could not be checked, each with the reason. */
   unchecked: { subject: 'credential' | 'names'; reason: UncheckedReason }[];
 }
 

@@ -2,7 +2,7 @@ import { toSignInFailure } from '../admin/openid/failures.ts';
 import { discoverProvider } from '../admin/openid/provider.ts';
 import type { AdminOpenidSettings } from '../config/settings.ts';
 
-/** Why the OpenID provider of the admin page cannot be used. */
+/** The reason for which the OpenID provider of the admin page cannot be used. */
 export interface OpenidProblem {
   /** True if the settings are wrong; false if the provider does not answer at present. */
   isFault: boolean;

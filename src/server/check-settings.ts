@@ -23,14 +23,14 @@ export interface SettingsCheck {
     | {
         label: string;
         issuer: string;
-        /** Why the provider was not checked; undefined if it was. */
+        /** The reason for which the provider was not checked; undefined if it was. */
         unchecked: string | undefined;
       }
     | undefined;
   faults: Fault[];
   /** Names that are allowed but probably misspelled. */
   warnings: Fault[];
-  /** What could not be checked, and why. */
+  /** The parts of connections that could not be checked, each with the reason. */
   unchecked: (ConnectionCheck['unchecked'][number] & { connection: ConnectionSettings })[];
 }
 

@@ -4,7 +4,7 @@ import type { TripProject } from '../travel/resources/trip-project.ts';
 type Booking = NonNullable<TripProject['bookings']>[number];
 type Part = TravelTripDetails['parts'][number];
 
-/** Returns what a list shows of a trip, except its travelers. */
+/** Returns the members of a trip that a list shows, except its travelers. */
 export function describeTrip({ search, bookings = [], rates, ...trip }: TripProject) {
   const { departurePlace, arrivalPlace, departureLocaleDateTime } = search;
   const [stay] = trip.hotelStays ?? [];

@@ -14,7 +14,7 @@ import { findOpenidProblem } from './check-openid.ts';
 import { existingEncryptionKey } from './encryption-keys.ts';
 import { probeTravel, translateSample } from './offline.ts';
 
-/** What one check of the doctor found. `remedy` says what to do about a warning or a fault. */
+/** The result of one check of the doctor. `remedy` tells the operator how to correct a warning or a fault. */
 export interface DoctorResult {
   check: string;
   state: 'ok' | 'warning' | 'fault';
@@ -25,7 +25,7 @@ export interface DoctorResult {
 type Finding = Omit<DoctorResult, 'check'>;
 
 const DAY_MS = 24 * 60 * 60_000;
-/** What ends within this time is reported, in milliseconds. */
+/** Certificates and tokens that expire within this time are reported, in milliseconds. */
 const SOON_MS = 30 * DAY_MS;
 const MEGABYTE = 1024 * 1024;
 const LITTLE_SPACE = 1024 * MEGABYTE;

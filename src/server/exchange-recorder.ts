@@ -38,7 +38,7 @@ export interface ExchangeRecorderDeps {
     wait(ms: number, signal?: AbortSignal): Promise<void>;
   };
   log: Log;
-  /** How long exchanges are kept, in days. */
+  /** The time for which exchanges are kept, in days. */
   keepDays: number;
   /** Receives the number of exchanges that are lost. */
   onLoss(count: number): void;

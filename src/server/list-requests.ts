@@ -15,7 +15,7 @@ export interface ListedRequest {
   direction: RequestDirection;
   /** The position in the log of exchanges, or the request id if the embedded travel service has logged it. */
   id: string;
-  /** When it began, in epoch milliseconds. */
+  /** The start of the request, in epoch milliseconds. */
   time: number;
   ms: number;
   method: string;
@@ -113,7 +113,7 @@ export async function withBodies(log: ExchangeLog, request: ListedRequest): Prom
   return exchange ? fromExchangeWithBodies(exchange) : request;
 }
 
-/** How many entries of the request log are looked at for a request id. */
+/** The number of entries of the request log that are searched for a request id, the newest first; older ones are not found. */
 const MAX_LOOKED_AT = 10_000;
 
 /**

@@ -41,9 +41,11 @@ const session = z
       .string()
       .optional()
       .meta({ description: 'Send it as X-CSRF-Token with each request that changes something' }),
-    expiresAt: time.optional().meta({ description: 'When the session ends in any case' }),
+    expiresAt: time
+      .optional()
+      .meta({ description: 'The time at which the session ends even if it is used until then' }),
   })
-  .meta({ id: 'Session', description: 'Who is signed in' });
+  .meta({ id: 'Session', description: 'The caller: the account that is signed in, or a token' });
 
 const accountParams = z.object({ id });
 

@@ -8,7 +8,7 @@ const connection = z
     id,
     scimUrl: z.string().meta({ description: 'The SCIM base URL as clients use it' }),
     travelApi: z.string().meta({ description: '`embedded`, or the URL of a travel API' }),
-    policies: z.array(z.string()).meta({ description: 'What happens to its travelers, in words' }),
+    policies: z.array(z.string()).meta({ description: 'The policies for its travelers, in words' }),
     hasEnvironmentToken: z
       .boolean()
       .meta({ description: 'True if an environment variable gives it a token, which is in no list' }),
@@ -38,7 +38,7 @@ const client = z
     }),
     authentication: z.enum(['secret', 'keys']),
     createdAt: time,
-    lastUsedAt: time.optional().meta({ description: 'When it last got a token' }),
+    lastUsedAt: time.optional().meta({ description: 'The time of its last token' }),
     revokedAt: time.optional(),
   })
   .meta({ id: 'OAuthClient', description: 'A client that gets tokens at /oauth/token' });
@@ -68,7 +68,7 @@ export const connectContract = {
     summary: 'List the connections with the URLs that an identity provider needs',
     result: z.object({
       connections: z.array(connection),
-      tokenEndpoint: z.string().meta({ description: 'Where OAuth clients get tokens' }),
+      tokenEndpoint: z.string().meta({ description: 'The URL at which OAuth clients get tokens' }),
     }),
   },
   listTokens: {

@@ -24,10 +24,10 @@ const heldPerson = z
       .meta({ description: 'The version that a decision applies to; a later write has another one' }),
     wants: z
       .enum(['change', 'deactivate', 'delete'])
-      .meta({ description: 'What the identity provider requested' }),
+      .meta({ description: 'The change that the identity provider requested' }),
     effect: z
       .enum(['archived', 'deleted', 'changed'])
-      .meta({ description: 'What an approval does to the traveler' }),
+      .meta({ description: 'The effect of an approval on the traveler' }),
   })
   .meta({ id: 'HeldPerson' });
 

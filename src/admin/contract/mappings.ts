@@ -69,7 +69,7 @@ const traceEntry = z
     reason: z.string().optional(),
     mappingPath: z.string().optional(),
   })
-  .meta({ id: 'PreviewedRule', description: 'What one rule does for one field' });
+  .meta({ id: 'PreviewedRule', description: 'The effect of one rule on one field' });
 
 const previewedField = z
   .object({
@@ -109,7 +109,7 @@ const preview = z
     ),
     names,
   })
-  .meta({ id: 'MappingPreview', description: 'What a mapping would change for everybody' });
+  .meta({ id: 'MappingPreview', description: 'The changes that a mapping would make for all people' });
 
 const change = z.object({
   outcome: z.enum(['applied', 'unchanged']),
@@ -175,7 +175,10 @@ export const mappingsContract = {
     result: z.object({
       faults: z.array(fault),
       warnings: z.array(fault).meta({ description: 'Names that are allowed but probably misspelled' }),
-      unchecked: z.string().optional().meta({ description: 'Why names could not be looked up' }),
+      unchecked: z
+        .string()
+        .optional()
+        .meta({ description: 'The reason for which names could not be looked up; absent if they were' }),
     }),
   },
   previewPerson: {

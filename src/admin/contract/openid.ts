@@ -20,7 +20,7 @@ export const openidContract = {
     result: z.object({
       password: z.boolean(),
       openid: z.object({ label: z.string() }).optional(),
-      failure: z.string().optional().meta({ description: 'Why the sign-in did not succeed' }),
+      failure: z.string().optional().meta({ description: 'The text of the failure that the query names' }),
     }),
   },
   beginOpenidSignIn: {

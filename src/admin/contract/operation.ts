@@ -43,7 +43,7 @@ export function isRecorded({ method, changesNothing }: Operation): boolean {
 /** The operations of one family by their names, which are the `operationId`s of the OpenAPI document. */
 export type Contract = Record<string, Operation>;
 
-/** What the handler of an operation receives, after all checks. */
+/** The request as the handler of an operation receives it, after all checks. */
 export interface HandlerRequest<O extends Operation> {
   params: Parsed<O['params']>;
   query: Parsed<O['query']>;
@@ -52,7 +52,7 @@ export interface HandlerRequest<O extends Operation> {
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : Record<never, never>;
 
-/** What the handler of an operation returns. */
+/** The result of the handler of an operation. A navigation returns the URL to which the browser is redirected. */
 type HandlerReturn<O extends Operation> = O['isNavigation'] extends true
   ? Promise<{ location: string }>
   : O['result'] extends z.ZodType

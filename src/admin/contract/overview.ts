@@ -25,7 +25,8 @@ const connection = z
     lastRequest: exchange.optional().meta({ description: 'Of the identity provider, within a day' }),
     lastCall: exchange.optional().meta({ description: 'Of the travel API, within a day' }),
     pause: z.enum(pauseReasons).optional().meta({
-      description: 'Why this replica makes no calls of the travel API at present; absent while it does',
+      description:
+        'The reason for which this replica makes no calls of the travel API at present; absent while it does',
     }),
     lastImport: z.object({ at: time, read: count, isIncomplete: z.boolean() }).optional(),
     feed: z.enum(['off', 'followed', 'notFollowed']).meta({
@@ -59,7 +60,10 @@ const demoDay = z
     }),
     done: count.meta({ description: 'Requests that were sent' }),
     total: count.meta({ description: 'All requests of the day' }),
-    refusal: z.string().optional().meta({ description: 'Why it cannot be played; absent if it can' }),
+    refusal: z
+      .string()
+      .optional()
+      .meta({ description: 'The reason for which it cannot be played; absent if it can' }),
   })
   .meta({ id: 'DemoDay' });
 

@@ -50,7 +50,7 @@ const peopleCounts = z
 const rule = z
   .object({
     origin: z.enum(['file', 'collection', 'default']),
-    rule: z.string().meta({ description: 'What the rule reads, with its transforms' }),
+    rule: z.string().meta({ description: 'The input of the rule, with its transforms' }),
     when: z.string().optional(),
     read: z.string().optional().meta({ description: 'The SCIM path that was read, if there are several' }),
     outcome: z.enum(['set', 'absent', 'unresolved', 'kept', 'skipped']),
@@ -60,7 +60,10 @@ const rule = z
     reason: z.string().optional(),
     mappingPath: z.string().optional(),
   })
-  .meta({ id: 'AppliedRule', description: 'What one rule did for one field' });
+  .meta({
+    id: 'AppliedRule',
+    description: 'The effect of one rule on one field, when the user was last translated',
+  });
 
 const field = z
   .object({
@@ -71,7 +74,7 @@ const field = z
     ]),
     rules: z.array(rule),
     source: json.meta({ description: 'The value of the identity provider' }),
-    wanted: json.meta({ description: 'What the rules made of it' }),
+    wanted: json.meta({ description: 'The value that the rules made of it' }),
     sent: json,
     answered: json.meta({ description: 'The answer of the travel API, if it is spelled differently' }),
     observed: json.meta({ description: 'The value of the traveler as last read' }),

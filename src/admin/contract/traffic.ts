@@ -14,7 +14,7 @@ const exchangeFields = {
     description:
       'scim: a request of an IdP to the bridge; oauth: a request for an access token; travel: a call of the bridge to the travel API',
   }),
-  at: time.meta({ description: 'When the request began' }),
+  at: time.meta({ description: 'The start of the request' }),
   ms: z.number().meta({ description: 'The duration in milliseconds' }),
   connection: z.string().optional().meta({ description: 'Absent if the request had no valid token' }),
   person: z.object({ id: z.string(), name: z.string().optional() }).optional().meta({

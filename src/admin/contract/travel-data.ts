@@ -18,12 +18,15 @@ const traveler = z
 const tripMembers = {
   id,
   createdAt: time,
-  title: z.string().meta({ description: 'Where from and where to' }),
+  title: z.string().meta({
+    description:
+      'The origin and the destination; if there are none, the place of the stay or the kind of the search',
+  }),
   startsAt: z.string().optional().meta({ description: 'Local time of the place, without zone' }),
   state: z.enum(['notBooked', 'booked', 'canceled', 'failed']),
   approvalStatus: z.string().optional(),
   travelers: z.array(traveler),
-  prices: z.array(money).meta({ description: 'What the trip costs, one sum for each currency' }),
+  prices: z.array(money).meta({ description: 'The costs of the trip, one sum for each currency' }),
 };
 
 export const travelTrip = z.object(tripMembers).meta({ id: 'TravelTrip' });

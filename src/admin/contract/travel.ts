@@ -29,7 +29,10 @@ export const travelAttempt = z
     at: time,
     latencyMs: z.int(),
     status: z.int().optional().meta({ description: 'The status of the response, if there was one' }),
-    error: z.string().optional().meta({ description: 'Why the event does not count as delivered' }),
+    error: z
+      .string()
+      .optional()
+      .meta({ description: 'The reason for which the event does not count as delivered' }),
   })
   .meta({ id: 'TravelAttempt', description: 'One attempt to reach the endpoint of a webhook' });
 

@@ -35,7 +35,7 @@ export interface OverviewDeps {
   isLogged: boolean;
   pauses(): { connection: string; reason: PauseReason | undefined }[];
   mappingFaults(): { connection: string; count: number }[];
-  /** Why the database cannot be written; undefined while it can. */
+  /** Returns the reason for which the database cannot be written; undefined while it can. */
   storeFault(): string | undefined;
   /** Epoch milliseconds. */
   now(): number;

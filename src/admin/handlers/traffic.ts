@@ -28,7 +28,7 @@ export interface RecordedScenarios {
 /** Dependencies of the operations on the log of exchanges. */
 export interface TrafficDeps {
   exchanges: ExchangeLog;
-  /** How long exchanges are kept, in days. */
+  /** The time for which exchanges are kept, in days. */
   keepDays: number;
   /** The connections, each with the origin of its travel API; undefined for the embedded one. */
   connections(): { id: string; travelUrl: string | undefined }[];

@@ -1,6 +1,6 @@
 import { AdminError } from '../errors.ts';
 
-/** Why a sign-in through the OpenID provider did not succeed, with the status for the audit log and the text for the person. */
+/** The failures of a sign-in through the OpenID provider, each with its status for the audit log and its text for the person. */
 export const signInFailures = {
   notConfigured: { status: 404, message: 'No OpenID provider is configured here.' },
   expired: {

@@ -50,7 +50,7 @@ export interface ConnectionHealth {
   lastRequest?: LastExchange;
   /** Of the travel API, within a day */
   lastCall?: LastExchange;
-  /** Why this replica makes no calls of the travel API at present; absent while it does */
+  /** The reason for which this replica makes no calls of the travel API at present; absent while it does */
   pause?: "throttled" | "unanswered" | "unauthorized";
   lastImport?: {
     /**
@@ -114,7 +114,7 @@ export interface DemoDay {
    * @max 9007199254740991
    */
   total: number;
-  /** Why it cannot be played; absent if it can */
+  /** The reason for which it cannot be played; absent if it can */
   refusal?: string;
 }
 
@@ -373,7 +373,7 @@ export interface PersonField {
   rules: AppliedRule[];
   /** The value of the identity provider */
   source?: any;
-  /** What the rules made of it */
+  /** The value that the rules made of it */
   wanted?: any;
   sent?: any;
   /** The answer of the travel API, if it is spelled differently */
@@ -383,10 +383,10 @@ export interface PersonField {
   refusal?: string;
 }
 
-/** What one rule did for one field */
+/** The effect of one rule on one field, when the user was last translated */
 export interface AppliedRule {
   origin: "file" | "collection" | "default";
-  /** What the rule reads, with its transforms */
+  /** The input of the rule, with its transforms */
   rule: string;
   when?: string;
   /** The SCIM path that was read, if there are several */
@@ -450,7 +450,7 @@ export interface PreviewedField {
   inForce?: any;
 }
 
-/** What one rule does for one field */
+/** The effect of one rule on one field */
 export interface PreviewedRule {
   field: string;
   origin: "file" | "collection" | "default";
@@ -475,7 +475,7 @@ export interface PreviewedFinding {
   mappingPath?: string;
 }
 
-/** What a mapping would change for everybody */
+/** The changes that a mapping would make for all people */
 export interface MappingPreview {
   /**
    * The number of people looked at
@@ -643,9 +643,9 @@ export interface HeldPerson {
    * @max 9007199254740991
    */
   version: number;
-  /** What the identity provider requested */
+  /** The change that the identity provider requested */
   wants: "change" | "deactivate" | "delete";
-  /** What an approval does to the traveler */
+  /** The effect of an approval on the traveler */
   effect: "archived" | "deleted" | "changed";
 }
 
@@ -672,7 +672,7 @@ export interface Exchange {
   /** scim: a request of an IdP to the bridge; oauth: a request for an access token; travel: a call of the bridge to the travel API */
   direction: "scim" | "oauth" | "travel";
   /**
-   * When the request began
+   * The start of the request
    * @format date-time
    * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
    */
@@ -713,7 +713,7 @@ export interface ExchangeDetail {
   /** scim: a request of an IdP to the bridge; oauth: a request for an access token; travel: a call of the bridge to the travel API */
   direction: "scim" | "oauth" | "travel";
   /**
-   * When the request began
+   * The start of the request
    * @format date-time
    * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
    */
@@ -775,7 +775,7 @@ export interface Connection {
   scimUrl: string;
   /** `embedded`, or the URL of a travel API */
   travelApi: string;
-  /** What happens to its travelers, in words */
+  /** The policies for its travelers, in words */
   policies: string[];
   /** True if an environment variable gives it a token, which is in no list */
   hasEnvironmentToken: boolean;
@@ -836,7 +836,7 @@ export interface OAuthClient {
    */
   createdAt: string;
   /**
-   * When it last got a token
+   * The time of its last token
    * @format date-time
    * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
    */
@@ -967,7 +967,7 @@ export interface TravelAttempt {
    * @max 9007199254740991
    */
   status?: number;
-  /** Why the event does not count as delivered */
+  /** The reason for which the event does not count as delivered */
   error?: string;
 }
 
@@ -1033,14 +1033,14 @@ export interface TravelTrip {
    * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
    */
   createdAt: string;
-  /** Where from and where to */
+  /** The origin and the destination; if there are none, the place of the stay or the kind of the search */
   title: string;
   /** Local time of the place, without zone */
   startsAt?: string;
   state: "notBooked" | "booked" | "canceled" | "failed";
   approvalStatus?: string;
   travelers: Traveler[];
-  /** What the trip costs, one sum for each currency */
+  /** The costs of the trip, one sum for each currency */
   prices: {
     total: number;
     currency: string;
@@ -1072,14 +1072,14 @@ export interface TravelTripDetails {
    * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
    */
   createdAt: string;
-  /** Where from and where to */
+  /** The origin and the destination; if there are none, the place of the stay or the kind of the search */
   title: string;
   /** Local time of the place, without zone */
   startsAt?: string;
   state: "notBooked" | "booked" | "canceled" | "failed";
   approvalStatus?: string;
   travelers: Traveler[];
-  /** What the trip costs, one sum for each currency */
+  /** The costs of the trip, one sum for each currency */
   prices: {
     total: number;
     currency: string;
@@ -1231,7 +1231,7 @@ export interface TravelBillingOperation {
   invoiceId?: string;
 }
 
-/** Who is signed in */
+/** The caller: the account that is signed in, or a token */
 export interface Session {
   /**
    * @minLength 1
@@ -1246,7 +1246,7 @@ export interface Session {
   /** Send it as X-CSRF-Token with each request that changes something */
   csrfToken?: string;
   /**
-   * When the session ends in any case
+   * The time at which the session ends even if it is used until then
    * @format date-time
    * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
    */
@@ -2148,7 +2148,7 @@ export class Api<
           faults: MappingFault[];
           /** Names that are allowed but probably misspelled */
           warnings: MappingFault[];
-          /** Why names could not be looked up */
+          /** The reason for which names could not be looked up; absent if they were */
           unchecked?: string;
         },
         Error
@@ -2462,9 +2462,9 @@ export class Api<
            * @max 9007199254740991
            */
           version: number;
-          /** What the identity provider requested */
+          /** The change that the identity provider requested */
           wants: "change" | "deactivate" | "delete";
-          /** What an approval does to the traveler */
+          /** The effect of an approval on the traveler */
           effect: "archived" | "deleted" | "changed";
           /**
            * @minLength 1
@@ -2803,7 +2803,7 @@ export class Api<
       this.request<
         {
           connections: Connection[];
-          /** Where OAuth clients get tokens */
+          /** The URL at which OAuth clients get tokens */
           tokenEndpoint: string;
         },
         Error
@@ -3798,7 +3798,7 @@ export class Api<
           openid?: {
             label: string;
           };
-          /** Why the sign-in did not succeed */
+          /** The text of the failure that the query names */
           failure?: string;
         },
         Error

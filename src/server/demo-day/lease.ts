@@ -7,7 +7,7 @@ const LEASE_MS = 30_000;
 /** The state of the demo day that all replicas read. */
 export interface SavedDemoDay {
   phase: 'playing' | 'played' | 'removing';
-  /** When it began, in epoch milliseconds. */
+  /** The start of the demo day, in epoch milliseconds. */
   since: number;
   /** Requests that were sent, and all requests. */
   done: number;

@@ -33,7 +33,7 @@ interface RemovedDemoDay {
   fieldId: string | undefined;
   /** The email addresses of its people. */
   addresses: string[];
-  /** When it began, in epoch milliseconds. */
+  /** The start of the demo day, in epoch milliseconds. */
   since: number;
   /** Extends the lease on the demo day. Throws if it has ended. */
   extend(): Promise<void>;

@@ -13,7 +13,7 @@ import { AddAccount } from './add-account.tsx';
 import { roleColumn } from './role.tsx';
 import { AddToken, TokenList } from './tokens.tsx';
 
-/** Who may sign in, and with which tokens scripts call the API. */
+/** The view of the accounts of admins, and of the tokens with which scripts call the admin API. */
 export function AccountsView() {
   const [location, navigate] = useLocation();
   const tab = location.startsWith('/tokens') ? 'tokens' : 'accounts';

@@ -24,7 +24,7 @@ interface AuditFilter {
 
 const names = ['actor', 'action', 'since', 'until'] as const;
 
-/** Who changed what, and when. The filters are in the address. */
+/** The view of the audit log: each change with its actor and time. The filters are in the address. */
 export function AuditView() {
   const [parameters, setParameters] = useSearchParams();
   const filter: AuditFilter = Object.fromEntries(

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { AuditEntry } from '../../api-client.ts';
 import { detailsOf, linksOf, toWords } from './texts.ts';
 
-/** What was changed: facts by their names, and links to the changed people or mapping. */
+/** The details of an entry: facts by their names, and links to the changed people or mapping. */
 export function Details({ entry }: { entry: AuditEntry }) {
   const facts = detailsOf(entry);
   const links = linksOf(entry);

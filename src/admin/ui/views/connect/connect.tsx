@@ -13,7 +13,7 @@ import { Wizard } from './wizard.tsx';
 
 const providerKeys: ProviderKey[] = ['okta', 'entra', 'other'];
 
-/** How an identity provider is connected, and the credentials of those that are. */
+/** The view of the connections and their credentials, with a wizard for each kind of identity provider. */
 export function ConnectView() {
   const connections = useQuery({
     queryKey: ['connections'],

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { api, call, queryClient } from '../../session.ts';
 import type { Method } from './providers.ts';
 
-/** What was created on the page; it is shown until the wizard is left. */
+/** A credential that was created in the wizard. Its secret is shown until the wizard is left, and cannot be read again. */
 export type NewCredential = { token: string } | { clientId: string; clientSecret: string };
 
 /** Creates a token or an OAuth client with a secret. */

@@ -1,7 +1,7 @@
 /** The identity providers that have a wizard of their own, and any other. */
 export type ProviderKey = 'okta' | 'entra' | 'other';
 
-/** How a provider proves who it is. */
+/** The credential with which a provider authenticates: a bearer token, or an OAuth client with a secret. */
 export type Method = 'token' | 'client';
 
 /** A field of a provider's console. A `secret` is made on this page. */
@@ -15,7 +15,7 @@ export interface FieldValue {
 /** One screen of a provider's console. */
 export interface Screen {
   title: string;
-  /** How to get to the screen, and what to do there. */
+  /** The way to the screen, and the steps to take there. */
   text: string;
   fields: FieldValue[];
 }
@@ -25,7 +25,7 @@ export interface Provider {
   hint: string;
   /** The first one is preselected. */
   methods: Method[];
-  /** Who sends the test call. */
+  /** The sender of the test call, as sentences name it. */
   caller: string;
   screens(urls: Urls, method: Method): Screen[];
 }

@@ -11,7 +11,7 @@ import { HeldGroup } from './group.tsx';
 import { useHolds } from './query.ts';
 import { causeNames, choiceText, consequenceText, peopleText } from './texts.ts';
 
-/** What waits for the decision of an admin. */
+/** The view of the changes that wait for the decision of an admin. */
 export function HeldView() {
   const holds = useHolds();
   const [planned, setPlanned] = useState<PlannedDecision>();

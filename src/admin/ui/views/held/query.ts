@@ -4,10 +4,10 @@ import { api, call } from '../../session.ts';
 /** The key of everything that is read about held changes. */
 export const holdsKey = ['holds'];
 
-/** How often the groups are read again, in milliseconds. */
+/** The interval at which the groups are read again, in milliseconds. */
 const READ_EVERY_MS = 10_000;
 
-/** What is held, by connection and cause. */
+/** Reads the groups of held people, one for each connection and cause. */
 export function useHolds() {
   return useQuery({
     queryKey: holdsKey,

@@ -2,7 +2,7 @@ import type { Completion, CompletionContext, CompletionResult } from '@codemirro
 import schema from '../../../../../config/mapping.schema.json' with { type: 'json' };
 import { cursorAt, type Step } from './json-place.ts';
 
-/** What a mapping can name. */
+/** The names that a mapping can contain, as completions suggest them. */
 export interface MappingNames {
   scimAttributes: { path: string; description: string }[];
   customFields: { id: string; name: string; dataType: string }[];

@@ -6,7 +6,7 @@ import { Rows } from '../../components/rows.tsx';
 import { api, call } from '../../session.ts';
 import { fieldLabel, valueText } from './texts.ts';
 
-/** What a mapping would change for everybody; read only if the text has no faults. */
+/** Reads the changes that a mapping would make for all people. `isEnabled` is false while the text has faults. */
 export function useEffectOfMapping(connection: string, text: string, isEnabled: boolean) {
   return useQuery({
     queryKey: ['mapping-preview', connection, text],
@@ -135,7 +135,7 @@ function Examples({ preview, onPerson }: { preview: MappingPreview; onPerson: (i
   );
 }
 
-/** What would happen, before it is confirmed. */
+/** The consequences of a mapping, for the dialog in which the admin confirms it. */
 export function EffectWarning({ preview }: { preview: MappingPreview }) {
   return (
     <>

@@ -79,7 +79,7 @@ function unquoted(text: string): string {
   }
 }
 
-/** What stands at a position of the text. */
+/** The part of the JSON text at a position, which a completion can extend or replace. */
 export interface Cursor {
   /** `name`: a member's name can stand here; `value`: a value. */
   kind: 'name' | 'value';

@@ -2,7 +2,7 @@ import { Alert, Badge, Box, Stack, Table, Text } from '@mantine/core';
 import type { PreviewedField, PreviewedFinding, PreviewedRule } from '../../api-client.ts';
 import { fieldLabel, valueText } from './texts.ts';
 
-/** What the API computes for one person. */
+/** The preview of one person, as the API computes it with the text of a mapping. */
 export interface PersonPreview {
   userName: string;
   fields: PreviewedField[];
@@ -90,7 +90,7 @@ function FieldRow({ field, rules, names }: { field: PreviewedField; rules: Previ
 
 const origins = { file: 'mapping', collection: 'travel service', default: 'default' };
 
-/** What one rule did, e.g. `mapping: title | trim: "Dr " → "Dr"`. */
+/** Describes the effect of one rule, e.g. `mapping: title | trim: "Dr " → "Dr"`. */
 function ruleText(
   { origin, rule, when, read, outcome, before, transformed, after, reason }: PreviewedRule,
   names: Names,

@@ -73,12 +73,12 @@ export function faultPath(index: number, part = ''): string {
   return `${RULES}[${index}]${part}`;
 }
 
-/** What a rule sets: the name of a field or custom field. */
+/** Returns the target of a rule: the name of a field or custom field, or the id of a custom field. */
 export function targetOf({ userAttribute, customField, customFieldId }: WrittenRule): string {
   return String(userAttribute ?? customField ?? customFieldId ?? '?');
 }
 
-/** What a rule reads. */
+/** Returns the input of a rule in one line: its SCIM path, several in their order, or its template. */
 export function inputOf({ scimAttribute, sources, template }: WrittenRule): string {
   if (Array.isArray(sources)) return sources.join(' → ');
   return scimAttribute === undefined ? JSON.stringify(template ?? '?') : String(scimAttribute);

@@ -8,7 +8,7 @@ import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { api, call } from '../../session.ts';
 
-/** Who put a version in force. */
+/** Returns the author of a version in words, or its source if no person put it in force. */
 export function authorOf({ author, source }: MappingVersion): string {
   if (source === 'file') return 'the mapping file';
   return author ?? (source === 'default' ? 'the first start' : 'an admin');
@@ -129,7 +129,7 @@ function VersionDetails({
   );
 }
 
-/** What one version has and the one before has not. */
+/** The differences between one version and the one before it, one in each line. */
 function Difference({
   difference: { addedRules, removedRules, members },
 }: {

@@ -23,7 +23,7 @@ export const peopleStates: { state: PersonState; symbol: string; label: string }
   { state: 'held', symbol: '‖', label: 'held for an approval' },
 ];
 
-/** Why changes are held, in a few words. */
+/** The causes of holds, in a few words each. */
 export const causeTexts: Record<Overview['held'][number]['cause'], string> = {
   safetyValve: 'Safety valve',
   guarded: 'Administrators',

@@ -129,7 +129,7 @@ function ReconcileButton({ person: { connection, id } }: { person: PersonExplana
   );
 }
 
-/** What was not set, why, and what to do. */
+/** The values that were not set, each with the reason and the remedy. */
 function Findings({ person: { findings, names } }: { person: PersonExplanation }) {
   if (findings.length === 0) return null;
   return (

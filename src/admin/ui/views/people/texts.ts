@@ -127,7 +127,7 @@ export function ruleText({ origin, rule }: AppliedRule): string {
   return `${origins[origin]}: ${rule.replaceAll(ENTERPRISE, 'enterprise:')}`;
 }
 
-/** What the rule did, if it did not just set the value. */
+/** Describes the path that the rule read, its condition, and its outcome; empty if it just set a value. */
 export function ruleDetails({ when, read, outcome, reason }: AppliedRule): string {
   return [
     ...(read === undefined ? [] : [`read from ${read}`]),
