@@ -13,7 +13,7 @@ import { caseFoldedKey, exactKey } from './search-keys.ts';
 /** A part of a statement. */
 export type Sql = RawBuilder<unknown>;
 
-/** Where a list is read: a database, and the connection whose rows are listed. */
+/** The scope of a list: a database, and the connection whose rows are listed. */
 export interface ListScope extends Scope, Pick<Database, 'db' | 'readBoth'> {}
 
 /** A list: its table, the columns of its rows, and the columns by which it can be searched and sorted. */
@@ -92,7 +92,7 @@ export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
   table: 'identity',
   live: sql`deleted_at is null`,
   columns: columnsWith(`case when octet_length(desired) <= ${LARGE} then desired end as desired`),
-  toRow: (columns) => toListedIdentity(columns as ListedColumns), // What `columns` names.
+  toRow: (columns) => toListedIdentity(columns as ListedColumns), // The row has the columns of `columns`.
   fields: {
     id: { column: 'id', rank: 1, key: String },
     userName: { column: 'user_name_key', rank: 1, key: folded },
@@ -123,7 +123,7 @@ export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
 export const identityList: ListDefinition<UserField, UserOrder, Identity> = {
   ...userList,
   columns: sql.raw(readColumnNames.join(', ')),
-  toRow: (columns) => toIdentity(columns as IdentityRow), // What `columns` names.
+  toRow: (columns) => toIdentity(columns as IdentityRow), // The row has the columns of `columns`.
 };
 
 /** The groups of a connection. */
@@ -133,7 +133,7 @@ export const groupList: ListDefinition<GroupField, GroupOrder, ListedGroup> = {
   columns: sql.raw(`
     connection_id, id, case when octet_length(attributes) <= ${LARGE} then attributes end as attributes,
     version, created_at, last_modified`),
-  toRow: (columns) => toListedGroup(columns as ListedGroupColumns), // What `columns` names.
+  toRow: (columns) => toListedGroup(columns as ListedGroupColumns), // The row has the columns of `columns`.
   fields: {
     id: { column: 'id', rank: 1, key: String },
     displayName: { column: 'display_name_key', rank: 1, key: folded },

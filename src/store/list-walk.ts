@@ -90,7 +90,7 @@ function compareKeys(column: string, descending: boolean, { value, id }: SortKey
   return sql`(${sql.ref(column)}, id) ${relation} (${value}, ${id})`;
 }
 
-/** Where a walk begins: after a key, or with the first row. */
+/** The start of a walk: after a key or, if undefined, with the first row. */
 type Start = SortKey | undefined;
 
 /** Returns the parts from a key on. */

@@ -3,7 +3,7 @@ import type { Dialect } from './dialect.ts';
 import { migrations } from './migrations/index.ts';
 import type { Tables } from './tables.ts';
 
-/** Where a database is, for messages to the operator. */
+/** The place of a database, for messages to the operator. */
 interface DatabasePlace {
   /** The data folder, or a database URL without its password. */
   place: string;

@@ -2,7 +2,7 @@ import type { Database } from './database.ts';
 import { displayUrl, openPostgres } from './postgres.ts';
 import { hasDatabaseFile, isDirectoryInUse, openEmbedded } from './sqlite.ts';
 
-/** Where the data is: in the PostgreSQL database, if there is one, else in the data folder. */
+/** The location of the data: the PostgreSQL database if one is given, else the data folder. */
 export interface DatabaseLocation {
   data: string;
   postgres: { url: string; connections: number } | undefined;

@@ -1,7 +1,7 @@
 /** The number of positions that one memory holds. Each is some hundred bytes. */
 const MAX_POSITIONS = 1000;
 /**
- * How long a position is used, in milliseconds. Rows that are inserted or deleted before it meanwhile shift the page:
+ * The time for which a position is used, in milliseconds. Rows that are inserted or deleted before it meanwhile shift the page:
  * the reader that remembered it gets every row once, as with a cursor, while any other reader of this offset gets a page
  * that is off by those rows.
  */

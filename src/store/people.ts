@@ -137,7 +137,7 @@ function isAtRest(state: IdentityState): boolean {
   return state !== 'synced' && state !== 'dirty';
 }
 
-/** What a page is read from: all people, or the dirty ones if they are few. */
+/** Returns the relation from which a page is read: all people, or only the dirty ones if they are wanted and few. */
 async function sourceOf(
   db: Kysely<Tables>,
   scope: Scope,

@@ -70,7 +70,10 @@ export async function openPostgres(
   }
 }
 
-/** How often processes that start together may fail to create the tables of the migrator, which is not under its lock. */
+/**
+ * The number of attempts to migrate. The migrator creates its own tables before it takes its lock, so processes that start
+ * together may fail to create them.
+ */
 const MIGRATION_ATTEMPTS = 5;
 
 async function migrateOnce(db: Kysely<Tables>, url: string, dialect: Dialect): Promise<void> {
@@ -111,7 +114,7 @@ function parserOf(type: number): (text: string) => unknown {
   return asNumber.has(type) ? Number : pg.types.getTypeParser(type);
 }
 
-/** How often a transaction is run before it is given up because of concurrent ones. */
+/** The number of runs after which a transaction is given up if it lost against concurrent ones each time. */
 const ATTEMPTS = 10;
 
 /** Runs a transaction, and runs it again if it lost against a concurrent one. */

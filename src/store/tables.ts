@@ -114,7 +114,7 @@ export interface IdentityTable {
   created_at: number;
   last_modified: number;
   deleted_at: number | null;
-  /** When an import last listed the traveler or an IdP last wrote the identity, by `Runtime.now`; 0 if never. */
+  /** The time at which an import last listed the traveler or an IdP last wrote the identity, by `Runtime.now`; 0 if never. */
   seen_at: number;
 }
 
@@ -182,7 +182,7 @@ interface RulesChangeTable {
   recent: string;
 }
 
-/** What the replicas of a service share. */
+/** The tables through which the replicas of a service coordinate. */
 interface ReplicaTables {
   rules_in_force: RulesInForceTable;
   mapping_version: MappingVersionTable;
@@ -192,7 +192,7 @@ interface ReplicaTables {
 
 /** The mapping and lookups in force of a connection. */
 export interface RulesInForceTable extends Omit<MappingVersionTable, 'applied_at' | 'author'> {
-  /** When a replica last had a mapping file with this content, or used it without a file. */
+  /** The time at which a replica last had a mapping file with this content, or used the mapping without a file. */
   file_seen_at: number;
   /** JSON of the lookups; null until they have been read. */
   lookups: string | null;

@@ -54,7 +54,7 @@ const deleteIndexRow = compiledQuery<
     .where('id', '=', id),
 );
 
-/** What a change removes from a list of keys, and what it adds. */
+/** The keys that a change removes from a list of keys, and the keys that it adds. */
 export interface Difference<T> {
   removed: T[];
   added: T[];

@@ -100,7 +100,7 @@ interface TravelSecretTable {
   type: string;
   id: string;
   sealed: string;
-  /** When the secret expires because a newer one replaced it; null for the current one. */
+  /** The time at which the secret expires, because a newer one replaced it; null for the current secret. */
   until: number | null;
 }
 
@@ -132,6 +132,6 @@ export interface TravelDeliveryQueueTable {
   /** The time of the first failure after the last success; null if the last attempt succeeded. */
   failing_since: number | null;
   lease_token: string | null;
-  /** When the lease ends or, if there is no lease token, when it was last released. */
+  /** The end of the lease or, if there is no lease token, the time at which it was last released. */
   lease_until: number | null;
 }

@@ -77,7 +77,7 @@ export function travelStore(
   };
 }
 
-/** How often a transaction runs that violates a constraint each time. */
+/** The number of runs after which a transaction fails if it violates a constraint each time. */
 const MAX_RUNS = 3;
 
 /**

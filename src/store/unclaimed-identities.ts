@@ -17,7 +17,7 @@ import type { IdentityTable, Tables } from './tables.ts';
  * batch on SQLite.
  */
 const ROWS_PER_TRANSACTION = 1_000;
-/** How often a batch is saved again that failed because another writer has just taken a userName. */
+/** The number of repetitions for a batch that failed because another writer has just taken a userName. */
 const MAX_REPETITIONS = 3;
 
 /**

@@ -1,6 +1,6 @@
 import type { ColumnTypes } from './column-types.ts';
 
-/** What the replicas of a service share: the rules in force, the background work of each connection, who is alive. */
+/** The tables that the replicas of a service share: the rules in force, the background work of each connection, and the replicas that are alive. */
 export function replicaTables({ orderedText, bigint }: ColumnTypes): string[] {
   return [
     `create table rules_in_force (
