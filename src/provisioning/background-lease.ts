@@ -11,9 +11,9 @@ const FAULT_MS = 5_000;
 
 /** The result of one run of background work. */
 export interface TaskResult {
-  /** What is saved for the next run; undefined keeps what was saved. */
+  /** The state to save for the next run; undefined keeps the saved one. */
   state: unknown;
-  /** When the next run is due, in milliseconds from now. */
+  /** The delay until the next run is due, in milliseconds from now. */
   dueMs: number;
 }
 
@@ -21,7 +21,7 @@ export interface TaskResult {
 export interface LeasedTask {
   /** The connection; its calls to the travel API fail once the lease has ended. */
   connection: Connection;
-  /** What the last run has saved. */
+  /** The state that the last run has saved. */
   state: unknown;
 }
 

@@ -265,7 +265,7 @@ async function waitForSignal(
   return isWoken;
 }
 
-/** What a poll of the feed saves for the next one, which another replica may make. */
+/** The state that a poll of the feed saves for the next poll, which another replica may make. */
 interface FeedState {
   /** The id of the newest applied event (`FeedFollower.position`). */
   position?: string | undefined;
@@ -273,7 +273,7 @@ interface FeedState {
   pauseMs: number;
 }
 
-/** True if the position in the feed is known, so that changes in the travel service arrive. `state` is what polls have saved. */
+/** True if the position in the feed is known, so that changes in the travel service arrive. `state` is the state that polls have saved. */
 export function isFeedFollowed(state: unknown): boolean {
   return readFeedState(state)?.position !== undefined;
 }

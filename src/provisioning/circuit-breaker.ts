@@ -16,7 +16,7 @@ const PROBE_MS = 30_000;
 export const GIVE_WAY_MS = 2_000;
 
 /**
- * Why the breaker is open. `throttled`: 429, or 503 with Retry-After; `unanswered`: time-outs, refused and broken
+ * The reasons for which the breaker is open. `throttled`: 429, or 503 with Retry-After; `unanswered`: time-outs, refused and broken
  * connections; `unauthorized`: 401 on every call.
  */
 export const pauseReasons = ['throttled', 'unanswered', 'unauthorized'] as const;

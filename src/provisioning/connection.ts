@@ -19,9 +19,9 @@ export interface Connection {
   minimumShare: number;
   /** The time limit of one call to the travel API, in milliseconds. */
   callTimeoutMs: number;
-  /** How long after its time-out the travel API may still carry out a call, in milliseconds. */
+  /** The time after its time-out during which the travel API may still carry out a call, in milliseconds. */
   lateMs: number;
-  /** How long a tombstone without pending work is kept, in days. */
+  /** The time for which a tombstone without pending work is kept, in days. */
   tombstoneDays: number;
   /** False for a connection whose travelers nobody else changes: its travelers are not imported. */
   isImported: boolean;

@@ -324,7 +324,7 @@ async function freeUserName(context: ReconcileContext, draft: OutcomeDraft): Pro
 interface WaitChain {
   members: Identity[];
   /**
-   * How the chain ends. `cycle`: its last member waits for the address that this identity has, or had before its
+   * The end of the chain. `cycle`: its last member waits for the address that this identity has, or had before its
    * parking address. `open`: its last member waits for a free address. `blocked`: its last member keeps its address.
    */
   end: 'cycle' | 'open' | 'blocked';

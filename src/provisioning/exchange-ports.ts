@@ -7,7 +7,7 @@ export type ExchangeDirection = 'scim' | 'oauth' | 'travel';
 /** One request and its response, without their bodies. */
 export interface Exchange {
   direction: ExchangeDirection;
-  /** When the request began, in epoch milliseconds. */
+  /** The start of the request, in epoch milliseconds. */
   at: number;
   /** The duration in milliseconds. */
   ms: number;

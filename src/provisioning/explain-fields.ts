@@ -6,11 +6,12 @@ import { isEqualJson } from '../translator/values.ts';
 import type { Identity } from './identity.ts';
 
 /**
- * How a field of the traveler compares with what the IdP wants.
- * `same`: the traveler has what was sent. `drift`: it was changed in the travel service. `uncertain`: the outcome of a
- * call is not known. `refused`: the travel API refuses the value. `notSent`: the value waits, for the reasons that the
- * state and the findings give. `leftOut`: the value of the IdP cannot be used, see the findings. `imported`: the IdP has not changed the field since the import, so the bridge does not
- * either. `unread`: the traveler must be read again. `foreign`: the travel service decides, because no rule has a value.
+ * The comparison of a field of the traveler with the value that the IdP wants.
+ * `same`: the traveler has the value that was sent. `drift`: the value was changed in the travel service. `uncertain`:
+ * the outcome of a call is not known. `refused`: the travel API refuses the value. `notSent`: the value waits, for the
+ * reasons that the state and the findings give. `leftOut`: the value of the IdP cannot be used, see the findings.
+ * `imported`: the IdP has not changed the field since the import, so the bridge does not either. `unread`: the traveler
+ * must be read again. `foreign`: the travel service decides, because no rule has a value.
  */
 export type FieldStanding =
   | 'same'
@@ -23,11 +24,11 @@ export type FieldStanding =
   | 'unread'
   | 'foreign';
 
-/** What is known of one field of a traveler. Members without a value are left out. */
+/** The explanation of one field of a traveler. Members without a value are left out. */
 export interface ExplainedField {
   field: FieldKey;
   standing: FieldStanding;
-  /** What each rule did when the user was last translated. */
+  /** The effect of each rule when the user was last translated. */
   rules: TraceEntry[];
   /** The value of the identity provider. */
   source?: Json;
@@ -39,7 +40,7 @@ export interface ExplainedField {
   answered?: Json;
   /** The value of the traveler as last read. */
   observed?: Json;
-  /** Why the travel API refuses the value. */
+  /** The reason for which the travel API refuses the value. */
   refusal?: string;
 }
 

@@ -6,7 +6,7 @@ import type { RulesStore } from './rules-ports.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
 
 /**
- * What an admin first asks about a person. `synced`: the traveler agrees with the identity provider. `noTraveler`: none
+ * The status of a person. `synced`: the traveler agrees with the identity provider. `noTraveler`: none
  * exists. `waiting`: the next attempt brings the traveler up to date. `archived`: the traveler has no access. `imported`:
  * the traveler was found in the travel service, and no identity provider has written the user.
  */
@@ -17,9 +17,9 @@ export interface Verdict {
   status: PersonStatus;
   /** The reason as a clause without capital and full stop; undefined if the status says it all. */
   because?: string;
-  /** When the status began, in epoch milliseconds; undefined if that is not stored. */
+  /** The start of the status, in epoch milliseconds; undefined if it is not stored. */
   since?: number;
-  /** When the next attempt is due, in epoch milliseconds. */
+  /** The time at which the next attempt is due, in epoch milliseconds. */
   until?: number;
 }
 
@@ -59,7 +59,7 @@ export interface Explanation {
   lastModified: number;
   deletedAt?: number;
   nextAttemptAt?: number;
-  /** When the traveler is read again, because a call may arrive late. */
+  /** The time at which the traveler is read again, because a call may arrive late; in epoch milliseconds. */
   checkAt?: number;
   /** The last requests of the identity provider and calls to the travel API about the person, the newest first. */
   exchanges: LoggedExchange[];
@@ -67,7 +67,7 @@ export interface Explanation {
   names: Record<string, string>;
 }
 
-/** What an explanation is made from, besides the identity. */
+/** The data from which an explanation is made, besides the identity. */
 export interface ExplanationContext {
   references: ExplainedReference[];
   exchanges: LoggedExchange[];

@@ -81,7 +81,7 @@ async function watch(
   }
 }
 
-/** What was reported before the start is not reported again, except that it ends. */
+/** Loads the holds that were reported before the start, so that they are not reported as new again. */
 async function loadReported(
   { reportedHolds }: HoldAlarmsDeps,
   reported: Map<string, ReportedHold>,

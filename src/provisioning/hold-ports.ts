@@ -10,7 +10,7 @@ export interface HeldPerson {
   /** The version of the identity to which a decision applies. */
   version: number;
   /**
-   * Whether the IdP wants the person active. Approval archives the traveler of an inactive person, and archives or
+   * True if the IdP wants the person active. Approval archives the traveler of an inactive person, and archives or
    * deletes that of a deleted one.
    */
   isActive: boolean;
@@ -23,7 +23,7 @@ export interface HoldCount {
   cause: HoldCause;
   /** For the cause `rules`: the people that the change would affect, counted until the limit was passed. */
   count: number;
-  /** When the oldest of these holds began, in epoch milliseconds. */
+  /** The start of the oldest of these holds, in epoch milliseconds. */
   since: number;
 }
 

@@ -9,7 +9,7 @@ import type { TravelUser } from '../translator/traveler.ts';
  */
 export type IdentityState = 'synced' | 'dirty' | 'pending' | 'refused' | 'held';
 
-/** Why a change to a traveler is held until an admin approves or discards it. */
+/** The cause for which a change to a traveler is held until an admin approves or discards it. */
 export type HoldCause =
   /** More people would leave at once than the connection's safety valve allows. */
   | 'safetyValve'
@@ -20,10 +20,10 @@ export type HoldCause =
   /** A change of rules or lookups would change many people at once. */
   | 'rules';
 
-/** Why and since when an identity is in the state `held`. */
+/** The cause and the start of the state `held` of an identity. */
 export interface Hold {
   cause: HoldCause;
-  /** When the hold began, in epoch milliseconds. */
+  /** The start of the hold, in epoch milliseconds. */
   since: number;
 }
 
@@ -51,7 +51,7 @@ export interface Reservation {
 
 /** Calls whose outcome is unknown: the travel API may still carry them out after their time-out. */
 export interface LateCalls {
-  /** When the traveler is read again to see whether a call arrived, in epoch milliseconds. */
+  /** The time at which the traveler is read again to see whether a call arrived, in epoch milliseconds. */
   checkAt: number;
   /** For each field, every value that these calls would have set. */
   sent: Record<FieldKey, Json[]>;
@@ -162,7 +162,7 @@ export interface Identity {
   /** The trace of the last translation; empty before the first one. */
   trace: Trace;
   /**
-   * When the lease ends, in epoch milliseconds. Until then, calls made under the lease may still arrive at the travel
+   * The end of the lease, in epoch milliseconds. Until then, calls made under the lease may still arrive at the travel
    * API.
    */
   leasedUntil: number | undefined;
@@ -172,7 +172,7 @@ export interface Identity {
   /** Epoch milliseconds by the wall clock, as is `lastModified`. */
   createdAt: number;
   lastModified: number;
-  /** When the IdP deleted the user, by the wall clock. Set on a tombstone, which is kept so that the person can return. */
+  /** The time at which the IdP deleted the user, by the wall clock. Set on a tombstone, which is kept so that the person can return. */
   deletedAt: number | undefined;
   /**
    * The time of the write that is about to be committed, by `Runtime.now`: an import that began earlier does not take the

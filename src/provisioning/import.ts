@@ -57,7 +57,7 @@ export interface Importer {
 /** The result of an import that is saved for the metrics and the admin page of all replicas. */
 interface ImportState {
   isIncomplete: boolean;
-  /** When the import ended, in epoch milliseconds. */
+  /** The end of the import, in epoch milliseconds. */
   at: number;
   /** The number of travelers listed. */
   read: number;

@@ -17,7 +17,7 @@ export function leaseDuration({ callTimeoutMs }: Pick<Connection, 'callTimeoutMs
 }
 
 interface GuardedLease {
-  /** When the lease was requested; by the database's clock it was acquired at this time or later. */
+  /** The time of the request for the lease, by `now`; by the database's clock the lease was acquired at this time or later. */
   since: number;
   now(): number;
   /** Extends the lease by this time from now on; false if it has ended. */

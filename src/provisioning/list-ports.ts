@@ -54,7 +54,7 @@ export interface SortKey {
 export interface ListQuery<Field extends string, By extends string> {
   where: Where<Field>;
   order: { by: By; descending: boolean };
-  /** Where the page begins: after this many rows, or after the row with this key. */
+  /** The start of the page: after this many rows, or after the row with this key. */
   start: { offset: number } | { after: SortKey };
   limit: number;
 }
@@ -70,7 +70,7 @@ export interface ListPage<Row> {
   next: SortKey | undefined;
 }
 
-/** How a list is computed: how often it yields to other requests, and which condition the columns cannot answer. */
+/** The functions that a list calls while it is computed: one yields to other requests, the other tests what the columns cannot answer. */
 export interface ListScan<Row> {
   /**
    * The list awaits this function between short steps. It yields to other requests from time to time, and throws
@@ -78,7 +78,7 @@ export interface ListScan<Row> {
    */
   yieldBetweenSteps(): Promise<void>;
   /**
-   * Returns for each row whether it matches the rest of the filter; undefined if the columns answer the whole filter.
+   * Returns, for each row, true if it matches the rest of the filter; undefined if the columns answer the whole filter.
    */
   residual: ((rows: Row[]) => Promise<boolean[]>) | undefined;
 }

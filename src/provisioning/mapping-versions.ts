@@ -101,7 +101,7 @@ async function differenceSince(
   return compareMappings(before?.mapping ?? defaultMapping, mapping);
 }
 
-/** What one mapping has and another has not. */
+/** The differences between two mappings. */
 export interface MappingDifference {
   addedRules: unknown[];
   removedRules: unknown[];

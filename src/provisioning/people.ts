@@ -38,7 +38,7 @@ export interface ListedPerson {
   findings: Finding[];
   /** Epoch milliseconds. */
   lastModified: number;
-  /** When the next attempt is due; undefined if it is due at once, or none is. */
+  /** The time at which the next attempt is due; undefined if it is due at once, or if no attempt is due. */
   nextAttemptAt?: number;
 }
 

@@ -1,12 +1,12 @@
 /** The settings of a connection that decide what happens to its travelers, apart from the mapping of fields. */
 export interface Policies {
   /**
-   * What to do with a new user whose email address an unlinked traveler has: link the two, or refuse to create the
+   * The treatment of a new user whose email address an unlinked traveler has: link the two, or refuse to create the
    * user.
    */
   onExistingUser: 'link' | 'refuse';
   /**
-   * What to do when a user returns with another externalId than the one that left: reuse the traveler and remove the
+   * The treatment of a user who returns with another externalId than the one that left: reuse the traveler and remove the
    * old person's values, create a separate traveler, or hold the return for an admin.
    */
   onReturn: 'revive' | 'separate' | 'hold';
@@ -15,7 +15,7 @@ export interface Policies {
    * undone.
    */
   deprovision: 'archive' | 'delete';
-  /** What to do when an owned field is changed in the travel service: report it as a finding, or overwrite it. */
+  /** The treatment of an owned field that is changed in the travel service: report it as a finding, or overwrite it. */
   drift: 'report' | 'correct';
   /** If true, an archived traveler gives up its email address when another user needs it. */
   reclaimEmail: boolean;

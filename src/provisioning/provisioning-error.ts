@@ -1,4 +1,4 @@
-/** Why a request fails; `abandoned`: the client disconnected while the request waited for its turn. */
+/** The reason for which a request fails; `abandoned`: the client disconnected while the request waited for its turn. */
 export type ProvisioningErrorKind =
   | 'notFound'
   | 'conflict'

@@ -49,12 +49,12 @@ export type OutcomeDraft = Omit<
   'trace' | 'rulesGeneration' | 'state' | 'attempts' | 'nextAttemptAt'
 >;
 
-/** How a reconciliation ended: in a state, or with a failure after which it is tried again. */
+/** The end of a reconciliation: a state, or a failure after which it is tried again. */
 export type ReconcileEnd =
   | { kind: 'state'; state: Exclude<IdentityState, 'dirty'> }
   | { kind: 'failed'; failure: TravelFailure };
 
-/** The result of a reconciliation: the draft of the outcome, and how it ended. */
+/** The result of a reconciliation: the draft of the outcome, and the end. */
 export interface ReconcileResult {
   draft: OutcomeDraft;
   end: ReconcileEnd;

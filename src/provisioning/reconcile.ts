@@ -110,7 +110,7 @@ interface ReconcilerState extends ReconcileDeps {
   leaseHolders: LeaseHolders;
 }
 
-/** What is reconciled, and the SCIM request that causes it. */
+/** The identity to reconcile, and the SCIM request that causes the attempt. */
 interface AttemptCause {
   id: string;
   requestId: string | undefined;

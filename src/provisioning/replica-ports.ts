@@ -6,15 +6,15 @@ export type TaskKind = 'import' | 'feed' | 'demoDay';
 
 /** A lease on one kind of background work of a connection. */
 export interface TaskLease {
-  /** What the last holder has saved; undefined before the first time. */
+  /** The state that the last holder has saved; undefined before the first time. */
   state: unknown;
   /** The generation of the rules in force of the connection; 0 if there are none yet. */
   generation: number;
 }
 
 /**
- * The store of background work: when each kind is due next, which replica does it at present, and what it saved for the
- * next time, such as the position in a feed.
+ * The store of background work: for each kind, the time at which it is due next, the replica that does it at present, and
+ * the state that it saved for the next time, such as the position in a feed.
  */
 export interface BackgroundTasks {
   /**
@@ -47,7 +47,7 @@ export interface BackgroundTasks {
   reset(): Promise<void>;
 }
 
-/** What a replica learns when it records that it is alive. */
+/** The answer to a replica that records that it is alive. */
 export interface Heartbeat {
   /** The number of replicas that are alive, this one included. */
   alive: number;

@@ -16,7 +16,7 @@ const COMBINED_MS = 10 * 60_000;
 const BATCH = 100;
 /** Number of approved generations that are remembered for each connection. */
 const REMEMBERED = 10;
-/** How long a count may continue after the service was asked to stop, in milliseconds. */
+/** The time for which a count may continue after the service was asked to stop, in milliseconds. */
 const GRACE_MS = 1_000;
 
 /** Decides whether changed rules and lookups may be applied to identities, or first need an admin's approval. */

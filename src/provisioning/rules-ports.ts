@@ -12,17 +12,17 @@ export interface RulesInForce {
   mapping: unknown;
   /** Undefined until they have been read for the first time. */
   lookups: Lookups | undefined;
-  /** Where the mapping comes from. Only a mapping from a file gives way to a file with an earlier content. */
+  /** The source of the mapping. Only a mapping from a file gives way to a file with an earlier content. */
   source: MappingSource;
 }
 
 /** `default`: the default rules, because no mapping file was named when the connection was used first. */
 export type MappingSource = 'file' | 'command' | 'default';
 
-/** What decides about a mapping file, without the content of the rules in force. */
+/** The facts that decide whether a mapping file comes into force, without the content of the rules in force. */
 export interface RulesHead extends Pick<RulesInForce, 'generation' | 'edition' | 'digest' | 'source'> {
   /**
-   * How long ago a replica last had a mapping file with this content, or used the mapping without a file, in
+   * The time since a replica last had a mapping file with this content, or used the mapping without a file, in
    * milliseconds.
    */
   fileAgeMs: number;
@@ -38,7 +38,7 @@ export interface MappingVersion {
   source: MappingSource;
   appliedAt: number;
   /**
-   * Who put it in force: the user of the operating system who gave the command, or the account or token on the admin page;
+   * The author of the change: the user of the operating system who gave the command, or the account or token on the admin page;
    * undefined for a file and the default rules.
    */
   author: string | undefined;

@@ -63,7 +63,7 @@ const FILE_ABSENT_MS = 5 * 60_000;
 /** A replica with the file of the mapping in force records so at this interval, in milliseconds. */
 const FILE_RECORD_MS = 2 * 60_000;
 
-/** What became of a mapping file that was read again. */
+/** The result of reading a mapping file again. */
 export interface MappingFileResult {
   /** `replaced`: the file has not changed, and another mapping has replaced it since. */
   outcome: 'applied' | 'unchanged' | 'replaced';

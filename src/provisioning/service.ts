@@ -80,7 +80,7 @@ interface ServiceOptions {
   store: ProvisioningStore;
   connections: Connection[];
   runtime: Runtime;
-  /** How long a SCIM write waits for the travel API before it is answered, in milliseconds. */
+  /** The time for which a SCIM write waits for the travel API before it is answered, in milliseconds. */
   writeBudgetMs: number;
 }
 
