@@ -7,7 +7,7 @@ import type { TravelClient, TravelPaths } from './client.ts';
 import { readCollection } from './collection.ts';
 import { readTravelUser } from './users.ts';
 
-/** How long cached lookups are used before they are read again, in milliseconds. */
+/** The age at which cached lookups are read again, in milliseconds. */
 const FRESH_MS = 60_000;
 /**
  * `refresh` returns cached lookups up to this age, in milliseconds, so that many users with an unknown cost center
@@ -19,12 +19,12 @@ const REFRESH_FRESH_MS = 3_000;
  * recover quickly.
  */
 const RETRY_MS = 1_000;
-/** How long lookups are used if some parts could not be read and keep their older values, in milliseconds. */
+/** The age at which lookups are read again if some parts could not be read and keep their older values, in milliseconds. */
 const PARTIAL_FRESH_MS = 5_000;
 /** The longest Retry-After that is obeyed, in milliseconds. */
 const MAX_REQUESTED_DELAY_MS = 60_000;
 
-/** The source of the lookups, and how long they are used. */
+/** The source of the lookups, and the time for which they are used. */
 export interface LookupSettings {
   client: TravelClient;
   paths: TravelPaths;
@@ -48,7 +48,7 @@ interface Reading {
    */
   epoch: number | undefined;
   answer: Promise<TravelAnswer<Lookups>>;
-  /** When the reading ended, and for how many milliseconds its result is used; undefined while it runs. */
+  /** The end of the reading, and the milliseconds for which each mode uses its result; undefined while it runs. */
   ended: { at: number; freshMs: Record<ReadMode, number> } | undefined;
 }
 
@@ -108,7 +108,7 @@ interface KnownLookups {
   values: Partial<Lookups>;
   /** By path. */
   collections: Map<string, unknown[]>;
-  /** How often lookups in force were adopted: a reading that began before does not replace them. */
+  /** The number of times that lookups in force were adopted: a reading that began before does not replace them. */
   adoptions: number;
 }
 

@@ -234,7 +234,7 @@ function isWithoutEffect({ people, fields, findings, examples }: MappingPreview)
   return people > 0 && fields.length + findings.length + examples.length === 0;
 }
 
-/** What the mapping leaves out at present, because nothing would change. */
+/** The texts for a mapping that would change nobody: a sentence, and the findings that people have at present. */
 function unchangedTexts(
   { people, names, presentFindings }: MappingPreview,
   { mapping, columns }: Pick<PreviewSubject, 'mapping' | 'columns'>,

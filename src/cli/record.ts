@@ -72,7 +72,7 @@ function parseDuration(text: string): number {
   return Number(count) * (unitMs[unit] ?? 0);
 }
 
-/** What ends a recording, and its clock. */
+/** The clock of a recording, and the test whether it is to end. */
 type Clock = Pick<RecordingDeps, 'now' | 'pause' | 'isEnded'>;
 
 /** Ends the recording at the first Ctrl-C or SIGTERM; the files are then written. A second one ends the program. */

@@ -1,6 +1,6 @@
 /** One SCIM request of an IdP and its answer, as the log of exchanges holds them. */
 export interface RecordedExchange {
-  /** When the request arrived, in epoch milliseconds. */
+  /** The arrival of the request, in epoch milliseconds. */
   at: number;
   connection: string;
   method: string;

@@ -50,7 +50,7 @@ export interface PlayedMismatch extends Mismatch {
   request: string;
 }
 
-/** What came of a replay. */
+/** The result of a replay. */
 export interface ReplayReport {
   /** The number of scenarios that passed, failed, or were skipped as they need a variable that is not given. */
   passed: number;

@@ -10,7 +10,7 @@ export interface WordSource {
   inventHex(length: number): string;
 }
 
-/** How many words are tried before one to avoid is accepted: there are only 26 of one letter. */
+/** The number of words that are tried before one to avoid is accepted: there are only 26 words of one letter. */
 const ATTEMPTS = 2_000;
 /** Words longer than this are compared whole with the words to avoid, and not by their parts. */
 const LONG_WORD = 40;

@@ -75,10 +75,10 @@ export function matches(value: unknown, expected: unknown): boolean {
 /** The names of all matchers. */
 export const matcherNames = Object.keys(matchers);
 
-/** What is wrong with an expectation: an unknown matcher, or a pattern that is no regular expression. */
+/** The fault of an expectation: an unknown matcher, or a pattern that is no regular expression. */
 export type ExpectationFault = { kind: 'unknown'; name: string } | { kind: 'pattern'; pattern: string };
 
-/** Returns what is wrong with an expectation; undefined for a literal, or an object of known matchers. */
+/** Returns the first fault of an expectation; undefined for a literal, or an object of known matchers. */
 export function findExpectationFault(expected: unknown): ExpectationFault | undefined {
   for (const [name, operand] of matcherEntries(expected) ?? []) {
     if (!isMatcher(name)) return { kind: 'unknown', name };

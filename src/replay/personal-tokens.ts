@@ -1,4 +1,4 @@
-/** How a personal text is replaced: word by word, or as a telephone number. */
+/** The kind of a personal text. A `text` is replaced word by word, and a `phone` number by its digits. */
 export type PersonalKind = 'text' | 'phone';
 
 /** A part of a personal text. Only `kept` parts (separators, country codes, top-level domains) stay as they are. */

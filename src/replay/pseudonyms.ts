@@ -10,7 +10,7 @@ export interface PersonalText {
 /** Replaces personal data in a text. */
 export type Pseudonymize = (text: string, kind?: PersonalKind) => string;
 
-/** How often the replacements are chosen anew if a text of the recording happens to be in one of them. */
+/** The number of times that the replacements are chosen anew if a text of the recording happens to be in one of them. */
 const MAX_CHOICES = 50;
 
 /**

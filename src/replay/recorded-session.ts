@@ -12,7 +12,7 @@ import { type ReplaceText, replaceInBody, replaceInTarget } from './scim-texts.t
 
 type StepDefinition = ScenarioDefinition['steps'][number];
 
-/** What a session takes from the recording. `known` learns the session's exchanges. */
+/** The context of a session within its recording. The conversion adds the exchanges of the session to `known`. */
 export interface SessionContext extends SessionKnowledge {
   pseudonymize: Pseudonymize;
   /** The identity provider, for the name of the scenario. */
@@ -77,7 +77,7 @@ interface PassingValues {
   versions: Map<number, string>;
   /** Variables by the cursor. */
   cursors: Map<string, string>;
-  /** What an exchange captures, by its index. */
+  /** The variables that each exchange captures from its response, by the index of the exchange: paths by names. */
   captures: Map<number, Record<string, string>>;
 }
 

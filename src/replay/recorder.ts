@@ -5,7 +5,7 @@ import { recordSession } from './recorded-session.ts';
 import type { ScenarioDefinition } from './scenario.ts';
 import { replaceInBody, replaceInTarget } from './scim-texts.ts';
 
-/** How exchanges become scenarios. */
+/** Options for the conversion of exchanges to scenarios. */
 export interface RecorderOptions {
   /** Values that are not personal although the IdP chooses them, e.g. the roles of travelers. */
   vocabulary?: readonly string[];

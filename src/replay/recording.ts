@@ -25,7 +25,7 @@ const PAGE = 500;
 const POLL_MS = 1_000;
 /** A request is logged after its answer, so the log is read for a while after the end. */
 const LOG_DELAY_MS = 2_000;
-/** How far ahead services are asked to keep the bodies of reads, so that they stop soon after a recording that died. */
+/** The time for which services are asked to keep the bodies of reads, in milliseconds. A recording that runs asks again; after one that died they stop soon. */
 const KEEP_AHEAD_MS = 60_000;
 
 /** Reads the exchanges of a connection from the log, until the time has come or the recording is ended. */

@@ -19,7 +19,7 @@ export interface TravelerCheckDeps {
   travel: TravelApi;
 }
 
-/** How often a traveler is read until it is as expected: an answer may precede the reconciliation. */
+/** The number of times that a traveler is read until it is as expected: an answer may precede the reconciliation. */
 const READINGS = 200;
 const PAUSE_MS = 25;
 const travelUserId = '["urn:ietf:params:scim:schemas:extension:travel:2.0:User"].travelUserId';

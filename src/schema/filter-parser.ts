@@ -23,7 +23,7 @@ export interface AttributePath extends NameParts {
   readings?: readonly NameParts[];
 }
 
-/** Why a path or filter cannot be parsed, and the index of the character. */
+/** The fault of a path or filter that cannot be parsed, and the index of its first wrong character. */
 export interface PathFault {
   fault: string;
   position: number;

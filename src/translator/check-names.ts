@@ -71,7 +71,7 @@ function checkRule(
   return checkConstants(constants(), { read, known: options, lookups });
 }
 
-/** How to check the constants that the mapping contains for one field. */
+/** The check of the constants that the mapping contains for one field. */
 interface ConstantCheck {
   read: Reader;
   /** The known names and ids, to suggest one of them. */

@@ -27,7 +27,7 @@ export function translateCustomFields(draft: TranslationDraft, rules: Rules, inp
   for (const step of steps) step(draft, input);
 }
 
-/** What one rule adds to a translation. */
+/** A step of a translation: the results of one rule, or of all rules for one custom field, are added to the draft. */
 type Step = (draft: TranslationDraft, input: TranslationInput) => void;
 
 /** The rules for custom fields with everything that depends on the rules and lookups only. */
@@ -102,7 +102,7 @@ function keyOf(id: string): FieldKey {
   return `customFields.${id}`;
 }
 
-/** How the rules for one custom field are used. */
+/** The functions that turn the rules for one custom field into steps. */
 interface ChainSteps {
   /** Makes the step of a rule that is used. */
   use: (rule: Rule) => Step;

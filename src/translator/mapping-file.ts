@@ -107,7 +107,7 @@ const targets = ['customFieldId', 'customField', 'userAttribute'] as const;
 
 const requireOne = (names: readonly string[]) => ({ oneOf: names.map((one) => ({ required: [one] })) });
 
-/** What a rule reads, and for whom. */
+/** The members of a rule for its input and its condition. */
 const inputShape = {
   scimAttribute: parsedText(parseRulePath)
     .optional()

@@ -12,7 +12,7 @@ import { isUnassigned, MAX_VALUE_LENGTH, type Reading, toText } from './values.t
 /** A source as the rules in force use it. */
 export interface CompiledSource extends Source, Pick<TraceEntry, 'when' | 'read'> {
   origin: TraceEntry['origin'];
-  /** How a trace names the source. */
+  /** The name of the source in a trace. */
   reference: RuleReference;
   /** The JSON path of the value, if the mapping file contains it. */
   mappingPath?: string;
@@ -43,7 +43,7 @@ export function ruleSources(rule: Rule): RuleSources {
   };
 }
 
-/** What is compiled from a rule with a condition, together with the condition. */
+/** The compiled form of a rule with a condition, together with the condition. */
 export interface Conditional<T> {
   holds: (resource: ScimResource) => boolean;
   compiled: T;
@@ -51,7 +51,7 @@ export interface Conditional<T> {
   skipped: TraceRecord;
 }
 
-/** Joins what was compiled from a rule with the condition of the rule. */
+/** Joins the compiled form of a rule with the condition of the rule. */
 export function toConditional<T>(rule: ConditionalRule, field: FieldKey, compiled: T): Conditional<T> {
   const holds = filterTest(userType, rule.condition.filter);
   return { holds, compiled, skipped: [field, toSkippedReference(tracedRule(rule))] };

@@ -3,7 +3,7 @@ import { type AttributePath, type Filter, parseFilter, parsePath } from '../sche
 import { resolveAttribute, userType } from '../schema/resource-types.ts';
 import { nearest } from './mapping-faults.ts';
 
-/** What is wrong with a path, template or condition of a rule, and how to correct it. */
+/** A fault of the syntax of a path, template or condition of a rule, and its correction. */
 export interface SyntaxProblem {
   problem: string;
   remedy: string;

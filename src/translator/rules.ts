@@ -27,7 +27,7 @@ export type Target =
   | { kind: 'field'; field: string }
   | { kind: 'customField'; by: 'id' | 'name'; value: string };
 
-/** What a rule reads: the first of several SCIM paths that has a value, or a template. */
+/** The input of a rule: the first of several SCIM paths that has a value, or a template. */
 export type RuleInput =
   | { kind: 'paths'; paths: RulePath[] }
   | {
@@ -55,7 +55,7 @@ export interface Rule {
    * collection.
    */
   targetPath: string;
-  /** What the rule reads, with the transforms, as the trace shows it. */
+  /** The input of the rule, with the transforms, as the trace shows it. */
   text: string;
   /** Applies the transforms; undefined if the rule has none. `mappingPath`: where the mapping file contains the text. */
   transform?: (text: string | undefined, mappingPath?: string) => Reading;

@@ -120,12 +120,12 @@ export interface Finding {
   mappingPath?: string;
 }
 
-/** What one rule did for one field: the value that it read, and the result. */
+/** The effect of one rule on one field: the value that it read, and the result. */
 export interface TraceEntry {
   field: FieldKey;
   origin: 'file' | 'collection' | 'default';
   /**
-   * What the rule reads, with its transforms: a SCIM path, several paths or a template, e.g. `title | trim`,
+   * The input of the rule, with its transforms: a SCIM path, several paths or a template, e.g. `title | trim`,
    * `title → userType` or `"{title} of {userType}"`.
    */
   rule: string;

@@ -54,7 +54,7 @@ export function elementType(element: JsonObject): string | undefined {
   return toText(element.type)?.toLowerCase();
 }
 
-/** Why a SCIM value is not used, in words for an admin. */
+/** The fault for which a SCIM value is not used, in words for an admin. */
 export interface Fault {
   code: string;
   reason: string;
