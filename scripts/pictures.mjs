@@ -11,7 +11,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 import { withPalette } from './png.mjs';
 
-/** When the demo day begins. */
+/** The start of the demo day. */
 const START = Date.parse('2026-11-20T09:00:00Z');
 const MINUTE_MS = 60_000;
 const MINUTES = 56;

@@ -9,7 +9,7 @@ import { addressGroup } from './proxies.ts';
  */
 export type FailureLimit = (address: string) => number | undefined;
 
-/** Why a credential was refused and, if known, which credential it was. For the log only. */
+/** The reason for which a credential was refused and, if known, the credential. For the log only. */
 export interface RefusalReason {
   reason: string;
   credential?: string | undefined;
@@ -18,7 +18,7 @@ export interface RefusalReason {
 /** Dependencies for handling requests without a valid credential. */
 export interface FailedAuthenticationDeps {
   limit: FailureLimit;
-  /** Returns why a token was refused. */
+  /** Returns the reason for which a token was refused. */
   explain(token: string): Promise<RefusalReason>;
 }
 

@@ -103,8 +103,8 @@ const TIMEOUT_MS = 3_000;
 /** Keys are read again after this time, in milliseconds. */
 const REFRESH_AFTER_MS = 10 * 60_000;
 /**
- * How long the last keys are used while new ones cannot be read, in milliseconds: longer than most outages, but not
- * forever, because a withdrawn key must become invalid.
+ * The time for which the last keys are used while new ones cannot be read, in milliseconds: longer than most outages,
+ * but not forever, because a withdrawn key must become invalid.
  */
 const MAX_STALE_MS = 60 * 60_000;
 /**

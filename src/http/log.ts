@@ -131,11 +131,11 @@ export interface RequestNotes {
   connection?: string;
   /** Kind and id of the credential: `token:<id>`, `apiKey:<id>`, `oauth:<client>`. Never the secret. */
   credential?: string | undefined;
-  /** Why the request has no valid credential. */
+  /** The reason for which the request has no valid credential. */
   reason?: string;
   /**
-   * Why the service closed the connection before the end of the response: an error of the service, or a client that
-   * did not read.
+   * The reason for which the service closed the connection before the end of the response: an error of the service, or
+   * a client that did not read.
    */
   cut?: 'fault' | 'notRead';
 }

@@ -107,12 +107,12 @@ function toAddressTest(entry: string): (address: Address) => boolean {
   return (address) => address.kind() === network.kind() && address.match(network, length);
 }
 
-/** How a request reached the service: encrypted, from the same machine, or unencrypted over a network. */
+/** The transport of a request: encrypted, unencrypted from the same machine, or unencrypted over a network. */
 export type Transport = 'https' | 'local' | 'plain';
 
 /**
- * Returns a function that tells how a request reached the service. Its forwarding headers count only from trusted
- * proxies, since any client can set them.
+ * Creates a function that returns the transport of a request. Forwarding headers count only from trusted proxies, since
+ * any client can set them.
  */
 export function transportReader(
   isTrusted: AddressPredicate,

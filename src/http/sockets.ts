@@ -27,7 +27,7 @@ export function socketLimits(connections: number): SocketLimits {
   return { ...times, connections, requests: 10_000, waiting: 32 };
 }
 
-/** How often Node checks for late requests within the time limit. */
+/** The number of times that Node checks for late requests within the time limit. */
 const CHECKS_PER_TIMEOUT = 10;
 
 /** Returns the options of a Node server that enforce the limits. */

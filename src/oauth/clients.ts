@@ -3,7 +3,7 @@ import { hashSecret, newSecret } from '../http/authentication.ts';
 /** The access that the tokens of a client give: SCIM for one connection, or the travel API on behalf of an admin. */
 export type Grant = { kind: 'scim'; connection: string } | { kind: 'travel'; userId: string };
 
-/** How a client authenticates: by a secret, of which the hash is stored, or by assertions signed with a private key. */
+/** The means by which a client authenticates: a secret, stored as a hash, or assertions signed with a private key. */
 export type Proof =
   | { kind: 'secret'; hash: string }
   | { kind: 'jwks'; jwks: { keys: object[] } }
@@ -17,7 +17,7 @@ export interface OAuthClient {
   grant: Grant;
   proof: Proof['kind'];
   createdAt: number;
-  /** When it last got a token; undefined if it never did. */
+  /** The time of the last token; undefined if the client never got one. */
   lastUsedAt: number | undefined;
   revokedAt: number | undefined;
 }

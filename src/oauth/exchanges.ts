@@ -13,7 +13,7 @@ export interface TokenExchange {
   method: string;
   path: string;
   status: number;
-  /** Why the client was refused, or the error code of the answer. */
+  /** The reason for which the client was refused, or the error code of the answer. */
   error: string | undefined;
   requestHeaders: Record<string, string>;
   responseHeaders: Record<string, string>;

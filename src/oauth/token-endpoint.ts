@@ -344,7 +344,7 @@ const statusOfCode = {
 export class OAuthError extends Error {
   readonly code: keyof typeof statusOfCode;
   readonly status: number;
-  /** Why the client is refused, for the log. */
+  /** The reason for which the client is refused, for the log only; undefined if its authentication is not the fault. */
   readonly refusal: RefusalReason | undefined;
 
   constructor(

@@ -164,7 +164,7 @@ interface ClientSocket {
   setTimeout(ms: number, callback: () => void): unknown;
 }
 
-/** How long a client may take to close its side of the connection after the response, in milliseconds. */
+/** The time that a client has to close its side of the connection after the response, in milliseconds. */
 const LINGER_MS = 1000;
 
 /** The errors of Node's HTTP parser with a status of their own, by error code. */

@@ -15,7 +15,7 @@ export interface IdpQuirk {
   sentBy: readonly string[];
   /** The rule of the RFC, with its section. */
   rfc: string;
-  /** How Jetbridge behaves. */
+  /** The behaviour of Jetbridge. */
   here: string;
   /** Further reasons, and further clients that do the same; undefined if the example is sufficient. */
   why?: string;

@@ -117,7 +117,7 @@ export type Dispute = z.infer<typeof disputeSchema>;
 /** The index of disputes, and of refunds, by their invoice. */
 export const INVOICE_INDEX = 'invoice';
 
-/** What disputes and refunds have in common: clients only read them, and they are found by their invoice. */
+/** The common definition of disputes and refunds: clients only read them, and find them by their invoice. */
 const belongsToInvoice = {
   operations: ['list', 'retrieve'],
   events: ['created', 'updated'],

@@ -19,11 +19,11 @@ import type { Delivery, DeliveryLease, DeliveryOutcome, DeliveryQueue } from './
 
 /** The number of webhooks served concurrently. Workers mostly wait, and each costs little more than a socket. */
 const SLOT_COUNTS = { healthy: 256, failing: 64 };
-/** How often the queue is polled without notifications. */
+/** The interval at which the queue is polled without notifications, in milliseconds. */
 const IDLE_MS = 1_000;
 /** Notifications that arrive within this time, in milliseconds, are handled together. */
 const BATCHING_MS = 20;
-/** Delay after an internal failure, e.g. of the database. */
+/** Delay after an internal failure, e.g. of the database, in milliseconds. */
 const RETRY_MS = 5_000;
 /** Grace period for deliveries in flight at shutdown, in milliseconds. */
 const GRACE_MS = 3_000;

@@ -41,7 +41,7 @@ export interface DueQuery {
 export interface DeliveryLease {
   webhookId: string;
   token: string;
-  /** How long the lease lasts from the moment that it is acquired or extended, in milliseconds. */
+  /** The duration of the lease from the moment that it is acquired or extended, in milliseconds. */
   ms: number;
 }
 
