@@ -7,7 +7,7 @@ import { AxiosHeaders, type AxiosResponse } from 'axios';
 import { httpAdapter } from '../../src/adapter/http-adapter.ts';
 import { certificateFiles } from '../fixtures/certificate.ts';
 
-/** What is closed after each test. */
+/** Functions that close servers and clients after each test. */
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();

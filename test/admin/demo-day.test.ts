@@ -36,7 +36,7 @@ async function waitFor(phase: string, client: AdminClient): Promise<void> {
   await eventually(async () => expect(await phaseOf(client)).toBe(phase), TIMEOUT_MS / 2);
 }
 
-/** What the page and the travel service show of people, credentials and exchanges; without the calls of other connections. */
+/** Reads the people, credentials and exchanges that the page and the travel service show, without the calls of other connections. */
 async function traces({ service, viewer, admin }: AdminFixture) {
   const travel = async (path: string) => {
     const headers = { Authorization: `Bearer ${service.travelApiKey}` };

@@ -56,7 +56,7 @@ test('the sample company is created once and removed again, and nothing of anybo
   const audit = await fixture.viewer('GET', '/audit?action=removeSampleData');
   expect(audit.body.entries[0].details).toMatchObject({ company: 'Corvanne', removed: { user: 200 } });
 
-  // What others refer to stays, and can be removed when they do not any more.
+  // A resource that others refer to stays, and can be removed when they no longer do.
   await create();
   const [{ id: travelPolicyId }] = (await readPage('travel-policies')).data;
   await travel.make('/users', { email: 'eve@corp.example', travelPolicyId });

@@ -34,7 +34,7 @@ const ofFrame = [
   'Signed in as admin > Keys',
 ];
 
-/** What opens a menu, a list of choices or a dialog in each view; after `>`, what the menu or dialog opens itself. */
+/** The elements that open a menu, a list of choices or a dialog in each view; after `>`, an element inside the opened one. */
 const openers: Record<string, string[]> = {
   '/admin/people': [...ofFrame, 'State', 'Finding'],
   '/admin/mappings': ['Versions', 'Add a rule', 'Add a rule > Sets *', 'Add a rule > Reads *', 'Person'],

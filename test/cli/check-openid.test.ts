@@ -29,7 +29,7 @@ const shell = () =>
     ADMIN_OPENID_CLIENT_SECRET: CLIENT.clientSecret,
   });
 
-/** What the doctor finds about the provider. */
+/** Returns the result of the doctor's check of the provider. */
 async function doctorResult() {
   const { environment, home } = await shell();
   const results = await runDoctor(readSettings(environment, home), Date.now());

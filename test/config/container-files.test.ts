@@ -69,7 +69,7 @@ describe('Dockerfile', () => {
     expect(text('Dockerfile')).toContain('npm pack');
     expect(text('Dockerfile')).toContain(`ln -s /app/${bin.jetbridge} /usr/local/bin/jetbridge`);
     expect(text('Dockerfile')).toMatch(/^CMD \["jetbridge", "serve"\]\n$/m);
-    // What the build copies is not kept from it.
+    // The build can copy a file only if .dockerignore does not exclude it.
     const ignored = linesOf('.dockerignore').filter((line) => line !== '');
     for (const path of ['src', 'scripts', 'config', 'demo', 'docs', 'CHANGELOG.md', 'LICENSE'])
       expect(ignored).not.toContain(path);

@@ -12,7 +12,7 @@ import type { Processes } from './processes.ts';
 import { editOf, fieldValue, type Value } from './traveler-fields.ts';
 import type { WantedUser } from './wanted-user.ts';
 
-/** What the operations of a history act on. */
+/** The context on which the operations of a history act. */
 export interface HistoryContext {
   processes: Processes;
   providers: IdentityProviders;

@@ -80,7 +80,7 @@ const successes = { POST: 201, PUT: 200, PATCH: 200, DELETE: 204 };
 /** The bridge does not answer. */
 export class NoAnswer extends Error {}
 
-/** What the IdPs need from the history. */
+/** Dependencies of the IdPs. */
 export interface IdentityProviderDeps {
   /** The current URL of the bridge. */
   url(): string;

@@ -10,7 +10,7 @@ import type { Person } from './identity-providers.ts';
 import { managerViolations } from './manager-invariants.ts';
 import { type Catalog, type Field, fields, fieldValue, type MappedAttribute } from './traveler-fields.ts';
 
-/** What is known of a history besides the state that is read. */
+/** The facts about a history that the state of the services does not contain. */
 export interface HistoryRecord {
   catalog: Catalog;
   drift: 'report' | 'correct';

@@ -64,7 +64,7 @@ export type Operation =
 
 type Point = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterSend' | 'beforeOutcome';
 export type Kind = Operation['kind'];
-/** What a history can leave out: a kind of operation, or (`other`) returns under another externalId. */
+/** A kind of operation that a history can leave out; `other` stands for returns under another externalId. */
 export type OmittedKind = Kind | 'other';
 
 /** The relative frequency of each kind of operation. */

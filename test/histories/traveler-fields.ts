@@ -8,7 +8,7 @@ export type Value = string | undefined;
 /** The custom fields of the travel service, by the names that histories give them. */
 export type CustomFields = Record<'team' | 'title' | 'floor', string>;
 
-/** What a traveler refers to in the travel service: ids by name. */
+/** The resources of the travel service that a traveler can refer to: ids by name. */
 export interface Catalog {
   custom: CustomFields;
   costCenters: Map<string, string>;
@@ -51,19 +51,19 @@ export const DEPARTMENT = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0
 /** The attributes that have a rule in the travel service at times. */
 export type MappedAttribute = 'department' | 'title';
 
-/** Whether a field has a rule, where the collection of rules has those for these attributes. */
+/** True if a field has a rule, given the attributes for which the collection of rules has one. */
 export function hasRule(field: Field, rules: ReadonlySet<MappedAttribute>): boolean {
   if (field === 'team') return rules.has('department');
   if (field === 'title') return rules.has('title');
   return field in ruled;
 }
 
-/** What a wanted makes of a field that has a rule. */
+/** The value that a wanted user gives to a field that has a rule. */
 export function wantedValue(field: Field, wanted: WantedUser): Value {
-  return (ruled as Record<string, (wanted: WantedUser) => Value>)[field]?.(wanted); // Foreign fields are wanted by nobody.
+  return (ruled as Record<string, (wanted: WantedUser) => Value>)[field]?.(wanted); // A foreign field has no wanted value.
 }
 
-/** What a traveler has in a field. */
+/** The value of a traveler in a field. */
 export function fieldValue(traveler: TravelUser, field: Field, { custom, costCenters }: Catalog): Value {
   const [head = '', part = ''] = field.split('.');
   switch (head) {

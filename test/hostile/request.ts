@@ -8,7 +8,7 @@ export interface Hostile {
   /** The permitted statuses. */
   status: number | number[];
   scimType?: string;
-  /** Whether the server closes the connection. */
+  /** True if the server closes the connection. */
   isLast?: boolean;
 }
 

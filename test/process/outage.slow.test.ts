@@ -6,7 +6,7 @@ import { type IdpUser, newIdpUser, type RememberingIdp, userStateOf } from '../f
 /** Starting processes takes long on a busy machine. Failed expectations are reported earlier, because each wait has its own limit. */
 jest.setTimeout(120_000);
 
-/** How the outage begins and ends. */
+/** The functions that begin and end an outage at the proxy. */
 interface Outage {
   begin(proxy: FaultyProxy): unknown;
   end(proxy: FaultyProxy): unknown;

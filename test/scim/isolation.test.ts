@@ -2,7 +2,7 @@ import { patchOp } from '../fixtures/scim.ts';
 import { type ScimAnswer, type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 
-/** How often each request is sent to each service, all concurrently. */
+/** The number of times that each request is sent to each service, all concurrently. */
 const TIMES = 10;
 
 /** A service whose name occurs in all its data and URLs. */

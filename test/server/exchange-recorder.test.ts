@@ -61,7 +61,7 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 }
 
-/** What was written, in order, as the store keeps it. */
+/** Decodes the entries and bodies of the written segments, in order. */
 async function decode(written: ExchangeSegment[]) {
   const parts = await Promise.all(written.map(({ exchanges }) => exchanges.encode()));
   const entries = parts.flatMap((part) => decodeEntries(part.entries));

@@ -313,7 +313,7 @@ describe('the erasure of a person', () => {
       expect.objectContaining(unrelated),
     ]);
     expect((await log.list({ limit: 9, person: 'id-of-grace' })).exchanges).toEqual([]);
-    // What is written later is looked at without what came before.
+    // With `after`, only exchanges that were written later are searched.
     await store.append([{ connection: 'okta', exchanges: segmentOf([exchange()]) }]);
     await redactExchanges(database, keys, { person, after: last });
     expect(await countExchanges(database, keys, person)).toBe(0);

@@ -172,7 +172,7 @@ export const anyCondition: fc.Arbitrary<string> = fc
   )
   .filter((some) => !('fault' in parseFilter(some)));
 
-/** What a rule reads. */
+/** The input of a rule: a SCIM path, several, or a template. */
 const input: fc.Arbitrary<JsonObject> = fc.oneof(
   { weight: 3, arbitrary: path.map((scimAttribute) => ({ scimAttribute })) },
   fc.array(path, { minLength: 1, maxLength: 3 }).map((sources) => ({ sources })),

@@ -46,7 +46,7 @@ test('a JSON path is split at dots and brackets', () => {
   expect(parsePath('roles.map["a.\\"b"][3].x')).toEqual(['roles', 'map', 'a."b', 3, 'x']);
 });
 
-/** What stands at the mark `|` of a text. */
+/** Returns the cursor at the mark `|` of a text. */
 function cursorIn(marked: string) {
   return cursorAt(stateOf(marked.replace('|', '')), marked.indexOf('|'));
 }

@@ -163,7 +163,7 @@ function pathsOf(value: Value): Step[][] {
   return [[], ...items.flatMap(([step, item]) => pathsOf(item).map((path) => [step, ...path]))];
 }
 
-/** What an edit must do, on the value instead of the text. */
+/** The model of an edit: makes the change in the value, as the edit must make it in the text. */
 function modelOf(value: Value, [step, ...rest]: Step[], change: Value | undefined): Value {
   if (step === undefined) return change === undefined ? value : change;
   if (Array.isArray(value)) {

@@ -14,7 +14,7 @@ import {
 import { describeOnPostgres } from '../../fixtures/test-database.ts';
 import { withPlugin } from '../../fixtures/with-plugin.ts';
 
-/** How often a test repeats what two transactions do at the same time. */
+/** The number of times that a test repeats two concurrent transactions. */
 const ROUNDS = 10;
 
 /** Conformance tests of transactions that run at the same time, for any database. */
