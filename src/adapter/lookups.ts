@@ -52,7 +52,7 @@ interface Reading {
   ended: { at: number; freshMs: Record<ReadMode, number> } | undefined;
 }
 
-/** Which cached lookups are accepted: `current` accepts any that are fresh, `refresh` only very recent ones. */
+/** The cached lookups that are accepted: `current` accepts any that are fresh, `refresh` only very recent ones. */
 type ReadMode = 'current' | 'refresh';
 
 /**

@@ -33,7 +33,7 @@ export interface SessionDeps {
 }
 
 /**
- * Returns who calls: the bearer of an admin token, or the browser of a session. Undefined without a valid credential. A request with an
+ * Returns the caller: the bearer of an admin token, or the browser of a session. Undefined without a valid credential. A request with an
  * `Authorization` header is judged by it alone.
  */
 export async function findCaller(request: Request, deps: SessionDeps): Promise<Caller | undefined> {

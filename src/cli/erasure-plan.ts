@@ -99,7 +99,7 @@ function findForeignTravelers({ account, travelIds, travelers }: ErasedPerson, s
   return travelIds.filter((id) => !here.has(id)).map((travelId) => ({ travelId, place }));
 }
 
-/** Returns why the person must not be erased now and what to do about it, or undefined if nothing prevents it. */
+/** Returns the reason for which the person must not be erased now, with its remedy; undefined if nothing prevents it. */
 export function erasureRefusal({ person, foreign, travelers }: ErasurePlan): string | undefined {
   const { identities } = person;
   const wanted = identities.find(

@@ -200,7 +200,7 @@ function lineAndColumn(text: string, position: number): string {
 /** A secret with fewer different characters is easy to guess; the output of `openssl rand` always has more. */
 const MIN_DIFFERENT_CHARACTERS = 6;
 
-/** Returns why a secret is easy to guess despite its length, or undefined if its text shows no reason. */
+/** Returns the reason for which a secret is easy to guess despite its length; undefined if its text shows none. */
 export function secretWeakness(secret: string): string | undefined {
   if (new Set(secret).size < MIN_DIFFERENT_CHARACTERS)
     return `has fewer than ${MIN_DIFFERENT_CHARACTERS} different characters`;

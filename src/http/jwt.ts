@@ -72,7 +72,7 @@ export class KeysUnavailable extends Error {
 }
 
 /**
- * Returns why a verification failed, for the log. Built from the library's error codes, because its messages may
+ * Returns the reason for which a verification failed, for the log. Built from the library's error codes, because its messages may
  * quote the token.
  */
 export function verificationFaultText(error: unknown): string {

@@ -50,7 +50,7 @@ export interface CircuitBreaker {
   admit(now: number, giveWayMs?: number): boolean;
   /** Returns true if no attempt may start at `now`. Unlike `admit`, it does not reserve the probe for the caller. */
   blocks(now: number, giveWayMs?: number): boolean;
-  /** Returns why the breaker is open; undefined while it is closed. */
+  /** Returns the reason for which the breaker is open; undefined while it is closed. */
   pauseReason(): PauseReason | undefined;
   /** Registers the start of a call. The caller reports the result to the returned object. */
   beginCall(): TrackedCall;
@@ -145,7 +145,7 @@ interface Failed {
   reason: PauseReason;
   now: number;
   subject: unknown;
-  /** Returns how long the travel API asks to wait, in milliseconds. */
+  /** The delay for which the travel API asks, in milliseconds. */
   retryAfterMs: number;
   isProbe: boolean;
 }

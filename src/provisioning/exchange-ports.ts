@@ -102,7 +102,7 @@ export interface NewExchange extends Omit<Exchange, 'at'> {
   responseBody?: string | undefined;
 }
 
-/** Whom and which SCIM request a travel call is made for. */
+/** The person for whom a travel call is made, and the SCIM request that causes it. */
 export interface CallCause {
   /** The SCIM id. */
   person?: string | undefined;

@@ -60,7 +60,7 @@ export function approvalText(
   return end === undefined ? causeTexts[person.hold.cause].approved : `the traveler will be ${end}`;
 }
 
-/** Returns what an approval does to the traveler of a person who left; undefined if the person did not leave. */
+/** Returns the effect of an approval on the traveler of a person who left; undefined if the person did not leave. */
 export function travelerEnd(
   person: HeldPerson,
   policies: Pick<Policies, 'deprovision'> | undefined,

@@ -71,7 +71,7 @@ export function isIncompleteImport(state: unknown): boolean {
   return (state as ImportState | undefined)?.isIncomplete === true; // Only imports write the state.
 }
 
-/** Returns when the last import ended and how many travelers it listed; undefined before the first one. */
+/** Returns the end of the last import and the number of travelers that it listed; undefined before the first import. */
 export function lastImportOf(state: unknown): { at: number; read: number } | undefined {
   return state as ImportState | undefined; // Only imports write the state.
 }

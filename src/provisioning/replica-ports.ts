@@ -41,7 +41,7 @@ export interface BackgroundTasks {
   saveState(connection: string, kind: TaskKind, state: unknown): Promise<void>;
   /** Makes the work due now; if a replica does it at present, once more when that has finished. */
   request(connection: string, kind: TaskKind): Promise<void>;
-  /** Returns what the last holders of one kind have saved, by connection. */
+  /** Returns the states that the last holders of one kind have saved, by connection. */
   listStates(kind: TaskKind): Promise<{ connection: string; state: unknown }[]>;
   /** Ends all leases and makes all work due: at the start of the only process that uses the database. */
   reset(): Promise<void>;

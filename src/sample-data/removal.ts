@@ -147,7 +147,7 @@ async function findOperations(deps: RemovalDeps, owned: OwnResources): Promise<F
   return operations;
 }
 
-/** Whose trip or booking it is. Subscriptions and disputes have neither. */
+/** Returns the buyer of the trip or booking of a resource. Subscriptions and disputes have neither. */
 function buyerOf({ doc }: StoredResource, owned: OwnResources): FoundOperation['buyer'] {
   const tripId = stringMember(doc, 'tripProjectId');
   if (tripId !== undefined) return owned.has(tripProject, tripId) ? 'company' : 'others';

@@ -9,7 +9,7 @@ import { identities } from '../store/identities.ts';
 import { travelRoles } from '../translator/translation.ts';
 import type { OpenConnection } from './open-connection.ts';
 
-/** Returns what the operations of the admin page on the log of exchanges need. */
+/** Returns the dependencies of the operations of the admin page on the log of exchanges. */
 export function trafficParts(
   settings: Settings,
   {

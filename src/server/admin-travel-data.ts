@@ -43,7 +43,7 @@ interface DataDeps {
   accounts: string[];
 }
 
-/** Returns what the operations of the admin page on the data of the travel service need. */
+/** Returns the dependencies of the operations of the admin page on the data of the travel service. */
 export function travelDataParts(
   { connections }: Settings,
   { embedded, identities }: { embedded: EmbeddedTravel | undefined; identities: DataDeps['identities'] },

@@ -23,7 +23,7 @@ import { webhook, webhookDelivery } from '../travel/resources/webhook.ts';
 import { redactUrl } from './check-settings.ts';
 import type { EmbeddedTravel } from './embedded.ts';
 
-/** Returns what the operations of the admin page on the travel service need. */
+/** Returns the dependencies of the operations of the admin page on the travel service. */
 export function travelParts(
   { connections }: Settings,
   { database, embedded }: { database: Database; embedded: EmbeddedTravel | undefined },

@@ -328,7 +328,7 @@ export function usedAssertions({ transaction }: Database): UsedAssertions {
   };
 }
 
-/** Returns whether a credential with these times opens something at a moment. */
+/** Returns the state at a moment of a credential with these times. A revoked credential counts as revoked after it has expired, too. */
 export function credentialState(
   times: { revokedAt: number | null | undefined; expiresAt: number | null | undefined },
   now: number,

@@ -9,7 +9,7 @@ import type { Tables } from './tables.ts';
 /** A condition that selects the identities to delete. */
 type IdentityCondition = (row: ExpressionBuilder<Tables, 'identity'>) => Expression<SqlBool>;
 
-/** Deletes unclaimed identities with their memberships and counters. Returns how many there were. */
+/** Deletes unclaimed identities with their memberships and counters. Returns the number of deleted identities. */
 export async function deleteUnclaimed(tx: Kysely<Tables>, which: IdentityCondition): Promise<number> {
   return countDeleted(tx, await deleteUnclaimedWhere(tx, which).execute());
 }

@@ -171,7 +171,7 @@ export async function writeOutcome(
   return written ? comparedTo(before, written) : 'lost';
 }
 
-/** Returns whether the identity has been written since it was read. */
+/** Returns true if the identity has been written since it was read. */
 function comparedTo(before: LeasedOutcome['before'], { revision }: { revision: number }): 'kept' | 'moved' {
   return revision === before.revision + 1 ? 'kept' : 'moved';
 }

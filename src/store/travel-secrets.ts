@@ -95,7 +95,7 @@ export async function reencryptStoredSecrets(
   });
 }
 
-/** Deletes at most `limit` secrets that expired before a time. Returns how many. */
+/** Deletes at most `limit` secrets that expired before a time. Returns their number. */
 export async function deleteExpiredSecrets(
   db: Kysely<Tables>,
   before: number,

@@ -237,7 +237,7 @@ async function finishWrite({ tx, slots, counts, appended }: WriteContext): Promi
 }
 
 /**
- * Deletes the oldest resources of a feed that were created before a time, at most `limit` of them. Returns how many.
+ * Deletes the oldest resources of a feed that were created before a time, at most `limit` of them. Returns their number.
  */
 async function deleteExpired(
   tx: Transaction<Tables>,

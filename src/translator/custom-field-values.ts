@@ -56,7 +56,7 @@ export function customFieldReader(field: CustomField, targetPath: string): Reade
   return optionReader(field);
 }
 
-/** Returns why a custom field accepts no value at all, e.g. because it is disabled; undefined if it accepts values. */
+/** Returns the fault for which a custom field accepts no value at all, e.g. because it is disabled; undefined if it accepts values. */
 export function customFieldFault({ name, disabled, dataType }: CustomField): Fault | undefined {
   if (disabled) {
     const reason = `The custom field "${name}" is disabled.`;

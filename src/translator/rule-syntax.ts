@@ -126,7 +126,7 @@ function withAttributesOnly(path: AttributePath): AttributePath {
   return { ...rest, readings: readings.filter(({ attribute }) => attribute !== undefined) };
 }
 
-/** Returns why users cannot have a value at a path. */
+/** Returns the reason for which users cannot have a value at a path, and its remedy; undefined if they can. */
 function nameProblem(path: AttributePath): SyntaxProblem | undefined {
   const { urn, attribute, name } = resolveAttribute(userType, path);
   if (name === undefined)

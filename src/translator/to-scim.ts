@@ -181,7 +181,7 @@ function withFewestChanges(users: ScimResource[], rules: Rules, origin: Origin):
   return counted.find(({ changes }) => changes === fewest)?.user ?? {};
 }
 
-/** Returns how many of the traveler's fields the translation of a user would change. */
+/** Returns the number of the traveler's fields that the translation of a user would change. */
 function countChanges(user: ScimResource, rules: Rules, { traveler, lookups }: Origin): number {
   const references = new Map(findManagerReferences(rules, user).map((raw) => [raw, { travelId: raw }]));
   const { fields } = toTravel(rules, user, { lookups, references });

@@ -23,7 +23,7 @@ export interface View {
   content: ComponentType;
   /** True for the views in the bar of a narrow screen; the others are in its menu. */
   isInBar?: true;
-  /** Returns how many things in the view wait for an admin; shown in the navigation. */
+  /** Returns the number of things in the view that wait for an admin; shown in the navigation. */
   useCount?: () => number | undefined;
 }
 

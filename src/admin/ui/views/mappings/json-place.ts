@@ -91,7 +91,7 @@ export interface Cursor {
   siblings: string[];
 }
 
-/** Tells what a completion at this position would be. Undefined outside of objects and arrays. */
+/** Returns the place and the kind of a completion at this position. Undefined outside of objects and arrays. */
 export function cursorAt(state: EditorState, position: number): Cursor | undefined {
   const node = syntaxTree(state).resolveInner(position, -1);
   const here = { from: position, to: position };

@@ -75,7 +75,7 @@ function joinPath(path: string, name: string): string {
   return path.startsWith('urn:') && !path.includes('[') ? `${path}:${name}` : `${path}.${name}`;
 }
 
-/** Returns what the operations of a PATCH set. Paths with conditions other than the type are left out. */
+/** Returns the values that the operations of a PATCH set. Paths with conditions other than the type are left out. */
 function valuesOf(operations: unknown[]): Map<string, Leaf> {
   const leaves = new Map<string, Leaf>();
   for (const operation of operations) {
