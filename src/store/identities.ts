@@ -31,12 +31,14 @@ import { listRows, type PageEnds } from './list-query.ts';
 import { PageMemory } from './page-memory.ts';
 import { compiledQuery } from './queries.ts';
 import { attributeKey, caseFoldedKey, exactKey } from './search-keys.ts';
+import { statisticsOfIdentities } from './table-statistics.ts';
 import type { Tables } from './tables.ts';
 
 /** Returns the store of identities. */
 export function identities(database: Database): Identities {
   const { db, readBoth, scopeOf } = database;
   const pageEnds: PageEnds = new PageMemory();
+  const updateStatistics = statisticsOfIdentities(database);
   return {
     findById: async (connection, id) =>
       toFirstIdentity(await selectIdentityById(db, { ...scopeOf(connection), id })),
@@ -54,7 +56,14 @@ export function identities(database: Database): Identities {
       const uniqueResult = scan.residual ? undefined : await listByUniqueValue(db, scope, query);
       return uniqueResult ?? listRows({ definition: userList, scope, query, scan, pageEnds });
     },
-    commit: (connection, changes) => commitChanges(database, scopeOf(connection), changes),
+    commit: async (connection, changes) => {
+      const result = await commitChanges(database, scopeOf(connection), changes);
+      const isInserted =
+        (result === 'done' || result === 'unleased') && changes.some(({ kind }) => kind === 'insert');
+      // The write is committed: if the database fails now, PostgreSQL updates the statistics itself, a minute later.
+      if (isInserted) await updateStatistics(1).catch(() => {});
+      return result;
+    },
     findHolder: (account, match) => findHolder(db, account, match),
     isWaitedFor: async (account, email, except) => {
       const waiting = await selectActiveWaiter(db, { account, key: caseFoldedKey(email), except });

@@ -10,20 +10,14 @@ import { findErasedTravelers } from './erased-travelers.ts';
 import { observedColumns } from './identity-row.ts';
 import { batches, parseJson } from './queries.ts';
 import { dirtyColumns } from './reconcile-queue.ts';
+import { statisticsOfIdentities } from './table-statistics.ts';
 import type { IdentityTable, Tables } from './tables.ts';
 import { findOpenCreates, saveUnclaimed } from './unclaimed-identities.ts';
 
-/**
- * The number of saved travelers after which the statistics of the tables are updated, once. PostgreSQL does so itself, but only
- * once a minute: until then it takes the tables for empty, and the first import of many travelers reads them from the
- * beginning each time.
- */
-const STATISTICS_AFTER = 2_000;
-
 /** Returns the store operations of imports. */
 export function imports(database: Database): Imports {
-  const { db, dialect, scopeOf } = database;
-  let saved = 0;
+  const { db, scopeOf } = database;
+  const updateStatistics = statisticsOfIdentities(database);
   return {
     findKnown: (connection, travelIds) => findKnownTravelers(db, scopeOf(connection), travelIds),
     findLinkedElsewhere: (connection, account, travelIds) =>
@@ -32,10 +26,7 @@ export function imports(database: Database): Imports {
     findOpenCreates: (account) => findOpenCreates(db, account),
     saveUnclaimed: async (identities, seenAt) => {
       await saveUnclaimed(database, identities, seenAt);
-      const before = saved;
-      saved += identities.length;
-      if (before < STATISTICS_AFTER && saved >= STATISTICS_AFTER)
-        await dialect.updateStatistics(db, ['identity', 'identity_email']);
+      await updateStatistics(identities.length);
     },
     saveObserved: (connection, seen, seenAt) => saveObserved(database, scopeOf(connection), { seen, seenAt }),
     markSeen: async (connection, ids, seenAt) => {
