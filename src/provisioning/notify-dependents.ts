@@ -18,7 +18,7 @@ interface NotifyDeps {
 
 /**
  * Makes the identities dirty that the outcome of a reconciliation affects: those that wait for an address which is now
- * free, and those whose manager is the traveler. An address becomes free when a traveler loses it, or when an announced
+ * free, those whose search for a cycle of waits may have ended at this identity, and those whose manager is the traveler. An address becomes free when a traveler loses it, or when an announced
  * create made no traveler.
  */
 export async function notifyDependents(
@@ -46,7 +46,7 @@ export async function notifyDependents(
     await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now);
     deps.wake();
   }
-  for (const email of emailsNoLongerAwaited(before, after)) {
+  for (const email of [...emailsNoLongerAwaited(before, after), ...newEmailInCycle(before, after)]) {
     await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now);
     deps.wake();
   }
@@ -71,6 +71,16 @@ function emailsNoLongerAwaited(before: Identity, { hold, observed, waitingFor }:
     isStopped || keepsEmail ? observed?.email : undefined,
   ];
   return addresses.filter((one) => one !== undefined);
+}
+
+/**
+ * Returns the address of the traveler if the store did not have it before and this identity waits for another address. An identity
+ * that waits for it may have searched for a cycle meanwhile, and the search ended here.
+ */
+function newEmailInCycle(before: Identity, { observed, waitingFor }: Outcome): string[] {
+  if (!observed || waitingFor === undefined) return [];
+  const isKnown = before.observed && addressKey(before.observed.email) === addressKey(observed.email);
+  return isKnown ? [] : [observed.email];
 }
 
 /** The references of an identity before a reconciliation, and the outcome of the reconciliation. */
