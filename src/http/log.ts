@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { type DestinationStream, type LogFn, type Logger, levels, pino, stdSerializers } from 'pino';
 import { StoreUnavailable } from '../store/unavailable.ts';
 
@@ -140,15 +140,6 @@ export interface RequestNotes {
   cut?: 'fault' | 'notRead';
 }
 
-/**
- * Observes the ends of requests. One object observes all of them: with a listener for each request, and values that it
- * keeps, a request would cost more.
- */
-export interface RequestObserver {
-  /** Is called when the response has ended, or the client has gone. `ms` is the duration. Must not throw. */
-  requestEnded(request: Request, response: Response, result: { status: number; ms: number }): void;
-}
-
 /** The state of one request, for its log lines. */
 export class RequestScope {
   readonly id: string;
@@ -158,7 +149,6 @@ export class RequestScope {
   readonly notes: RequestNotes = {};
   /** True for the requests that monitoring repeats all day. If one succeeds, its log line has the level debug. */
   isRoutine = false;
-  observer: RequestObserver | undefined;
   readonly #parent: Logger;
   #log: Logger | undefined;
 

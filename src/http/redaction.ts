@@ -43,15 +43,9 @@ export function redactSecrets(text: string): string {
 /** Redacts secret parameters in a path with a query. */
 export function redactQuery(url: string): string {
   const at = url.indexOf('?');
-  if (at < 0 || !mayHoldSecretParameter(url.slice(at + 1))) return url;
+  if (at < 0) return url;
   const parameters = url.slice(at + 1).split('&');
   return `${url.slice(0, at)}?${parameters.map(redactParameter).join('&')}`;
-}
-
-/** A quick test of all parameters at once. With a `%` in it, the text may be one that cannot be decoded as a whole. */
-function mayHoldSecretParameter(query: string): boolean {
-  const text = decodeOrKeep(query);
-  return text.includes('%') || SECRET_NAME.test(text) || mayHoldQuery(text);
 }
 
 function redactMember(name: string, value: unknown): unknown {

@@ -20,7 +20,7 @@ import { discoveryRoutes } from './discovery.ts';
 import type { ScimContext } from './endpoint.ts';
 import { badRequest, ScimError, scimErrorHandler } from './errors.ts';
 import { parsePreconditions } from './etags.ts';
-import { exchangeObserver, keepRequestBody } from './exchanges.ts';
+import { keepRequestBody, recordExchange } from './exchanges.ts';
 import { resourceRoutes } from './resources.ts';
 import { searchRoutes } from './search.ts';
 
@@ -61,11 +61,10 @@ function handleRequest(
   deps: ScimDeps,
   routes: Record<Exclude<Route, 'notOffered'>, RequestHandler>,
 ): RequestHandler {
-  const { recorder, now } = deps;
-  const observer = recorder && exchangeObserver(recorder);
   return async (request, response, next) => {
     const scope = requestScopeOf(response);
-    scope.observer = observer;
+    const { recorder, now } = deps;
+    if (recorder) recordExchange(request, response, { recorder, now });
     const connection = await authenticateConnection(request, response, deps);
     const { users, groups } = deps;
     const base = `${deps.publicUrl(request)}${request.baseUrl}`;

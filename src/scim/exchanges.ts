@@ -1,40 +1,47 @@
 import type { Request, Response } from 'express';
-import { type RequestObserver, requestScopeOf } from '../http/log.ts';
+import { requestScopeOf } from '../http/log.ts';
 import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
 
 /**
- * Returns an observer that records requests and their responses in the log of exchanges. The bodies are those that
- * `keepRequestBody` and `keepResponseBody` have seen.
+ * Records a request and its response in the log of exchanges when the response has ended. The bodies are those that
+ * `keepRequestBody` and `keepResponseBody` have seen. `now` is a monotonic clock in milliseconds.
  */
-export function exchangeObserver(recorder: ExchangeRecorder): RequestObserver {
-  return {
-    requestEnded: (request, response, { status, ms }) => {
-      const { id, notes } = requestScopeOf(response);
-      const { connection } = notes;
-      const { method, originalUrl } = request;
-      const isKept =
-        status >= 400 ||
-        isWrite(method, originalUrl) ||
-        (connection !== undefined && recorder.keepsReadBodies(connection));
-      const bodies: ExchangeBodies | undefined = isKept ? response.locals : undefined;
-      // Spreading objects into this one would take several times as long.
-      recorder.record({
-        direction: 'scim',
-        ms,
-        connection,
-        person: undefined,
-        requestId: id,
-        method,
-        path: originalUrl,
-        status,
-        error: notes.reason,
-        requestHeaders: pickRequestHeaders(request),
-        responseHeaders: pickResponseHeaders(response),
-        requestBody: bodies?.requestBody,
-        responseBody: bodies?.responseBody,
-      });
-    },
-  };
+export function recordExchange(
+  request: Request,
+  response: Response,
+  { recorder, now }: { recorder: ExchangeRecorder; now(): number },
+): void {
+  const scope = requestScopeOf(response);
+  const began = now();
+  // A listener, and no function in a property: V8 keeps an object with a function of its own, and the response with it,
+  // beyond its time, which makes each request a third slower.
+  response.on('close', () => {
+    const ms = now() - began;
+    const status = response.writableFinished ? response.statusCode : 499;
+    const { connection } = scope.notes;
+    const { method, originalUrl } = request;
+    const isKept =
+      status >= 400 ||
+      isWrite(method, originalUrl) ||
+      (connection !== undefined && recorder.keepsReadBodies(connection));
+    const bodies: ExchangeBodies | undefined = isKept ? response.locals : undefined;
+    // Spreading objects into this one would take several times as long.
+    recorder.record({
+      direction: 'scim',
+      ms,
+      connection,
+      person: undefined,
+      requestId: scope.id,
+      method,
+      path: originalUrl,
+      status,
+      error: scope.notes.reason,
+      requestHeaders: pickRequestHeaders(request),
+      responseHeaders: pickResponseHeaders(response),
+      requestBody: bodies?.requestBody,
+      responseBody: bodies?.responseBody,
+    });
+  });
 }
 
 /** The bodies of a request, in the `locals` of its response. */

@@ -1,13 +1,18 @@
 import { redactBody, redactQuery } from '../http/redaction.ts';
 import type { ExchangeRecorder, KeptBody, NewExchange } from '../provisioning/exchange-ports.ts';
 import type { Log } from '../provisioning/runtime-ports.ts';
-import type { ExchangeStore } from '../store/exchange-log.ts';
+import type { ExchangeSegment, ExchangeStore } from '../store/exchange-log.ts';
 import { type StoredExchange, userIdInPath } from '../store/exchange-segments.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
-import { ExchangeBuffer } from './exchange-buffer.ts';
 
 /** The longest time that an exchange waits to be written, in milliseconds. */
 const WAIT_MS = 500;
+/** A batch is written at once when it has this size: the number of exchanges, and the length of their bodies. */
+const BATCH = 1_000;
+const BATCH_LENGTH = 262_144;
+/** The largest buffer while the database is away: the number of exchanges, and the length of their bodies. */
+const MAX_WAITING = 20_000;
+const MAX_WAITING_LENGTH = 33_554_432;
 /** Delay before the first retry while the database is away, in milliseconds; it doubles up to the maximum. */
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 10_000;
@@ -51,22 +56,21 @@ export interface BufferedExchangeRecorder extends ExchangeRecorder {
 }
 
 /**
- * Collects exchanges and writes them in batches, away from the requests: recording one only adds it to the columns of a
- * segment. If the database cannot keep up, the oldest are lost. Also deletes what is older than `keepDays`.
+ * Collects exchanges and writes them in batches, away from the requests: recording one only appends it to an array. If
+ * the database cannot keep up, the oldest are lost. Also deletes what is older than `keepDays`.
  */
 export function exchangeRecorder(deps: ExchangeRecorderDeps): BufferedExchangeRecorder {
   const { clock } = deps;
   const end = new AbortController();
-  const reportLoss = lossReporter(deps);
-  const buffer = new ExchangeBuffer(reportLoss);
+  const buffer = new ExchangeBuffer(lossReporter(deps));
   let full = new AbortController();
   let writing: Promise<void> | undefined;
   const write = async () => {
     let faults = 0;
-    while (!buffer.isEmpty) {
+    while (buffer.size > 0) {
       full = new AbortController();
-      if (!buffer.isBatchDue) await clock.wait(WAIT_MS, AbortSignal.any([full.signal, end.signal]));
-      if (await writeBatch(deps, { buffer, reportLoss, signal: end.signal })) faults = 0;
+      if (!buffer.isBatchFull) await clock.wait(WAIT_MS, AbortSignal.any([full.signal, end.signal]));
+      if (await writeBatch(deps, buffer, end.signal)) faults = 0;
       else {
         await clock.wait(Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** Math.min(faults, 10)), end.signal);
         faults += 1;
@@ -86,9 +90,9 @@ export function exchangeRecorder(deps: ExchangeRecorderDeps): BufferedExchangeRe
     record: (exchange) => {
       const now = clock.now();
       if (exchange.connection === undefined && !unauthenticated(now)) return;
-      buffer.add(exchange.connection, toStored(exchange, now));
+      buffer.add({ exchange, at: Math.round(now - exchange.ms) });
       // A string as the reason avoids an AbortError, whose stack trace would be created each time.
-      if (buffer.isBatchDue && !full.signal.aborted) full.abort('full');
+      if (buffer.isBatchFull && !full.signal.aborted) full.abort('full');
       writing ??= write();
     },
     keepsReadBodies: (connection) => {
@@ -114,18 +118,90 @@ function minuteQuota(limit: number): (now: number) => boolean {
   };
 }
 
+/** An exchange that waits to be written, and when it began. */
+interface WaitingExchange {
+  exchange: NewExchange;
+  at: number;
+}
+
+/** The exchanges that wait to be written, the oldest first. */
+class ExchangeBuffer {
+  readonly #onLoss: (count: number, error?: unknown) => void;
+  #waiting: WaitingExchange[] = [];
+  /** The length of the waiting bodies. */
+  #length = 0;
+
+  constructor(onLoss: (count: number, error?: unknown) => void) {
+    this.#onLoss = onLoss;
+  }
+
+  get size(): number {
+    return this.#waiting.length;
+  }
+
+  get isBatchFull(): boolean {
+    return this.#waiting.length >= BATCH || this.#length >= BATCH_LENGTH;
+  }
+
+  add(waiting: WaitingExchange): void {
+    this.#waiting.push(waiting);
+    this.#length += lengthOf(waiting);
+    if (this.#waiting.length > MAX_WAITING || this.#length > MAX_WAITING_LENGTH) this.#dropOldest();
+  }
+
+  takeBatch(): WaitingExchange[] {
+    let length = 0;
+    let count = 0;
+    for (const waiting of this.#waiting) {
+      if (count === BATCH || length >= BATCH_LENGTH) break;
+      length += lengthOf(waiting);
+      count += 1;
+    }
+    this.#length -= length;
+    return this.#waiting.splice(0, count);
+  }
+
+  /** Puts back a batch that could not be written. */
+  putBack(batch: WaitingExchange[]): void {
+    this.#waiting = [...batch, ...this.#waiting];
+    for (const waiting of batch) this.#length += lengthOf(waiting);
+    if (this.#waiting.length > MAX_WAITING || this.#length > MAX_WAITING_LENGTH) this.#dropOldest();
+  }
+
+  lose(batch: WaitingExchange[], error: unknown): void {
+    this.#onLoss(batch.length, error);
+  }
+
+  /** Drops a tenth, so that this is seldom repeated. */
+  #dropOldest(): void {
+    let count = 0;
+    for (const waiting of this.#waiting) {
+      if (count >= MAX_WAITING / 10 && this.#length <= MAX_WAITING_LENGTH) break;
+      this.#length -= lengthOf(waiting);
+      count += 1;
+    }
+    this.#waiting.splice(0, count);
+    this.#onLoss(count);
+  }
+}
+
+function lengthOf({ exchange: { requestBody, responseBody } }: WaitingExchange): number {
+  return (requestBody?.length ?? 0) + (responseBody?.length ?? 0);
+}
+
 /** Writes a batch. Returns false, and puts the batch back, while the database is away; at the end, the batch is lost. */
 async function writeBatch(
   { store }: ExchangeRecorderDeps,
-  { buffer, reportLoss, signal }: { buffer: ExchangeBuffer; reportLoss: LossReporter; signal: AbortSignal },
+  buffer: ExchangeBuffer,
+  signal: AbortSignal,
 ): Promise<boolean> {
   const batch = buffer.takeBatch();
   try {
-    await store.append(batch.segments());
+    await store.append(toSegments(batch));
     return true;
   } catch (error) {
     if (!(error instanceof StoreUnavailable) || signal.aborted) {
-      reportLoss(batch.count, error);
+      buffer.lose(batch, error);
       return true;
     }
     buffer.putBack(batch);
@@ -133,10 +209,8 @@ async function writeBatch(
   }
 }
 
-type LossReporter = (lost: number, error?: unknown) => void;
-
 /** Logs lost exchanges at most once a minute: during database trouble one line for each would flood the log. */
-function lossReporter({ clock, log, onLoss }: ExchangeRecorderDeps): LossReporter {
+function lossReporter({ clock, log, onLoss }: ExchangeRecorderDeps): (lost: number, error?: unknown) => void {
   let count = 0;
   let reportedAt = Number.NEGATIVE_INFINITY;
   return (lost, error) => {
@@ -153,20 +227,32 @@ function lossReporter({ clock, log, onLoss }: ExchangeRecorderDeps): LossReporte
   };
 }
 
-/** Redacts secrets and truncates long bodies of an exchange that has just ended. */
-function toStored(exchange: NewExchange, now: number): StoredExchange {
-  const { direction, ms, status } = exchange;
+/** Divides a batch by connections. */
+function toSegments(batch: readonly WaitingExchange[]): ExchangeSegment[] {
+  const segments = new Map<string | undefined, StoredExchange[]>();
+  for (const waiting of batch) {
+    const { connection } = waiting.exchange;
+    const segment = segments.get(connection);
+    if (segment) segment.push(toStored(waiting));
+    else segments.set(connection, [toStored(waiting)]);
+  }
+  return [...segments].map(([connection, exchanges]) => ({ connection, exchanges }));
+}
+
+/** Redacts secrets and truncates long bodies. This is done here, because it takes longer than a request may wait for. */
+function toStored({ exchange, at }: WaitingExchange): StoredExchange {
+  const { direction, status, path } = exchange;
   const responseBody = toKeptBody(exchange.responseBody);
   const isError = status !== undefined && status >= 400;
   // Spreading objects into this one would take several times as long.
   return {
     direction,
-    at: Math.round(now - ms),
-    ms: Math.round(ms * 10) / 10,
+    at,
+    ms: Math.round(exchange.ms * 10) / 10,
     person: exchange.person ?? (direction === 'scim' ? personOf(exchange) : undefined),
     requestId: exchange.requestId,
     method: exchange.method,
-    path: redactQuery(exchange.path),
+    path: redactQuery(path),
     status,
     error: exchange.error ?? (isError ? errorCode(responseBody) : undefined),
     requestHeaders: exchange.requestHeaders,

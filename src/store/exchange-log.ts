@@ -4,8 +4,8 @@ import type { ByteEncryption } from './encryption.ts';
 import {
   decodeBodies,
   decodeEntries,
+  encodeSegment,
   type KeptBodies,
-  type SegmentBuilder,
   type SegmentParts,
   type StoredExchange,
 } from './exchange-segments.ts';
@@ -21,7 +21,7 @@ export type ExchangeReadKeys = readonly ByteEncryption[];
 /** Exchanges of one connection; undefined for requests without a valid token. */
 export interface ExchangeSegment {
   connection: string | undefined;
-  exchanges: SegmentBuilder;
+  exchanges: StoredExchange[];
 }
 
 /** The log of exchanges, as the running service writes it. */
@@ -43,7 +43,7 @@ export async function hasExchanges(db: Kysely<Tables>): Promise<boolean> {
 export function exchangeStore({ db, transaction }: Database, encryption: ByteEncryption): ExchangeStore {
   return {
     append: async (segments) => {
-      const encoded = await Promise.all(segments.map(({ exchanges }) => exchanges.encode()));
+      const encoded = await Promise.all(segments.map(({ exchanges }) => encodeSegment(exchanges)));
       await transaction((tx) => insertSegments(tx, { segments, encoded, encryption }), { durable: false });
     },
     deleteOlderThan: (before, limit) =>
@@ -91,27 +91,37 @@ async function insertSegments(
   tx: Kysely<Tables>,
   { segments, encoded, encryption }: EncodedSegments,
 ): Promise<void> {
-  const total = segments.reduce((sum, { exchanges }) => sum + exchanges.count, 0);
+  const total = segments.reduce((sum, { exchanges }) => sum + exchanges.length, 0);
   let last = (await takeFeedNumbers(tx, FEED, total)) - 1;
   for (const [index, { connection, exchanges }] of segments.entries()) {
     const parts = encoded[index];
     if (!parts) continue;
-    last += exchanges.count;
-    const { first: began_at, last: ended_at } = exchanges.times;
+    last += exchanges.length;
+    const times = exchanges.map(({ at }) => at);
     await tx
       .insertInto('exchange_segment')
       .values({
-        ...{ last, connection_id: connection ?? '', count: exchanges.count, began_at, ended_at },
+        ...{ last, connection_id: connection ?? '', count: exchanges.length },
+        ...{ began_at: Math.min(...times), ended_at: Math.max(...times) },
         ...sealParts(parts, last, encryption),
       })
       .execute();
-    const people = Array.from(exchanges.people, (person) => ({ person, last }));
-    if (people.length > 0) await tx.insertInto('exchange_person').values(people).execute();
+    const people = [...new Set(exchanges.filter(hasRowByPerson).flatMap(({ person }) => person ?? []))];
+    const position = last;
+    if (people.length > 0)
+      await tx
+        .insertInto('exchange_person')
+        .values(people.map((person) => ({ person, last: position })))
+        .execute();
   }
 }
 
 /** The name of the feed from which exchanges take their positions. */
 const FEED = 'exchange';
+
+export function isReadMethod(method: string | undefined): boolean {
+  return method?.toUpperCase() === 'GET' || method?.toUpperCase() === 'HEAD';
+}
 
 /** Encrypts the parts of the segment at a position. */
 export function sealParts(
@@ -123,6 +133,11 @@ export function sealParts(
     entries: encryption.encryptBytes(entries, `exchanges/${last}`).toString('base64'),
     bodies: bodies ? encryption.encryptBytes(bodies, `exchange-bodies/${last}`).toString('base64') : null,
   };
+}
+
+/** SCIM reads that succeeded have no row by person: a row for each would cost more than the rest of its entry. */
+export function hasRowByPerson({ direction, method, status = 0 }: StoredExchange): boolean {
+  return direction === 'travel' || !isReadMethod(method) || status >= 400;
 }
 
 /** A row of a segment that is read. */

@@ -9,12 +9,14 @@ import type { ExchangeSource, RecordedExchange } from '../replay/exchanges.ts';
 import type { Database } from './database.ts';
 import {
   type ExchangeReadKeys,
+  hasRowByPerson,
+  isReadMethod,
   openBodies,
   openEntries,
   readBodyWindows,
   type SegmentRow,
 } from './exchange-log.ts';
-import { hasRowByPerson, isReadMethod, type KeptBodies, type StoredExchange } from './exchange-segments.ts';
+import type { KeptBodies, StoredExchange } from './exchange-segments.ts';
 import { yieldToEventLoop } from './queries.ts';
 import type { Tables } from './tables.ts';
 

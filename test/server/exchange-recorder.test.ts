@@ -1,7 +1,6 @@
 import type { NewExchange } from '../../src/provisioning/exchange-ports.ts';
 import { exchangeRecorder } from '../../src/server/exchange-recorder.ts';
 import type { ExchangeSegment, ExchangeStore } from '../../src/store/exchange-log.ts';
-import { decodeBodies, decodeEntries } from '../../src/store/exchange-segments.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
 
@@ -61,17 +60,9 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 }
 
-/** Decodes the entries and bodies of the written segments, in order. */
-async function decode(written: ExchangeSegment[]) {
-  const parts = await Promise.all(written.map(({ exchanges }) => exchanges.encode()));
-  const entries = parts.flatMap((part) => decodeEntries(part.entries));
-  const bodies = parts.flatMap((part) => (part.bodies ? [...decodeBodies(part.bodies).values()] : []));
-  return { entries, bodies };
-}
-
 /** The paths that were written, in order. */
-async function pathsOf(written: ExchangeSegment[]): Promise<(string | undefined)[]> {
-  return (await decode(written)).entries.map((entry) => entry?.path);
+function pathsOf(written: ExchangeSegment[]): string[] {
+  return written.flatMap(({ exchanges }) => exchanges.map(({ path }) => path));
 }
 
 test('exchanges within half a second are written together, one segment for each connection', async () => {
@@ -85,7 +76,7 @@ test('exchanges within half a second are written together, one segment for each 
   expect(written).toEqual([]);
   time.advance(500);
   await settle();
-  expect(written.map(({ connection, exchanges }) => [connection, exchanges.count])).toEqual([
+  expect(written.map(({ connection, exchanges }) => [connection, exchanges.length])).toEqual([
     ['okta', 2],
     ['entra', 1],
   ]);
@@ -96,10 +87,10 @@ test('a thousand exchanges, or long bodies, are written at once', async () => {
   const { recorder } = open(clock(), store);
   for (let number = 0; number < 1_000; number += 1) recorder.record(read());
   await settle();
-  expect(await pathsOf(written)).toHaveLength(1_000);
-  for (let number = 0; number < 5; number += 1) recorder.record(read({ requestBody: 'x'.repeat(60_000) }));
+  expect(pathsOf(written)).toHaveLength(1_000);
+  recorder.record(read({ requestBody: 'x'.repeat(300_000) }));
   await settle();
-  expect(await pathsOf(written)).toHaveLength(1_005);
+  expect(pathsOf(written)).toHaveLength(1_001);
 });
 
 test('what waits is written when the service stops', async () => {
@@ -107,7 +98,7 @@ test('what waits is written when the service stops', async () => {
   const { recorder } = open(clock(), store);
   recorder.record(read());
   await recorder.close();
-  expect(await pathsOf(written)).toEqual(['/scim/v2/Users']);
+  expect(pathsOf(written)).toEqual(['/scim/v2/Users']);
 });
 
 test('while the database is away, exchanges wait; beyond 20,000 the oldest are lost, and that is counted', async () => {
@@ -125,15 +116,15 @@ test('while the database is away, exchanges wait; beyond 20,000 the oldest are l
   // The last batch is not full.
   time.advance(500);
   await settle();
-  expect(await pathsOf(written)).toEqual(Array.from({ length: 18_500 }, (_, number) => `/${number + 2_000}`));
+  expect(pathsOf(written)).toEqual(Array.from({ length: 18_500 }, (_, number) => `/${number + 2_000}`));
 });
 
 test('bodies that wait are limited as well', async () => {
   const { store, state } = fakeStore();
   const { recorder, lost } = open(clock(), store);
   state.fault = new StoreUnavailable('the disk is full', { cause: new Error('SQLITE_FULL') });
-  const requestBody = 'x'.repeat(60_000);
-  for (let number = 0; number < 600; number += 1) recorder.record(read({ requestBody }));
+  const requestBody = 'x'.repeat(1_000_000);
+  for (let number = 0; number < 40; number += 1) recorder.record(read({ requestBody }));
   await settle();
   expect(lost.length).toBeGreaterThan(0);
 });
@@ -148,7 +139,7 @@ test('of requests without a valid token, 600 a minute are kept', async () => {
   recorder.record(read({ connection: undefined, status: 401 }));
   time.advance(500);
   await settle();
-  expect(await pathsOf(written)).toHaveLength(601);
+  expect(pathsOf(written)).toHaveLength(601);
 });
 
 test('what is older than the settings allow is deleted', async () => {
@@ -171,8 +162,6 @@ test.each([
     read({ method: 'POST', requestBody: Buffer.from(text), path: '/scim/v2/Users?token=hush' }),
   );
   await recorder.close();
-  const { entries, bodies } = await decode(written);
-  expect(bodies).toHaveLength(1);
-  expect(JSON.stringify({ entries, bodies })).not.toContain('hush');
-  expect(await pathsOf(written)).toEqual(['/scim/v2/Users?token=*']);
+  expect(JSON.stringify(written)).not.toContain('hush');
+  expect(pathsOf(written)).toEqual(['/scim/v2/Users?token=*']);
 });

@@ -7,7 +7,7 @@ import { countExchanges, redactExchanges } from '../../src/store/erasure/exchang
 import { nameMatcher } from '../../src/store/erasure/matchers.ts';
 import { type ExchangeKeys, exchangeStore } from '../../src/store/exchange-log.ts';
 import { exchangeReader } from '../../src/store/exchange-reader.ts';
-import { type StoredExchange, segmentOf } from '../../src/store/exchange-segments.ts';
+import type { StoredExchange } from '../../src/store/exchange-segments.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 
 const NOW = 1_750_000_000_000;
@@ -73,8 +73,7 @@ test('what is written is what is read, newest first, in pages of any length', as
       fc.integer({ min: 1, max: 5 }),
       async (segments, limit) => {
         await database.db.deleteFrom('exchange_segment').execute();
-        for (const exchanges of segments)
-          await store.append([{ connection: 'okta', exchanges: segmentOf(exchanges) }]);
+        for (const exchanges of segments) await store.append([{ connection: 'okta', exchanges }]);
         const read = [];
         let before: string | undefined;
         do {
@@ -100,15 +99,9 @@ test('each condition selects what it describes', async () => {
   const log = exchangeReader(database, keys);
   const travel = { direction: 'travel', path: '/api/users', status: undefined, error: 'timeout' } as const;
   await exchangeStore(database, keys[0]).append([
-    { connection: 'okta', exchanges: segmentOf([exchange(), exchange({ ...travel, at: NOW + 10 })]) },
-    {
-      connection: 'entra',
-      exchanges: segmentOf([exchange({ person: 'ada', requestId: 'r2', at: NOW + 20 })]),
-    },
-    {
-      connection: undefined,
-      exchanges: segmentOf([exchange({ person: undefined, status: 401, method: 'GET' })]),
-    },
+    { connection: 'okta', exchanges: [exchange(), exchange({ ...travel, at: NOW + 10 })] },
+    { connection: 'entra', exchanges: [exchange({ person: 'ada', requestId: 'r2', at: NOW + 20 })] },
+    { connection: undefined, exchanges: [exchange({ person: undefined, status: 401, method: 'GET' })] },
   ]);
   const count = async (query: object) => (await log.list({ limit: 10, ...query })).exchanges.length;
   expect(await count({})).toBe(4);
@@ -131,7 +124,7 @@ test('a page looks at a limited number of exchanges, also if the segments are lo
   const database = await open();
   const exchanges = Array.from({ length: 1_000 }, () => exchange());
   await exchangeStore(database, keys[0]).append(
-    Array.from({ length: 12 }, () => ({ connection: 'okta', exchanges: segmentOf(exchanges) })),
+    Array.from({ length: 12 }, () => ({ connection: 'okta', exchanges })),
   );
   const log = exchangeReader(database, keys);
   const first = await log.list({ limit: 9, method: 'DELETE' });
@@ -147,7 +140,7 @@ test('the newest exchanges since a position are read, however often, without one
   const store = exchangeStore(database, keys[0]);
   const log = exchangeReader(database, keys);
   const write = (...paths: string[]) =>
-    store.append([{ connection: 'okta', exchanges: segmentOf(paths.map((path) => exchange({ path }))) }]);
+    store.append([{ connection: 'okta', exchanges: paths.map((path) => exchange({ path })) }]);
   expect(await log.list({ limit: 9 })).toEqual({ exchanges: [], next: undefined, head: '0' });
   await write('/1', '/2', '/3');
   const first = await log.list({ limit: 2 });
@@ -175,17 +168,15 @@ test('a recording reads the SCIM requests of a connection in order, and goes on 
   const log = exchangeReader(database, keys);
   const write = (...paths: string[]) =>
     store.append([
-      { connection: 'entra', exchanges: segmentOf([exchange()]) },
+      { connection: 'entra', exchanges: [exchange()] },
       {
         connection: 'okta',
-        exchanges: segmentOf(
-          paths.map((path) =>
-            exchange({
-              path,
-              requestBody: { text: '{}', isCut: false },
-              responseBody: { text: '', isCut: true },
-            }),
-          ),
+        exchanges: paths.map((path) =>
+          exchange({
+            path,
+            requestBody: { text: '{}', isCut: false },
+            responseBody: { text: '', isCut: true },
+          }),
         ),
       },
     ]);
@@ -215,9 +206,7 @@ test('concurrent writers commit their positions in order, so that a reader skips
   const writers = [one, other].map(async (database, writer) => {
     const store = exchangeStore(database, keys[0]);
     for (let number = 0; number < 20; number += 1)
-      await store.append([
-        { connection: 'okta', exchanges: segmentOf([exchange({ path: `/${writer}-${number}` })]) },
-      ]);
+      await store.append([{ connection: 'okta', exchanges: [exchange({ path: `/${writer}-${number}` })] }]);
   });
   const read = new Set<string>();
   let position = '0';
@@ -241,7 +230,7 @@ test('old segments are deleted in batches, with their rows by person', async () 
   const database = await open();
   const store = exchangeStore(database, keys[0]);
   for (const at of [NOW - 3, NOW - 2, NOW - 1, NOW])
-    await store.append([{ connection: 'okta', exchanges: segmentOf([exchange({ at })]) }]);
+    await store.append([{ connection: 'okta', exchanges: [exchange({ at })] }]);
   expect(await store.deleteOlderThan(NOW, 2)).toBe(2);
   expect(await store.deleteOlderThan(NOW, 2)).toBe(1);
   const { exchanges } = await exchangeReader(database, keys).list({ limit: 9 });
@@ -251,7 +240,7 @@ test('old segments are deleted in batches, with their rows by person', async () 
 
 test('a segment of another key is left out, and one of the previous key is read', async () => {
   const database = await open();
-  await exchangeStore(database, keys[0]).append([{ connection: 'okta', exchanges: segmentOf([exchange()]) }]);
+  await exchangeStore(database, keys[0]).append([{ connection: 'okta', exchanges: [exchange()] }]);
   const next = encryption(randomBytes(32));
   expect((await exchangeReader(database, [next]).list({ limit: 9 })).exchanges).toEqual([]);
   expect((await exchangeReader(database, [next, ...keys]).list({ limit: 9 })).exchanges).toHaveLength(1);
@@ -296,8 +285,8 @@ describe('the erasure of a person', () => {
     };
     const { listed, member, sought, unrelated } = others;
     await store.append([
-      { connection: 'okta', exchanges: segmentOf([exchange(), listed, member, sought, unrelated]) },
-      { connection: 'okta', exchanges: segmentOf([unrelated]) },
+      { connection: 'okta', exchanges: [exchange(), listed, member, sought, unrelated] },
+      { connection: 'okta', exchanges: [unrelated] },
     ]);
     expect(await countExchanges(database, keys, person)).toBe(4);
     const { last } = await redactExchanges(database, keys, { person });
@@ -314,7 +303,7 @@ describe('the erasure of a person', () => {
     ]);
     expect((await log.list({ limit: 9, person: 'id-of-grace' })).exchanges).toEqual([]);
     // With `after`, only exchanges that were written later are searched.
-    await store.append([{ connection: 'okta', exchanges: segmentOf([exchange()]) }]);
+    await store.append([{ connection: 'okta', exchanges: [exchange()] }]);
     await redactExchanges(database, keys, { person, after: last });
     expect(await countExchanges(database, keys, person)).toBe(0);
   });
@@ -322,8 +311,8 @@ describe('the erasure of a person', () => {
   test('tells how many exchanges it has looked at', async () => {
     const database = await open();
     await exchangeStore(database, keys[0]).append([
-      { connection: 'okta', exchanges: segmentOf([exchange(), exchange({ person: 'ada' })]) },
-      { connection: 'entra', exchanges: segmentOf([exchange({ person: 'ada' })]) },
+      { connection: 'okta', exchanges: [exchange(), exchange({ person: 'ada' })] },
+      { connection: 'entra', exchanges: [exchange({ person: 'ada' })] },
     ]);
     const counts: number[] = [];
     const observed = { ...person, onRead: (count: number) => counts.push(count) };
@@ -335,7 +324,7 @@ describe('the erasure of a person', () => {
   test('deletes what no key decrypts, because it may be about the person', async () => {
     const database = await open();
     await exchangeStore(database, encryption(randomBytes(32))).append([
-      { connection: 'okta', exchanges: segmentOf([exchange()]) },
+      { connection: 'okta', exchanges: [exchange()] },
     ]);
     await redactExchanges(database, keys, { person });
     expect(await database.db.selectFrom('exchange_segment').select('last').execute()).toEqual([]);

@@ -1,6 +1,6 @@
 import type { Database } from '../database.ts';
 import { type ExchangeKeys, openBodies, openEntries, type SegmentRow, sealParts } from '../exchange-log.ts';
-import { type StoredExchange, segmentOf } from '../exchange-segments.ts';
+import { encodeSegment, type StoredExchange } from '../exchange-segments.ts';
 import { redactPath } from '../request-log.ts';
 import type { NameMatcher } from './matchers.ts';
 
@@ -49,7 +49,7 @@ export async function redactExchanges(
       const redacted = redactSegment(row, keys, person);
       person.onRead?.(row.count);
       if (redacted?.count === 0) continue;
-      const parts = redacted && sealParts(await segmentOf(redacted.exchanges).encode(), row.last, keys[0]);
+      const parts = redacted && sealParts(await encodeSegment(redacted.exchanges), row.last, keys[0]);
       await transaction(async (tx) => {
         if (parts) await tx.updateTable('exchange_segment').set(parts).where('last', '=', row.last).execute();
         else await tx.deleteFrom('exchange_segment').where('last', '=', row.last).execute();

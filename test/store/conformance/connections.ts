@@ -4,7 +4,7 @@ import { deleteConnection, ensureConnection, readStoredConnections } from '../..
 import { oauthAccessTokens, oauthClients, scimTokens } from '../../../src/store/credentials.ts';
 import { encryption } from '../../../src/store/encryption.ts';
 import { exchangeStore } from '../../../src/store/exchange-log.ts';
-import { type StoredExchange, segmentOf } from '../../../src/store/exchange-segments.ts';
+import type { StoredExchange } from '../../../src/store/exchange-segments.ts';
 import { reportedHolds } from '../../../src/store/hold-alarms.ts';
 import {
   fixture,
@@ -64,8 +64,8 @@ export function describeConnections(open: OpenDatabase): void {
     await groups.insert(team('g'), [{ value: 'ada' }]);
     await groups.insert(team('h', { connection: 'entra' }), []);
     await exchangeStore(database, encryption(randomBytes(32))).append([
-      { connection: 'okta', exchanges: segmentOf([exchange]) },
-      { connection: 'entra', exchanges: segmentOf([exchange]) },
+      { connection: 'okta', exchanges: [exchange] },
+      { connection: 'entra', exchanges: [exchange] },
     ]);
     const token = { name: 'n', createdAt: NOW, expiresAt: undefined };
     await scimTokens(database).create({ ...token, id: '1', hash: 'h1', connection: 'okta' });
