@@ -77,7 +77,7 @@ test(
     }
     const ofDetails: [string, string[]][] = [
       [person, ['POST /scim/v2/Users']],
-      [webhook, ['Edit…', 'Edit… > Events', 'Delete…']],
+      [webhook, ['Edit…', 'Edit… > Events', 'Renew the secret…', 'Delete…']],
     ];
     for (const [address, names] of ofDetails) {
       await open(page, address);
