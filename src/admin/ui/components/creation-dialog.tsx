@@ -1,4 +1,4 @@
-import { Alert, Button, Stack } from '@mantine/core';
+import { Alert, Button, Stack, TextInput } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Dialog } from './dialog.tsx';
@@ -51,5 +51,27 @@ export function CreationDialog<T>({
         </Secret>
       )}
     </Dialog>
+  );
+}
+
+/** The name of what is created: the first field of the form. */
+export function NameField({
+  description,
+  value,
+  onChange,
+}: {
+  description: string;
+  value: string;
+  onChange: (name: string) => void;
+}) {
+  return (
+    <TextInput
+      label="Name"
+      description={description}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      required
+      data-autofocus
+    />
   );
 }

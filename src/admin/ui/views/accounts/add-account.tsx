@@ -1,7 +1,6 @@
-import { TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { CreationDialog } from '../../components/creation-dialog.tsx';
+import { CreationDialog, NameField } from '../../components/creation-dialog.tsx';
 import { api, call, queryClient } from '../../session.ts';
 import { RoleSelect } from './role.tsx';
 
@@ -22,14 +21,7 @@ export function AddAccount({ onClose }: { onClose: () => void }) {
       secretText={`${name} signs in with this password. It is shown only now; the account can change it after signing in.`}
       onClose={onClose}
     >
-      <TextInput
-        label="Name"
-        description="A name or an email address"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        required
-        data-autofocus
-      />
+      <NameField description="A name or an email address" value={name} onChange={setName} />
       <RoleSelect value={role} onChange={setRole} />
     </CreationDialog>
   );

@@ -1,9 +1,9 @@
-import { Button, NumberInput, Text, TextInput } from '@mantine/core';
+import { Button, NumberInput, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AdminToken } from '../../api-client.ts';
 import { Confirm } from '../../components/confirm.tsx';
-import { CreationDialog } from '../../components/creation-dialog.tsx';
+import { CreationDialog, NameField } from '../../components/creation-dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
@@ -99,14 +99,7 @@ export function AddToken({ onClose }: { onClose: () => void }) {
       secretText={`The script ${name} sends this token as a bearer. It is shown only now.`}
       onClose={onClose}
     >
-      <TextInput
-        label="Name"
-        description="What uses the token, e.g. nightly report"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        required
-        data-autofocus
-      />
+      <NameField description="What uses the token, e.g. nightly report" value={name} onChange={setName} />
       <RoleSelect value={role} onChange={setRole} />
       <NumberInput
         label="Valid for"

@@ -1,9 +1,9 @@
-import { Button, Group, Select, Text, TextInput } from '@mantine/core';
+import { Button, Group, Select, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { TravelApiKey } from '../../api-client.ts';
 import { Confirm } from '../../components/confirm.tsx';
-import { CreationDialog } from '../../components/creation-dialog.tsx';
+import { CreationDialog, NameField } from '../../components/creation-dialog.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
@@ -93,14 +93,7 @@ function CreateKey({ admins, onClose }: { admins: string[]; onClose: () => void 
       secretText={`${name} sends this API key as a bearer. It is shown only now.`}
       onClose={onClose}
     >
-      <TextInput
-        label="Name"
-        description="The integration that will use it"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        required
-        data-autofocus
-      />
+      <NameField description="The integration that will use it" value={name} onChange={setName} />
       <Select
         label="Acts for"
         description="The key ends when this admin of the travel service is archived"
