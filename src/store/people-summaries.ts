@@ -59,7 +59,7 @@ async function readSummary(
 /** The counts of the people who are not in step. */
 interface UnsettledCounts {
   deleted: number;
-  /** Those whose last attempt failed, and the time of the oldest change among theirs. */
+  /** The number of people whose last attempt failed; `oldest` is the time of the oldest change of one of them. */
   failing: number;
   oldest: number | null;
   claimed: number;

@@ -113,7 +113,8 @@ export const holdsContract = {
     result: z.object({
       decided: count.meta({ description: 'The number of people whom the decision concerned' }),
       skipped: count.meta({
-        description: 'Those about whom somebody else has decided, or the identity provider has written',
+        description:
+          'The number of people that were left out, because another admin has decided or the identity provider has written',
       }),
     }),
     errors: ['notFound', 'conflict'],

@@ -38,7 +38,9 @@ const exchange = z.object(exchangeFields).meta({
 });
 
 const message = z.object({
-  headers: z.record(z.string(), z.string()).meta({ description: 'Those that the log keeps; no credentials' }),
+  headers: z
+    .record(z.string(), z.string())
+    .meta({ description: 'The headers that the log keeps; no credentials' }),
   body: z
     .object({ text: z.string(), isCut: z.boolean() })
     .optional()

@@ -129,7 +129,7 @@ function invalid(field: string, message: string): AdminError {
 /** The number of people that a search returns. */
 const MAX_FOUND = 20;
 
-/** Those whom the text names exactly come first, deleted ones included. */
+/** Searches people. The people that the text names exactly come first, deleted ones included. */
 async function search(text: string, deps: PeopleDeps): Promise<ListedPerson[]> {
   if (text === '') return [];
   const connections = deps.connectionIds();

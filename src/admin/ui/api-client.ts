@@ -180,7 +180,7 @@ export interface Finding {
   /** The key of a field of the traveler; * for all */
   field: string;
   code: string;
-  value?: any;
+  value?: unknown;
   reason: string;
   remedy: string;
   /** The place of the fault in the mapping */
@@ -372,14 +372,14 @@ export interface PersonField {
     | "foreign";
   rules: AppliedRule[];
   /** The value of the identity provider */
-  source?: any;
+  source?: unknown;
   /** The value that the rules made of it */
-  wanted?: any;
-  sent?: any;
+  wanted?: unknown;
+  sent?: unknown;
   /** The answer of the travel API, if it is spelled differently */
-  answered?: any;
+  answered?: unknown;
   /** The value of the traveler as last read */
-  observed?: any;
+  observed?: unknown;
   refusal?: string;
 }
 
@@ -392,9 +392,9 @@ export interface AppliedRule {
   /** The SCIM path that was read, if there are several */
   read?: string;
   outcome: "set" | "absent" | "unresolved" | "kept" | "skipped";
-  before?: any;
-  transformed?: any;
-  after?: any;
+  before?: unknown;
+  transformed?: unknown;
+  after?: unknown;
   reason?: string;
   mappingPath?: string;
 }
@@ -443,11 +443,11 @@ export type Schema0 =
 export interface PreviewedField {
   field: string;
   outcome: "value" | "absent" | "unresolved" | "kept";
-  value?: any;
+  value?: unknown;
   /** True if the mapping in force has another result */
   isChanged: boolean;
   /** The value that the mapping in force gives; absent if it gives none */
-  inForce?: any;
+  inForce?: unknown;
 }
 
 /** The effect of one rule on one field */
@@ -458,9 +458,9 @@ export interface PreviewedRule {
   when?: string;
   read?: string;
   outcome: "set" | "absent" | "unresolved" | "kept" | "skipped";
-  before?: any;
-  transformed?: any;
-  after?: any;
+  before?: unknown;
+  transformed?: unknown;
+  after?: unknown;
   reason?: string;
   mappingPath?: string;
 }
@@ -469,7 +469,7 @@ export interface PreviewedRule {
 export interface PreviewedFinding {
   field: string;
   code: string;
-  value?: any;
+  value?: unknown;
   reason: string;
   remedy: string;
   mappingPath?: string;
@@ -548,8 +548,8 @@ export interface MappingPreview {
     outcome: "changed" | "created" | "pending";
     changes: {
       field: string;
-      before?: any;
-      after?: any;
+      before?: unknown;
+      after?: unknown;
       isAgain: boolean;
     }[];
     comes: PreviewedFinding[];
@@ -560,12 +560,12 @@ export interface MappingPreview {
 }
 
 export interface MappingDifference {
-  addedRules: any[];
-  removedRules: any[];
+  addedRules: unknown[];
+  removedRules: unknown[];
   members: {
     name: string;
-    before?: any;
-    after?: any;
+    before?: unknown;
+    after?: unknown;
   }[];
 }
 
@@ -743,7 +743,7 @@ export interface ExchangeDetail {
   /** The code of the error, or why there is no response, e.g. ECONNREFUSED */
   error?: string;
   request: {
-    /** Those that the log keeps; no credentials */
+    /** The headers that the log keeps; no credentials */
     headers: Partial<Record<string, string>>;
     /** Absent if there was none, or if it was not kept. Secrets are replaced by * */
     body?: {
@@ -752,7 +752,7 @@ export interface ExchangeDetail {
     };
   };
   response: {
-    /** Those that the log keeps; no credentials */
+    /** The headers that the log keeps; no credentials */
     headers: Partial<Record<string, string>>;
     /** Absent if there was none, or if it was not kept. Secrets are replaced by * */
     body?: {
@@ -1017,8 +1017,8 @@ export interface TravelEvent {
   createdAt: string;
   kind: string;
   /** The resource after the change */
-  data: Partial<Record<string, any>>;
-  previousAttributes?: Partial<Record<string, any>>;
+  data: Partial<Record<string, unknown>>;
+  previousAttributes?: Partial<Record<string, unknown>>;
 }
 
 export interface TravelTrip {
@@ -1102,7 +1102,7 @@ export interface TravelTripDetails {
       currency: string;
     };
   }[];
-  resource: Partial<Record<string, any>>;
+  resource: Partial<Record<string, unknown>>;
 }
 
 export interface TravelInvoice {
@@ -1201,7 +1201,7 @@ export interface TravelInvoiceDetails {
       currency: string;
     };
   }[];
-  resource: Partial<Record<string, any>>;
+  resource: Partial<Record<string, unknown>>;
 }
 
 export interface TravelBillingOperation {
@@ -1340,7 +1340,7 @@ export interface AuditEntry {
   address: string;
   /** The name of the operation */
   action: string;
-  details: Partial<Record<string, any>>;
+  details: Partial<Record<string, unknown>>;
   /** The changed people; without a name if there is no such person any more */
   people: {
     id: string;
@@ -2549,7 +2549,7 @@ export class Api<
            */
           decided: number;
           /**
-           * Those about whom somebody else has decided, or the identity provider has written
+           * The number of people that were left out, because another admin has decided or the identity provider has written
            * @min 0
            * @max 9007199254740991
            */
@@ -2738,7 +2738,7 @@ export class Api<
       this.request<
         {
           /** Each is the content of a file, named by its member name */
-          scenarios: Partial<Record<string, any>>[];
+          scenarios: Partial<Record<string, unknown>>[];
           leftOut: {
             reason: string;
             /**
@@ -2949,7 +2949,7 @@ export class Api<
          */
         name: string;
         /** Instead of a secret: its public keys, a JSON Web Key Set */
-        jwks?: Partial<Record<string, any>>;
+        jwks?: Partial<Record<string, unknown>>;
         /**
          * Instead of a secret: the URL of its public keys
          * @maxLength 2000

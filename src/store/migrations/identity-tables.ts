@@ -149,8 +149,8 @@ const identityIndexes: Index[] = [
     columns: 'account, connection_id, deleted_at, finding_codes',
     where: "finding_codes <> ''",
   },
-  // Those of one state each, because both databases see then which rows an index has. There is none for dirty people: each write makes a
-  // person dirty for a moment, and would write it twice.
+  // The people in one state. Each state has an index of its own, because both databases then see which rows it contains. Dirty people have
+  // none: each write makes a person dirty for a moment, and would write the index twice.
   ...['pending', 'refused', 'held'].map((state) => ({
     name: `in_state_${state}`,
     columns: 'account, connection_id, user_name_key, id',
