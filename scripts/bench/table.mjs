@@ -22,7 +22,7 @@ export function spreadCells({ min, median, max }) {
   return [min, median, max].map((figure) => figure.toFixed(2));
 }
 
-/** Returns whether a promise is kept, as text for the reader. */
+/** Returns the verdict on a promise, as text for the reader. */
 export function verdictText(isKept) {
   return isKept ? 'met' : 'NOT met';
 }

@@ -276,7 +276,7 @@ export interface ReconcileQueue {
   markUnresolvedDirty(connection: string, now: number): Promise<void>;
   /**
    * Marks at most `limit` claimed identities dirty that were translated with rules of an earlier generation, tombstones
-   * included. Returns how many.
+   * included. Returns their number.
    */
   markStaleDirty(connection: string, generation: number, limit: number, now: number): Promise<number>;
   /** Counts the identities in each state, for the metrics. */

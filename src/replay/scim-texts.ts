@@ -1,6 +1,6 @@
 import type { PersonalKind } from './personal-tokens.ts';
 
-/** Returns what takes the place of a text that may be personal or an id. The text of a secret is not passed. */
+/** Returns the replacement of a text that may be personal or an id. The text of a secret is not passed. */
 export type ReplaceText = (text: string, kind: PersonalKind) => string;
 
 /** Attributes with a vocabulary of their own, by their last name in lower case. Their values are not personal. */

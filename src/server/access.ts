@@ -37,8 +37,8 @@ interface AccessDeps {
 }
 
 /**
- * Returns how each service treats requests without a valid credential. Both share one limit of failed attempts, so that an attacker
- * who guesses has no second limit at another path.
+ * The treatment of requests without a valid credential in each of the two services. Both share one limit of failed attempts, so that
+ * an attacker who guesses has no second limit at another path.
  */
 export function refusalDeps(
   database: Database,

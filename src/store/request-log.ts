@@ -208,7 +208,7 @@ export async function countLoggedRequests({ db }: Database, person: LoggedPerson
 
 /**
  * Reduces the entries after a position that name the person to time, duration, method, redacted path, status and
- * request id. Returns how many, and the position of the last entry that was read.
+ * request id. Returns their number, and the position of the last entry that was read.
  */
 export async function redactLoggedRequests(
   { db, transaction }: Database,

@@ -32,8 +32,8 @@ async function redeliver(
 }
 
 /**
- * Deletes at most `limit` deliveries that were created before a time or whose webhook no longer exists. Returns how
- * many.
+ * Deletes at most `limit` deliveries that were created before a time or whose webhook no longer exists. Returns their
+ * number.
  */
 export async function deleteExpiredDeliveries(
   { db, transaction }: Database,

@@ -49,8 +49,8 @@ export async function countOtherPeople({ db }: Database, query: OtherPeopleQuery
 /**
  * Removes the person from the identities of others: references to the person, findings and traces that name the
  * person, and values that were sent because of the person. Changed identities become dirty, so that their travelers
- * are updated. Returns how many identities were skipped because a reconciler holds them and would write the old
- * values back.
+ * are updated. Returns the number of identities that were skipped, because a reconciler holds them and would write the
+ * old values back.
  */
 export async function redactOtherPeople(
   { db, transaction }: Database,

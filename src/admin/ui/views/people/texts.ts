@@ -51,7 +51,7 @@ export function reasonText({ verdict, findings, isDeleted }: PersonExplanation):
   return `${deleted}In step with the travel service, with ${count}.`;
 }
 
-/** Returns what happened at `lastModified`. */
+/** The event whose time is `lastModified`, as a label of that time. */
 export function changeText({ verdict }: Pick<PersonExplanation, 'verdict'>): string {
   return verdict.status === 'imported'
     ? 'last change in the travel service'
