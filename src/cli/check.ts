@@ -42,8 +42,7 @@ export async function check(shell: Shell, { isOffline = false, json }: CheckOpti
   for (const { connection, ...one } of result.unchecked) shell.print(uncheckedText(connection, one));
   if (result.openid?.unchecked !== undefined)
     shell.print(`The OpenID provider of the admin page was not checked: ${result.openid.unchecked}.`);
-  for (const { file, path, problem, remedy } of result.warnings)
-    shell.print(`warning: ${file} ${path}: ${problem}. ${remedy}`);
+  for (const warning of result.warnings) shell.print(warningText(warning));
   if (result.faults.length > 0) throw new SettingsFault(result.faults);
   shell.print('The settings and mappings are in order.');
   return 0;
@@ -77,6 +76,11 @@ function connectionText({ id, travelApi, hasScimToken, mapping, policies }: Chec
     `  mapping      ${mapping ? `${countText(mapping.rules, 'rule')} of its own` : 'the one in force; no file'}`,
     `  policies     onExistingUser ${policies.onExistingUser}, deprovision ${policies.deprovision}`,
   ].join('\n');
+}
+
+/** Formats a name of a mapping that is allowed but probably misspelled. */
+export function warningText({ file, path, problem, remedy }: Fault): string {
+  return `warning: ${file} ${path}: ${problem}. ${remedy}`;
 }
 
 /** Checks the names in a connection's mapping. `unchecked` says why names could not be looked up. */

@@ -15,9 +15,10 @@ import type { MappingVersion, RulesStore } from '../provisioning/rules-ports.ts'
 import { ensureConnection } from '../store/connections.ts';
 import { withDatabaseAt } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
+import { findUnknownExtensionNames } from '../translator/extension-names.ts';
 import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
 import { parseCount } from './arguments.ts';
-import { checkConnectionNames } from './check.ts';
+import { checkConnectionNames, warningText } from './check.ts';
 import { findConnection } from './connections.ts';
 import { examples } from './help.ts';
 import { appliedText, conflictText, generationsText, historyTable, planText } from './mapping-texts.ts';
@@ -183,9 +184,13 @@ export async function checkMapping(shell: Shell, file: string, flags: MappingFla
     'faults' in read
       ? read
       : await checkConnectionNames(settings, { ...connection, ...read, mappingFile: file });
-  if (flags.json) shell.print(jsonLine({ file, faults, unchecked }));
-  else if (faults.length > 0) throw new SettingsFault(faults);
-  else shell.print(unchecked ?? `${file} is in order.`);
+  const warnings = 'faults' in read ? [] : extensionWarnings(read.mapping, file);
+  if (flags.json) shell.print(jsonLine({ file, faults, warnings, unchecked }));
+  else {
+    printWarnings(shell, warnings);
+    if (faults.length > 0) throw new SettingsFault(faults);
+    shell.print(unchecked ?? `${file} is in order${warnings.length > 0 ? ', except for the warnings' : ''}.`);
+  }
   return faults.length > 0 ? 1 : 0;
 }
 
@@ -197,13 +202,24 @@ export async function previewFile(
 ): Promise<0 | 1> {
   const subject = chooseConnection(shell, flags);
   if (!subject) return 1;
-  const preview = await previewChange(shell, subject, { mapping: requireCandidate(file), limit });
+  const mapping = requireCandidate(file);
+  printWarnings(shell, extensionWarnings(mapping, file));
+  const preview = await previewChange(shell, subject, { mapping, limit });
   if (!preview) return 1;
   const { id } = subject.connection;
   if (flags.json)
     shell.print(jsonLine({ connection: id, needsApproval: needsApproval(preview), ...preview }));
   else shell.print(planText(preview, { connection: id, mapping: file, columns: shell.columns }));
   return 0;
+}
+
+/** Names that a known extension does not have: they are allowed, but probably misspelled. */
+function extensionWarnings(mapping: Mapping, file: string): Fault[] {
+  return findUnknownExtensionNames(mapping).map((warning) => ({ file, ...warning }));
+}
+
+function printWarnings(shell: Shell, warnings: Fault[]): void {
+  for (const warning of warnings) shell.printError(warningText(warning));
 }
 
 function readCandidate(file: string): { mapping: Mapping } | { faults: Fault[] } {
@@ -274,6 +290,7 @@ async function changeMapping(
   const before = await withRules(subject, (rules) => findVersion(rules, connection.id));
   const preview = await previewChange(shell, subject, { mapping });
   if (!preview) return 1;
+  printWarnings(shell, extensionWarnings(mapping, name));
   const faults = (preview.mappingFaults ?? []).filter(({ origin }) => origin === 'file');
   if (faults.length > 0) throw new SettingsFault(faults.map((fault) => ({ ...fault, file: name })));
   if (json)

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
@@ -155,7 +156,8 @@ export function parseJsonText(text: string): { json: unknown } | Omit<Unreadable
 /** Removes the byte order mark that some editors write at the beginning. */
 function readText(file: string): string | UnreadableFile {
   try {
-    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+    const bytes = readFileSync(file);
+    return isUtf8(bytes) ? bytes.toString('utf8').replace(/^\uFEFF/, '') : encodingFault(bytes);
   } catch (error) {
     const code = typeof error === 'object' && error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT') {
@@ -165,6 +167,13 @@ function readText(file: string): string | UnreadableFile {
       code === 'EISDIR' ? 'is a folder, not a file' : `cannot be read (${String(code ?? error)})`;
     return { problem, remedy: 'Name a file that Jetbridge may read.', isMissing: false };
   }
+}
+
+/** Windows PowerShell 5 writes UTF-16 where a command's output is sent to a file. */
+function encodingFault([first, second]: Buffer): UnreadableFile {
+  const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  const problem = `is not text in UTF-8${isUtf16 ? ', but in UTF-16' : ''}`;
+  return { problem, remedy: 'Save it as UTF-8.', isMissing: false };
 }
 
 /** Matches a whole string, or a common mistake: a comment, or a comma before a closing bracket. */

@@ -91,11 +91,12 @@ const MAX_SIMILAR = 3;
 const MAX_USER_NAME_LENGTH = 256;
 
 /**
- * Returns a few userNames that differ from a misspelled one in at most two letters, the most similar first. Only some hundred of those
- * with the same first letters are compared, so that the work does not grow with the number of people.
+ * Returns a few userNames that differ from a misspelled one in at most two letters, the most similar first; if there is none, those of
+ * people whose userName, email address or displayName begins with the text. Only some hundred of those with the same first letters are
+ * compared, so that the work does not grow with the number of people.
  */
 export async function findSimilarUserNames(
-  people: Pick<People, 'findPage'>,
+  people: Pick<People, 'findPage' | 'findByPrefix'>,
   connections: string[],
   misspelled: string,
 ): Promise<string[]> {
@@ -107,7 +108,12 @@ export async function findSimilarUserNames(
       const page = await people.findPage(connection, filter, undefined, MAX_COMPARED);
       for (const { userName } of page.people) found.add(userName);
     }
-  return similarWords(misspelled, [...found], MAX_DISTANCE).slice(0, MAX_SIMILAR);
+  const similar = similarWords(misspelled, [...found], MAX_DISTANCE);
+  if (similar.length > 0) return similar.slice(0, MAX_SIMILAR);
+  const pages = await Promise.all(
+    connections.map((connection) => people.findByPrefix(connection, misspelled, MAX_SIMILAR)),
+  );
+  return [...new Set(pages.flat().map(({ userName }) => userName))].slice(0, MAX_SIMILAR);
 }
 
 /** Returns a person as lists show it. */

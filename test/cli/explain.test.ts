@@ -70,6 +70,14 @@ test('a misspelled userName is answered with the nearest ones', async () => {
   expect(shell.err.at(-1)).not.toContain('Did you mean');
 });
 
+test('the beginning of a userName or of a name is answered with the people whom it may mean', async () => {
+  await provision('emmy.noether@corp.example', { displayName: 'Amalie Noether' });
+  for (const person of ['emmy.noether', 'Amalie Noe']) {
+    expect(await explainPersonTo(shell, { person })).toBe(1);
+    expect(shell.err.at(-1)).toMatch(/Did you mean emmy\.noether@corp\.example\?$/);
+  }
+});
+
 test('managers are shown: resolved with the name, or waiting for a user', async () => {
   const boss = await provision('boss@corp.example');
   await provision('dan@corp.example', { [enterprise]: { manager: { value: boss } } });

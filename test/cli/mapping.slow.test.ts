@@ -162,6 +162,26 @@ test('a file with faults is refused with all of them, and the mapping in force s
   expect(JSON.parse((await mapping('show')).out)).toEqual({ scimUserMapping: [] });
 }, 180_000);
 
+test('a name that a known extension does not have is a warning of check, preview and apply', async () => {
+  await served();
+  const attribute = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:departement';
+  const file = mappingFile(attribute, 'misspelled.json');
+  const warning =
+    /warning: .*misspelled\.json scimUserMapping\[0\]\.scimAttribute: .* Did you mean department\?\n/;
+  for (const command of [['check'], ['preview'], ['apply', '--yes']]) {
+    const [name = '', ...flags] = command;
+    expect(await mapping(name, file, ...flags)).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(warning),
+    });
+  }
+  expect((await mapping('check', file)).out).toBe(`${file} is in order, except for the warnings.\n`);
+  expect(JSON.parse((await mapping('check', file, '--json')).out)).toMatchObject({
+    faults: [],
+    warnings: [{ path: 'scimUserMapping[0].scimAttribute', remedy: 'Did you mean department?' }],
+  });
+}, 180_000);
+
 test('of two admins who apply at once, the second learns what the first has changed, and loses nothing', async () => {
   await served();
   const shell = await recordedShell(environment);

@@ -33,7 +33,8 @@ function fixture({ files = {}, environment = {} }: Given) {
   const { path, remove } = temporaryFolder();
   for (const [name, content] of Object.entries({ 'map.json': {}, ...files })) {
     mkdirSync(dirname(join(path, name)), { recursive: true });
-    writeFileSync(join(path, name), typeof content === 'string' ? content : JSON.stringify(content));
+    const isRaw = typeof content === 'string' || content instanceof Uint8Array;
+    writeFileSync(join(path, name), isRaw ? content : JSON.stringify(content));
   }
   const named = files['settings.json'] === undefined ? {} : { JETBRIDGE_CONFIG: join(path, 'settings.json') };
   return { path, remove, environment: { ...named, ...environment } };
@@ -482,6 +483,16 @@ describe('a fault is one line: file, place, problem, remedy', () => {
       'what is not JSON',
       { files: { 'settings.json': '{\n  "connections": {\n    default: {}\n  }\n}' } },
       'settings.json $: is not JSON, line 3, column 5. Correct it there: names and texts stand in double quotes, commas between entries.',
+    ],
+    [
+      'a text in UTF-16, as Windows PowerShell writes it',
+      { files: { 'settings.json': Buffer.from('\uFEFF{}', 'utf16le') } },
+      'settings.json $: is not text in UTF-8, but in UTF-16. Save it as UTF-8.',
+    ],
+    [
+      'a text in another encoding',
+      { files: { 'settings.json': Buffer.from('{ "$schema": "Düsseldorf" }', 'latin1') } },
+      'settings.json $: is not text in UTF-8. Save it as UTF-8.',
     ],
     [
       'a comma after the last entry',
