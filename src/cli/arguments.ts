@@ -48,8 +48,8 @@ export function parseStatusRange(text: string): { from: number; to: number } {
   throw new InvalidArgumentError('must be a status or a class of them, e.g. 404 or 4xx.');
 }
 
-/** Parses a whole number, 0 or more. */
+/** Parses a whole number of at most six digits. */
 export function parseCount(text: string): number {
-  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number, 0 or more.');
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number from 0 to 999999.');
   return Number(text);
 }

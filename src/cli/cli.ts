@@ -84,7 +84,7 @@ export function createProgram(shell: Shell, action: Action): Command {
     })
     .addHelpText(
       'after',
-      '\nEvery command has examples: npx jetbridge <command> --help\nExit codes: 0 done, 1 failed or a fault was found, 2 wrong use or a missing confirmation, 130 Ctrl-C',
+      '\nExit codes: 0 done, 1 failed or a fault was found, 2 wrong use or a missing confirmation, 130 Ctrl-C',
     );
   for (const add of additions) add(program, shell, action);
   pointToHelp(program);

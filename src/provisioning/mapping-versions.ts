@@ -105,7 +105,7 @@ async function differenceSince(
 export interface MappingDifference {
   addedRules: unknown[];
   removedRules: unknown[];
-  /** The other members of the mapping that differ, such as `defaults`. */
+  /** The other members of the mapping that differ, such as `defaults`. `$schema` is for editors and has no effect. */
   members: { name: string; before: unknown; after: unknown }[];
 }
 
@@ -114,7 +114,9 @@ export function compareMappings(before: unknown, after: unknown): MappingDiffere
   const [old, next] = [toMembers(before), toMembers(after)];
   const [oldRules, nextRules] = [toList(old[RULES]), toList(next[RULES])];
   const names = new Set([...Object.keys(old), ...Object.keys(next)]);
-  const members = [...names].filter((name) => name !== RULES && !isDeepStrictEqual(old[name], next[name]));
+  const members = [...names].filter(
+    (name) => name !== RULES && name !== '$schema' && !isDeepStrictEqual(old[name], next[name]),
+  );
   return {
     addedRules: without(nextRules, oldRules),
     removedRules: without(oldRules, nextRules),

@@ -113,7 +113,8 @@ function describeFault(
 ): Pick<NameFault, 'problem' | 'remedy' | 'isUnknown'> {
   if (!named) return { problem: toClause(withoutPath(reason)), remedy: 'Correct the transforms.', isUnknown };
   const text = nameIn(named.value);
-  const problem = `${toClause(reason)}: ${JSON.stringify(text)}`;
+  const quoted = JSON.stringify(text);
+  const problem = reason.includes(quoted) ? toClause(reason) : `${toClause(reason)}: ${quoted}`;
   if (isUnknown) return { problem, remedy: remedyForUnknown(text, named.known), isUnknown };
   const isOfTravelService = /(Ambiguous|Archived|Disabled|Type)$/.test(code);
   return { problem, remedy: isOfTravelService ? remedy : 'Correct the value.', isUnknown };

@@ -80,6 +80,19 @@ test.each(parentCommands())(
   },
 );
 
+test.each(parentCommands())('npx jetbridge $path says where the examples are', async ({ path }) => {
+  const { code, out } = await run([...path.split(' ').filter(Boolean), '--help']);
+  expect(code).toBe(0);
+  const name = ['npx jetbridge', path].filter(Boolean).join(' ');
+  expect(out).toContain(`Every command has examples: ${name} <command> --help`);
+});
+
+test('a number that is too large is answered with the range', async () => {
+  const { code, err } = await run(['requests', 'list', '--limit', '1000000']);
+  expect(code).toBe(2);
+  expect(err).toContain('must be a whole number from 0 to 999999.');
+});
+
 describeOnSqlite('in a folder without data', () => {
   /** Commands that create the data folder. */
   const creating = ['serve', 'sample-data'];

@@ -76,6 +76,13 @@ test('new lookups are no conflict, and stay in force with the new mapping', () =
     expect((await rules.find('default'))?.lookups).toEqual(lookups);
   }));
 
+test('the address of the JSON Schema is no difference', () => {
+  const withSchema = { $schema: './mapping.schema.json', scimUserMapping: [title] };
+  expect(compareMappings(withSchema, { scimUserMapping: [title] })).toEqual({
+    ...{ addedRules: [], removedRules: [], members: [] },
+  });
+});
+
 test('rules in another order are no difference of rules', () => {
   expect(
     compareMappings({ scimUserMapping: [nickName, title] }, { scimUserMapping: [title, nickName] }),

@@ -40,6 +40,6 @@ it('a template with a path is not looked up, because its text depends on the use
 it('each rule with a condition is checked, even if another rule for its field is right', () => {
   const contractors = { scimAttribute: 'title', customField: 'Jop title', when: 'userType eq "Contractor"' };
   expect(faultsOf(contractors, { scimAttribute: 'title', customField: 'Job title' })).toEqual([
-    'scimUserMapping[0].customField: the travel service has no custom field called "Jop title": "Jop title". Did you mean "Job title"?',
+    'scimUserMapping[0].customField: the travel service has no custom field called "Jop title". Did you mean "Job title"?',
   ]);
 });
