@@ -15,8 +15,8 @@ interface MemberDifference {
 }
 
 /**
- * Applies changes to a group's members in order, without reading unaffected members. Returns true if the members have
- * changed, and `noTarget` if a required member is missing. Adding an existing member does not change it. `before`
+ * Applies changes to a group's members in order, without reading unaffected members. Returns `noTarget` if a required
+ * member is missing. Adding an existing member does not change it. `before`
  * contains the members at the current version, if the caller has read them.
  */
 export async function changeMembers(
