@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
@@ -153,11 +152,9 @@ export function parseJsonText(text: string): { json: unknown } | Omit<Unreadable
   }
 }
 
-/** Removes the byte order mark that some editors write at the beginning. */
 function readText(file: string): string | UnreadableFile {
   try {
-    const bytes = readFileSync(file);
-    return isUtf8(bytes) ? bytes.toString('utf8').replace(/^\uFEFF/, '') : encodingFault(bytes);
+    return decodeUtf8(readFileSync(file));
   } catch (error) {
     const code = typeof error === 'object' && error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT') {
@@ -169,11 +166,19 @@ function readText(file: string): string | UnreadableFile {
   }
 }
 
-/** Windows PowerShell 5 writes UTF-16 where a command's output is sent to a file. */
-function encodingFault([first, second]: Buffer): UnreadableFile {
-  const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  const problem = `is not text in UTF-8${isUtf16 ? ', but in UTF-16' : ''}`;
-  return { problem, remedy: 'Save it as UTF-8.', isMissing: false };
+/**
+ * Decodes the content of a file, without the byte order mark that some editors write at the beginning. Windows PowerShell 5 writes UTF-16
+ * where the output of a command is sent to a file.
+ */
+function decodeUtf8(bytes: Buffer): string | UnreadableFile {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    const [first, second] = bytes;
+    const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+    const problem = `is not text in UTF-8${isUtf16 ? ', but in UTF-16' : ''}`;
+    return { problem, remedy: 'Save it as UTF-8.', isMissing: false };
+  }
 }
 
 /** Matches a whole string, or a common mistake: a comment, or a comma before a closing bracket. */
