@@ -7,8 +7,8 @@ export function processShell(home: string): Shell {
   const { env, stdin, stdout, stderr } = process;
   let isOutputClosed = false;
   stderr.on('error', ignoreClosedPipe);
-  stdout.on('error', (error) => {
-    ignoreClosedPipe(error);
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') endWithoutOutput(error);
     isOutputClosed = true;
   });
   const paint = hasColors(env, stdout.isTTY === true) ? paintFirstWord : (text: string) => text;
@@ -28,6 +28,12 @@ export function processShell(home: string): Shell {
 /** A reader such as `head` may end before the command does. The command's further output is discarded. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
+}
+
+/** The output cannot be completed, for example because the disk of a redirection is full. */
+function endWithoutOutput({ message }: Error): never {
+  process.stderr.write(`The output cannot be written: ${message}.\n`);
+  process.exit(1);
 }
 
 /** True if the output is a terminal that has colours, unless NO_COLOR is set. FORCE_COLOR decides before both; `0` means no colours. */

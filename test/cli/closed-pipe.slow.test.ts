@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exampleArguments, examplesIn, helpOf, leafCommands } from '../fixtures/all-commands.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
@@ -48,6 +48,23 @@ test.each(ended)(
   },
   30_000,
 );
+
+test('an output that cannot be written, as on a full disk, ends with one line and 1', async () => {
+  // On Linux, every write to this device fails with ENOSPC.
+  const output = openSync('/dev/full', 'w');
+  const child = spawn(process.execPath, [main, 'openapi'], {
+    stdio: ['ignore', output, 'pipe'],
+    env: { PATH: process.env['PATH'], JETBRIDGE_DATA: join(folder.path, 'data') },
+  });
+  closeSync(output);
+  const errors: string[] = [];
+  child.stderr?.on('data', (chunk) => errors.push(String(chunk)));
+  const [code] = await once(child, 'close');
+  expect([code, errors.join('')]).toEqual([
+    1,
+    'The output cannot be written: ENOSPC: no space left on device, write.\n',
+  ]);
+}, 30_000);
 
 test.each(endless)(
   'the help of npx jetbridge %s ends quietly if its reader has ended',
