@@ -9,14 +9,32 @@ export function printTable(shell: Shell, head: string[], rows: string[][]): void
 
 /**
  * Formats a table. Each cell takes one line: line breaks and control characters are escaped. With `columns`, the longest
- * cells are cut so that the table is not wider than the terminal.
+ * cells are cut so that the table is not wider than the terminal; if too little would remain of them, each row becomes a paragraph.
  */
 export function formatTable(head: string[], rows: string[][], columns?: number): string {
   const cells = rows.map((row) => row.map(escapeLine));
-  const colWidths = columns === undefined ? [] : shrinkWidths(naturalWidths([head, ...cells]), columns);
+  const natural = naturalWidths([head, ...cells]);
+  const colWidths = columns === undefined ? [] : shrinkWidths(natural, columns, head.indexOf('id'));
+  const isCutShort = colWidths.some((width, column) => width < MIN_COLUMN && width < (natural[column] ?? 0));
+  if (columns !== undefined && isCutShort)
+    return cells.map((row) => formatParagraph(head, row, columns)).join('\n');
   const table = new Table({ head, colWidths, style: { head: [], border: [] } });
   table.push(...cells);
   return table.toString();
+}
+
+/** Formats a row that is too wide for a table: the first cell, and below it the others with their names, without empty ones. */
+function formatParagraph(head: string[], [first = '', ...others]: string[], columns: number): string {
+  const parts = others.flatMap((cell, index) =>
+    cell === '' || cell === '-' ? [] : [`${head[index + 1]} ${cell}`],
+  );
+  const lines: string[] = [];
+  for (const part of parts) {
+    const joined = `${lines.at(-1)} · ${part}`;
+    if (lines.length > 0 && displayWidth(joined) <= columns) lines[lines.length - 1] = joined;
+    else lines.push(`  ${part}`);
+  }
+  return [first, ...lines].join('\n');
 }
 
 /** The longest cell of each column, with a space on each side. */
@@ -34,17 +52,21 @@ function displayWidth(text: string): number {
   return Array.from(text).reduce((width, character) => width + (wide.test(character) ? 2 : 1), 0);
 }
 
-/** The shortest width of a column that is cut, with a space on each side. */
-const MIN_COLUMN = 8;
+/** The shortest width of a cut column in a table of values, with a space on each side: less of a time, an address or an id says nothing. */
+const MIN_COLUMN = 18;
 
-/** Reduces the widths of the widest columns until all fit into the terminal, if that is possible. */
-export function shrinkWidths(natural: number[], columns: number): number[] {
+/** The width below which no column is reduced, so that at least a few letters remain. */
+const MIN_WIDTH = 8;
+
+/** Reduces the widths of the widest columns until all fit into the terminal, if that is possible. Ids stay whole, because they are copied. */
+export function shrinkWidths(natural: number[], columns: number, idColumn = -1): number[] {
   const widths = [...natural];
   const borders = widths.length + 1;
   for (let excess = widths.reduce((sum, width) => sum + width, borders) - columns; excess > 0; excess--) {
-    const widest = widths.indexOf(Math.max(...widths));
-    const width = widths[widest] ?? 0;
-    if (width <= MIN_COLUMN) break;
+    const cuttable = widths.map((width, column) => (column === idColumn ? 0 : width));
+    const widest = cuttable.indexOf(Math.max(...cuttable));
+    const width = cuttable[widest] ?? 0;
+    if (width <= MIN_WIDTH) break;
     widths[widest] = width - 1;
   }
   return widths;
