@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -42,7 +42,11 @@ export function recordCommand(
       .command('record')
       .description("write a connection's SCIM requests as scenario files for replay, with invented people")
       .option('--connection <id>', 'the connection', 'default')
-      .requiredOption('--out <folder>', 'the folder of the files; it is created if it is missing')
+      .requiredOption(
+        '--out <folder>',
+        'the folder of the files; it is created if it is missing',
+        parseFolder,
+      )
       .option('--since <time>', 'record the past from the log, e.g. 1h, 2d, 2026-11-20T08:00:00Z', parseTime)
       .option('--for <duration>', 'how long to record, e.g. 10m; default: until Ctrl-C', parseDuration)
       .option('--json', 'one JSON object for each file')
@@ -62,6 +66,13 @@ export function recordCommand(
         ),
       );
   };
+}
+
+/** Refuses a file before the recording, which would be lost if its folder could not be created at the end. */
+function parseFolder(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new InvalidArgumentError('must be a folder, and is a file.');
+  return path;
 }
 
 const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000 };

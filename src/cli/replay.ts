@@ -64,7 +64,7 @@ export async function replayRecorded(shell: Shell, path: string, flags: ReplayFl
       url: flags.url,
       token: flags.token,
       variables: flags.variable,
-      travel: travelApiOf(flags, shell.environment.TRAVEL_API_KEY),
+      travel: travelApiOf(flags, shell.environment.TRAVEL_API_KEY || undefined),
       print: (line) => {
         if (!flags.json) shell.print(escapeLine(line), outcomeColors[/^\w+/.exec(line)?.[0] ?? '']);
       },

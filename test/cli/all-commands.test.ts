@@ -93,6 +93,12 @@ test('a number that is too large is answered with the range', async () => {
   expect(err).toContain('must be a whole number from 0 to 999999.');
 });
 
+test('a recording into a file is refused before it begins', async () => {
+  const { code, err } = await run(['record', '--out', join(folder.path, 'user.json')]);
+  expect(code).toBe(2);
+  expect(err).toContain('must be a folder, and is a file.');
+});
+
 describeOnSqlite('in a folder without data', () => {
   /** Commands that create the data folder. */
   const creating = ['serve', 'sample-data'];
