@@ -7,6 +7,7 @@ import {
   findRequests,
   type ListedRequest,
   listRequests,
+  MAX_SEARCHED,
   type RequestDirection,
   type RequestLogs,
   type RequestsQuery,
@@ -127,7 +128,8 @@ export function showRequests(shell: Shell, flags: RequestFlags): Promise<0 | 1> 
 /** Prints requests with headers and bodies. Returns 1 if there is none with that id. */
 export function showRequest(shell: Shell, id: string, { json }: { json?: true }): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
-    const found = await findRequests(openLogs(database, settings), id);
+    const { found, searchedSince } = await findRequests(openLogs(database, settings), id);
+    if (searchedSince !== undefined) shell.printError(searchLimitText(searchedSince));
     if (found.length === 0) {
       shell.printError(`There is no request ${escapeLine(id)}; "npx jetbridge requests" lists them.`);
       return 1;
@@ -136,6 +138,14 @@ export function showRequest(shell: Shell, id: string, { json }: { json?: true })
     else shell.print(found.map(requestText).join('\n\n'));
     return 0;
   });
+}
+
+/** Says which entries were not searched, and how to find a request among them. */
+function searchLimitText(searchedSince: number): string {
+  return [
+    `Only the newest ${MAX_SEARCHED.toLocaleString('en')} requests to the embedded travel service were searched for the id, those since ${toIsoTime(searchedSince)}.`,
+    'Find an older one by other conditions, e.g. "npx jetbridge requests --direction api --path /api/users --status 4xx --json".',
+  ].join('\n');
 }
 
 function openLogs(database: Database, settings: Settings): RequestLogs {

@@ -114,18 +114,22 @@ export async function withBodies(log: ExchangeLog, request: ListedRequest): Prom
 }
 
 /** The number of entries of the request log that are searched for a request id, the newest first; older ones are not found. */
-const MAX_LOOKED_AT = 10_000;
+export const MAX_SEARCHED = 10_000;
+
+/** The requests with an id, the oldest first. */
+export interface FoundRequests {
+  found: ListedRequest[];
+  /** The time of the oldest searched entry of the request log, if there are older ones; undefined if all were searched. */
+  searchedSince: number | undefined;
+}
 
 /**
  * Finds requests with their bodies, the oldest first: one by its position in the log of exchanges, or all with a request id, which
  * a SCIM request and its travel calls share.
  */
-export async function findRequests(
-  { exchanges, requests }: RequestLogs,
-  id: string,
-): Promise<ListedRequest[]> {
+export async function findRequests({ exchanges, requests }: RequestLogs, id: string): Promise<FoundRequests> {
   const one = /^\d+$/.test(id) ? await exchanges.get(id) : undefined;
-  if (one) return [fromExchangeWithBodies(one)];
+  if (one) return { found: [fromExchangeWithBodies(one)], searchedSince: undefined };
   const found: ListedRequest[] = [];
   let before: string | undefined;
   do {
@@ -134,12 +138,18 @@ export async function findRequests(
     before = page.next;
   } while (before !== undefined);
   let looked = 0;
+  let oldest: number | undefined;
+  let searchedSince: number | undefined;
   for await (const request of listApiRequests(requests, {})) {
+    if (looked === MAX_SEARCHED) {
+      searchedSince = oldest;
+      break;
+    }
     if (request.requestId === id) found.push(request);
     looked += 1;
-    if (looked === MAX_LOOKED_AT) break;
+    oldest = request.time;
   }
-  return found.sort((a, b) => a.time - b.time);
+  return { found: found.sort((a, b) => a.time - b.time), searchedSince };
 }
 
 function fromExchange({ position, at, ...exchange }: LoggedExchange): ListedRequest {
