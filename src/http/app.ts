@@ -85,6 +85,7 @@ function addRequestScope({ log, metrics, newId, now, isTrusted = () => false }: 
       const ms = now() - began;
       const status = response.writableFinished ? response.statusCode : 499;
       metrics.observe({ routeGroup: routeGroupOf(path), method, status, seconds: ms / 1000 });
+      scope.onEnd?.(request, response, { ms, status });
       const query = isQuery ? redactParameterNames(Object.keys(request.query)) : [];
       const isFound = (status >= 200 && status < 300) || status === 304;
       const facts = {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { type DestinationStream, type LogFn, type Logger, levels, pino, stdSerializers } from 'pino';
 import { StoreUnavailable } from '../store/unavailable.ts';
 
@@ -149,6 +149,11 @@ export class RequestScope {
   readonly notes: RequestNotes = {};
   /** True for the requests that monitoring repeats all day. If one succeeds, its log line has the level debug. */
   isRoutine = false;
+  /**
+   * Called when the response has ended: `ms` is the duration, `status` 499 if the client closed the connection. It is one function
+   * for all requests of a service, so that a request needs no closure and no second listener.
+   */
+  onEnd: ((request: Request, response: Response, ended: { ms: number; status: number }) => void) | undefined;
   readonly #parent: Logger;
   #log: Logger | undefined;
 

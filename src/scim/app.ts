@@ -20,7 +20,7 @@ import { discoveryRoutes } from './discovery.ts';
 import type { ScimContext } from './endpoint.ts';
 import { badRequest, ScimError, scimErrorHandler } from './errors.ts';
 import { parsePreconditions } from './etags.ts';
-import { keepRequestBody, recordExchange } from './exchanges.ts';
+import { exchangeObserver, keepRequestBody } from './exchanges.ts';
 import { resourceRoutes } from './resources.ts';
 import { searchRoutes } from './search.ts';
 
@@ -61,12 +61,12 @@ function handleRequest(
   deps: ScimDeps,
   routes: Record<Exclude<Route, 'notOffered'>, RequestHandler>,
 ): RequestHandler {
+  const { recorder, users, groups, now } = deps;
+  const observeEnd = recorder && exchangeObserver(recorder);
   return async (request, response, next) => {
     const scope = requestScopeOf(response);
-    const { recorder, now } = deps;
-    if (recorder) recordExchange(request, response, { recorder, now });
+    scope.onEnd = observeEnd;
     const connection = await authenticateConnection(request, response, deps);
-    const { users, groups } = deps;
     const base = `${deps.publicUrl(request)}${request.baseUrl}`;
     const preconditions = parsePreconditions(request.headers);
     const context: ScimContext = { connection, base, users, groups, scope, response, preconditions, now };

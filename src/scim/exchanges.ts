@@ -1,24 +1,15 @@
 import type { Request, Response } from 'express';
-import { requestScopeOf } from '../http/log.ts';
+import { type RequestScope, requestScopeOf } from '../http/log.ts';
 import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
 
 /**
- * Records a request and its response in the log of exchanges when the response has ended. The bodies are those that
- * `keepRequestBody` and `keepResponseBody` have seen. `now` is a monotonic clock in milliseconds.
+ * Returns the function that records a request and its response in the log of exchanges when the response has ended. The
+ * bodies are those that `keepRequestBody` and `keepResponseBody` have seen.
  */
-export function recordExchange(
-  request: Request,
-  response: Response,
-  { recorder, now }: { recorder: ExchangeRecorder; now(): number },
-): void {
-  const scope = requestScopeOf(response);
-  const began = now();
-  // A listener, and no function in a property: V8 keeps an object with a function of its own, and the response with it,
-  // beyond its time, which makes each request a third slower.
-  response.on('close', () => {
-    const ms = now() - began;
-    const status = response.writableFinished ? response.statusCode : 499;
-    const { connection } = scope.notes;
+export function exchangeObserver(recorder: ExchangeRecorder): NonNullable<RequestScope['onEnd']> {
+  return (request, response, { ms, status }) => {
+    const { id, notes } = requestScopeOf(response);
+    const { connection } = notes;
     const { method, originalUrl } = request;
     const isKept =
       status >= 400 ||
@@ -31,17 +22,17 @@ export function recordExchange(
       ms,
       connection,
       person: undefined,
-      requestId: scope.id,
+      requestId: id,
       method,
       path: originalUrl,
       status,
-      error: scope.notes.reason,
+      error: notes.reason,
       requestHeaders: pickRequestHeaders(request),
       responseHeaders: pickResponseHeaders(response),
       requestBody: bodies?.requestBody,
       responseBody: bodies?.responseBody,
     });
-  });
+  };
 }
 
 /** The bodies of a request, in the `locals` of its response. */

@@ -78,8 +78,9 @@ function toColumns(exchanges: readonly (StoredExchange | undefined)[]): Columns 
   const columns: Columns = {
     ...{ start, heads: [], head: [], at: [], ms: [], path: [], person: [], requestId: [], locations: [] },
   };
-  const known = new Map<string, number>();
-  for (const [index, exchange] of exchanges.entries()) {
+  let index = -1;
+  for (const exchange of exchanges) {
+    index += 1;
     if (!exchange) {
       columns.head.push(-1);
       columns.at.push(0);
@@ -90,44 +91,84 @@ function toColumns(exchanges: readonly (StoredExchange | undefined)[]): Columns 
       continue;
     }
     const { location } = exchange.responseHeaders;
-    const origin = originOf(location, exchange.path);
-    columns.head.push(headIndex(exchange, origin, { heads: columns.heads, known }));
+    const head = headIndex(columns.heads, exchange);
+    columns.head.push(head);
     columns.at.push(exchange.at - start);
     columns.ms.push(exchange.ms);
     columns.path.push(exchange.path);
     columns.person.push(toPersonCode(exchange));
     columns.requestId.push(exchange.requestId ?? 0);
-    if (location !== undefined && origin === undefined) columns.locations.push([index, location]);
+    if (location !== undefined && columns.heads[head]?.[ORIGIN] === null)
+      columns.locations.push([index, location]);
   }
   return columns;
+}
+
+/** The place of the origin in a head. */
+const ORIGIN = 6;
+
+/** An exchange is compared with this number of the newest heads. What has more kinds is stored with repeated heads. */
+const COMPARED_HEADS = 32;
+
+/** Returns the index of the head of an exchange, which is added if necessary. Comparing heads costs less than a key of all members. */
+function headIndex(heads: Head[], exchange: StoredExchange): number {
+  const oldest = Math.max(0, heads.length - COMPARED_HEADS);
+  for (let index = heads.length - 1; index >= oldest; index -= 1) {
+    const head = heads[index];
+    if (head && isHeadOf(head, exchange)) return index;
+  }
+  const { direction, method, status, error, requestHeaders, responseHeaders, path } = exchange;
+  const { location, ...others } = responseHeaders;
+  const origin = originOf(location, path) ?? null;
+  return heads.push([direction, method, status ?? null, error ?? null, requestHeaders, others, origin]) - 1;
 }
 
 function originOf(location: string | undefined, path: string): string | undefined {
   return location?.endsWith(path) ? location.slice(0, location.length - path.length) : undefined;
 }
 
-function headIndex(
-  exchange: StoredExchange,
-  origin: string | undefined,
-  { heads, known }: { heads: Head[]; known: Map<string, number> },
-): number {
-  const { direction, method, status, error, requestHeaders, responseHeaders } = exchange;
-  let key = `${direction} ${method} ${status} ${error}\n${origin}`;
-  for (const name in requestHeaders) key += `\n${name}:${requestHeaders[name]}`;
-  key += '\n';
-  for (const name in responseHeaders) if (name !== 'location') key += `\n${name}:${responseHeaders[name]}`;
-  const index = known.get(key);
-  if (index !== undefined) return index;
-  const { location: _location, ...others } = responseHeaders;
-  heads.push([direction, method, status ?? null, error ?? null, requestHeaders, others, origin ?? null]);
-  known.set(key, heads.length - 1);
-  return heads.length - 1;
+function isHeadOf(head: Head, exchange: StoredExchange): boolean {
+  return (
+    head[0] === exchange.direction &&
+    head[1] === exchange.method &&
+    head[2] === (exchange.status ?? null) &&
+    head[3] === (exchange.error ?? null) &&
+    hasHeaders(head[4], exchange.requestHeaders) &&
+    hasHeaders(head[5], exchange.responseHeaders, 'location') &&
+    isOriginOf(head[ORIGIN], exchange)
+  );
+}
+
+/** Compares the headers of a head and of an exchange; the one that heads do not have is left out. */
+function hasHeaders(
+  shared: Record<string, string>,
+  headers: Record<string, string>,
+  leftOut?: string,
+): boolean {
+  let count = 0;
+  for (const name in headers) {
+    if (name === leftOut) continue;
+    if (shared[name] !== headers[name]) return false;
+    count += 1;
+  }
+  for (const _name in shared) count -= 1;
+  return count === 0;
+}
+
+function isOriginOf(origin: string | null, { path, responseHeaders: { location } }: StoredExchange): boolean {
+  if (location === undefined || !location.endsWith(path)) return origin === null;
+  return origin !== null && location.length === origin.length + path.length && location.startsWith(origin);
 }
 
 function toPersonCode({ person, path }: StoredExchange): string | 0 | 1 {
   if (person === undefined) return 0;
-  return path.includes(person) && userIdInPath(path) === person ? 1 : person;
+  const end = USER_PATH.length + person.length;
+  const isInPath = path.startsWith(person, USER_PATH.length) && path.startsWith(USER_PATH);
+  return isInPath && (path.length === end || path[end] === '?') ? 1 : person;
 }
+
+/** The usual beginning of the path of a SCIM user. The id in another one, such as `/scim/v2/users/`, is stored twice. */
+const USER_PATH = '/scim/v2/Users/';
 
 /** Returns the id in the path of a SCIM user, e.g. in `/scim/v2/Users/2819c223`; undefined for another path. */
 export function userIdInPath(path: string): string | undefined {

@@ -94,6 +94,24 @@ test('what is written is what is read, newest first, in pages of any length', as
   );
 });
 
+test('a segment of exchanges that have nothing in common is read as it was written', async () => {
+  const database = await open();
+  const kinds = Array.from({ length: 100 }, (_, index) =>
+    exchange({
+      path: `/scim/v2/Users/${index}`,
+      requestHeaders: { 'user-agent': `client ${index % 50}` },
+      responseHeaders: {
+        etag: `W/"${index % 40}"`,
+        location: `https://${index % 30}.example/scim/v2/Users/${index}`,
+      },
+    }),
+  );
+  await exchangeStore(database, keys[0]).append([{ connection: 'okta', exchanges: kinds }]);
+  const { exchanges } = await exchangeReader(database, keys).list({ limit: 100 });
+  const stored = { connection: 'okta', position: expect.any(String) };
+  expect(exchanges.reverse()).toEqual(kinds.map((one) => ({ ...one, ...stored })));
+});
+
 test('each condition selects what it describes', async () => {
   const database = await open();
   const log = exchangeReader(database, keys);
