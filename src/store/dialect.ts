@@ -12,6 +12,8 @@ export interface Dialect {
   isShared: boolean;
   /** The number of counters of each list, so that concurrent writers seldom wait for each other. */
   counterSlots: number;
+  /** True if many rows are read as one text (`joined-rows.ts`). */
+  joinsRows: boolean;
   /**
    * Locks the selected rows until the end of the transaction; other transactions that lock or change them wait. SQLite
    * has one writer at a time, so that its transactions need no row locks.
@@ -56,6 +58,7 @@ export const sqlite: Dialect = {
   isShared: false,
   columnTypes: { orderedText: 'text', bigint: 'integer', keyOnly: 'without rowid' },
   counterSlots: 1,
+  joinsRows: false,
   lockRows: (query) => query,
   lockValues: (query) => query,
   shareRows: (query) => query,
@@ -102,6 +105,7 @@ export function postgres(clock: DatabaseClock): Dialect {
     isShared: true,
     columnTypes: { orderedText: 'text collate "C"', bigint: 'bigint', keyOnly: '' },
     counterSlots: 8,
+    joinsRows: true,
     lockRows: (query) => query.forUpdate(),
     lockValues: (query) => query.forNoKeyUpdate(),
     shareRows: (query) => query.forKeyShare(),

@@ -24,7 +24,7 @@ import {
   type ShownColumns,
   shownColumns,
   toShownIdentity,
-  userList,
+  userListOn,
 } from './list-definitions.ts';
 import { listByUniqueValue } from './list-lookup.ts';
 import { listRows, type PageEnds } from './list-query.ts';
@@ -39,6 +39,7 @@ export function identities(database: Database): Identities {
   const { db, readBoth, scopeOf } = database;
   const pageEnds: PageEnds = new PageMemory();
   const updateStatistics = statisticsOfIdentities(database);
+  const definition = userListOn(database.dialect);
   return {
     findById: async (connection, id) =>
       toFirstIdentity(await selectIdentityById(db, { ...scopeOf(connection), id })),
@@ -54,7 +55,7 @@ export function identities(database: Database): Identities {
     list: async (connection, query, scan) => {
       const scope = { db, readBoth, ...scopeOf(connection) };
       const uniqueResult = scan.residual ? undefined : await listByUniqueValue(db, scope, query);
-      return uniqueResult ?? listRows({ definition: userList, scope, query, scan, pageEnds });
+      return uniqueResult ?? listRows({ definition, scope, query, scan, pageEnds });
     },
     commit: async (connection, changes) => {
       const result = await commitChanges(database, scopeOf(connection), changes);

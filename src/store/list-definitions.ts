@@ -5,7 +5,9 @@ import type { GroupField, GroupOrder, UserField, UserOrder, Where } from '../pro
 import type { IdentityView, ListedIdentity } from '../provisioning/store-ports.ts';
 import type { Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
+import type { Dialect } from './dialect.ts';
 import { type IdentityRow, readColumnNames, toIdentity } from './identity-row.ts';
+import { fromJsonText, type JoinedColumns, toJsonText } from './joined-rows.ts';
 import type { CounterKind, Counts } from './list-counters.ts';
 import { parseJson } from './queries.ts';
 import { caseFoldedKey, exactKey } from './search-keys.ts';
@@ -23,6 +25,8 @@ export interface ListDefinition<Field extends string, By extends string, Row> {
   live: Sql;
   columns: Sql;
   toRow(columns: object): Row;
+  /** Reads the rows of a page as one text. Undefined if the driver converts each row. */
+  joined: JoinedColumns<Row> | undefined;
   fields: Record<Field, SearchColumn>;
   orders: Record<By, OrderColumn<Field>>;
   /** The field that every index of an order contains. */
@@ -92,6 +96,7 @@ export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
   table: 'identity',
   live: sql`deleted_at is null`,
   columns: columnsWith(`case when octet_length(desired) <= ${LARGE} then desired end as desired`),
+  joined: undefined,
   toRow: (columns) => toListedIdentity(columns as ListedColumns), // The row has the columns of `columns`.
   fields: {
     id: { column: 'id', rank: 1, key: String },
@@ -119,10 +124,47 @@ export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
   counterOf: counterOfUsers,
 };
 
+/** The same list, with pages that are read as one text. */
+const joinedUserList: typeof userList = {
+  ...userList,
+  joined: {
+    order: 'position',
+    texts: [
+      ...[toJsonText('id'), toJsonText('travel_id')],
+      ...['key_value', 'version', 'created_at', 'last_modified', 'in_groups'].map((column) =>
+        sql.ref(column),
+      ),
+      ...['extensions', 'desired'].map((column) => sql`coalesce(${sql.ref(column)}, '')`),
+    ],
+    toRow: (texts) => {
+      const [idText = '', travelId = '', position, version, created, modified, inGroups] = texts;
+      const [extensions, desired] = texts.slice(7);
+      const id = fromJsonText(idText);
+      const row: ListedIdentity = {
+        id,
+        desired: desired || undefined,
+        extensions: extensions || null,
+        version: Number(version),
+        createdAt: Number(created),
+        lastModified: Number(modified),
+        travelUserId: travelId === '' ? undefined : fromJsonText(travelId),
+        inGroups: inGroups === '1',
+      };
+      return { key: { value: Number(position), id }, row };
+    },
+  },
+};
+
+/** Returns the list of users for a database. */
+export function userListOn({ joinsRows }: Pick<Dialect, 'joinsRows'>): typeof userList {
+  return joinsRows ? joinedUserList : userList;
+}
+
 /** The same list with complete identities. */
 export const identityList: ListDefinition<UserField, UserOrder, Identity> = {
   ...userList,
   columns: sql.raw(readColumnNames.join(', ')),
+  joined: undefined,
   toRow: (columns) => toIdentity(columns as IdentityRow), // The row has the columns of `columns`.
 };
 
@@ -133,6 +175,7 @@ export const groupList: ListDefinition<GroupField, GroupOrder, ListedGroup> = {
   columns: sql.raw(`
     connection_id, id, case when octet_length(attributes) <= ${LARGE} then attributes end as attributes,
     version, created_at, last_modified`),
+  joined: undefined,
   toRow: (columns) => toListedGroup(columns as ListedGroupColumns), // The row has the columns of `columns`.
   fields: {
     id: { column: 'id', rank: 1, key: String },

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ListQuery, ListScan, SortKey, Where } from '../provisioning/list-ports.ts';
 import { inScope } from './connection-scopes.ts';
+import { joinRows, splitRows } from './joined-rows.ts';
 import { type CounterKind, type Counts, readCounter, selectCounter, toCounts } from './list-counters.ts';
 import type { ListDefinition, ListScope, OrderColumn, Sql } from './list-definitions.ts';
 import { allOf, hideFromPlanner, toCondition } from './list-filter.ts';
@@ -119,7 +120,7 @@ function rowsIn(list: List, part: IndexPart, after: Start): Sql {
 
 /** The table of a walk, and the connection. */
 export interface List<Row = unknown> {
-  definition: Pick<ListDefinition<string, string, Row>, 'table' | 'live' | 'columns' | 'toRow'>;
+  definition: Pick<ListDefinition<string, string, Row>, 'table' | 'live' | 'columns' | 'toRow' | 'joined'>;
   scope: ListScope;
 }
 
@@ -205,23 +206,36 @@ export async function readRowsAndCounts<Row>(
   walk: IndexWalk,
   { start, limit, kind, yieldBetweenSteps }: { start: Start; limit: number; kind: CounterKind } & Yielding,
 ): Promise<{ rows: KeyedRow<Row>[]; counts: Counts }> {
-  const { db, readBoth, ...scope } = list.scope;
   const [first, ...others] = partsAfter(walk, start);
-  if (!first) return { rows: [], counts: await readCounter(db, scope, kind) };
-  const [counted, found] = await readBoth(
-    selectCounter.compile(db, { ...scope, kind }),
-    selectFirstRows(list, first.part, { after: first.after, limit }).compile(db),
-  );
-  const rows = toKeyedRows(list, found.rows);
+  if (!first) return { rows: [], counts: await readCounter(list.scope.db, list.scope, kind) };
+  const { rows, counts } = await readFirstRows(list, first.part, { after: first.after, limit, kind });
   if (rows.length < limit && others.length > 0) {
     const rest = { ...walk, parts: others.map(({ part }) => part) };
     const from = { start: undefined, skip: 0, limit: limit - rows.length, yieldBetweenSteps };
     rows.push(...(await readRows(list, rest, from)));
   }
-  return { rows, counts: toCounts(counted) };
+  return { rows, counts };
 }
 
 type Yielding = Pick<ListScan<unknown>, 'yieldBetweenSteps'>;
+
+/** Reads the first rows of a part and a counter. */
+async function readFirstRows<Row>(
+  list: List<Row>,
+  part: IndexPart,
+  { after, limit, kind }: { after: Start; limit: number; kind: CounterKind },
+): Promise<{ rows: KeyedRow<Row>[]; counts: Counts }> {
+  const { db, readBoth, ...scope } = list.scope;
+  const { joined } = list.definition;
+  const counter = selectCounter.compile(db, { ...scope, kind });
+  const select = selectFirstRows(list, part, { after, limit });
+  if (joined?.order !== part.column) {
+    const [counted, { rows }] = await readBoth(counter, select.compile(db));
+    return { rows: toKeyedRows(list, rows), counts: toCounts(counted) };
+  }
+  const [counted, { rows }] = await readBoth(counter, joinRows(joined, select).compile(db));
+  return { rows: rows.flatMap((row) => splitRows(joined, row)), counts: toCounts(counted) };
+}
 
 async function readRowsOfPart<Row>(
   list: List<Row>,

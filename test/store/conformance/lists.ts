@@ -12,6 +12,7 @@ import { foldCase } from '../../../src/schema/case-fold.ts';
 import {
   fixture,
   importedIdentity,
+  listQuery,
   NOW,
   type OpenDatabase,
   person,
@@ -325,6 +326,23 @@ export function describeLists(open: OpenDatabase): void {
       expect(JSON.parse(shown?.desired ?? '')).toEqual(desired);
       expect(JSON.parse(shown?.extensions ?? '')).toEqual(['urn:x:y:2.0:User']);
       expect(await identities.findView('entra', 'ada')).toBeUndefined();
+    });
+
+    it('has the same values on a page as alone, whatever characters they contain', async () => {
+      const { add, identities } = await fixture(open);
+      const texts = ['\u001e', '\u001f', 'a\u001eb\u001fc\n', '"\\"', "'é𝒳ł", '{}', 'null'];
+      for (const [at, text] of texts.entries()) {
+        const desired = { userName: `${text}${at}`, displayName: text, 'urn:x:y:2.0:User': { [text]: text } };
+        await add(person(`p${at}`, { desired, travelId: text, version: at + 1 }));
+      }
+      await add(person('unlinked', { desired: { userName: 'unlinked' } }));
+      await add(person('large', { desired: { userName: 'large', displayName: 'x'.repeat(9000) } }));
+      const { rows, total } = await identities.list('okta', listQuery({ all: [] }, 0, 20), plainScan);
+      expect([rows.length, total]).toEqual([9, 9]);
+      for (const row of rows) {
+        const alone = await identities.findView('okta', row.id);
+        expect(row).toEqual(row.id === 'large' ? { ...alone, desired: undefined } : alone);
+      }
     });
   });
 }
