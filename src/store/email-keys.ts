@@ -11,9 +11,11 @@ interface EmailOwner {
 
 /** Inserts the email keys of new identities. */
 export async function insertEmailKeys(tx: Kysely<Tables>, scope: Scope, owners: EmailOwner[]): Promise<void> {
-  const rows = owners.flatMap(({ id, desired }) =>
-    emailKeys(desired).map((key) => ({ ...scopeColumns(scope), identity_id: id, email_key: key })),
-  );
+  const { account, connection_id } = scopeColumns(scope);
+  const rows: Tables['identity_email'][] = [];
+  for (const { id, desired } of owners)
+    for (const key of emailKeys(desired))
+      rows.push({ account, connection_id, identity_id: id, email_key: key });
   await insertEmailRows(tx, rows);
 }
 

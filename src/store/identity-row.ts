@@ -145,12 +145,20 @@ export function toRow(identity: Identity, account: string, seenAt: number) {
 /** The columns of an identity that no IdP has written yet, except those that are the same for all of them. */
 export function toUnclaimedRow(identity: Identity, account: string, seenAt: number) {
   const incomplete = isIncomplete(identity.desired) ? 1 : 0;
+  const columns = desiredColumns(identity.desired);
+  const { observed, travel_email_key } = observedColumns(identity.observed);
   return {
     account,
     connection_id: identity.connection,
     id: identity.id,
-    ...desiredColumns(identity.desired),
-    ...observedColumns(identity.observed),
+    desired: columns.desired,
+    extensions: columns.extensions,
+    user_name_key: columns.user_name_key,
+    external_id: columns.external_id,
+    display_name_key: columns.display_name_key,
+    active: columns.active,
+    observed,
+    travel_email_key,
     incomplete,
     position: nextPosition({ incomplete }),
     state: identity.state,

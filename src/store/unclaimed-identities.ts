@@ -64,7 +64,7 @@ async function saveBatch({ transaction, isDuplicate }: Database, scope: Scope, b
  */
 async function insertOrRefresh(tx: Kysely<Tables>, scope: Scope, { batch, seenAt }: Batch): Promise<void> {
   const rows = batch.map((identity) => toUnclaimedRow(identity, scope.account, seenAt));
-  const inserted = new Set((await insertRows(tx, rows)).map(({ id }) => id));
+  const inserted = await insertNewRows(tx, scope, rows);
   const unwanted = await findUnwanted(tx, scope, batch);
   const isNew = ({ id }: Identity) => inserted.has(id);
   const isTaken = (identity: Identity) => unwanted.travelIds.has(travelIdOf(identity));
@@ -82,14 +82,42 @@ async function insertOrRefresh(tx: Kysely<Tables>, scope: Scope, { batch, seenAt
 /** The values that are the same in all new rows: as parameters they would cost time for each row. */
 const newcomerValues = { claimed: sql.lit(0), attempts: sql.lit(0), next_attempt_at: sql.lit(0) };
 
-const insertRows = compiledInsert((db, rows: ReturnType<typeof toUnclaimedRow>[]) =>
+const insertRows = compiledInsert((db, rows: UnclaimedColumns[]) =>
   db
     .insertInto('identity')
     // The types do not know that the other columns have defaults.
     .values(rows.map((row) => ({ ...row, ...newcomerValues })) as unknown as IdentityTable[])
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('id'),
+    .onConflict((conflict) => conflict.doNothing()),
 );
+
+type UnclaimedColumns = ReturnType<typeof toUnclaimedRow>;
+
+/**
+ * Inserts the rows of which no unique value exists, and returns their ids. The ids are new, so a number of inserted rows is enough if
+ * it is that of all rows. Returning the ids would cost time for each row.
+ */
+async function insertNewRows(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  rows: UnclaimedColumns[],
+): Promise<Set<string>> {
+  let count = 0n;
+  for (const query of insertRows.compile(tx, rows))
+    count += (await tx.executeQuery(query)).numAffectedRows ?? 0n;
+  const ids = rows.map(({ id }) => id);
+  if (count === 0n) return new Set();
+  return new Set(count === BigInt(ids.length) ? ids : await selectIds(tx, scope, ids));
+}
+
+async function selectIds(tx: Kysely<Tables>, scope: Scope, ids: string[]): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('identity')
+    .select('id')
+    .where(inScope(scope))
+    .where('id', 'in', ids)
+    .execute();
+  return rows.map(({ id }) => id);
+}
 
 /** The travelers that no connection may list as unclaimed, and the addresses with which travelers are being created. */
 async function findUnwanted(
