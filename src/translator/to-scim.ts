@@ -54,7 +54,11 @@ function defaultUser(rules: Rules, { traveler, lookups }: Origin): ScimResource 
   }
   for (const name of multiValued) {
     const element = user[name];
-    if (isObject(element)) user[name] = [{ ...element, type: 'work', primary: true }];
+    if (!isObject(element)) continue;
+    // Changed in place: a copy with two more members takes several microseconds.
+    element.type = 'work';
+    element.primary = true;
+    user[name] = [element];
   }
   const roles = (traveler.roles ?? []).flatMap((role) => toScimRole(role, rules.mapping) ?? []);
   if (roles.length > 0)

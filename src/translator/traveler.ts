@@ -76,8 +76,10 @@ export function readFieldAt(traveler: TravelUser, path: FieldPath): Json | undef
   }
 }
 
+/** What every object inherits are functions and objects, which are no values of a field. */
 function memberOf(object: object, name: string): Json | undefined {
-  const value: unknown = Object.hasOwn(object, name) ? Reflect.get(object, name) : undefined;
+  // `Reflect.get` and `Object.hasOwn` take several times as long, and an import reads each field of each traveler.
+  const value = (object as Record<string, unknown>)[name];
   return typeof value === 'string' || typeof value === 'boolean' ? value : undefined;
 }
 
