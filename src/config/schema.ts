@@ -69,7 +69,7 @@ const travelApi = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'Names the travel account: connections with the same one share its travelers. Default: URL and keyEnv.',
+      'Names the travel account: connections with the same one share its travelers. Default: a hash of URL and keyEnv.',
     ),
   paths: paths.default({}),
   feed: z

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
@@ -289,7 +290,7 @@ function toConnectionSettings({
   const { url: own, account, ...travelApi } = connection.travelApi;
   const { keyEnv } = travelApi;
   const api = { ...travelApi, url: own ?? url, key: present[keyEnv] };
-  const ownAccount = api.url === 'embedded' ? 'embedded' : `${api.url} ${keyEnv}`;
+  const ownAccount = api.url === 'embedded' ? 'embedded' : accountOf(api.url, keyEnv);
   const tokenEnv = connection.scimTokenEnv ?? (id === 'default' ? 'SCIM_TOKEN' : undefined);
   const scimToken = tokenEnv && present[tokenEnv];
   return [
@@ -306,6 +307,14 @@ function toConnectionSettings({
       credentials: { id, place, tokenEnv, scimToken, keyEnv, api },
     },
   ];
+}
+
+/**
+ * Returns the name of the account behind a URL and the variable with its credential: 12 characters of a hash, because the name is
+ * part of each key and of each index entry in the database.
+ */
+function accountOf(url: string, keyEnv: string): string {
+  return createHash('sha256').update(`${url} ${keyEnv}`).digest('base64url').slice(0, 12);
 }
 
 function toPolicies({ safetyValve: valve, ...others }: ConnectionEntry['policies']): Policies {

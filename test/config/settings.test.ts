@@ -186,7 +186,7 @@ describe('settings without a fault', () => {
       { id: 'default', account: 'embedded', scimToken: undefined },
       {
         id: 'acme',
-        account: 'https://travel.example.com ACME_KEY',
+        account: '1NTThKTCblWd',
         scimToken: secret,
         travelApi: { key: 'short' },
       },
