@@ -1,4 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
+import { METHODS } from 'node:http';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type Fault, faultLine, readJsonFile } from '../config/faults.ts';
@@ -36,10 +37,34 @@ function expectationFaultText(fault: ExpectationFault): string {
   );
 }
 
+/** The methods of SCIM (RFC 7644 §3.2), to suggest one of them. */
+const scimMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const method = z.string().superRefine((name, context) => {
+  if (METHODS.includes(name)) return;
+  const meant = nearest(name, scimMethods);
+  const suggestion = meant === undefined ? '' : `Did you mean ${meant}? `;
+  const remedy = `${suggestion}SCIM uses ${scimMethods.join(', ')}.`;
+  context.addIssue({ code: 'custom', message: faultText('is not an HTTP method', remedy) });
+});
+const requestPath = z
+  .string()
+  .regex(/^(\/|https?:\/\/|\{\{tokenEndpoint\}\})/, {
+    message: faultText('does not begin with /', 'Write the path below the SCIM base URL, e.g. /Users.'),
+    abort: true,
+  })
+  .regex(
+    // Node refuses to send any other character in a path.
+    /^[\u0021-\u00ff]*$/,
+    faultText(
+      'has a character that a URL cannot have',
+      'Percent-encode it, e.g. %20 for a space and %22 for a quotation mark.',
+    ),
+  );
+
 const request = z.strictObject({
-  method: text,
+  method,
   /** The path below the SCIM base URL, percent-encoded as the client sends it. */
-  path: text,
+  path: requestPath,
   headers,
   /** Any JSON value. It is not parsed further, so that a recorded `__proto__` is sent as it was recorded. */
   body: z.unknown().default(null),

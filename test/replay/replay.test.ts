@@ -395,6 +395,10 @@ describe('replaying scenarios', () => {
   });
 
   const faulty = (expect: object) => ({ name: 'x', steps: [{ request: get, expect }] });
+  const asking = (request: object) => ({
+    name: 'x',
+    steps: [{ request: { ...get, ...request }, expect: { status: [200] } }],
+  });
   test.each([
     ['no JSON', '{', '$: is not JSON'],
     ['no steps', { name: 'x', steps: [] }, 'steps: is empty. Write at least one step.'],
@@ -412,6 +416,26 @@ describe('replaying scenarios', () => {
       'an unknown key in a step',
       faulty({ status: [200], bodyMatchs: {} }),
       'steps[0].expect.bodyMatchs: unknown key. Did you mean bodyMatches? Known here: status, headers, bodyMatches',
+    ],
+    [
+      'a path without a slash',
+      asking({ path: 'Users' }),
+      'steps[0].request.path: does not begin with /. Write the path below the SCIM base URL, e.g. /Users.',
+    ],
+    [
+      'a path that is not percent-encoded',
+      asking({ path: '/Users?filter=userName eq 1' }),
+      'steps[0].request.path: has a character that a URL cannot have. Percent-encode it',
+    ],
+    [
+      'an unknown method',
+      asking({ method: 'PATHC' }),
+      'steps[0].request.method: is not an HTTP method. Did you mean PATCH? SCIM uses GET, POST, PUT, PATCH, DELETE.',
+    ],
+    [
+      'a method in lower case',
+      asking({ method: 'post' }),
+      'steps[0].request.method: is not an HTTP method. Did you mean POST?',
     ],
     [
       'a wrong status',
