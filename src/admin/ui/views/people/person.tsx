@@ -88,7 +88,7 @@ function Head({ person }: { person: PersonExplanation }) {
         )}
         {verdict.until && (
           <Text size="sm">
-            Next attempt <Time at={verdict.until} />.
+            Next attempt <Time at={verdict.until} isDeadline />.
           </Text>
         )}
         {verdict.status === 'held' && (

@@ -241,7 +241,8 @@ function deliveryColumns(onRedeliver: ((id: string) => void) | undefined) {
     },
     {
       label: 'Next attempt',
-      cell: ({ nextAttemptAt }: TravelDelivery) => (nextAttemptAt ? <Time at={nextAttemptAt} /> : '–'),
+      cell: ({ nextAttemptAt }: TravelDelivery) =>
+        nextAttemptAt ? <Time at={nextAttemptAt} isDeadline /> : '–',
     },
     ...(onRedeliver
       ? [
