@@ -6,6 +6,7 @@ import type { AdminAccount, AuditEntry } from '../admin/ports.ts';
 import { adminAccounts } from '../store/admins.ts';
 import { auditLog } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
+import { choiceOption } from './arguments.ts';
 import { withDatabase } from './connections.ts';
 import type { JsonFlag } from './credentials.ts';
 import { examples } from './help.ts';
@@ -19,6 +20,8 @@ import {
   toIsoTime,
 } from './output.ts';
 
+const roles = ['viewer', 'admin'] satisfies Role[];
+
 /** Adds the commands `admins create|list|reset|revoke`: the accounts of the admin page. They work while a server runs. */
 export function addAdminCommands(program: Command, shell: Shell, action: Action): void {
   const admins = program.command('admins').description('the accounts of the admin page');
@@ -26,14 +29,14 @@ export function addAdminCommands(program: Command, shell: Shell, action: Action)
     .command('create')
     .description('create an account and print its password; it cannot be shown again')
     .argument('<name>', 'the name or email address with which the person signs in')
-    .option('--role <role>', 'viewer (reads only) or admin', 'viewer')
+    .addOption(choiceOption('--role <role>', 'a viewer only reads', roles).default('viewer'))
     .option('--json', 'one JSON object')
     .addHelpText(
       'after',
       examples('admins create ada@corp.example', 'admins create ada@corp.example --role admin'),
     )
     .action(
-      action((name: string, { role, ...flags }: JsonFlag & { role: string }) =>
+      action((name: string, { role, ...flags }: JsonFlag & { role: Role }) =>
         createAdmin(shell, name, role, flags),
       ),
     );
@@ -60,14 +63,10 @@ export function addAdminCommands(program: Command, shell: Shell, action: Action)
 }
 
 /** Creates an account and prints its password. The audit log names this program as the one who did it. */
-export function createAdmin(shell: Shell, name: string, role: string, flags: JsonFlag = {}): Promise<0 | 1> {
-  if (role !== 'viewer' && role !== 'admin') {
-    shell.printError(`--role is viewer or admin, not ${escapeLine(role)}.`);
-    return Promise.resolve(1);
-  }
+export function createAdmin(shell: Shell, name: string, role: Role, flags: JsonFlag = {}): Promise<0 | 1> {
   return withDatabase(shell, async (database) => {
     const password = newPassword();
-    const account = { id: randomUUID(), name, role: role as Role, createdAt: Date.now() };
+    const account = { id: randomUUID(), name, role, createdAt: Date.now() };
     const passwordHash = await hashPassword(password);
     const create = () => adminAccounts(database).create({ ...account, passwordHash });
     if (!(await withAuditEntry(database, { action: 'createAccount', details: { name, role } }, create))) {

@@ -1,5 +1,6 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { isSafeUrl } from '../http/proxies.ts';
+import { nearest } from '../translator/mapping-faults.ts';
 
 /** Parses a base URL and removes slashes at its end. */
 export function parseBaseUrl(text: string): string {
@@ -52,4 +53,19 @@ export function parseStatusRange(text: string): { from: number; to: number } {
 export function parseCount(text: string): number {
   if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number from 0 to 999999.');
   return Number(text);
+}
+
+/** Creates an option with a closed list of values, which its help shows. */
+export function choiceOption(flags: string, description: string, values: readonly string[]): Option {
+  return new Option(flags, description).choices(values).argParser(choiceParser(values));
+}
+
+/** Creates a parser that accepts only these values. For any other text, it suggests the nearest value and lists all of them. */
+export function choiceParser(values: readonly string[]): (text: string) => string {
+  return (text) => {
+    if (values.includes(text)) return text;
+    const meant = nearest(text, [...values]);
+    const suggestion = meant === undefined ? '' : `Did you mean ${meant}? `;
+    throw new InvalidArgumentError(`${suggestion}Allowed choices are ${values.join(', ')}.`);
+  };
 }

@@ -1,5 +1,6 @@
-import { type Command, Option } from 'commander';
+import type { Command, Option } from 'commander';
 import type { HoldCause } from '../provisioning/identity.ts';
+import { choiceOption } from './arguments.ts';
 import { decideHolds } from './decide-holds.ts';
 import { examples } from './help.ts';
 import type { Action, Shell } from './output.ts';
@@ -47,7 +48,7 @@ export function addHoldCommands(program: Command, shell: Shell, action: Action):
 }
 
 function causeOption(): Option {
-  return new Option('--cause <cause>', 'only this cause').choices(causes);
+  return choiceOption('--cause <cause>', 'only this cause', causes);
 }
 
 interface DecisionOptions {

@@ -1,8 +1,10 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { findingCodes } from '../provisioning/finding-codes.ts';
 import type { IdentityState } from '../provisioning/identity.ts';
 import { type ListedPerson, listPeople, type PeopleFilter } from '../provisioning/people.ts';
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
+import { choiceOption, choiceParser } from './arguments.ts';
 import { withDatabase } from './connections.ts';
 import { examples } from './help.ts';
 import {
@@ -35,13 +37,19 @@ export function addPeopleCommand(program: Command, shell: Shell, action: Action)
     .command('people')
     .description('list people by state, finding or connection, in the order of their userNames')
     .option('--connection <id>', 'only this connection')
-    .addOption(new Option('--state <state>', 'only people in this state').choices(states))
-    .option('--finding <code>', 'only people with this finding, e.g. drift or emailTaken')
+    .addOption(choiceOption('--state <state>', 'only people in this state', states))
+    .option(
+      '--finding <code>',
+      'only people with this finding, e.g. drift or emailTaken',
+      choiceParser(findingCodes),
+    )
     .option('--archived', 'only inactive and deleted people')
     .addOption(
-      new Option('--format <format>', 'csv for spreadsheets; json: one JSON object for each person')
-        .choices(formats)
-        .default('table'),
+      choiceOption(
+        '--format <format>',
+        'csv for spreadsheets; json: one JSON object for each person',
+        formats,
+      ).default('table'),
     )
     .option('--json', 'like --format json')
     .option(
@@ -150,7 +158,7 @@ const tableHead = ['userName', 'name', 'state', 'traveler', 'findings', 'last ch
 
 function toTableRow(person: ListedPerson): string[] {
   const { userName, name, lastModified, connection } = person;
-  const findings = findingCodes(person).join(', ') || '-';
+  const findings = codesOf(person).join(', ') || '-';
   const traveler = travelerText(person);
   return [
     userName,
@@ -174,7 +182,7 @@ function travelerText({ travelId, isActive, isDeleted }: ListedPerson): string {
   return user === '' ? traveler : `${traveler}, ${user}`;
 }
 
-function findingCodes({ findings }: ListedPerson): string[] {
+function codesOf({ findings }: ListedPerson): string[] {
   return [...new Set(findings.map(({ code }) => code))];
 }
 
@@ -188,7 +196,7 @@ function toCsvRow(person: ListedPerson): string[] {
   const { isActive, isDeleted, lastModified, nextAttemptAt } = person;
   return [
     ...[connection, id, userName, name, state, holdCause, travelId, String(isActive), String(isDeleted)],
-    findingCodes(person).join(' '),
+    codesOf(person).join(' '),
     toIsoTime(lastModified),
     nextAttemptAt === undefined ? '' : toIsoTime(nextAttemptAt),
   ];

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Settings } from '../config/settings.ts';
 import { findPeople } from '../provisioning/explain-person.ts';
 import { foldCase } from '../schema/case-fold.ts';
@@ -19,7 +19,7 @@ import { requestLog } from '../store/request-log.ts';
 import { travelStore } from '../store/travel-writes.ts';
 import { nearest } from '../translator/mapping-faults.ts';
 import type { LoggedBody } from '../travel/ports.ts';
-import { parseCount, parseStatusRange, parseTime } from './arguments.ts';
+import { choiceOption, parseCount, parseStatusRange, parseTime } from './arguments.ts';
 import { withDatabase } from './connections.ts';
 import { examples } from './help.ts';
 import { type Action, escapeLine, printJson, printTable, type Shell, toIsoTime } from './output.ts';
@@ -70,10 +70,11 @@ function addListCommand(requests: Command, shell: Shell, action: Action): void {
     .option('--connection <id>', 'only this connection')
     .option('--person <person>', 'only about this person: userName, email address, SCIM id or travel user id')
     .addOption(
-      new Option(
+      choiceOption(
         '--direction <direction>',
         'scim: of identity providers; oauth: for access tokens; travel: calls to travel APIs; api: to the embedded travel service',
-      ).choices(directions),
+        directions,
+      ),
     )
     .option('--method <method>', 'e.g. PATCH')
     .option('--status <status>', 'e.g. 404, or 4xx for the whole class', parseStatusRange)

@@ -215,3 +215,17 @@ test('npx jetbridge import --json prints one JSON object for each connection', a
   const { code, out } = await run(['import', '--json'], data);
   expect([code, JSON.parse(out)]).toEqual([0, { connection: 'default', read: 3, complete: true }]);
 });
+
+test.each([
+  ['people --finding emailTakn', '--finding <code>', 'Did you mean emailTaken? Allowed choices are billing'],
+  ['people --state held,', '--state <state>', 'Did you mean held? Allowed choices are synced, dirty,'],
+  ['people --format xml', '--format <format>', 'Allowed choices are table, csv, json.'],
+  ['requests --direction scmi', '--direction <direction>', 'Did you mean scim? Allowed choices are scim,'],
+  ['holds list --cause safetyvalve', '--cause <cause>', 'Did you mean safetyValve? Allowed choices are'],
+  ['admins create eve --role root', '--role <role>', 'Allowed choices are viewer, admin.'],
+])('%s is wrong use: the nearest value is suggested, and all are listed', async (line, option, told) => {
+  const { code, out, err } = await run(line.split(' '));
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toContain(`option '${option}' argument`);
+  expect(err).toContain(told);
+});

@@ -10,6 +10,7 @@ import {
   settingsSchema,
   travelServiceSchema,
 } from '../../src/config/schema.ts';
+import { findingCodes } from '../../src/provisioning/finding-codes.ts';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { mergePatch } from '../../src/translator/plan.ts';
@@ -174,6 +175,7 @@ describe('docs/operations.md', () => {
     expect(
       codesInSources('src/translator', 'src/provisioning').filter((code) => !told.includes(code)),
     ).toEqual([]);
+    expect(codesInSources('src/translator', 'src/provisioning').toSorted()).toEqual([...findingCodes]);
     const states = tableRowsUnder(operations, 'States').flatMap(([state]) => codesIn(state ?? ''));
     expect(states).toEqual(['synced', 'dirty', 'pending', 'refused', 'held']);
   });
