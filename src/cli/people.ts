@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { findingCodes } from '../provisioning/finding-codes.ts';
 import type { IdentityState } from '../provisioning/identity.ts';
-import { type ListedPerson, listPeople, type PeopleFilter } from '../provisioning/people.ts';
+import { findingCodes, type ListedPerson, listPeople, type PeopleFilter } from '../provisioning/people.ts';
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { choiceOption, choiceParser } from './arguments.ts';

@@ -10,7 +10,7 @@ import {
   settingsSchema,
   travelServiceSchema,
 } from '../../src/config/schema.ts';
-import { findingCodes } from '../../src/provisioning/finding-codes.ts';
+import { findingCodes } from '../../src/provisioning/people.ts';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
 import { parseMapping } from '../../src/translator/mapping-file.ts';
 import { mergePatch } from '../../src/translator/plan.ts';
