@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
+import type { StepResult } from '../replay/player.ts';
 import { type Outcome, replay } from '../replay/report.ts';
 import { readScenarios, ScenarioFault } from '../replay/scenario.ts';
 import type { TravelApi } from '../replay/traveler-check.ts';
@@ -59,7 +60,7 @@ export async function replayRecorded(shell: Shell, path: string, flags: ReplayFl
     const scenarios = readScenarios(path);
     const total = scenarios.length;
     let done = 0;
-    const { failed, unchecked } = await replay({
+    const { failed, unchecked, outcomes } = await replay({
       scenarios,
       url: flags.url,
       token: flags.token,
@@ -77,6 +78,7 @@ export async function replayRecorded(shell: Shell, path: string, flags: ReplayFl
       newRun: () => randomBytes(4).toString('hex'),
     });
     if (unchecked > 0) shell.printError(uncheckedText(unchecked));
+    for (const text of refusedCredentials(outcomes, flags)) shell.printError(text);
     return failed > 0 ? 1 : 0;
   } catch (error) {
     if (!(error instanceof ScenarioFault)) throw error;
@@ -120,4 +122,32 @@ function travelApiOf(
 function uncheckedText(count: number): string {
   const steps = count === 1 ? 'The traveler of 1 step was' : `The travelers of ${count} steps were`;
   return `${steps} not checked: give a key of the travel API with --travel-key or TRAVEL_API_KEY.`;
+}
+
+/** Says which credentials were refused, where they come from, and what to do. */
+function refusedCredentials(outcomes: Outcome[], { travelKey }: ReplayFlags): string[] {
+  const played = outcomes.flatMap((outcome) => (outcome.kind === 'skipped' ? [] : outcome.played));
+  // A scenario may send other credentials on purpose.
+  const isTokenRefused = played.some(
+    ({ step, mismatches }) =>
+      JSON.stringify(step.request.headers).includes('{{token}}') && isUnauthorized(mismatches, 'status'),
+  );
+  const isKeyRefused = played.some(({ mismatches }) => isUnauthorized(mismatches, 'travel API'));
+  const keySource = travelKey === undefined ? 'the environment variable TRAVEL_API_KEY' : '--travel-key';
+  return [
+    ...(isTokenRefused
+      ? [
+          'The SCIM service refuses the token of --token (401): give a token of the service at --url; "npx jetbridge tokens create" makes one.',
+        ]
+      : []),
+    ...(isKeyRefused
+      ? [
+          `The travel API refuses the key of ${keySource} (401): give a key of that travel API, or check --travel-url; "npx jetbridge api-keys create" makes one for the embedded travel service.`,
+        ]
+      : []),
+  ];
+}
+
+function isUnauthorized(mismatches: StepResult['mismatches'], place: string): boolean {
+  return mismatches.some(({ at, actual }) => at === place && /^401\b/.test(String(actual)));
 }

@@ -38,7 +38,7 @@ describe('jetbridge replay', () => {
     {
       environment = {},
       ...more
-    }: { environment?: Record<string, string>; travelKey?: string; travelUrl?: string },
+    }: { environment?: Record<string, string>; travelKey?: string; travelUrl?: string; token?: string },
   ) {
     const file = join(folder.path, 'joiner.json');
     writeFileSync(file, JSON.stringify(scenario));
@@ -71,9 +71,23 @@ describe('jetbridge replay', () => {
   }, 60_000);
 
   test('tells a key that the travel API refuses', async () => {
-    const { code, out } = await run(joiner('Ada'), { travelKey: 'no-key-of-this-service' });
+    const { code, out, err } = await run(joiner('Ada'), { travelKey: 'no-key-of-this-service' });
     expect(code).toBe(1);
     expect(out.slice(2, 5)).toEqual(['    travel API', '      expected "200"', '      but was  "401"']);
+    const told = (source: string) =>
+      `The travel API refuses the key of ${source} (401): give a key of that travel API, or check --travel-url; "npx jetbridge api-keys create" makes one for the embedded travel service.`;
+    expect(err).toEqual([told('--travel-key')]);
+    const environment = { TRAVEL_API_KEY: 'no-key-of-this-service' };
+    const ofEnvironment = await run(joiner('Ada'), { environment });
+    expect(ofEnvironment.err).toEqual([told('the environment variable TRAVEL_API_KEY')]);
+  });
+
+  test('tells a token that the SCIM service refuses', async () => {
+    const { code, err } = await run(joiner('Ada'), { token: 'no-token-of-this-service' });
+    expect(code).toBe(1);
+    expect(err).toContain(
+      'The SCIM service refuses the token of --token (401): give a token of the service at --url; "npx jetbridge tokens create" makes one.',
+    );
   });
 
   test('says how many travelers were not checked without a key', async () => {
