@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { constants, deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { constants, deflateRaw, deflateRawSync, inflateRawSync, type ZlibOptions } from 'node:zlib';
 import type { Exchange, ExchangeDirection, KeptBody } from '../provisioning/exchange-ports.ts';
 
 /** An exchange as it is stored: secrets are redacted, long bodies are truncated. The segment has the connection. */
@@ -28,11 +28,13 @@ interface Columns {
   head: number[];
   at: number[];
   ms: number[];
+  /** What all paths begin with; `path` contains the rest of each. */
+  pathStart: string;
   path: string[];
   /** `1`: the person is the one in the path of a SCIM user. */
   person: (string | 0 | 1)[];
   requestId: (string | 0)[];
-  /** The `Location` headers that do not end with the path, by index. */
+  /** The `Location` headers, by index: each is another one. */
   locations: [number, string][];
 }
 
@@ -44,16 +46,19 @@ type Head = [
   requestHeaders: Record<string, string>,
   /** Without `location`. */
   responseHeaders: Record<string, string>,
-  /** The beginning of a `Location` header that ends with the path, as that of a resource does. */
-  origin: string | null,
 ];
 
 type BodyRow = [index: number, request: KeptText | null, response: KeptText | null];
 /** A truncated text is the only element of an array. */
 type KeptText = string | [string];
 
-/** The parts of a segment are short and similar, so that a higher level saves little. */
-const COMPRESSION = { level: 1 };
+/** Bodies are short and similar, so that a higher level saves little. */
+const BODIES_COMPRESSION = { level: 1 };
+/**
+ * Entries are mostly ids and numbers, in which hardly any text occurs twice: looking for it takes most of the time, and saves nothing once
+ * the common beginning of the paths is stored apart.
+ */
+const ENTRIES_COMPRESSION = { level: 1, strategy: constants.Z_HUFFMAN_ONLY };
 /** Up to this length, in characters, compressing costs less than handing the text to another thread. */
 const SHORT = 16_384;
 
@@ -63,20 +68,22 @@ export async function encodeSegment(
 ): Promise<SegmentParts> {
   const bodies = toBodyRows(exchanges);
   return {
-    entries: await compress(JSON.stringify(toColumns(exchanges))),
-    bodies: bodies.length === 0 ? undefined : await compress(JSON.stringify(bodies)),
+    entries: await compress(JSON.stringify(toColumns(exchanges)), ENTRIES_COMPRESSION),
+    bodies: bodies.length === 0 ? undefined : await compress(JSON.stringify(bodies), BODIES_COMPRESSION),
   };
 }
 
-async function compress(text: string): Promise<Uint8Array> {
-  if (text.length <= SHORT) return deflateRawSync(text, COMPRESSION);
-  return promisify<string, object, Buffer>(deflateRaw)(text, COMPRESSION);
+async function compress(text: string, options: ZlibOptions): Promise<Uint8Array> {
+  if (text.length <= SHORT) return deflateRawSync(text, options);
+  return promisify<string, object, Buffer>(deflateRaw)(text, options);
 }
 
 function toColumns(exchanges: readonly (StoredExchange | undefined)[]): Columns {
   const start = exchanges.find((one) => one !== undefined)?.at ?? 0;
+  const pathStart = commonStart(exchanges);
   const columns: Columns = {
-    ...{ start, heads: [], head: [], at: [], ms: [], path: [], person: [], requestId: [], locations: [] },
+    ...{ start, heads: [], head: [], at: [], ms: [], pathStart, path: [] },
+    ...{ person: [], requestId: [], locations: [] },
   };
   let index = -1;
   for (const exchange of exchanges) {
@@ -91,21 +98,27 @@ function toColumns(exchanges: readonly (StoredExchange | undefined)[]): Columns 
       continue;
     }
     const { location } = exchange.responseHeaders;
-    const head = headIndex(columns.heads, exchange);
-    columns.head.push(head);
+    columns.head.push(headIndex(columns.heads, exchange));
     columns.at.push(exchange.at - start);
     columns.ms.push(exchange.ms);
-    columns.path.push(exchange.path);
+    columns.path.push(exchange.path.slice(pathStart.length));
     columns.person.push(toPersonCode(exchange));
     columns.requestId.push(exchange.requestId ?? 0);
-    if (location !== undefined && columns.heads[head]?.[ORIGIN] === null)
-      columns.locations.push([index, location]);
+    if (location !== undefined) columns.locations.push([index, location]);
   }
   return columns;
 }
 
-/** The place of the origin in a head. */
-const ORIGIN = 6;
+/** Returns what the paths of all exchanges begin with. */
+function commonStart(exchanges: readonly (StoredExchange | undefined)[]): string {
+  let start: string | undefined;
+  for (const exchange of exchanges) {
+    if (!exchange) continue;
+    start ??= exchange.path;
+    while (!exchange.path.startsWith(start)) start = start.slice(0, -1);
+  }
+  return start ?? '';
+}
 
 /** An exchange is compared with this number of the newest heads. What has more kinds is stored with repeated heads. */
 const COMPARED_HEADS = 32;
@@ -117,14 +130,9 @@ function headIndex(heads: Head[], exchange: StoredExchange): number {
     const head = heads[index];
     if (head && isHeadOf(head, exchange)) return index;
   }
-  const { direction, method, status, error, requestHeaders, responseHeaders, path } = exchange;
-  const { location, ...others } = responseHeaders;
-  const origin = originOf(location, path) ?? null;
-  return heads.push([direction, method, status ?? null, error ?? null, requestHeaders, others, origin]) - 1;
-}
-
-function originOf(location: string | undefined, path: string): string | undefined {
-  return location?.endsWith(path) ? location.slice(0, location.length - path.length) : undefined;
+  const { direction, method, status, error, requestHeaders, responseHeaders } = exchange;
+  const { location: _location, ...otherHeaders } = responseHeaders;
+  return heads.push([direction, method, status ?? null, error ?? null, requestHeaders, otherHeaders]) - 1;
 }
 
 function isHeadOf(head: Head, exchange: StoredExchange): boolean {
@@ -134,8 +142,7 @@ function isHeadOf(head: Head, exchange: StoredExchange): boolean {
     head[2] === (exchange.status ?? null) &&
     head[3] === (exchange.error ?? null) &&
     hasHeaders(head[4], exchange.requestHeaders) &&
-    hasHeaders(head[5], exchange.responseHeaders, 'location') &&
-    isOriginOf(head[ORIGIN], exchange)
+    hasHeaders(head[5], exchange.responseHeaders, 'location')
   );
 }
 
@@ -145,6 +152,7 @@ function hasHeaders(
   headers: Record<string, string>,
   leftOut?: string,
 ): boolean {
+  if (shared === headers) return true;
   let count = 0;
   for (const name in headers) {
     if (name === leftOut) continue;
@@ -153,11 +161,6 @@ function hasHeaders(
   }
   for (const _name in shared) count -= 1;
   return count === 0;
-}
-
-function isOriginOf(origin: string | null, { path, responseHeaders: { location } }: StoredExchange): boolean {
-  if (location === undefined || !location.endsWith(path)) return origin === null;
-  return origin !== null && location.length === origin.length + path.length && location.startsWith(origin);
 }
 
 function toPersonCode({ person, path }: StoredExchange): string | 0 | 1 {
@@ -192,14 +195,15 @@ function toKeptText(body: KeptBody | undefined): KeptText | null {
 
 /** Decodes exchanges without their bodies; undefined stands for an erased one. */
 export function decodeEntries(part: Uint8Array): (StoredExchange | undefined)[] {
-  const { start, heads, head, at, ms, path, person, requestId, locations } = parsePart<Columns>(part);
+  const { start, heads, head, at, ms, pathStart, path, person, requestId, locations } =
+    parsePart<Columns>(part);
   const locationOf = new Map(locations);
   return head.map((headAt, index) => {
     const shared = heads[headAt];
     if (!shared) return undefined;
-    const [direction, method, status, error, requestHeaders, responseHeaders, origin] = shared;
-    const ownPath = path[index] ?? '';
-    const location = typeof origin === 'string' ? `${origin}${ownPath}` : locationOf.get(index);
+    const [direction, method, status, error, requestHeaders, responseHeaders] = shared;
+    const ownPath = `${pathStart}${path[index] ?? ''}`;
+    const location = locationOf.get(index);
     return {
       ...{ direction, method, requestHeaders, path: ownPath, ms: ms[index] ?? 0 },
       at: start + (at[index] ?? 0),

@@ -31,7 +31,7 @@ const search = (at: number, connection = 'default'): RecordedExchange => ({
   at,
   connection,
   method: 'GET',
-  path: '/Users?filter=userName eq "ada@corp.com"',
+  path: '/Users?filter=userName%20eq%20%22ada@corp.com%22',
   requestHeaders: {},
   status: 200,
   responseHeaders: {},
