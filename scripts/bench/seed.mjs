@@ -1,6 +1,6 @@
 // Fills the travel service of a data folder with travelers: node seed.mjs FOLDER COUNT. It calls the service's code without HTTP,
 // with many travelers in one transaction.
-import { randomUUID } from 'node:crypto';
+import { travelResourceId } from '../../dist/server/ids.js';
 import { openEmbedded } from '../../dist/store/sqlite.js';
 import { travelStore } from '../../dist/store/travel-writes.js';
 import { ensureFirstAdmin } from '../../dist/travel/api-keys.js';
@@ -15,7 +15,7 @@ const count = Number(text);
 const database = await openEmbedded(folder, true);
 const store = travelStore(database);
 const now = Date.now();
-await ensureFirstAdmin({ store, now: () => now - count - 1, newId: () => randomUUID() });
+await ensureFirstAdmin({ store, now: () => now - count - 1, newId: travelResourceId });
 for (let first = 0; first < count; first += IN_ONE_TRANSACTION) {
   const end = Math.min(count, first + IN_ONE_TRANSACTION);
   await store.write([user.type], async (within) => {
@@ -39,5 +39,11 @@ function traveler(n) {
     lastName: 'Lovelace',
     phoneNumber: '+33 612345678',
   });
-  return { type: user.type, id: randomUUID(), parentId: '', createdAt: now - count + n, doc };
+  return {
+    type: user.type,
+    id: travelResourceId(user.idForm),
+    parentId: '',
+    createdAt: now - count + n,
+    doc,
+  };
 }

@@ -1,8 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Settings } from '../config/settings.ts';
 import { exchangeKeys } from '../server/exchange-log.ts';
+import { travelResourceId } from '../server/ids.ts';
 import type { Database } from '../store/database.ts';
 import {
   deletePersonIdentities,
@@ -153,7 +154,7 @@ function erasureDeps(
   return {
     store: travelStore(database),
     now: Date.now,
-    newId: (form) => (form === 'A' ? randomBytes(12).toString('hex') : randomUUID()),
+    newId: travelResourceId,
     namesPerson: isNamed,
     redact: strike,
     domain: parkingDomain,

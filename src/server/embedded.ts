@@ -1,4 +1,3 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
@@ -18,6 +17,7 @@ import type { Authenticator, TravelStore } from '../travel/ports.ts';
 import type { RequestLogWriter } from '../travel/request-log-writer.ts';
 import { resolveName } from '../travel/webhooks/address-guard.ts';
 import { createWebhooks, type Webhooks } from '../travel/webhooks/webhooks.ts';
+import { travelResourceId } from './ids.ts';
 import { steadyClock, wait } from './runtime.ts';
 
 /** The embedded travel service, and the credentials that it creates. */
@@ -85,7 +85,7 @@ export async function createEmbeddedTravel(deps: EmbeddedTravelDeps): Promise<Em
   const secrets = encryption(deps.encryptionKey);
   const store = travelStore(database, secrets);
   const keys = apiKeys(database);
-  const admin = await ensureFirstAdmin({ store, now: Date.now, newId });
+  const admin = await ensureFirstAdmin({ store, now: Date.now, newId: travelResourceId });
   const bridgeKey = newSecret('bridge');
   const authenticator = firstAccepting([
     bridgeAuthenticator(bridgeKey, store, admin),
@@ -105,7 +105,7 @@ export async function createEmbeddedTravel(deps: EmbeddedTravelDeps): Promise<Em
     createFirstKey: async () => {
       if (chosenKey !== undefined || (await keys.hasAny(admin))) return undefined;
       const key = newSecret('travel');
-      const row = { id: newId('B'), name: 'first key', userId: admin, createdAt: Date.now() };
+      const row = { id: travelResourceId('B'), name: 'first key', userId: admin, createdAt: Date.now() };
       await keys.add({ ...row, hash: hashSecret(key) });
       return key;
     },
@@ -124,7 +124,7 @@ function connectWebhooks(
   const travel: TravelDeps = {
     store,
     now: Date.now,
-    newId,
+    newId: travelResourceId,
     privateReceivers,
     onChange: (type, id) => {
       onChange(type);
@@ -178,7 +178,8 @@ function firstAccepting(authenticators: Authenticator[]): Authenticator {
 function bridgeAuthenticator(key: string, store: TravelStore, firstAdmin: string): Authenticator {
   let admin = firstAdmin;
   return inMemoryAuthenticator(BRIDGE_CREDENTIAL, key, async () => {
-    if (!(await isActiveAdmin(store, admin))) admin = await ensureFirstAdmin({ store, now: Date.now, newId });
+    if (!(await isActiveAdmin(store, admin)))
+      admin = await ensureFirstAdmin({ store, now: Date.now, newId: travelResourceId });
     return admin;
   });
 }
@@ -191,9 +192,4 @@ function inMemoryAuthenticator(
 ): Authenticator {
   const hash = key === undefined ? undefined : hashSecret(key);
   return async (token) => (hashSecret(token) === hash ? { userId: await owner(), credential } : undefined);
-}
-
-/** Form A has 24 hexadecimal characters, form B is a UUID (travel API specification, "Conventions common to all resources"). */
-function newId(form: 'A' | 'B'): string {
-  return form === 'A' ? randomBytes(12).toString('hex') : randomUUID();
 }

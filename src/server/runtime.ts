@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Runtime, WaitSignal } from '../provisioning/runtime-ports.ts';
+import { timeOrderedId } from './ids.ts';
 
 /**
  * Returns a clock, in epoch milliseconds, that starts at the wall clock's time and follows the monotonic clock from then on. Setting
@@ -50,16 +50,6 @@ export function systemRuntime(
     log,
     checkpoint,
   };
-}
-
-/**
- * Returns a UUID of version 7 (RFC 9562 §5.7), which begins with the time. Ids that are made one after the other are neighbors
- * in the indexes of the database; random ones would each change another page of each index.
- */
-export function timeOrderedId(now = Date.now()): string {
-  const time = now.toString(16).padStart(12, '0');
-  // The variant and the random bits are those of a random UUID.
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
 /**

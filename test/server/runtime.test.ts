@@ -1,6 +1,6 @@
 import { createLimiter } from '../../src/adapter/client.ts';
 import { startDeadline } from '../../src/adapter/deadline.ts';
-import { sharedClock, steadyClock, timeOrderedId } from '../../src/server/runtime.ts';
+import { sharedClock, steadyClock } from '../../src/server/runtime.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -76,18 +76,5 @@ describe('the clock that replicas share', () => {
     follow(960, { from: 1_000, to: 1_000 });
     follow(1_040, { from: 1_000, to: 1_000 });
     expect(now()).toBe(1_000);
-  });
-});
-
-describe('ids', () => {
-  it('are UUIDs of version 7, which begin with the time in milliseconds', () => {
-    const id = timeOrderedId(0x0192_ab12_34cd);
-    expect(id).toMatch(/^0192ab12-34cd-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-  });
-
-  it('differ within a millisecond, and sort by the time', () => {
-    const early = Array.from({ length: 1_000 }, () => timeOrderedId(1_000));
-    expect(new Set(early).size).toBe(1_000);
-    expect([...early, timeOrderedId(1_001)].sort().at(-1)).toMatch(/^00000000-03e9-/);
   });
 });
