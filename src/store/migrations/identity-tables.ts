@@ -186,8 +186,8 @@ const identityIndexes: Index[] = [
   },
   { name: 'leased', columns: 'account, connection_id', where: 'lease_until is not null' },
 
-  // Imports find the travelers that they have not seen; tombstones expire by age.
-  { name: 'seen', columns: 'account, connection_id, seen_at', where: 'travel_id is not null' },
+  // Imports find what they have not seen, and the repair of times in the future what is later than now; tombstones expire by age.
+  { name: 'seen', columns: 'account, connection_id, seen_at' },
   { name: 'tombstones', columns: 'account, connection_id, deleted_at', where: 'deleted_at is not null' },
 ];
 
