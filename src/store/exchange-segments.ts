@@ -28,7 +28,7 @@ interface Columns {
   head: number[];
   at: number[];
   ms: number[];
-  /** What all paths begin with; `path` contains the rest of each. */
+  /** All paths of the segment begin with this text; `path` contains the rest of each. */
   pathStart: string;
   path: string[];
   /** `1`: the person is the one in the path of a SCIM user. */

@@ -76,7 +76,10 @@ export function readFieldAt(traveler: TravelUser, path: FieldPath): Json | undef
   }
 }
 
-/** What every object inherits are functions and objects, which are no values of a field. */
+/**
+ * Returns a member that is a string or a boolean. Inherited members are functions and objects, so they are never returned as the value
+ * of a field.
+ */
 function memberOf(object: object, name: string): Json | undefined {
   // `Reflect.get` and `Object.hasOwn` take several times as long, and an import reads each field of each traveler.
   const value = (object as Record<string, unknown>)[name];
