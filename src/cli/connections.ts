@@ -8,7 +8,7 @@ import {
   type StoredConnection,
 } from '../store/connections.ts';
 import type { Database } from '../store/database.ts';
-import { hasDatabase, NoDatabase, withDatabaseAt } from '../store/open-database.ts';
+import { withDatabaseAt } from '../store/open-database.ts';
 import { examples } from './help.ts';
 import {
   type Action,
@@ -164,10 +164,9 @@ export interface ImportFlags {
  */
 export async function importTravelers(shell: Shell, flags: ImportFlags): Promise<0 | 1> {
   const settings = readSettings(shell.environment, shell.home);
-  if (!hasDatabase(settings)) throw new NoDatabase(settings.data);
   // Log nothing, because log lines would break the progress bars; the command prints every result itself.
   const quiet = { ...settings, port: 0, host: '127.0.0.1', tls: undefined, logLevel: 'silent' } as const;
-  const service = await start(quiet, { background: false });
+  const service = await start(quiet, { background: false, mayCreate: false });
   try {
     let exit: 0 | 1 = 0;
     for (const { id } of settings.connections) {

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { SettingsFault } from '../config/faults.ts';
-import { UnknownSchema } from '../store/migrate.ts';
-import { NoDatabase } from '../store/open-database.ts';
+import { NoDatabase, UnknownSchema } from '../store/migrate.ts';
+
 import { DatabaseFault } from '../store/postgres.ts';
 import { DatabaseInUse } from '../store/sqlite.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
@@ -51,6 +51,7 @@ const systemRemedies: Record<string, string> = {
   ENOTDIR: 'JETBRIDGE_DATA must be a folder.',
   EEXIST: 'JETBRIDGE_DATA must be a folder.',
   EROFS: 'JETBRIDGE_DATA must be a folder that can be written.',
+  EPERM: 'JETBRIDGE_DATA must be a folder that can be written.',
   ENOSPC: 'Make room on the disk.',
 };
 

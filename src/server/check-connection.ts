@@ -3,7 +3,7 @@ import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { findNameFaults } from '../provisioning/check-mapping.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import type { Database } from '../store/database.ts';
-import { hasDatabase } from '../store/open-database.ts';
+import { NoDatabase } from '../store/migrate.ts';
 import type { NameFault } from '../translator/check-names.ts';
 import { findUnknownExtensionNames } from '../translator/extension-names.ts';
 import { probeTravel, readConnectionMapping, readLookups } from './offline.ts';
@@ -71,7 +71,7 @@ export async function checkMappingNames(
   connection: ConnectionSettings,
   { isOffline = false, database }: CheckOptions = {},
 ): Promise<Found> {
-  const { id, mappingFile = MAPPING_IN_FORCE, travelApi } = connection;
+  const { id, mappingFile = MAPPING_IN_FORCE } = connection;
   const mapping = await readConnectionMapping(settings, connection, database);
   const toFaults = (found: NameFault[]): Fault[] =>
     found.map(({ path, problem, remedy, origin }) => {
@@ -80,9 +80,13 @@ export async function checkMappingNames(
     });
   const { faults, unchecked } = await findNameFaults<UncheckedReason>(mapping, async () => {
     if (isOffline) return { unchecked: 'offline' };
-    if (travelApi.url === 'embedded' && !hasDatabase(settings)) return { unchecked: 'neverStarted' };
-    const read = await readLookups(settings, connection, database);
-    return read.kind === 'ok' ? { lookups: read.value } : { unchecked: read };
+    try {
+      const read = await readLookups(settings, connection, database);
+      return read.kind === 'ok' ? { lookups: read.value } : { unchecked: read };
+    } catch (error) {
+      if (error instanceof NoDatabase) return { unchecked: 'neverStarted' };
+      throw error;
+    }
   });
   return {
     faults: toFaults(faults),

@@ -12,7 +12,7 @@ import type { TravelAnswer, TravelFailure } from '../provisioning/travel-ports.t
 import type { ScimResource } from '../schema/resource.ts';
 import { ensureConnection } from '../store/connections.ts';
 import type { Database } from '../store/database.ts';
-import { hasDatabase, withDatabaseAt } from '../store/open-database.ts';
+import { withDatabaseAt, withDatabaseIfAny } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Mapping } from '../translator/mapping-file.ts';
 import { compileRules, type Rules } from '../translator/rules.ts';
@@ -101,15 +101,15 @@ export async function readManagers(
   connection: ConnectionSettings,
   { rules, user }: { rules: Rules; user: ScimResource },
 ): Promise<ReadonlyMap<string, Reference>> {
-  if (!hasDatabase(settings)) return new Map();
-  return withDatabaseAt(settings, async (database) => {
+  const found = await withDatabaseIfAny(settings, async (database) => {
     // The server has not been started with this connection.
-    if (!database.scopes.has(connection.id)) return new Map();
+    if (!database.scopes.has(connection.id)) return undefined;
     const { identities, references } = provisioningStore(database);
     const deps = { identities, references };
     const identity = await identityForPreview(deps, { connection, user }, silentRuntime());
     return readReferences(deps, identity, rules);
   });
+  return found ?? new Map();
 }
 
 /**
@@ -128,7 +128,7 @@ export async function readConnectionMapping(
     return (inForce && mappingOf(inForce)) ?? defaultMapping;
   };
   if (database) return find(database);
-  return hasDatabase(settings) ? withDatabaseAt(settings, find) : defaultMapping;
+  return (await withDatabaseIfAny(settings, find)) ?? defaultMapping;
 }
 
 /**

@@ -34,6 +34,8 @@ import { type TokenUses, writeTokenUses } from './token-uses.ts';
 export interface StartOptions {
   /** If false, no background work runs, and only requests cause reconciliations. */
   background?: boolean;
+  /** If false, throws NoDatabase if there is no database, and creates nothing. */
+  mayCreate?: boolean;
   /** The folder of the built admin page; without it only the API of the page is served. */
   page?: string;
   /** The folder of the recorded demo day; without it there is none. */
@@ -72,7 +74,7 @@ export interface ServerDeps {
 /** Opens and migrates the database, and the stores. A start that fails leaves nothing open that keeps the process alive. */
 export async function openStore(settings: Settings, options: StartOptions): Promise<ServerDeps> {
   const log = options.log ?? createLog(settings.logLevel);
-  const database = await openDatabase(settings, { exclusive: true });
+  const database = await openDatabase(settings, { exclusive: true, mayCreate: options.mayCreate });
   const clock = sharedClock(steadyClock());
   const deps = { database, log, runtime: systemRuntime(log, { ...options, now: clock.now }) };
   const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });

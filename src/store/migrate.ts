@@ -8,16 +8,22 @@ interface DatabasePlace {
   /** The data folder, or a database URL without its password. */
   place: string;
   /** The setting with the place. */
-  setting: string;
+  setting: 'JETBRIDGE_DATA' | 'DATABASE_URL';
+}
+
+interface MigrateOptions extends DatabasePlace {
+  dialect: Dialect;
+  /** If false, a database without tables of Jetbridge stays without them. */
+  mayCreate: boolean;
 }
 
 /**
- * Migrates a database to the current schema. Throws UnknownSchema, before anything is changed, if another version of
- * Jetbridge made the schema.
+ * Migrates a database to the current schema. Before anything is changed, throws UnknownSchema if another version of Jetbridge made
+ * the schema, and NoDatabase if there is none and none may be created.
  */
 export async function migrate(
   db: Kysely<Tables>,
-  { dialect, ...place }: DatabasePlace & { dialect: Dialect },
+  { dialect, mayCreate, ...place }: MigrateOptions,
 ): Promise<void> {
   const known = migrations(dialect.columnTypes);
   const applied = await readAppliedMigrations(db, dialect);
@@ -26,6 +32,7 @@ export async function migrate(
     throw new UnknownSchema(isNewer ? 'newer' : 'earlier', place);
   }
   if (applied.length === Object.keys(known).length) return;
+  if (applied.length === 0 && !mayCreate) throw new NoDatabase(place);
   const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
   const { error } = await migrator.migrateToLatest();
   if (error) throw error;
@@ -43,6 +50,17 @@ async function readAppliedMigrations(db: Kysely<Tables>, { selectTable }: Dialec
 }
 
 const MIGRATIONS = 'kysely_migration';
+
+/** Thrown if there are no data of Jetbridge in a data folder or database. */
+export class NoDatabase extends Error {
+  constructor({ place, setting }: DatabasePlace) {
+    const kind = setting === 'DATABASE_URL' ? 'database' : 'folder';
+    super(
+      `There is no data in ${place}. Set ${setting} to the ${kind} of the server, or start the server once with "npx jetbridge serve".`,
+    );
+    this.name = 'NoDatabase';
+  }
+}
 
 /** Thrown if the schema of a database was made by another version of Jetbridge. */
 export class UnknownSchema extends Error {

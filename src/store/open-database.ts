@@ -1,4 +1,5 @@
 import type { Database } from './database.ts';
+import { NoDatabase } from './migrate.ts';
 import { displayUrl, openPostgres } from './postgres.ts';
 import { hasDatabaseFile, isDirectoryInUse, openEmbedded } from './sqlite.ts';
 
@@ -8,24 +9,29 @@ export interface DatabaseLocation {
   postgres: { url: string; connections: number } | undefined;
 }
 
-/**
- * Opens and migrates the database. `exclusive` has an effect on the data folder only, which one server at a time uses; PostgreSQL
- * may be used by any number of them.
- */
-export function openDatabase(
+interface OpenOptions {
+  /** Has an effect on the data folder only, which one server at a time uses; PostgreSQL may be used by any number of them. */
+  exclusive: boolean;
+  /** If false, throws NoDatabase if there is no database, and creates nothing. True by default. */
+  mayCreate?: boolean | undefined;
+}
+
+/** Opens and migrates the database. */
+export async function openDatabase(
   { data, postgres }: DatabaseLocation,
-  { exclusive }: { exclusive: boolean },
+  { exclusive, mayCreate = true }: OpenOptions,
 ): Promise<Database> {
-  return postgres ? openPostgres(postgres.url, postgres) : openEmbedded(data, exclusive);
+  if (postgres) return openPostgres(postgres.url, { ...postgres, mayCreate });
+  if (!mayCreate && !hasDatabaseFile(data)) throw new NoDatabase({ place: data, setting: 'JETBRIDGE_DATA' });
+  return openEmbedded(data, exclusive);
 }
 
 /**
- * Opens and migrates an existing database, beside a server or not. Throws NoDatabase if the data folder contains none: a command that
- * was started in the wrong folder must not leave a new, empty database there.
+ * Opens and migrates an existing database, beside a server or not. Throws NoDatabase if there is none: a command that was started
+ * with wrong settings must not leave a new, empty database there.
  */
 export async function openExistingDatabase(location: DatabaseLocation): Promise<Database> {
-  if (!hasDatabase(location)) throw new NoDatabase(location.data);
-  return openDatabase(location, { exclusive: false });
+  return openDatabase(location, { exclusive: false, mayCreate: false });
 }
 
 /**
@@ -36,9 +42,7 @@ export async function withDatabaseAt<T>(
   work: (database: Database) => Promise<T>,
   { mayCreate = false }: { mayCreate?: boolean } = {},
 ): Promise<T> {
-  const database = mayCreate
-    ? await openDatabase(location, { exclusive: false })
-    : await openExistingDatabase(location);
+  const database = await openDatabase(location, { exclusive: false, mayCreate });
   try {
     return await work(database);
   } finally {
@@ -46,24 +50,22 @@ export async function withDatabaseAt<T>(
   }
 }
 
-/** Thrown if the data folder contains no database. */
-export class NoDatabase extends Error {
-  constructor(directory: string) {
-    super(
-      `There is no data in ${directory}. Set JETBRIDGE_DATA to the folder of the server, or start the server once with "npx jetbridge serve".`,
-    );
-    this.name = 'NoDatabase';
+/** Does the same, but returns undefined if there is no database. */
+export async function withDatabaseIfAny<T>(
+  location: DatabaseLocation,
+  work: (database: Database) => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await withDatabaseAt(location, work);
+  } catch (error) {
+    if (error instanceof NoDatabase) return undefined;
+    throw error;
   }
 }
 
 /** The data folder, or the URL of the database without its password. */
 export function displayLocation({ data, postgres }: DatabaseLocation): string {
   return postgres ? displayUrl(postgres.url) : data;
-}
-
-/** False if the data folder contains no database. Does not create one. */
-export function hasDatabase({ data, postgres }: DatabaseLocation): boolean {
-  return postgres !== undefined || hasDatabaseFile(data);
 }
 
 /** True if a server uses the data folder, or may use the PostgreSQL database. Call it rarely. */

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { readScopes } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { type DatabaseClock, type Dialect, postgres } from './dialect.ts';
-import { migrate, UnknownSchema } from './migrate.ts';
+import { migrate, NoDatabase, UnknownSchema } from './migrate.ts';
 import { createSessions } from './postgres-driver.ts';
 import { StatementNames } from './statement-names.ts';
 import type { Tables } from './tables.ts';
@@ -15,15 +15,17 @@ interface PostgresOptions {
   /** The maximum number of connections of this process. */
   connections?: number;
   clock?: DatabaseClock;
+  /** If false, a database without tables of Jetbridge is refused. True by default. */
+  mayCreate?: boolean;
 }
 
 /**
  * Opens a PostgreSQL database and migrates it. Any number of processes may do so at the same time. Throws a DatabaseFault if it
- * cannot be used, and an UnknownSchema if another version made its schema.
+ * cannot be used, an UnknownSchema if another version made its schema, and a NoDatabase if it has no tables and none may be created.
  */
 export async function openPostgres(
   url: string,
-  { connections = 10, clock = 'database' }: PostgresOptions = {},
+  { connections = 10, clock = 'database', mayCreate = true }: PostgresOptions = {},
 ): Promise<Database> {
   const dialect = postgres(clock);
   const listeners: ((error: StoreUnavailable) => void)[] = [];
@@ -38,7 +40,7 @@ export async function openPostgres(
   const relaxed = createSessions({ pool, translate, names, parserOf, durable: false });
   const { db } = sessions;
   try {
-    await migrateOnce(db, url, dialect);
+    await migrateOnce(db, { dialect, place: displayUrl(url), setting: 'DATABASE_URL', mayCreate });
     const scopes = await readScopes(db);
     return {
       ...{ db, dialect, scopes },
@@ -66,7 +68,8 @@ export async function openPostgres(
     };
   } catch (error) {
     await pool.end();
-    throw error instanceof UnknownSchema ? error : new DatabaseFault(url, error);
+    const isNamed = error instanceof UnknownSchema || error instanceof NoDatabase;
+    throw isNamed ? error : new DatabaseFault(url, error);
   }
 }
 
@@ -76,12 +79,12 @@ export async function openPostgres(
  */
 const MIGRATION_ATTEMPTS = 5;
 
-async function migrateOnce(db: Kysely<Tables>, url: string, dialect: Dialect): Promise<void> {
+async function migrateOnce(db: Kysely<Tables>, options: Parameters<typeof migrate>[1]): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await migrate(db, { dialect, place: displayUrl(url), setting: 'DATABASE_URL' });
+      return await migrate(db, options);
     } catch (error) {
-      if (!dialect.isDuplicate(error) || attempt === MIGRATION_ATTEMPTS) throw error;
+      if (!options.dialect.isDuplicate(error) || attempt === MIGRATION_ATTEMPTS) throw error;
       await pause(attempt);
     }
   }

@@ -128,7 +128,7 @@ async function openMigrated(
   try {
     file.exec(PRAGMAS.map((pragma) => `pragma ${pragma}`).join('; '));
     const db = await createKysely(file);
-    await migrate(db, { dialect: sqlite, place: directory, setting: 'JETBRIDGE_DATA' });
+    await migrate(db, { dialect: sqlite, place: directory, setting: 'JETBRIDGE_DATA', mayCreate: true });
     return { db, file };
   } catch (error) {
     file.close();

@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { createProgram, runCommand } from '../../src/cli/cli.ts';
 import {
   type CommandPath,
@@ -13,7 +14,12 @@ import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { recordedShell } from '../fixtures/shell.ts';
-import { describeOnSqlite } from '../fixtures/test-database.ts';
+import {
+  createDatabaseWithoutTables,
+  describeOnPostgres,
+  describeOnSqlite,
+  KEY,
+} from '../fixtures/test-database.ts';
 
 const folder = temporaryFolder();
 beforeAll(() => {
@@ -99,8 +105,8 @@ test('a recording into a file is refused before it begins', async () => {
   expect(err).toContain('must be a folder, and is a file.');
 });
 
-describeOnSqlite('in a folder without data', () => {
-  /** Commands that create the data folder. */
+describe('without data', () => {
+  /** Commands that create the data. */
   const creating = ['serve', 'sample-data'];
   /** Commands that need no data, or that tell of its absence among other things. */
   const independent = ['check', 'doctor', 'mapping check', 'replay', 'openapi'];
@@ -108,19 +114,55 @@ describeOnSqlite('in a folder without data', () => {
   const temporary = ['demo'];
   const others = leafCommands().filter(({ path }) => ![...creating, ...temporary].includes(path));
 
-  test.each(others)('npx jetbridge $path creates nothing, and says what to do', async ({ path, command }) => {
-    const data = join(folder.path, 'wrong');
+  async function runExample({ path, command }: CommandPath, environment: Record<string, string>) {
     const [example = ''] = examplesIn(helpOf(command));
     const args = exampleArguments(example).map((word) =>
       word.endsWith('.json') ? join(folder.path, word) : word,
     );
-    const { code, out, err } = await run([...args, ...confirmationOf(path)], { JETBRIDGE_DATA: data });
-    expect(existsSync(data)).toBe(false);
-    if (independent.includes(path)) return;
-    expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toMatch(/There is no (data|database) in .*wrong\. .*JETBRIDGE_DATA/);
+    return run([...args, ...confirmationOf(path)], environment);
+  }
+
+  describeOnSqlite('in the folder', () => {
+    test.each(others)('npx jetbridge $path creates nothing, and says what to do', async (one) => {
+      const data = join(folder.path, 'wrong');
+      const { code, out, err } = await runExample(one, { JETBRIDGE_DATA: data });
+      expect(existsSync(data)).toBe(false);
+      if (independent.includes(one.path)) return;
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toMatch(/There is no (data|database) in .*wrong\. .*JETBRIDGE_DATA/);
+    });
+  });
+
+  describeOnPostgres('in the database', () => {
+    let url: string;
+    beforeAll(async () => {
+      url = await createDatabaseWithoutTables();
+    });
+
+    test.each(others)('npx jetbridge $path creates nothing, and says what to do', async (one) => {
+      const { code, out, err } = await runExample(one, { DATABASE_URL: url, JETBRIDGE_KEY: KEY });
+      expect(await tablesOf(url)).toEqual([]);
+      if (independent.includes(one.path)) return;
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toMatch(
+        /There is no data in postgres:.*_bare_\w+\. Set DATABASE_URL to the database of the server/,
+      );
+    });
   });
 });
+
+async function tablesOf(connectionString: string): Promise<string[]> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string }>(
+      "select tablename as name from pg_tables where schemaname = 'public'",
+    );
+    return rows.map(({ name }) => name);
+  } finally {
+    await client.end();
+  }
+}
 
 /** Decisions ask at the terminal before they look for data. */
 function confirmationOf(path: string): string[] {
