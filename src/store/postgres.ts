@@ -40,6 +40,7 @@ export async function openPostgres(
   const relaxed = createSessions({ pool, translate, names, parserOf, durable: false });
   const { db } = sessions;
   try {
+    await requireUtf8(db);
     await migrateOnce(db, { dialect, place: displayUrl(url), setting: 'DATABASE_URL', mayCreate });
     const scopes = await readScopes(db);
     return {
@@ -71,6 +72,18 @@ export async function openPostgres(
     const isNamed = error instanceof UnknownSchema || error instanceof NoDatabase;
     throw isNamed ? error : new DatabaseFault(url, error);
   }
+}
+
+/** Other encodings lack characters of people's names, so that these people could not be stored. */
+async function requireUtf8(db: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ server_encoding: string }>`show server_encoding`.execute(db);
+  const encoding = rows[0]?.server_encoding;
+  if (encoding !== 'UTF8') throw new WrongEncoding(`its encoding is ${encoding}`);
+}
+
+/** Thrown if the encoding of a database is not UTF8. */
+class WrongEncoding extends Error {
+  readonly code = 'WRONG_ENCODING';
 }
 
 /**
@@ -189,6 +202,7 @@ export class DatabaseFault extends Error {
 const REMEDY = 'Start its server, or correct DATABASE_URL.';
 
 const remedies: Record<string, string> = {
+  WRONG_ENCODING: 'Create it with the encoding UTF8, or correct DATABASE_URL.',
   '28P01': 'Correct the user and the password in DATABASE_URL.',
   '28000': 'Let the server accept this user, or correct DATABASE_URL.',
   '3D000': 'Create the database, or correct DATABASE_URL.',

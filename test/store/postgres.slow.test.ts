@@ -97,6 +97,16 @@ test.each([
     /permission denied for schema public\. Give the user the right to create tables in the schema, or let it own the database\.$/,
   ],
   [
+    'a database that cannot store the names of all people',
+    async (name: string) => {
+      await administer('postgres', `drop database ${name}`);
+      const latin = "encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0";
+      await administer('postgres', `create database ${name} ${latin}`);
+      return server.url(name);
+    },
+    /its encoding is LATIN1\. Create it with the encoding UTF8, or correct DATABASE_URL\.$/,
+  ],
+  [
     'a server that may only be read',
     async (name: string) => {
       await administer('postgres', `alter database ${name} set default_transaction_read_only = on`);
