@@ -349,3 +349,30 @@ describe('the erasure of a person', () => {
     expect(await database.db.selectFrom('exchange_person').select('last').execute()).toEqual([]);
   });
 });
+
+test('two people who are erased at the same time both leave the log', async () => {
+  const database = await open();
+  const postOf = (name: string) =>
+    exchange({
+      person: name,
+      requestBody: { text: JSON.stringify({ userName: `${name}@corp.example` }), isCut: false },
+    });
+  const exchanges = ['ada', 'grace', 'mary'].map(postOf);
+  await exchangeStore(database, keys[0]).append([{ connection: 'okta', exchanges }]);
+  const personOf = (name: string) => {
+    const matcher = nameMatcher({ unique: [`${name}@corp.example`, name], whole: [] });
+    return { ids: [name], matcherFor: () => matcher };
+  };
+  let other: Promise<unknown> | undefined;
+  const transaction: Database['transaction'] = async (work, options) => {
+    // Grace is erased after the erasure of Ada has read the log, and before it writes.
+    other ??= redactExchanges(database, keys, { person: personOf('grace') });
+    await other;
+    return database.transaction(work, options);
+  };
+  await redactExchanges({ ...database, transaction }, keys, { person: personOf('ada') });
+  const left = [];
+  for (const name of ['ada', 'grace', 'mary'])
+    left.push(await countExchanges(database, keys, personOf(name)));
+  expect(left).toEqual([0, 0, 1]);
+});

@@ -1,7 +1,9 @@
+import type { ExpressionBuilder } from 'kysely';
 import type { Database } from '../database.ts';
 import { type ExchangeKeys, openBodies, openEntries, type SegmentRow, sealParts } from '../exchange-log.ts';
 import { encodeSegment, type StoredExchange } from '../exchange-segments.ts';
 import { redactPath } from '../request-log.ts';
+import type { Tables } from '../tables.ts';
 import type { NameMatcher } from './matchers.ts';
 
 /** The person to look for in the log of exchanges. */
@@ -38,27 +40,55 @@ export async function countExchanges(
  * the person. Returns the position of the last exchange that was read.
  */
 export async function redactExchanges(
-  { db, transaction }: Database,
+  database: Database,
   keys: ExchangeKeys,
   { person, after = 0 }: { person: ExchangedPerson; after?: number | undefined },
 ): Promise<{ last: number }> {
   let last = after;
-  for await (const segments of readSegments(db, after)) {
+  for await (const segments of readSegments(database.db, after)) {
     for (const row of segments) {
       last = row.last;
-      const redacted = redactSegment(row, keys, person);
+      let current: FullRow | undefined = row;
+      while (current && !(await redactRow(database, keys, { row: current, person })))
+        current = await readSegment(database.db, last);
       person.onRead?.(row.count);
-      if (redacted?.count === 0) continue;
-      const parts = redacted && sealParts(await encodeSegment(redacted.exchanges), row.last, keys[0]);
-      await transaction(async (tx) => {
-        if (parts) await tx.updateTable('exchange_segment').set(parts).where('last', '=', row.last).execute();
-        else await tx.deleteFrom('exchange_segment').where('last', '=', row.last).execute();
-        const people = tx.deleteFrom('exchange_person').where('last', '=', row.last);
-        if (parts && person.ids.length > 0) await people.where('person', 'in', [...person.ids]).execute();
-      });
     }
   }
   return { last };
+}
+
+/**
+ * Erases the person from a segment. Returns false, and changes nothing, if another erasure has changed the segment since it was
+ * read: the entries are then another text, because each encryption gives another one.
+ */
+async function redactRow(
+  { transaction }: Database,
+  keys: ExchangeKeys,
+  { row, person }: { row: FullRow; person: ExchangedPerson },
+): Promise<boolean> {
+  const redacted = redactSegment(row, keys, person);
+  if (redacted?.count === 0) return true;
+  const parts = redacted && sealParts(await encodeSegment(redacted.exchanges), row.last, keys[0]);
+  return transaction(async (tx) => {
+    const asRead = (segment: ExpressionBuilder<Tables, 'exchange_segment'>) =>
+      segment.and([segment('last', '=', row.last), segment('entries', '=', row.entries)]);
+    const write = parts
+      ? tx.updateTable('exchange_segment').set(parts).where(asRead).returning('last')
+      : tx.deleteFrom('exchange_segment').where(asRead).returning('last');
+    const written = await write.execute();
+    if (written.length === 0) return false;
+    const people = tx.deleteFrom('exchange_person').where('last', '=', row.last);
+    if (parts && person.ids.length > 0) await people.where('person', 'in', [...person.ids]).execute();
+    return true;
+  });
+}
+
+function readSegment(db: Database['db'], last: number): Promise<FullRow | undefined> {
+  return selectSegments(db).where('last', '=', last).executeTakeFirst();
+}
+
+function selectSegments(db: Database['db']) {
+  return db.selectFrom('exchange_segment').select(['last', 'connection_id', 'count', 'entries', 'bodies']);
 }
 
 type FullRow = SegmentRow & { bodies: string | null };
@@ -66,9 +96,7 @@ type FullRow = SegmentRow & { bodies: string | null };
 async function* readSegments(db: Database['db'], after: number): AsyncGenerator<FullRow[]> {
   let last = after;
   for (;;) {
-    const rows: FullRow[] = await db
-      .selectFrom('exchange_segment')
-      .select(['last', 'connection_id', 'count', 'entries', 'bodies'])
+    const rows: FullRow[] = await selectSegments(db)
       .where('last', '>', last)
       .orderBy('last')
       .limit(SEGMENTS_AT_ONCE)
