@@ -28,6 +28,8 @@ interface DriverOptions {
   parserOf: ParserOf;
   /** False: a commit does not wait for the disk. */
   durable: boolean;
+  /** Runs a statement, and runs it again if it lost against a concurrent transaction. */
+  retry<T>(run: () => Promise<T>): Promise<T>;
 }
 
 /** A Kysely whose transactions begin in the message of their first statement, and what runs a batch in one message. */
@@ -45,7 +47,7 @@ export function createSessions(options: DriverOptions): Sessions {
     createAdapter: () => new RowLockAdapter(),
     createIntrospector: (db: Kysely<unknown>): DatabaseIntrospector => new PostgresIntrospector(db),
   };
-  const executor = new DirectExecutor(driver);
+  const executor = new DirectExecutor(driver, options.retry);
   return {
     db: new Kysely<Tables>({ config: { dialect }, dialect, driver, executor }),
     batch: (queries) => driver.withConnection((connection) => connection.executeBatch(queries)),
@@ -60,15 +62,17 @@ export function createSessions(options: DriverOptions): Sessions {
 
 /**
  * Executes a query outside of a transaction without the promises of Kysely's own executor, which Kysely uses inside of transactions and
- * with plugins. Short reads share a message.
+ * with plugins. Short reads share a message. Each other statement is a transaction of its own, which may be repeated.
  */
 class DirectExecutor extends DefaultQueryExecutor {
   readonly #driver: PostgresDriver;
   readonly #reads: JoinedReads;
+  readonly #retry: DriverOptions['retry'];
 
-  constructor(driver: PostgresDriver) {
+  constructor(driver: PostgresDriver, retry: DriverOptions['retry']) {
     super(new PostgresQueryCompiler(), new RowLockAdapter(), new DefaultConnectionProvider(driver));
     this.#driver = driver;
+    this.#retry = retry;
     this.#reads = new JoinedReads((queries) =>
       driver.withConnection((connection) => connection.executeReads(queries)),
     );
@@ -78,7 +82,9 @@ class DirectExecutor extends DefaultQueryExecutor {
     const joined = this.#reads.join(query);
     // The type of the rows follows from the query.
     if (joined) return joined as Promise<QueryResult<Row>>;
-    return this.#driver.withConnection((connection) => connection.executeQuery<Row>(query));
+    return this.#retry(() =>
+      this.#driver.withConnection((connection) => connection.executeQuery<Row>(query)),
+    );
   }
 }
 

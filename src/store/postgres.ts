@@ -36,8 +36,9 @@ export async function openPostgres(
     return unavailable ?? error;
   };
   const names = new StatementNames();
-  const sessions = createSessions({ pool, translate, names, parserOf, durable: true });
-  const relaxed = createSessions({ pool, translate, names, parserOf, durable: false });
+  const retry = <T>(run: () => Promise<T>) => withRetries(dialect, run);
+  const sessions = createSessions({ pool, translate, names, parserOf, retry, durable: true });
+  const relaxed = createSessions({ pool, translate, names, parserOf, retry, durable: false });
   const { db } = sessions;
   try {
     await requireUtf8(db);
@@ -46,9 +47,8 @@ export async function openPostgres(
     return {
       ...{ db, dialect, scopes },
       transaction: (work, { durable = true, commitIf = () => true } = {}) =>
-        withRetries(dialect, () => commitOrRollBack((durable ? sessions : relaxed).db, work, commitIf)),
-      batch: (queries, { durable = true } = {}) =>
-        withRetries(dialect, () => (durable ? sessions : relaxed).batch(queries)),
+        retry(() => commitOrRollBack((durable ? sessions : relaxed).db, work, commitIf)),
+      batch: (queries, { durable = true } = {}) => retry(() => (durable ? sessions : relaxed).batch(queries)),
       readBoth: sessions.readBoth,
       scopeOf: (connection) => scopes.of(connection),
       isDuplicate: dialect.isDuplicate,
@@ -133,7 +133,7 @@ function parserOf(type: number): (text: string) => unknown {
 /** The number of runs after which a transaction is given up if it lost against concurrent ones each time. */
 const ATTEMPTS = 10;
 
-/** Runs a transaction, and runs it again if it lost against a concurrent one. */
+/** Runs a transaction or statement, and runs it again if it lost against a concurrent transaction. */
 async function withRetries<T>(dialect: Dialect, run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

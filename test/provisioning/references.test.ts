@@ -1,7 +1,18 @@
 import { urns } from '../../src/schema/resource.ts';
-import { addressOf, emailsOf, managedBy, person, withFixture } from '../fixtures/provisioning.ts';
+import { waitForLockWaits } from '../fixtures/lock-waits.ts';
+import {
+  addressOf,
+  emailsOf,
+  managedBy,
+  person,
+  provisioningFixture,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
+import { describeOnPostgres } from '../fixtures/test-database.ts';
 
 const users = 'default';
+const { open } = temporaryDatabases('jetbridge-references-');
 
 test.each<[string, (boss: { id: string; travelUserId: string | undefined }) => object]>([
   ['SCIM id', ({ id }) => managedBy(id)],
@@ -236,3 +247,27 @@ test('a manager is looked up in the same connection only', () =>
     },
     { more: ['other'] },
   ));
+
+describeOnPostgres('overlapping transactions', () => {
+  test('the DELETE of a manager succeeds if marking the reports loses a deadlock', async () => {
+    const database = await open();
+    const { bridge } = await provisioningFixture({ database });
+    const boss = await bridge.users.create(users, person('Boss'));
+    const ids: string[] = [];
+    for (const name of ['Ada', 'Bob'])
+      ids.push((await bridge.users.create(users, person(name, managedBy(boss.id)))).id);
+    await bridge.reconcileDue();
+    const [first, last] = ids.sort();
+    let removing: Promise<unknown> | undefined;
+    await database.transaction(async (tx) => {
+      const touch = (id = '') =>
+        tx.updateTable('identity').set({ check_at: 0 }).where('id', '=', id).execute();
+      await touch(last);
+      removing ??= bridge.users.remove(users, boss.id);
+      await waitForLockWaits(database, 1);
+      await touch(first);
+    });
+    await removing;
+    await expect(bridge.users.read(users, boss.id)).rejects.toMatchObject({ kind: 'notFound' });
+  });
+});
