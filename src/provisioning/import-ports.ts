@@ -38,6 +38,8 @@ export interface Imports {
    * meanwhile.
    */
   saveUnclaimed(identities: Identity[], seenAt: number): Promise<void>;
+  /** Deletes those of these unclaimed identities whose traveler another connection of the account has linked. */
+  deleteLinkedElsewhere(connection: string, ids: string[]): Promise<void>;
   /**
    * Saves the observed travelers of claimed identities and makes these dirty. If an identity has a lease, or its observed
    * value differs from `before`, the observed value is cleared instead, so that the next reconciliation reads the traveler.

@@ -44,6 +44,12 @@ export async function recordTravelers(
     connection,
     travelers.filter((traveler) => !isClaimed(traveler)),
   );
+  const shown = new Set(visible);
+  const hidden = travelers.filter((traveler) => !isClaimed(traveler) && !shown.has(traveler));
+  await deps.imports.deleteLinkedElsewhere(
+    connection.id,
+    hidden.flatMap(({ id }) => known.get(id)?.id ?? []),
+  );
   // Most travelers do not change between two imports. If the rules are the same too, skip the translation.
   const isUnchanged = (traveler: TravelUser) => {
     const before = known.get(traveler.id);

@@ -66,6 +66,36 @@ const deleteRivals = compiledQuery((db, { account, connection, travelId, keep }:
 );
 
 /**
+ * Deletes those of these unclaimed identities whose traveler another connection of the account has linked. Such an identity remains
+ * if a link and an import overlap on PostgreSQL: neither transaction sees what the other has not committed.
+ */
+export async function deleteLinkedElsewhere(
+  { transaction }: Pick<Database, 'transaction'>,
+  scope: Scope,
+  ids: string[],
+): Promise<void> {
+  for (const batch of batches(ids)) {
+    await transaction((tx) =>
+      deleteUnclaimed(tx, (row) =>
+        row.and([
+          inScope(scope),
+          row('id', 'in', batch),
+          row.exists(
+            row
+              .selectFrom('identity as holder')
+              .select(sql.lit(1).as('one'))
+              .where('holder.account', '=', scope.account)
+              .whereRef('holder.travel_id', '=', 'identity.travel_id')
+              .where('holder.claimed', '=', sql.lit(1))
+              .where('holder.connection_id', '<>', scope.connection),
+          ),
+        ]),
+      ),
+    );
+  }
+}
+
+/**
  * Removes deleted users and groups from the groups that contain them, and raises the version of those groups. `at`
  * is the groups' new `lastModified`. Without it `lastModified` stays, because the traveler disappeared and no
  * request caused the change.

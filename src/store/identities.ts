@@ -3,7 +3,7 @@ import type { Identity } from '../provisioning/identity.ts';
 import type { Identities, IdentityChange, IdentityMatch, IdentityPage } from '../provisioning/store-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
-import { deleteUnclaimed } from './delete-identities.ts';
+import { deleteLinkedElsewhere, deleteUnclaimed } from './delete-identities.ts';
 import type { Dialect } from './dialect.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import { findForNewUser, findForWrite, holdsFor, isLinked, MAX_WAITERS } from './identities-for-writes.ts';
@@ -239,10 +239,11 @@ type CommitResult = Awaited<ReturnType<Identities['commit']>>;
  * another live identity has the userName.
  */
 export async function commitChanges(
-  { db, dialect, transaction, batch, isDuplicate }: Database,
+  database: Database,
   scope: Scope,
   changes: IdentityChange[],
 ): Promise<CommitResult> {
+  const { db, dialect, transaction, batch, isDuplicate } = database;
   const queries = batchOf(db, { scope, dialect }, changes);
   const apply = async (tx: Kysely<Tables>): Promise<CommitResult> => {
     let result: CommitResult = 'done';
@@ -265,9 +266,14 @@ export async function commitChanges(
     return await transaction(apply, { commitIf: (result) => result !== 'stale' });
   } catch (error) {
     if (!isDuplicate(error)) throw error;
+    const holder = await findNameHolder(db, scope, changes);
+    // An import has just listed the person of a new user: the caller finds that identity and claims it.
+    const isListed = holder?.claimed === 0 && changes.some(({ kind }) => kind === 'insert');
+    if (holder && !isListed) return 'duplicate';
     // If the userName is not the cause, the index on travelers is violated: another identity was linked meanwhile. The
     // caller reads the identity again.
-    return (await isNameTaken(db, scope, changes)) ? 'duplicate' : 'stale';
+    await deleteLinkedElsewhere(database, scope, changes.map(idOf));
+    return 'stale';
   }
 }
 
@@ -381,22 +387,28 @@ const insertAgainIfEmailIsTaken = compiledQuery((db, key: IdentityKey & { email:
     ),
 );
 
-/** Returns true if a live identity that these changes do not concern has one of their userNames. */
-async function isNameTaken(db: Kysely<Tables>, scope: Scope, changes: IdentityChange[]): Promise<boolean> {
+function idOf(change: IdentityChange): string {
+  return 'identity' in change ? change.identity.id : change.id;
+}
+
+/** Returns a live identity that these changes do not concern and that has one of their userNames. */
+async function findNameHolder(
+  db: Kysely<Tables>,
+  scope: Scope,
+  changes: IdentityChange[],
+): Promise<{ claimed: number } | undefined> {
   const identities = changes.flatMap((change) => ('identity' in change ? [change.identity] : []));
   const names = identities
     .filter(({ deletedAt }) => deletedAt === undefined)
     .map(({ desired }) => attributeKey(desired.userName, caseFoldedKey))
     .filter((key) => key !== null);
-  const own = changes.map((change) => ('identity' in change ? change.identity.id : change.id));
-  if (names.length === 0) return false;
-  const taken = await db
+  if (names.length === 0) return undefined;
+  return db
     .selectFrom('identity')
-    .select(sql.lit(1).as('one'))
+    .select('claimed')
     .where(inScope(scope))
     .where('user_name_key', 'in', names)
     .where('deleted_at', 'is', null)
-    .where('id', 'not in', own)
+    .where('id', 'not in', changes.map(idOf))
     .executeTakeFirst();
-  return taken !== undefined;
 }

@@ -4,7 +4,7 @@ import type { Imports, KnownTraveler, MissingTraveler, SeenTraveler } from '../p
 import type { TravelUser } from '../translator/traveler.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
-import { deleteUnclaimed } from './delete-identities.ts';
+import { deleteLinkedElsewhere, deleteUnclaimed } from './delete-identities.ts';
 import type { Dialect } from './dialect.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import { observedColumns } from './identity-row.ts';
@@ -28,6 +28,7 @@ export function imports(database: Database): Imports {
       await saveUnclaimed(database, identities, seenAt);
       await updateStatistics(identities.length);
     },
+    deleteLinkedElsewhere: (connection, ids) => deleteLinkedElsewhere(database, scopeOf(connection), ids),
     saveObserved: (connection, seen, seenAt) => saveObserved(database, scopeOf(connection), { seen, seenAt }),
     markSeen: async (connection, ids, seenAt) => {
       const scope = scopeOf(connection);

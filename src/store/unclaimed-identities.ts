@@ -4,6 +4,7 @@ import type { Identity } from '../provisioning/identity.ts';
 import { isActive } from '../schema/resource.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
+import { deleteLinkedElsewhere } from './delete-identities.ts';
 import { insertEmailKeys, replaceEmailKeys } from './email-keys.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import { desiredColumns, observedColumns, toUnclaimedRow } from './identity-row.ts';
@@ -32,7 +33,10 @@ export async function saveUnclaimed(
   for (const connection of new Set(identities.map((identity) => identity.connection))) {
     const own = identities.filter((identity) => identity.connection === connection);
     for (const batch of batches(own, ROWS_PER_TRANSACTION)) {
-      await saveBatch(database, database.scopeOf(connection), { batch, seenAt });
+      const scope = database.scopeOf(connection);
+      const inserted = await saveBatch(database, scope, { batch, seenAt });
+      // On SQLite, transactions do not overlap.
+      if (database.dialect.isShared) await deleteLinkedElsewhere(database, scope, inserted);
     }
   }
 }
@@ -45,13 +49,16 @@ interface Batch {
 /**
  * The commit does not wait for the disk, because the next import reads the travelers again. A refresh may lose its new
  * userName to another writer after having looked for it. The transaction then fails, and finds the other user when it is
- * run again.
+ * run again. Returns the ids of the inserted identities.
  */
-async function saveBatch({ transaction, isDuplicate }: Database, scope: Scope, batch: Batch): Promise<void> {
+async function saveBatch(
+  { transaction, isDuplicate }: Database,
+  scope: Scope,
+  batch: Batch,
+): Promise<string[]> {
   for (let repetition = 0; ; repetition += 1) {
     try {
-      await transaction((tx) => insertOrRefresh(tx, scope, batch), { durable: false });
-      return;
+      return await transaction((tx) => insertOrRefresh(tx, scope, batch), { durable: false });
     } catch (error) {
       if (!isDuplicate(error) || repetition === MAX_REPETITIONS) throw error;
     }
@@ -60,9 +67,13 @@ async function saveBatch({ transaction, isDuplicate }: Database, scope: Scope, b
 
 /**
  * Inserts first and looks for reasons against it afterwards. Writers that link, create or erase a traveler may commit at any
- * time: what they commit before the insert is found after it.
+ * time: what they commit before the insert is found after it. Returns the ids of the inserted identities.
  */
-async function insertOrRefresh(tx: Kysely<Tables>, scope: Scope, { batch, seenAt }: Batch): Promise<void> {
+async function insertOrRefresh(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { batch, seenAt }: Batch,
+): Promise<string[]> {
   const rows = batch.map((identity) => toUnclaimedRow(identity, scope.account, seenAt));
   const inserted = await insertNewRows(tx, scope, rows);
   const unwanted = await findUnwanted(tx, scope, batch);
@@ -77,6 +88,7 @@ async function insertOrRefresh(tx: Kysely<Tables>, scope: Scope, { batch, seenAt
   await countIdentities(tx, scope, counted);
   const known = batch.filter((identity) => !isNew(identity) && !isTaken(identity));
   await refreshKnown(tx, scope, { batch: known, seenAt });
+  return kept.map(({ id }) => id);
 }
 
 /** The values that are the same in all new rows: as parameters they would cost time for each row. */
@@ -126,9 +138,10 @@ async function findUnwanted(
   batch: Identity[],
 ): Promise<{ travelIds: Set<string | null>; emails: Set<string | null> }> {
   const travelIds = batch.map(travelIdOf);
+  // First: a create that ends between two of these statements has linked its traveler.
+  const emails = new Set(await findOpenCreates(tx, account));
   const linked = await findLinkedTravelIds(tx, account, travelIds);
   const erased = await findErasedTravelers(tx, account, travelIds);
-  const emails = new Set(await findOpenCreates(tx, account));
   return { travelIds: new Set([...linked, ...erased]), emails };
 }
 

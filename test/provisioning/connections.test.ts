@@ -4,10 +4,12 @@ import {
   allUsers,
   desiredOf,
   emailsOf,
+  type ProvisioningFixture,
   person,
   usersWhere,
   withFixture,
 } from '../fixtures/provisioning.ts';
+import { importedIdentity } from '../fixtures/store.ts';
 
 const conflict = { kind: 'conflict' };
 
@@ -25,6 +27,52 @@ test('a user of one connection cannot be read, listed, changed or deleted throug
     },
     { more: ['other'] },
   ));
+
+describe('an unclaimed identity whose traveler another connection has linked', () => {
+  // A link and an import that overlap can leave it: neither sees what the other has not committed.
+  async function withStray(test: (fixture: ProvisioningFixture, stray: string) => Promise<void>) {
+    await withFixture(
+      async (fixture) => {
+        const { id } = await fixture.bridge.users.create('entra', person('Ada'));
+        const { travelId = '', observed } = await fixture.identity(id, 'entra');
+        const { id: connection } = fixture.connection;
+        const identity = importedIdentity('stray', travelId, {
+          connection,
+          observed,
+          desired: person('Ada'),
+        });
+        await fixture.store.identities.commit(connection, [{ kind: 'insert', identity }]);
+        await test(fixture, 'stray');
+        expect(await fixture.store.identities.findById(connection, 'stray')).toBeUndefined();
+        expect(fixture.travel.travelers.get(travelId)).toMatchObject({ archived: false, firstName: 'Ada' });
+      },
+      { more: ['entra'] },
+    );
+  }
+
+  test('is removed by an import', () =>
+    withStray(async ({ clock, importTravelers }) => {
+      clock.advance(3_600_000);
+      await importTravelers();
+    }));
+
+  test('does not hinder the answer to a POST of the person, which is a conflict', () =>
+    withStray(async ({ bridge }) => {
+      await expect(bridge.users.create('default', person('Ada'))).rejects.toMatchObject(conflict);
+    }));
+
+  test.each(['patch', 'replace'] as const)('is not found by a %s', (kind) =>
+    withStray(async ({ bridge }, stray) => {
+      const change = bridge.users.change('default', stray, (user) => ({ ...user, title: 'Dr.' }), kind);
+      await expect(change).rejects.toMatchObject({ kind: 'notFound' });
+    }),
+  );
+
+  test('is not found by a DELETE', () =>
+    withStray(async ({ bridge }, stray) => {
+      await expect(bridge.users.remove('default', stray)).rejects.toMatchObject({ kind: 'notFound' });
+    }));
+});
 
 test('creating a user whose address belongs to another connection of the account is a conflict that names neither user nor connection', () =>
   withFixture(

@@ -1,7 +1,18 @@
+import { sql } from 'kysely';
 import { holdFirstCall } from '../fixtures/holding-first.ts';
-import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+import { waitForLockWaits } from '../fixtures/lock-waits.ts';
+import {
+  addressOf,
+  type ProvisioningFixture,
+  person,
+  provisioningFixture,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
+import { describeOnPostgres } from '../fixtures/test-database.ts';
 
 const users = 'default';
+const { open } = temporaryDatabases('jetbridge-import-');
 
 /** Runs a reconciliation that makes no call, and an import that reads the changes of `byHand` before the reconciliation ends. */
 async function importedDuringAttempt(
@@ -206,4 +217,40 @@ describe('a change by hand is reported', () => {
       await fixture.reconcileAfter(31_000);
       expect(await fixture.findings(id)).toEqual(['firstName: drift']);
     }));
+});
+
+describeOnPostgres('a POST whose transaction overlaps with that of an import', () => {
+  test.each([
+    ['active', false],
+    ['archived', true],
+  ])(
+    'claims the person, %s in the travel service, whom the import is just listing',
+    async (_state, archived) => {
+      const database = await open();
+      const fixture = await provisioningFixture({ database });
+      const { bridge, travel } = fixture;
+      // The first write of a process reads the rules, which would wait here.
+      await bridge.users.create(users, person('First'));
+      const ada = travel.addTraveler({
+        email: addressOf('Ada'),
+        firstName: 'Ada',
+        lastName: 'Smith',
+        archived,
+      });
+      let importing: Promise<void> | undefined;
+      let posting: Promise<{ id: string }> | undefined;
+      await database.transaction(async (tx) => {
+        // Holds the import where it counts the rows that it has inserted.
+        await sql`lock table list_counter in share mode`.execute(tx);
+        importing = fixture.importTravelers();
+        await waitForLockWaits(database, 1);
+        posting = bridge.users.create(users, person('Ada'));
+        await waitForLockWaits(database, 2);
+      });
+      await importing;
+      const { id = '' } = (await posting) ?? {};
+      const { claimed, travelId } = await fixture.identity(id);
+      expect({ claimed, travelId }).toEqual({ claimed: true, travelId: ada.id });
+    },
+  );
 });

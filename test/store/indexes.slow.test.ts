@@ -97,6 +97,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['findReferrers', ({ references }) => references.findReferrers('okta', 'a', ['b', 'c'])],
   ['findKnown', ({ imports }) => imports.findKnown('okta', ['t1', 't2'])],
   ['findLinkedElsewhere', ({ imports }) => imports.findLinkedElsewhere('okta', 'acme', ['t1', 't2'])],
+  ['deleteLinkedElsewhere', ({ imports }) => imports.deleteLinkedElsewhere('okta', ['a', 'b'])],
   ['findOpenCreates', ({ imports }) => imports.findOpenCreates('acme')],
   [
     'saveUnclaimed',

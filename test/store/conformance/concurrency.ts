@@ -1,9 +1,11 @@
-import type { KyselyPlugin } from 'kysely';
+import { type KyselyPlugin, sql } from 'kysely';
 import { deleteConnection } from '../../../src/store/connections.ts';
 import { scimTokens } from '../../../src/store/credentials.ts';
 import { imports } from '../../../src/store/imports.ts';
+import { waitForLockWaits } from '../../fixtures/lock-waits.ts';
 import {
   fixture,
+  importedIdentity,
   linkedOutcome,
   NOW,
   type OpenDatabase,
@@ -191,6 +193,45 @@ export function describeConcurrency(open: OpenDatabase): void {
       await reconciling;
       const { observed } = (await identities.findById('okta', 'a')) ?? {};
       expect([undefined, patched]).toContainEqual(observed);
+    });
+
+    it('leave a traveler in one connection if another one links it while an import lists it', async () => {
+      const { add, database, imports, leases } = await fixture(open);
+      await add(person('a', { connection: 'entra' }));
+      await leases.acquire('entra', 'a', { token: 'k', ms: 1000, now: NOW });
+      let importing: Promise<void> | undefined;
+      await database.transaction(async (tx) => {
+        // Holds the import after it has looked for linked travelers, where it counts its rows.
+        await sql`lock table list_counter in share mode`.execute(tx);
+        importing = imports.saveUnclaimed([importedIdentity('x', 't1')], NOW);
+        await waitForLockWaits(database, 1);
+        const outcome = linkedOutcome('t1', 'a@corp.example');
+        expect(await leases.finish('entra', 'a', 'k', { revision: 1 }, outcome)).toBe('kept');
+      });
+      await importing;
+      const holders = database.db.selectFrom('identity').select(['connection_id', 'id', 'claimed']);
+      expect(await holders.where('travel_id', '=', 't1').execute()).toEqual([
+        { connection_id: 'entra', id: 'a', claimed: 1 },
+      ]);
+    });
+
+    it('repeat a statement that was the victim of a deadlock', async () => {
+      const { add, database, reconcileQueue } = await fixture(open);
+      await add(person('a'), person('b'));
+      let marking: Promise<unknown> | undefined;
+      await database.transaction(async (tx) => {
+        const touch = (id: string) =>
+          tx.updateTable('identity').set({ attempts: 1 }).where('id', '=', id).execute();
+        await touch('b');
+        marking ??= reconcileQueue.markDirty('okta', ['a', 'b'], NOW);
+        await waitForLockWaits(database, 1);
+        await touch('a');
+      });
+      await marking;
+      expect(await database.db.selectFrom('identity').select('state').execute()).toEqual([
+        { state: 'dirty' },
+        { state: 'dirty' },
+      ]);
     });
   });
 }
