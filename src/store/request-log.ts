@@ -211,7 +211,7 @@ export async function countLoggedRequests({ db }: Database, person: LoggedPerson
  * request id. Returns their number, and the position of the last entry that was read.
  */
 export async function redactLoggedRequests(
-  { db, transaction }: Database,
+  { db, transaction, dialect }: Database,
   person: LoggedPerson,
   after = BEGINNING,
 ): Promise<{ count: number; last: number }> {
@@ -221,7 +221,14 @@ export async function redactLoggedRequests(
     place = last;
     if (rows.length === 0) continue;
     await transaction(async (tx) => {
-      for (const { seq, path: before } of rows) {
+      const seqs = rows.map(({ seq }) => seq);
+      const paths = tx
+        .selectFrom('request_log')
+        .select(['seq', 'path'])
+        .where('seq', 'in', seqs)
+        .orderBy('seq');
+      // Read again: another erasure may have redacted the paths since.
+      for (const { seq, path: before } of await dialect.lockValues(paths).execute()) {
         const path = redactPath(before, person);
         await tx
           .updateTable('request_log')

@@ -1,4 +1,6 @@
-import { requestLog } from '../../../src/store/request-log.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { nameMatcher } from '../../../src/store/erasure/matchers.ts';
+import { redactLoggedRequests, requestLog } from '../../../src/store/request-log.ts';
 import type { LoggedRequest, RequestLog, RequestLogQuery } from '../../../src/travel/ports.ts';
 import { NOW, type OpenDatabase } from '../../fixtures/store.ts';
 
@@ -52,6 +54,26 @@ export function describeRequestLog(open: OpenDatabase): void {
       });
       await log.append([full, bare]);
       expect(await log.list({ limit: 10 })).toEqual({ requests: [full, bare], next: undefined });
+    });
+
+    it('loses two people who are erased at the same time', async () => {
+      const database = await open();
+      const log = requestLog(database);
+      await log.append([logged('a', { path: '/api/users/ada@x.example/delegates/grace@x.example' })]);
+      const personOf = (name: string) => ({
+        travelIds: [],
+        matcher: nameMatcher({ unique: [name], whole: [] }),
+      });
+      let other: Promise<unknown> | undefined;
+      const transaction: Database['transaction'] = async (work, options) => {
+        // Grace is erased after the erasure of Ada has read the log, and before it writes.
+        other ??= redactLoggedRequests(database, personOf('grace@x.example'));
+        await other;
+        return database.transaction(work, options);
+      };
+      await redactLoggedRequests({ ...database, transaction }, personOf('ada@x.example'));
+      const { requests } = await log.list({ limit: 10 });
+      expect(requests.map(({ path }) => path)).toEqual(['/api/users/:erased/delegates/:erased']);
     });
 
     it('is empty at first, and accepts an empty list', async () => {
