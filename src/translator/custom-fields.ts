@@ -223,6 +223,10 @@ function undecidedStep(
   };
   return (draft, input) => {
     if (!input.context.applied[key] || !firstThatHolds(tests, input.user)) return step(draft, input);
+    // The findings about the value are those of the rule, as before a value was applied.
+    const own = { ...draft, trace: [] };
+    step(own, input);
+    draft.needsFreshLookups = own.needsFreshLookups;
     draft.fields[key] = { kind: 'kept' };
     draft.trace.push(entry);
   };

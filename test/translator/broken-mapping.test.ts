@@ -146,6 +146,34 @@ it('an unknown name keeps a custom field, even if another unknown name with a ru
   expect(removals(user, { mapping: rules('Nobody knows this name'), collection: [], applied })).toEqual([]);
 });
 
+it('a custom field that an unknown name keeps has the findings that it had before a value was applied', () => {
+  const mapping = {
+    scimUserMapping: [
+      { scimAttribute: 'nickName', customField: 'Nowhere', when: 'active eq true' },
+      { scimAttribute: 'displayName', customFieldId: 'cf-title' },
+    ],
+  };
+  const user = { displayName: [{ unusable: 1 }, { value: 'Buyer' }], active: true };
+  const first = translate(user, { mapping });
+  expect(first.findings).toEqual([
+    expect.objectContaining({ field: 'customFields.cf-title', code: 'textUnusable' }),
+  ]);
+  const later = translate(user, { mapping, applied: appliedFrom(first) });
+  expect(later.fields).toHaveProperty(['customFields.cf-title'], { kind: 'kept' });
+  expect(later.findings).toEqual(first.findings);
+});
+
+it('the findings of a user do not change when the values of the same translation were applied', () => {
+  fc.assert(
+    fc.property(anyUser, anyMapping, (user, mapping) => {
+      const first = translate(user, { mapping });
+      const later = translate(user, { mapping, applied: appliedFrom(first) });
+      expect(later.findings).toEqual(first.findings);
+    }),
+    { numRuns: 500 },
+  );
+});
+
 const references = { 'm-1': { travelId: 't-1' } };
 
 interface Case {
