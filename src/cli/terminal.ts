@@ -2,9 +2,25 @@ import { createInterface } from 'node:readline/promises';
 import { Interrupted } from './exit-code.ts';
 import { type Color, escapeControls, type Shell } from './output.ts';
 
-/** Returns the shell of this process. `home` is the program's folder. */
-export function processShell(home: string): Shell {
-  const { env, stdin, stdout, stderr } = process;
+/** The environment variables and streams of a process. */
+interface Streams {
+  env: Shell['environment'];
+  stdin: { isTTY?: boolean };
+  stdout: Output;
+  stderr: Output;
+}
+
+interface Output {
+  isTTY?: boolean;
+  /** The width of a terminal. */
+  columns?: number;
+  write(text: string): unknown;
+  on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown;
+}
+
+/** Returns the shell of this process, or of other streams. `home` is the program's folder. */
+export function processShell(home: string, streams: Streams = process): Shell {
+  const { env, stdin, stdout, stderr } = streams;
   let isOutputClosed = false;
   stderr.on('error', ignoreClosedPipe);
   stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -18,7 +34,7 @@ export function processShell(home: string): Shell {
     isTerminal: stderr.isTTY === true && env['TERM'] !== 'dumb',
     ...(stdin.isTTY && stderr.isTTY ? { ask } : {}),
     // A terminal that does not know its width says 0.
-    ...(stdout.isTTY && stdout.columns > 0 ? { columns: stdout.columns } : {}),
+    ...(stdout.isTTY && stdout.columns ? { columns: stdout.columns } : {}),
     isOutputClosed: () => isOutputClosed,
     print: (text, color) => stdout.write(paint(escapeControls(`${text}\n`), color)),
     printError: (text) => stderr.write(`${escapeControls(text)}\n`),

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { openSqlite } from '../../src/store/sqlite-file.ts';
 import { certificateFiles } from '../fixtures/certificate.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { createDatabaseIn } from '../fixtures/data-folder.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import {
@@ -91,7 +92,7 @@ describe('wrong use exits with 2 and a message', () => {
       '101 trips are too many for one person: at most 100 each',
     ],
   ])('jetbridge %j', async (args, text) => {
-    const ran = await runJetbridge(args, data);
+    const ran = await runCommandLine(args, data);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toContain(text);
   });
@@ -129,7 +130,10 @@ describe('check', () => {
       ADMIN_OPENID_CLIENT_SECRET: 'secret-of-the-client',
       ALERTS_WEBHOOK_SECRET: `whsec_${Buffer.from('the secret of the alarms').toString('base64')}`,
     };
-    const { code, out, err } = await runJetbridge(['check'], { ...secrets, JETBRIDGE_CONFIG: unreachable() });
+    const { code, out, err } = await runCommandLine(['check'], {
+      ...secrets,
+      JETBRIDGE_CONFIG: unreachable(),
+    });
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('connection subsidiary\n');
     expect(out).toContain('https://127.0.0.1:1, credential ********');
@@ -150,9 +154,9 @@ describe('check', () => {
       TRAVEL_API_URL: 'http://travel.example.com',
       TRAVEL_API_KEY: 'key-of-the-travel-service',
     };
-    const refused = await runJetbridge(['check', '--offline'], environment);
+    const refused = await runCommandLine(['check', '--offline'], environment);
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('set TRAVEL_API_INSECURE=true')]);
-    const allowed = await runJetbridge(['check', '--offline'], {
+    const allowed = await runCommandLine(['check', '--offline'], {
       ...environment,
       TRAVEL_API_INSECURE: 'true',
     });
@@ -164,13 +168,13 @@ describe('check', () => {
   it('prints whether plain HTTP is allowed and which proxies are trusted', async () => {
     const files = await certificateFiles();
     const https = { TLS_CERT: files.cert, TLS_KEY: files.key, TRUSTED_PROXIES: '10.0.0.0/8, loopback' };
-    const { out } = await runJetbridge(['check'], { ...https, HOST: '0.0.0.0' });
+    const { out } = await runCommandLine(['check'], { ...https, HOST: '0.0.0.0' });
     files.remove();
     expect(out).toContain('serves HTTPS on 0.0.0.0:8080');
     expect(out).toMatch(/certificate {2}until 20\d\d-/);
     expect(out).toContain('plain HTTP   from other machines is refused');
     expect(out).toContain('proxies      trusted: 10.0.0.0/8, loopback');
-    expect((await runJetbridge(['check'])).out).toContain('serves HTTP on 127.0.0.1:8080');
+    expect((await runCommandLine(['check'])).out).toContain('serves HTTP on 127.0.0.1:8080');
   });
 });
 
@@ -180,7 +184,7 @@ describe('preview', () => {
   const ada = { userName: 'ada@corp.example', name: { givenName: 'Ada', familyName: 'King' }, title: ' Dr ' };
 
   it('shows the mapping of a user rule by rule, with the lookups of the embedded travel service', async () => {
-    const ran = await runJetbridge(['preview', '--input', file('ada.json', ada)], data);
+    const ran = await runCommandLine(['preview', '--input', file('ada.json', ada)], data);
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain('email      = "ada@corp.example"\n');
     expect(ran.out).toContain('set by default rule userName: "ada@corp.example" → "ada@corp.example"\n');
@@ -194,18 +198,21 @@ describe('preview', () => {
         { scimAttribute: 'userName', customField: 'Login' },
       ],
     });
-    const ran = await runJetbridge(['preview', '--input', file('ada.json', ada), '--mapping', mapping], data);
+    const ran = await runCommandLine(
+      ['preview', '--input', file('ada.json', ada), '--mapping', mapping],
+      data,
+    );
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain('set by file rule title | trim: " Dr " → "Dr"');
     expect(ran.out).toContain('The travel service has no custom field called "Login". [customFieldUnknown]');
   });
 
   it('works while a server runs, and creates no secrets', async () => {
-    const ran = await runJetbridge(['preview', '--input', file('ada.json', ada)], data);
+    const ran = await runCommandLine(['preview', '--input', file('ada.json', ada)], data);
     expect(ran.code).toBe(0);
     const server = await serveJetbridge(data);
     expect(server.welcome).toContain('travel API key  travel_');
-    const beside = await runJetbridge(['preview', '--input', file('ada.json', ada)], data);
+    const beside = await runCommandLine(['preview', '--input', file('ada.json', ada)], data);
     await server.stop();
     expect(beside).toEqual(ran);
   });
@@ -217,7 +224,7 @@ describe('preview', () => {
     ['another resource', { schemas: ['urn:x:Robot'], userName: 'r' }, 'schemas must list'],
   ])('%s is reported with the file, and exits with 1', async (_title, content, text) => {
     const input = file('user.json', content);
-    const ran = await runJetbridge(['preview', '--input', input], data);
+    const ran = await runCommandLine(['preview', '--input', input], data);
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.err).toContain(`${input}: ${text}`);
     expect(ran.err.trimEnd().split('\n')).toHaveLength(1);
@@ -226,12 +233,12 @@ describe('preview', () => {
   it('a mapping with faults, a missing file and a travel API that does not answer exit with 1', async () => {
     const input = file('ada.json', ada);
     const faulty = file('mapping.json', { scimUserMapping: [{}], colour: 'blue' });
-    const mapping = await runJetbridge(['preview', '--input', input, '--mapping', faulty], data);
+    const mapping = await runCommandLine(['preview', '--input', input, '--mapping', faulty], data);
     expect(mapping).toMatchObject({ code: 1, out: '' });
     expect(mapping.err.trimEnd().split('\n').length).toBeGreaterThan(1);
-    const missing = await runJetbridge(['preview', '--input', join(folder.path, 'nobody.json')], data);
+    const missing = await runCommandLine(['preview', '--input', join(folder.path, 'nobody.json')], data);
     expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('nobody.json: does not exist') });
-    const silent = await runJetbridge(['preview', '--input', input], { ...data, ...nobody });
+    const silent = await runCommandLine(['preview', '--input', input], { ...data, ...nobody });
     expect(silent).toMatchObject({ code: 1, err: expect.stringContaining('check TRAVEL_API_URL') });
   });
 });
@@ -286,8 +293,8 @@ describe('preview --people', () => {
     });
     const present = settingsWith({ scimUserMapping: [title] });
     const args = ['preview', '--people', '--mapping', other];
-    const ran = await runJetbridge(args, { ...data, ...secrets, ...present });
-    const again = await runJetbridge([...args, '--limit', '1'], { ...data, ...secrets, ...present });
+    const ran = await runCommandLine(args, { ...data, ...secrets, ...present });
+    const again = await runCommandLine([...args, '--limit', '1'], { ...data, ...secrets, ...present });
     await server.stop();
     expect(ran).toMatchObject({ code: 0, err: '' });
     // A bidi control would reorder the rest of the line, so it is escaped.
@@ -346,21 +353,21 @@ reception gets a traveler
     const server = await servedPeople();
     const edited = settingsWith({ scimUserMapping: [{ ...title, transforms: ['uppercase'] }] });
     const environment = { ...data, ...secrets, ...edited };
-    const beside = await runJetbridge(['preview', '--people'], environment);
+    const beside = await runCommandLine(['preview', '--people'], environment);
     expect(beside).toMatchObject({ code: 0, err: '' });
     expect(beside.out).toContain('the present mapping, beside what was sent. Nothing was written or sent.');
     expect(beside.out).toContain('1  would change in the travel service');
     expect(beside.out).toContain('ada@corp.example\n  Job title: "Buyer" → "BUYER"\n');
     await server.stop();
-    expect(await runJetbridge(['preview', '--people'], environment)).toEqual(beside);
+    expect(await runCommandLine(['preview', '--people'], environment)).toEqual(beside);
   });
 
   it('reports that there are no people, and a connection that the settings do not have', async () => {
-    await runJetbridge(['sample-data', '--users', '1', '--trips', '0'], data);
-    const nobodyThere = await runJetbridge(['preview', '--people'], data);
+    await runCommandLine(['sample-data', '--users', '1', '--trips', '0'], data);
+    const nobodyThere = await runCommandLine(['preview', '--people'], data);
     expect(nobodyThere).toMatchObject({ code: 0, err: '' });
     expect(nobodyThere.out).toContain('0 people looked at:');
-    const unknown = await runJetbridge(['preview', '--people', '--connection', 'mars'], data);
+    const unknown = await runCommandLine(['preview', '--people', '--connection', 'mars'], data);
     expect(unknown).toEqual({
       code: 1,
       out: '',
@@ -370,10 +377,10 @@ reception gets a traveler
 
   it('a mapping with faults and a travel API that does not answer exit with 1', async () => {
     const faulty = file('mapping.json', { colour: 'blue' });
-    const mapping = await runJetbridge(['preview', '--people', '--mapping', faulty], data);
+    const mapping = await runCommandLine(['preview', '--people', '--mapping', faulty], data);
     expect(mapping).toMatchObject({ code: 1, out: '', err: expect.stringContaining('colour: unknown key') });
-    await runJetbridge(['sample-data', '--users', '1', '--trips', '0'], data);
-    const silent = await runJetbridge(['preview', '--people'], { ...data, ...nobody });
+    await runCommandLine(['sample-data', '--users', '1', '--trips', '0'], data);
+    const silent = await runCommandLine(['preview', '--people'], { ...data, ...nobody });
     expect(silent).toMatchObject({ code: 1, out: '', err: expect.stringContaining('check TRAVEL_API_URL') });
   });
 });
@@ -472,32 +479,32 @@ describeOnSqlite('serve, with a data folder', () => {
 describe('tokens', () => {
   it('a running server accepts a created token at once, and refuses it once it is revoked', async () => {
     const server = await serveJetbridge(data);
-    const made = await runJetbridge(['tokens', 'create', '--name', 'okta', '--days', '365'], data);
+    const made = await runCommandLine(['tokens', 'create', '--name', 'okta', '--days', '365'], data);
     expect(made).toMatchObject({ code: 0, err: 'Keep it: it is shown only now.\n' });
     const token = made.out.trim();
     expect(await statusOf(server, token)).toBe(200);
 
-    const listed = await runJetbridge(['tokens', 'list'], data);
+    const listed = await runCommandLine(['tokens', 'list'], data);
     expect(listed.code).toBe(0);
     expect(listed.out).not.toContain(token);
     expect(listed.out).toMatch(/│ first token +│ default +│ .* │ never +│/);
     const id = /│ (\S+) +│ okta +│/.exec(listed.out)?.[1] ?? '';
 
-    expect(await runJetbridge(['tokens', 'revoke', id], data)).toEqual({
+    expect(await runCommandLine(['tokens', 'revoke', id], data)).toEqual({
       code: 0,
       out: 'revoked\n',
       err: '',
     });
     expect(await statusOf(server, token)).toBe(401);
-    expect((await runJetbridge(['tokens', 'list'], data)).out).toMatch(/okta .* revoked \d{4}-/);
-    const again = await runJetbridge(['tokens', 'revoke', id], data);
+    expect((await runCommandLine(['tokens', 'list'], data)).out).toMatch(/okta .* revoked \d{4}-/);
+    const again = await runCommandLine(['tokens', 'revoke', id], data);
     expect(again).toMatchObject({ code: 1, out: '', err: expect.stringContaining('revoked before') });
     await server.stop();
   });
 
   it('an unknown connection is reported with the names of the known ones', async () => {
     await (await serveJetbridge(data)).stop();
-    expect(await runJetbridge(['tokens', 'create', '--connection', 'acme'], data)).toEqual({
+    expect(await runCommandLine(['tokens', 'create', '--connection', 'acme'], data)).toEqual({
       code: 1,
       out: '',
       err: 'There is no connection acme; the settings have default.\n',
@@ -526,12 +533,12 @@ describe('replay', () => {
     const at = ['--url', `${server.url}/scim/v2/`, '--token', 'token-of-the-replay'];
     const good = file('good.json', scenario('{{who}}@corp.example'));
     const bad = file('bad.json', scenario('someone.else@corp.example'));
-    expect(await runJetbridge(['replay', good, ...at, '--variable', 'who=ada'], data)).toEqual({
+    expect(await runCommandLine(['replay', good, ...at, '--variable', 'who=ada'], data)).toEqual({
       code: 0,
       out: 'passed   joiner (1 step)\n1 scenario: 1 passed, 0 failed, 0 skipped\n',
       err: '',
     });
-    const differs = await runJetbridge(['replay', bad, ...at, '--variable', 'who=grace'], data);
+    const differs = await runCommandLine(['replay', bad, ...at, '--variable', 'who=grace'], data);
     await server.stop();
     expect(differs).toMatchObject({ code: 1, err: '' });
     expect(differs.out).toContain('FAILED   joiner');
@@ -542,13 +549,13 @@ describe('replay', () => {
   it('an invalid scenario is reported with its file and exits with 1', async () => {
     const at = ['--url', 'http://127.0.0.1:1/scim/v2', '--token', 't'];
     const path = join(folder.path, 'nothing');
-    expect(await runJetbridge(['replay', path, ...at])).toEqual({
+    expect(await runCommandLine(['replay', path, ...at])).toEqual({
       code: 1,
       out: '',
       err: `${path} $: does not exist. Create it, or correct its name.\n`,
     });
     const broken = file('broken.json', '{');
-    expect(await runJetbridge(['replay', broken, ...at])).toMatchObject({
+    expect(await runCommandLine(['replay', broken, ...at])).toMatchObject({
       code: 1,
       out: '',
       err: expect.stringContaining(`${broken} $: is not JSON`),
@@ -560,7 +567,7 @@ describe('import', () => {
   beforeEach(() => createDatabaseIn(data.JETBRIDGE_DATA));
 
   it('reads the travelers of every connection', async () => {
-    expect(await runJetbridge(['import'], data)).toEqual({
+    expect(await runCommandLine(['import'], data)).toEqual({
       code: 0,
       out: 'default: 1 traveler read\n',
       err: '',
@@ -568,7 +575,7 @@ describe('import', () => {
   });
 
   it('a travel API that does not answer is reported and exits with 1', async () => {
-    const ran = await runJetbridge(['import'], { ...data, ...nobody });
+    const ran = await runCommandLine(['import'], { ...data, ...nobody });
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.err).toMatch(/^default: the travelers could not be read: .*check TRAVEL_API_URL/);
   });

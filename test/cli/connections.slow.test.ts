@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { forgetConnection, listConnections } from '../../src/cli/connections.ts';
 import { createToken } from '../../src/cli/credentials.ts';
 import type { Shell } from '../../src/cli/output.ts';
-import { runJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
@@ -162,18 +163,18 @@ test.each([
 test('without a terminal the numbers are printed, and it exits with 2 unless --yes is given', async () => {
   await oktaIsGone();
   const env = environment('entra');
-  const refused = await runJetbridge(['connections', 'forget', 'okta'], env);
+  const refused = await runCommandLine(['connections', 'forget', 'okta'], env);
   expect(refused).toMatchObject({ code: 2, out: '' });
   expect(refused.err).toMatch(
     /has 1 person, 1 tombstone and 0 groups[\s\S]*error: give --yes where nobody can be asked/,
   );
-  const listed = await runJetbridge(['connections', 'list'], env);
+  const listed = await runCommandLine(['connections', 'list'], env);
   expect(listed).toMatchObject({ code: 0, err: '' });
   expect(listed.out).toMatch(/okta +│ no +│ 1 /);
-  expect(await runJetbridge(['connections', 'forget', 'okta', '--yes'], env)).toMatchObject({
+  expect(await runCommandLine(['connections', 'forget', 'okta', '--yes'], env)).toMatchObject({
     ...{ code: 0, out: 'forgotten\n' },
   });
-  expect(await runJetbridge(['connections', 'forget', 'okta', '--yes'], env)).toMatchObject({
+  expect(await runCommandLine(['connections', 'forget', 'okta', '--yes'], env)).toMatchObject({
     code: 1,
     out: '',
   });

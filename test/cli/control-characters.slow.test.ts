@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { escapeControls, escapeLine, jsonLine } from '../../src/cli/output.ts';
-import { runJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { rawExchange, requestText } from '../fixtures/raw-http.ts';
 import { startService } from '../fixtures/service.ts';
 
@@ -88,7 +89,7 @@ describe('no command prints a control character from its data:', () => {
       ['api-keys', 'create', '--user', 'admin@jetbridge.local'],
       ['oauth-clients', 'create', '--connection', 'default'],
     ])
-      expect(await runJetbridge([...args, '--name', NASTY], environment)).toMatchObject({ code: 0 });
+      expect(await runCommandLine([...args, '--name', NASTY], environment)).toMatchObject({ code: 0 });
   });
   afterAll(() => folder.remove());
 
@@ -121,7 +122,7 @@ describe('no command prints a control character from its data:', () => {
       1,
     ],
   ])('%s', async (_title, args, code) => {
-    const ran = await runJetbridge(args, environment);
+    const ran = await runCommandLine(args, environment);
     expect(ran.out + ran.err).not.toMatch(forbidden);
     expect(ran.out).not.toMatch(/^forged/m);
     expect([ran.code, ran.err]).toEqual([code, expect.anything()]);
@@ -131,7 +132,7 @@ describe('no command prints a control character from its data:', () => {
 
   it('faults of the settings', async () => {
     const settings = file('settings.json', { [NASTY]: 1, connections: { [NASTY]: {} } });
-    const ran = await runJetbridge(['check'], { ...environment, JETBRIDGE_CONFIG: settings });
+    const ran = await runCommandLine(['check'], { ...environment, JETBRIDGE_CONFIG: settings });
     expect(ran).toMatchObject({ code: 1, out: '', err: expect.stringContaining('ev\\u001b[2J\\u{7f}') });
     expect(ran.err).not.toMatch(forbidden);
   });

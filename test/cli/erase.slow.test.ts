@@ -1,3 +1,4 @@
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { textsInDatabase } from '../fixtures/database-texts.ts';
 import {
   bookTrip,
@@ -14,7 +15,6 @@ import {
   waitUntilReconciled,
 } from '../fixtures/erasure.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import { runJetbridge } from '../fixtures/jetbridge.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
@@ -303,7 +303,7 @@ test('the exit code is 0 for an erasure, 1 for a refusal, and 2 without --yes or
   const { body } = await scim.send('POST', '/Users', scimUser('eve'));
   await waitUntilReconciled(running);
   const codeOf = async (...args: string[]) =>
-    (await runJetbridge(['erase', ...args], fixture.environment)).code;
+    (await runCommandLine(['erase', ...args], fixture.environment)).code;
   expect(await codeOf()).toBe(2);
   expect(await codeOf(body.id, '--yes')).toBe(1);
   await scim.send('DELETE', `/Users/${body.id}`);

@@ -1,14 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { createDatabaseIn } from '../fixtures/data-folder.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import {
-  type JetbridgeServer,
-  runJetbridge,
-  serveJetbridge,
-  temporaryFolder,
-} from '../fixtures/jetbridge.ts';
+import { type JetbridgeServer, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { type TravelAdmin, travelAdmin } from '../fixtures/travel-admin.ts';
 
@@ -47,7 +43,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-const holds = (...args: string[]) => runJetbridge(['holds', ...args], environment);
+const holds = (...args: string[]) => runCommandLine(['holds', ...args], environment);
 
 /** Creates people with a title, ten at a time. */
 async function hire(url: string): Promise<void> {

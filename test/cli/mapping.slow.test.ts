@@ -1,13 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyFile } from '../../src/cli/mapping.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import {
-  type JetbridgeServer,
-  runJetbridge,
-  serveJetbridge,
-  temporaryFolder,
-} from '../fixtures/jetbridge.ts';
+import { type JetbridgeServer, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { recordedShell } from '../fixtures/shell.ts';
@@ -40,7 +36,7 @@ function useSettings(connections: Record<string, object>): void {
   };
 }
 
-const mapping = (...args: string[]) => runJetbridge(['mapping', ...args], environment);
+const mapping = (...args: string[]) => runCommandLine(['mapping', ...args], environment);
 
 /** Writes a mapping file whose first name comes from another attribute. */
 function mappingFile(scimAttribute: string, name = `${scimAttribute}.json`): string {
@@ -234,7 +230,7 @@ test('SIGHUP applies a changed mapping file, and refuses a faulty one as a whole
   };
   // These settings do not name the faulty file.
   const others = { ...environment, JETBRIDGE_CONFIG: plain.path };
-  const inForce = async () => JSON.parse((await runJetbridge(['mapping', 'show'], others)).out);
+  const inForce = async () => JSON.parse((await runCommandLine(['mapping', 'show'], others)).out);
   const first = JSON.parse(readFileSync(file, 'utf8'));
 
   await reload('the mapping file has not changed');

@@ -1,12 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import {
-  type JetbridgeServer,
-  runJetbridge,
-  serveJetbridge,
-  temporaryFolder,
-} from '../fixtures/jetbridge.ts';
+import { type JetbridgeServer, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { describeOnSqlite } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
@@ -69,7 +65,7 @@ afterAll(async () => {
 
 describe('check, while a server runs', () => {
   it('looks up every name of the mapping in the travel service, and prints a line for each unknown one', async () => {
-    const ran = await runJetbridge(
+    const ran = await runCommandLine(
       ['check'],
       having({
         defaults: {
@@ -119,7 +115,7 @@ describe('check, while a server runs', () => {
   });
 
   it('reports that a mapping whose names are all known is in order', async () => {
-    const ran = await runJetbridge(
+    const ran = await runCommandLine(
       ['check'],
       having({
         defaults: { billingProfile: { name: 'Headquarters' } },
@@ -135,7 +131,7 @@ it('check looks up the names of every connection', async () => {
   file('mapping.json', misspelled);
   const connections = { default: { mapping: 'mapping.json' }, second: { mapping: 'mapping.json' } };
   const environment = { ...having(misspelled), JETBRIDGE_CONFIG: file('two.json', { connections }) };
-  const ran = await runJetbridge(['check'], environment);
+  const ran = await runCommandLine(['check'], environment);
   expect(ran.code).toBe(1);
   expect(ran.err.trimEnd().split('\n')).toHaveLength(2);
 });
@@ -144,7 +140,7 @@ describe('check, without a travel API', () => {
   const nobody = { TRAVEL_API_URL: 'http://127.0.0.1:1', TRAVEL_API_KEY: 'nobody-will-ask-for-it' };
 
   it('reports that it could not look up the names, which is no fault', async () => {
-    const ran = await runJetbridge(['check'], having(misspelled, nobody));
+    const ran = await runCommandLine(['check'], having(misspelled, nobody));
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain(
       `The names in ${join(folder.path, 'mapping.json')} were not checked for connection default: the travel API cannot be asked, as `,
@@ -153,7 +149,7 @@ describe('check, without a travel API', () => {
 
   it('still reports what is wrong in any travel service', async () => {
     const lang = { scimAttribute: 'title', userAttribute: 'lang', transforms: [{ default: 'german' }] };
-    const ran = await runJetbridge(['check'], having({ ...misspelled, scimUserMapping: [lang] }, nobody));
+    const ran = await runCommandLine(['check'], having({ ...misspelled, scimUserMapping: [lang] }, nobody));
     expect(ran.code).toBe(1);
     expect(ran.out).toContain('were not checked');
     expect(ran.err.trimEnd().split('\n')).toEqual([
@@ -165,7 +161,7 @@ describe('check, without a travel API', () => {
 describeOnSqlite('check, without a data folder', () => {
   it('creates no database for an embedded service that was never started', async () => {
     const data = join(folder.path, 'never');
-    const ran = await runJetbridge(['check'], having(misspelled, { JETBRIDGE_DATA: data }));
+    const ran = await runCommandLine(['check'], having(misspelled, { JETBRIDGE_DATA: data }));
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain('the embedded travel service has never been started');
     expect(existsSync(data)).toBe(false);
@@ -179,7 +175,7 @@ describe('preview, while a server runs', () => {
       userAttribute: 'costCenterId',
       transforms: [{ map: { Buyer: 'Markting' } }],
     };
-    const ran = await runJetbridge(
+    const ran = await runCommandLine(
       ['preview', '--input', file('ada.json', managed)],
       having({ ...misspelled, scimUserMapping: [map] }),
     );
@@ -194,22 +190,22 @@ describe('preview, while a server runs', () => {
 
   it('resolves the manager among the stored people', async () => {
     const args = ['preview', '--input', file('ada.json', managed)];
-    const before = await runJetbridge(args, having({}));
+    const before = await runCommandLine(args, having({}));
     expect(before.out).toContain('[managerUnknown]');
     const boss = await scim('/Users', { userName: 'boss@corp.example' });
     expect(boss.status).toBe(201);
     const admin = travelAdmin(server.url, secrets.TRAVEL_API_KEY);
     const traveler = (await admin.travelers()).find(({ email }) => email === 'boss@corp.example');
-    const after = await runJetbridge(args, having({}));
+    const after = await runCommandLine(args, having({}));
     expect(after.out).toMatch(new RegExp(`^managerId += "${traveler?.id}"$`, 'm'));
     expect(after.out).not.toContain('managerUnknown');
     const self = file('boss.json', { ...managed, userName: 'boss@corp.example' });
-    expect((await runJetbridge(['preview', '--input', self], having({}))).out).toContain('[managerSelf]');
+    expect((await runCommandLine(['preview', '--input', self], having({}))).out).toContain('[managerSelf]');
   });
 
   it('lists the faults of a mapping before its changes to all people', async () => {
     const other = file('other.json', { defaults: { costCenter: { name: 'Markting' } } });
-    const ran = await runJetbridge(['preview', '--people', '--mapping', other], having({}));
+    const ran = await runCommandLine(['preview', '--people', '--mapping', other], having({}));
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain(
       'The mapping has faults; affected fields keep their last value:\n  defaults.costCenter.name: the travel service has no such cost center: "Markting". Did you mean "Marketing"?',

@@ -1,11 +1,7 @@
 import { join } from 'node:path';
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { eventually } from '../fixtures/eventually.ts';
-import {
-  type JetbridgeServer,
-  runJetbridge,
-  serveJetbridge,
-  temporaryFolder,
-} from '../fixtures/jetbridge.ts';
+import { type JetbridgeServer, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let settings: { JETBRIDGE_DATA: string; TRAVEL_API_KEY: string; SCIM_TOKEN: string };
@@ -24,7 +20,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-const requests = (...args: string[]) => runJetbridge(['requests', ...args], settings);
+const requests = (...args: string[]) => runCommandLine(['requests', ...args], settings);
 
 /** Returns the log as JSON once it has that many matching requests. The server writes it shortly after the answers. */
 async function logged(count: number, ...args: string[]) {
@@ -120,7 +116,7 @@ it('contains the requests of the IdP, the calls of the bridge, and as requests t
   expect(shown.out).toMatch(/^POST \/api\/users → 201$/m);
   expect(shown.out).toContain(`"userName": "${userName}"`);
   expect(await requests('show', 'no-such-id')).toMatchObject({ code: 1, out: '' });
-  const explained = await runJetbridge(['explain', userName], settings);
+  const explained = await runCommandLine(['explain', userName], settings);
   expect(explained.out).toMatch(
     /Last requests .*\n.* scim .*POST \/scim\/v2\/Users → 201 .*\n.* travel {2}POST \/api\/users → 201 /,
   );

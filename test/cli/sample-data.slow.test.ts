@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { runJetbridge, serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
@@ -34,16 +35,16 @@ it('creates a company before the first start, and prints its contents and reques
 });
 
 it('the same seed creates the same company, and is refused if the company exists', async () => {
-  const again = await runJetbridge(few, environment);
-  const elsewhere = await runJetbridge(few, { ...environment, JETBRIDGE_DATA: join(folder.path, 'other') });
+  const again = await runCommandLine(few, environment);
+  const elsewhere = await runCommandLine(few, { ...environment, JETBRIDGE_DATA: join(folder.path, 'other') });
   expect(again.out).toBe(elsewhere.out);
-  const refused = await runJetbridge(few, environment);
+  const refused = await runCommandLine(few, environment);
   expect(refused).toEqual({
     code: 1,
     out: '',
     err: 'Corvanne (corvanne.example) is here already, perhaps of a run that was ended early: choose another --seed.\n',
   });
-  const another = await runJetbridge([...few, '--seed', '2'], environment);
+  const another = await runCommandLine([...few, '--seed', '2'], environment);
   expect(another).toMatchObject({ code: 0, err: '' });
   expect(another.out).toContain('Solvane is there');
 });
@@ -71,7 +72,7 @@ it('works while a server runs, whose clients go on reading and writing', async (
 
 it('is created in the embedded travel service only', async () => {
   const real = { ...environment, TRAVEL_API_URL: 'http://127.0.0.1:1' };
-  expect(await runJetbridge(few, real)).toEqual({
+  expect(await runCommandLine(few, real)).toEqual({
     code: 1,
     out: '',
     err: 'No connection uses the embedded travel service: sample data is made nowhere else.\n',
@@ -83,7 +84,7 @@ it('an account with a mandatory custom field is refused', async () => {
   const field = { dataType: 'text', mandatory: true, name: 'Badge', resourceType: 'user' };
   await travelAdmin(server.url, KEY).make('/custom-fields', field);
   await server.stop();
-  expect(await runJetbridge(few, environment)).toEqual({
+  expect(await runCommandLine(few, environment)).toEqual({
     code: 1,
     out: '',
     err: 'The custom field "Badge" is mandatory, and sample data has nothing for it.\n',

@@ -305,9 +305,9 @@ test('a preview fails if the lookups of the travel API were never read', () =>
     expect(await fixture.bridge.mappingPreviewer.run(connection, { examples: 1 })).toEqual(failure);
   }));
 
-/** No two people share an email address, since a preview cannot predict which of several gets a free one. */
 const anyPerson = fc.record({ user: anyUser, isManaged: fc.boolean() });
 
+/** No two people are stated with the same email address. */
 function desiredOf(
   index: number,
   { user, isManaged }: { user: ScimResource; isManaged: boolean },
@@ -319,6 +319,14 @@ function desiredOf(
     userName: `p${index}${index % 2 ? '' : '@x.example'}`,
     active: true,
   };
+}
+
+/** True if rules give one address to several people: which of them gets it, a preview cannot predict. */
+function givesAddressTwice({ examples }: MappingPreview): boolean {
+  const addresses = examples.flatMap(({ changes }) =>
+    changes.filter(({ field, after }) => field === 'email' && after).map(({ after }) => String(after)),
+  );
+  return new Set(addresses).size < addresses.length;
 }
 
 test('the prediction of a preview comes true', () =>
@@ -335,6 +343,7 @@ test('the prediction of a preview comes true', () =>
             await fixture.bridge.users.create(users, desiredOf(index, randomPerson));
           await fixture.reconcileAfter(120_000);
           const predicted = await previewMapping(fixture, nextMapping);
+          fc.pre(!givesAddressTwice(predicted));
           await startWith(fixture, nextMapping);
           expect((await previewMapping(fixture)).examples).toEqual(predicted.examples);
           fixture.travel.calls.length = 0;
