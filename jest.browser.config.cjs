@@ -4,5 +4,4 @@ module.exports = {
   testMatch: ['**/*.browser.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
   testTimeout: 60000,
-  maxWorkers: 1,
 };

@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exampleArguments, examplesIn, helpOf, leafCommands } from '../fixtures/all-commands.ts';
+import { runWithoutReader } from '../fixtures/command-line.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 
 const main = join(__dirname, '../../dist/main.js');
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
+
+const environment = { JETBRIDGE_DATA: join(folder.path, 'data'), LOG_LEVEL: 'silent' };
 
 beforeAll(async () => {
   expect(await runIntoClosedPipe(['sample-data', '--users', '30', '--trips', '5'])).toEqual({
@@ -19,18 +22,24 @@ beforeAll(async () => {
   writeFileSync(join(folder.path, 'user.json'), JSON.stringify({ userName: 'ada@corp.example' }));
 }, 60_000);
 
-/** Runs a command, in a folder with data of its own, whose standard output nobody reads, as after `| head -1`. */
+/** Runs a command in a process whose standard output nobody reads, as after `| head -1`. */
 async function runIntoClosedPipe(args: string[]): Promise<{ code: number; err: string }> {
   const child = spawn(process.execPath, [main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    cwd: folder.path,
-    env: { PATH: process.env['PATH'], JETBRIDGE_DATA: join(folder.path, 'data'), LOG_LEVEL: 'silent' },
+    env: { PATH: process.env['PATH'], ...environment },
   });
   child.stdout.destroy();
   const errors: string[] = [];
   child.stderr.on('data', (chunk) => errors.push(String(chunk)));
   const [code] = await once(child, 'close');
   return { code, err: errors.join('') };
+}
+
+/** Returns the arguments of an example, with the files of the folder in place of those that an admin has. */
+function argumentsInFolder(example: string): string[] {
+  return exampleArguments(example).map((argument) =>
+    ['my-mapping.json', 'user.json'].includes(argument) ? join(folder.path, argument) : argument,
+  );
 }
 
 /** They serve until they are stopped. */
@@ -41,7 +50,7 @@ test.each(ended)(
   'npx jetbridge $path ends quietly if the reader of its output has ended',
   async ({ command }) => {
     const [example = ''] = examplesIn(helpOf(command));
-    const { code, err } = await runIntoClosedPipe(exampleArguments(example));
+    const { code, err } = await runWithoutReader(argumentsInFolder(example), environment);
     expect(err).not.toMatch(/EPIPE|^ +at /m);
     // 2: a decision that nobody can be asked for.
     expect([0, 1, 2]).toContain(code);
@@ -54,7 +63,7 @@ test('an output that cannot be written, as on a full disk, ends with one line an
   const output = openSync('/dev/full', 'w');
   const child = spawn(process.execPath, [main, 'openapi'], {
     stdio: ['ignore', output, 'pipe'],
-    env: { PATH: process.env['PATH'], JETBRIDGE_DATA: join(folder.path, 'data') },
+    env: { PATH: process.env['PATH'], ...environment },
   });
   closeSync(output);
   const errors: string[] = [];
