@@ -62,14 +62,16 @@ export async function linkOrCreateTraveler(
   // address, the repetition could create a second traveler.
   const checkAt = found.draft.progress.late?.checkAt ?? 0;
   if (isFree && !isSameAddress && context.now() < checkAt)
-    return endInFailure(found.draft, {
-      kind: 'unavailable',
-      text: 'a create was announced under another address and its traveler may still appear',
-    });
+    return endInFailure(found.draft, lateCreateFailure, checkAt);
   const checked = isLateCheckDue(context, found.draft) ? withoutLateCalls(found.draft) : found.draft;
   const next = withoutAnnouncedCall({ ...checked, applied: {} });
   return createTraveler(context, next, { rounds: ROUNDS, free: isFree ? reservation.email : undefined });
 }
+
+const lateCreateFailure: TravelFailure = {
+  kind: 'unavailable',
+  text: 'a create was announced under another address and its traveler may still appear',
+};
 
 /** Returns the addresses to try: the wanted one, then the userName in case another traveler has the wanted one. */
 function candidateEmails(context: ReconcileContext): string[] {

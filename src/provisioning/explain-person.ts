@@ -1,4 +1,6 @@
+import { expandTrace } from '../translator/trace.ts';
 import type { Finding, Lookups } from '../translator/translation.ts';
+import { addressKey } from './email-conflicts.ts';
 import type { ExchangeLog, LoggedExchange } from './exchange-ports.ts';
 import { type ExplainedField, explainFields, usedNames } from './explain-fields.ts';
 import { type HoldCause, type Identity, type IdentityState, isInactive } from './identity.ts';
@@ -157,11 +159,19 @@ function archivedVerdict(identity: Identity): Verdict {
   return { status: 'archived', because };
 }
 
-function waitingVerdict({ attempts, nextAttemptAt, leasedUntil, decision }: Identity, now: number): Verdict {
+function waitingVerdict(identity: Identity, now: number): Verdict {
+  const { attempts, nextAttemptAt, leasedUntil, decision } = identity;
   if (leasedUntil !== undefined && leasedUntil > now)
     return { status: 'waiting', because: 'an attempt is running' };
   const isLater = nextAttemptAt !== undefined && nextAttemptAt > now;
   const until = isLater ? { until: nextAttemptAt } : {};
+  const lateAddress = addressOfLateCreate(identity, now);
+  if (attempts > 0 && lateAddress !== undefined)
+    return {
+      status: 'waiting',
+      because: `the travel API did not answer the create for ${lateAddress} and may still carry it out: a create with the new address could make a second traveler`,
+      ...until,
+    };
   if (attempts > 0)
     return {
       status: 'waiting',
@@ -172,6 +182,17 @@ function waitingVerdict({ attempts, nextAttemptAt, leasedUntil, decision }: Iden
     ? `an admin has ${decision.answer} the held change`
     : 'a change is due and no attempt has begun';
   return { status: 'waiting', because, ...until };
+}
+
+/** Returns the address of a create that the travel API may still carry out, if the user has another address since. */
+function addressOfLateCreate(
+  { progress: { reservation, late }, trace }: Identity,
+  now: number,
+): string | undefined {
+  if (!reservation || !late || late.checkAt <= now) return undefined;
+  const rule = expandTrace(trace).find(({ field, outcome }) => field === 'email' && outcome === 'set');
+  const isOther = typeof rule?.after === 'string' && addressKey(rule.after) !== addressKey(reservation.email);
+  return isOther ? reservation.email : undefined;
 }
 
 /** The findings that say why a change is held. */

@@ -27,7 +27,8 @@ export function toOutcome(
     const progress = withSettledVersion(identity, withNextLateCheck(draft.progress, now()));
     return { state: end.state, attempts: 0, nextAttemptAt: undefined, ...common, ...draft, progress };
   }
-  const nextAttemptAt = now() + backoff(end.failure, identity.attempts, random());
+  const afterBackoff = now() + backoff(end.failure, identity.attempts, random());
+  const nextAttemptAt = Math.min(afterBackoff, end.retryBy ?? afterBackoff);
   return {
     state: 'dirty',
     attempts: identity.attempts + 1,

@@ -52,7 +52,12 @@ export type OutcomeDraft = Omit<
 /** The end of a reconciliation: a state, or a failure after which it is tried again. */
 export type ReconcileEnd =
   | { kind: 'state'; state: Exclude<IdentityState, 'dirty'> }
-  | { kind: 'failed'; failure: TravelFailure };
+  | {
+      kind: 'failed';
+      failure: TravelFailure;
+      /** The time by which the next attempt is made, however many have failed before; in epoch milliseconds. */
+      retryBy?: number | undefined;
+    };
 
 /** The result of a reconciliation: the draft of the outcome, and the end. */
 export interface ReconcileResult {
@@ -94,10 +99,11 @@ export function endInState(draft: OutcomeDraft, state: Exclude<IdentityState, 'd
 }
 
 /**
- * Ends a reconciliation with a failure: the draft is saved, and the identity stays dirty, so that it is tried again.
+ * Ends a reconciliation with a failure: the draft is saved, and the identity stays dirty, so that it is tried again, by
+ * `retryBy` at the latest if it is given.
  */
-export function endInFailure(draft: OutcomeDraft, failure: TravelFailure): ReconcileResult {
-  return { draft, end: { kind: 'failed', failure } };
+export function endInFailure(draft: OutcomeDraft, failure: TravelFailure, retryBy?: number): ReconcileResult {
+  return { draft, end: { kind: 'failed', failure, retryBy } };
 }
 
 export function withFinding(draft: OutcomeDraft, finding: Finding): OutcomeDraft {

@@ -1,3 +1,4 @@
+import { verdictOn } from '../../src/provisioning/explain-person.ts';
 import type { TravelFault } from '../fixtures/fake-travel.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';
 import {
@@ -217,6 +218,24 @@ test('a create that never arrived does not prevent a create with another address
     const ada = await fixture.bridge.users.create(users, person('Ada'));
     await fixture.patch(ada.id, emailsOf('ada.king@corp.example'));
     for (let look = 0; look < 6; look += 1) await fixture.reconcileAfter(30_000);
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ email: 'ada.king@corp.example' })]);
+  }));
+
+test('a create with another address is sent as soon as the wait for a late create is over', () =>
+  withFixture(async (fixture) => {
+    failOnce(fixture, 'create', { kind: 'unavailable', text: 'down' });
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    await fixture.patch(ada.id, emailsOf('ada.king@corp.example'));
+    const checkAt = fixture.clock.now() + 30_000;
+    while (fixture.clock.now() < checkAt - 1_000) await fixture.reconcileAfter(1_000);
+    const waiting = await fixture.identity(ada.id);
+    expect(waiting.attempts).toBeGreaterThan(4);
+    expect(verdictOn(waiting, fixture.clock.now())).toEqual({
+      status: 'waiting',
+      because: `the travel API did not answer the create for ${addressOf('Ada')} and may still carry it out: a create with the new address could make a second traveler`,
+      until: checkAt,
+    });
+    await fixture.reconcileAfter(1_000);
     expect(travelers(fixture)).toEqual([expect.objectContaining({ email: 'ada.king@corp.example' })]);
   }));
 
