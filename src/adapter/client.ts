@@ -1,6 +1,4 @@
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
-import { AxiosHeaders, type AxiosResponse } from 'axios';
+import { type AxiosAdapter, AxiosHeaders, type AxiosResponse } from 'axios';
 import type { CallCause } from '../provisioning/exchange-ports.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { TravelAnswer } from '../provisioning/travel-ports.ts';
@@ -15,12 +13,6 @@ import {
 import { type Deadline, DeadlineError, startDeadline } from './deadline.ts';
 import { type CallRecorder, type EndedCall, recordCall } from './exchanges.ts';
 import { acceptEncoding, httpAdapter } from './http-adapter.ts';
-
-/**
- * Idle sockets are closed after this time, in milliseconds. It is shorter than the keep-alive time of servers (Node: 5
- * s), so that requests are seldom sent over a socket that the server is closing.
- */
-const IDLE_SOCKET_MS = 4_000;
 
 /** The media types of merge patches: that of the specification's examples, and that of RFC 7396. */
 const patchMediaTypes = ['application/json', 'application/merge-patch+json'] as const;
@@ -69,7 +61,7 @@ export interface TravelClient {
   call<T>(request: TravelRequest, read: (body: Envelope) => T | undefined): Promise<TravelAnswer<T>>;
   /** The travel API's clock in epoch milliseconds, from the last `Date` header; undefined before the first one. */
   serverTime(): number | undefined;
-  /** Closes the idle sockets. */
+  /** Closes all sockets. Calls under way end without a response. */
   close(): void;
 }
 
@@ -79,9 +71,8 @@ export interface TravelClient {
  */
 export function travelClient(settings: ClientSettings): TravelClient {
   const { concurrency, perSecond, sharers, clock, timeoutMs } = settings;
-  const sockets = { keepAlive: true, timeout: IDLE_SOCKET_MS };
-  const agents = { httpAgent: new HttpAgent(sockets), httpsAgent: new HttpsAgent(sockets) };
-  const send = createSender(settings, agents);
+  const adapter = httpAdapter(settings.url);
+  const send = createSender(settings, adapter.send);
   const limit = createLimiter({ concurrency, perSecond, sharers, clock });
   const exchange = createExchange(settings.patchMediaType);
   let clockOffset: number | undefined;
@@ -116,10 +107,7 @@ export function travelClient(settings: ClientSettings): TravelClient {
       return value === undefined ? toUnreadableFailure(name) : { kind: 'ok', value };
     },
     serverTime: () => (clockOffset === undefined ? undefined : clock.now() + clockOffset),
-    close: () => {
-      agents.httpAgent.destroy();
-      agents.httpsAgent.destroy();
-    },
+    close: adapter.close,
   };
 }
 
@@ -130,11 +118,7 @@ type Send = (request: TravelRequest, options: { type: string; deadline: Deadline
  * Prepares requests once for all calls. The adapter is called directly: merging configurations, interceptors and
  * transforms would cost more than the rest of a call, and none of them is used.
  */
-function createSender(
-  { url, token, recorder, clock }: ClientSettings,
-  agents: { httpAgent: HttpAgent; httpsAgent: HttpsAgent },
-): Send {
-  const adapter = httpAdapter(url);
+function createSender({ url, token, recorder, clock }: ClientSettings, adapter: AxiosAdapter): Send {
   const { username, password } = new URL(url);
   const common = {
     // The user name and password of the URL take the place of the token.
@@ -163,7 +147,6 @@ function createSender(
           ...(cause?.requestId !== undefined && { 'X-Request-Id': cause.requestId }),
         }),
         signal: deadline,
-        ...agents,
       });
       record({ response });
       return toHttpResponse(response);

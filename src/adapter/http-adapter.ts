@@ -1,15 +1,17 @@
-import { type Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw } from 'node:zlib';
 import axios, {
   type AxiosAdapter,
   AxiosError,
+  type AxiosResponse,
   CanceledError,
   type InternalAxiosRequestConfig,
   type RawAxiosResponseHeaders,
 } from 'axios';
+import type { buildConnector, Dispatcher } from 'undici';
+// The main module of undici also loads fetch, WebSockets and mocks: 3 MB of memory and 40 ms of each start.
+import Pool from 'undici/lib/dispatcher/pool.js';
 
 /**
  * Maximum size of a response in bytes, also after decompression; a larger one is refused. A page of 100 travelers is
@@ -21,53 +23,134 @@ const MAX_RESPONSE_BYTES = 8_000_000;
 export const acceptEncoding = 'gzip, deflate, br';
 
 /**
- * Creates an adapter with which axios calls one HTTP API. It halves the cost of a call: axios' own adapter parses the URL
- * of each request and prepares for streams, forms, progress events and much else that the travel client does not use.
+ * Idle sockets are closed after this time, in milliseconds. It is shorter than the keep-alive time of servers (Node: 5
+ * s), so that requests are seldom sent over a socket that the server is closing.
+ */
+const IDLE_SOCKET_MS = 4_000;
+
+/** Sends the requests of axios to one HTTP API. */
+export interface HttpAdapter {
+  send: AxiosAdapter;
+  /** Closes all sockets; requests under way fail. */
+  close(): void;
+}
+
+/**
+ * Creates an adapter with which axios calls one HTTP API through undici. A call costs a third of one through `node:http`, and a
+ * fifth of one through axios' own adapter, which parses the URL of each request and prepares for streams, forms, progress
+ * events and much else that the travel client does not use.
  * The bodies of requests and responses are text, and a response of any status is a result. The credential is sent only
- * to the configured address: no redirect is followed, and the proxy variables of the environment are ignored.
+ * to the configured address: no redirect is followed, and the proxy variables of the environment are ignored. No request is
+ * sent twice.
  *
  * @param baseUrl The URL to which `config.url` is added.
+ * @param connect Options of the sockets, such as trusted certificates.
  */
-export function httpAdapter(baseUrl: string): AxiosAdapter {
-  const { protocol, hostname, port, auth } = urlToHttpOptions(new URL(baseUrl));
-  const isSecure = protocol === 'https:';
-  const sendRequest = isSecure ? httpsRequest : httpRequest;
-  const pathOf = pathBuilder(baseUrl);
-  return (config) =>
-    new Promise((resolve, reject) => {
-      const { method, headers, data, signal } = config;
-      if (signal?.aborted) throw new CanceledError(undefined, config);
-      const agent: Agent = isSecure ? config.httpsAgent : config.httpAgent;
-      const target = { protocol, hostname, port, auth, path: pathOf(config) };
-      const request = sendRequest({ ...target, method, headers, agent });
-      const removeListener = () => signal?.removeEventListener?.('abort', cancel);
-      const fail = (error: Error) => {
-        removeListener();
-        reject(AxiosError.from(error, undefined, config, request));
+export function httpAdapter(baseUrl: string, connect: buildConnector.BuildOptions = {}): HttpAdapter {
+  const url = new URL(baseUrl);
+  const pathOf = pathBuilder(url);
+  const { auth } = urlToHttpOptions(url);
+  const credential = auth ? ['Authorization', `Basic ${Buffer.from(auth).toString('base64')}`] : [];
+  // The caller limits the time of each request by its signal.
+  const limits = { headersTimeout: 0, bodyTimeout: 0 };
+  const pool = new Pool(url.origin, { ...limits, connect, keepAliveTimeout: IDLE_SOCKET_MS });
+  return {
+    send: (config) =>
+      new Promise((resolve, reject) => {
+        if (config.signal?.aborted) throw new CanceledError(undefined, config);
+        const headers = [...credential];
+        for (const [name, value] of config.headers) headers.push(name, String(value));
+        // axios declares a method as any text.
+        const method = config.method as Dispatcher.HttpMethod;
+        const request = { path: pathOf(config), method };
+        const handler = responseHandler({ config, request, resolve, reject });
+        pool.dispatch({ path: request.path, method, headers, body: config.data }, handler);
+      }),
+    close: () => void pool.destroy(),
+  };
+}
+
+/** A request of axios that waits for its response. */
+interface Pending {
+  config: InternalAxiosRequestConfig;
+  /** The request as responses and errors of axios have it. */
+  request: { path: string; method: string };
+  resolve(response: AxiosResponse<string>): void;
+  reject(error: Error): void;
+}
+
+/** Creates the handler that settles a request with its response, with an error, or when its signal is aborted. */
+function responseHandler({ config, request, resolve, reject }: Pending): Dispatcher.DispatchHandler {
+  const { signal } = config;
+  let started: Dispatcher.DispatchController | undefined;
+  const cancel = () => {
+    const error = new CanceledError(undefined, config, request);
+    reject(error);
+    started?.abort(error);
+  };
+  signal?.addEventListener?.('abort', cancel);
+  const end = () => signal?.removeEventListener?.('abort', cancel);
+  const fail = (error: Error, isAnswered: boolean) => {
+    end();
+    reject(toAxiosError(error, { config, request, isAnswered }));
+  };
+  const response = { status: 0, statusText: '', headers: {} as RawAxiosResponseHeaders, config, request };
+  const chunks: Buffer[] = [];
+  let size = 0;
+  return {
+    onRequestStart: (controller) => {
+      started = controller;
+      // A request that was canceled while it waited for its socket must not be sent.
+      if (signal?.aborted) cancel();
+    },
+    onResponseStart: (_controller, status, headers, statusText = '') => {
+      Object.assign(response, { status, statusText, headers });
+    },
+    onResponseData: (controller, chunk) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MAX_RESPONSE_BYTES) controller.abort(badResponse('The response is too large.'));
+    },
+    onResponseEnd: () => {
+      const succeed = (data: string) => {
+        end();
+        resolve({ ...response, data });
       };
-      const cancel = () => {
-        reject(new CanceledError(undefined, config, request));
-        request.destroy();
-      };
-      signal?.addEventListener?.('abort', cancel);
-      request.on('error', fail);
-      request.on('response', (response) => {
-        const { statusCode: status = 0, statusMessage: statusText = '' } = response;
-        // Node leaves out headers that are absent; its type allows them to be undefined.
-        const headers = response.headers as RawAxiosResponseHeaders;
-        const succeed = (text: string) => {
-          removeListener();
-          resolve({ status, statusText, headers, data: text, config, request });
-        };
-        readText(response).then(succeed, fail);
-      });
-      request.end(data);
-    });
+      decodeBody(Buffer.concat(chunks, size), response.headers['content-encoding']).then(
+        // The socket is free for another request when this turn of the event loop is over.
+        (data) => setImmediate(succeed, data),
+        (error) => fail(error, true),
+      );
+    },
+    onResponseError: (_controller, error) => fail(error, response.status > 0),
+  };
+}
+
+/** The codes of undici's errors for which Node has a code of its own. */
+const nodeCodes = new Map([
+  ['UND_ERR_SOCKET', 'ECONNRESET'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT'],
+]);
+
+function toAxiosError(
+  error: Error & { code?: string },
+  { config, request, isAnswered }: Pick<Pending, 'config' | 'request'> & { isAnswered: boolean },
+): AxiosError {
+  if (error instanceof AxiosError) return error;
+  // Its other properties contain the text of the response.
+  if (error.name === 'HTTPParserError') return badResponse(error.message);
+  const code = nodeCodes.get(error.code ?? '') ?? error.code;
+  if (isAnswered && code === 'ECONNRESET')
+    return badResponse('The connection was closed before the end of the response.');
+  return AxiosError.from(error, code, config, request);
+}
+
+function badResponse(message: string): AxiosError {
+  return new AxiosError(message, AxiosError.ERR_BAD_RESPONSE);
 }
 
 /** Makes the function that returns the path and query of a request, percent-encoded. */
-function pathBuilder(baseUrl: string): (config: InternalAxiosRequestConfig) => string {
-  const { origin, pathname } = new URL(baseUrl);
+function pathBuilder({ origin, pathname }: URL): (config: InternalAxiosRequestConfig) => string {
   const basePath = pathname.replace(/\/+$/, '');
   return ({ url = '', params }) => {
     const path = basePath + (params ? axios.getUri({ url, params }) : url);
@@ -78,34 +161,11 @@ function pathBuilder(baseUrl: string): (config: InternalAxiosRequestConfig) => s
   };
 }
 
-/** Reads the body of a response as UTF-8 text without a byte order mark. */
-async function readText(response: IncomingMessage): Promise<string> {
-  const body = await readBody(response);
-  const decompress = decompressors.get(response.headers['content-encoding']?.toLowerCase() ?? '');
+/** Decodes the body of a response as UTF-8 text without a byte order mark. */
+async function decodeBody(body: Buffer, coding: unknown): Promise<string> {
+  const decompress = decompressors.get(String(coding).toLowerCase());
   const text = (decompress ? await decompress(body) : body).toString();
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
-}
-
-function readBody(response: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    response.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size <= MAX_RESPONSE_BYTES) return;
-      reject(badResponse('The response is too large.'));
-      response.destroy();
-    });
-    response.on('error', () =>
-      reject(badResponse('The connection was closed before the end of the response.')),
-    );
-    response.on('end', () => resolve(Buffer.concat(chunks, size)));
-  });
-}
-
-function badResponse(message: string): AxiosError {
-  return new AxiosError(message, AxiosError.ERR_BAD_RESPONSE);
 }
 
 type Decompress = (body: Buffer) => Promise<Buffer>;

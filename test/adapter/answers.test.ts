@@ -268,9 +268,8 @@ describe('the meaning of a response of the travel API (docs/architecture.md, Ans
 
   test('a refused connection is unavailable', async () => {
     server = await travelServer(() => {});
-    const client = server.client();
     await server.close();
-    const answer = await client.call({ method: 'GET', path: '/api/whoami' }, (body) => body);
+    const answer = await server.client().call({ method: 'GET', path: '/api/whoami' }, (body) => body);
     expect(answer).toEqual({
       kind: 'unavailable',
       text: 'GET /api/whoami: ECONNREFUSED',
