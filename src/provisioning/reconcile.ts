@@ -255,7 +255,8 @@ async function reconcileUnderLease(
   if (!('kind' in translated))
     await notifyLeftOutOfCycle(deps, { identity, before: translated.resolved.before, after: outcome });
   if (result.end.kind === 'failed') return { result: 'failed', outcome };
-  if (saved === 'moved') return { result: 'moved', outcome };
+  // The IdP must learn of a refusal also if the identity has become dirty during the attempt.
+  if (saved === 'moved' && !isRefusal(result)) return { result: 'moved', outcome };
   return { result: isRefusal(result) ? 'refused' : 'reconciled', outcome };
 }
 

@@ -151,14 +151,27 @@ async function repeat(
   { before, requestId }: { before: Identity; requestId: string | undefined },
 ): Promise<UserView> {
   const isTriedAgain = before.state === 'refused' || before.hold?.cause === 'guarded';
-  const attempt = isTriedAgain
-    ? await deps.reconcileWithinBudget.reconcile(connection, before.id, requestId)
-    : 'later';
+  const attempt = isTriedAgain ? await tryAgain(deps, connection, { id: before.id, requestId }) : 'later';
   if (attempt === 'refused' && !isActive(before.desired)) {
     const identity = await deps.identities.findById(connection.id, before.id);
     if (identity) throwIfArchiveRefused(identity);
   }
   return readView(deps, connection.id, before.id);
+}
+
+/**
+ * Makes another attempt for an identity that no queue contains. If it has not ended when the request is answered, or has not begun,
+ * the identity becomes dirty, so that the attempt is made also after a pause and by another replica.
+ */
+async function tryAgain(
+  deps: UserServiceDeps,
+  connection: Connection,
+  { id, requestId }: { id: string; requestId: string | undefined },
+): Promise<BudgetedAttempt['result']> {
+  const result = await deps.reconcileWithinBudget.reconcile(connection, id, requestId);
+  if (result === 'later' || result === 'busy' || result === 'unsaved')
+    await markDirty(deps, connection.id, [id]);
+  return result;
 }
 
 /** Returns the user as the write and its attempt have left it, without reading it again. */
@@ -236,7 +249,7 @@ async function throwDeleted(
   { tombstone: { id, state, hold }, requestId }: { tombstone: Identity; requestId: string | undefined },
 ): Promise<never> {
   const isOpen = state === 'dirty' || state === 'refused' || hold?.cause === 'guarded';
-  if (isOpen && (await deps.reconcileWithinBudget.reconcile(connection, id, requestId)) === 'refused')
+  if (isOpen && (await tryAgain(deps, connection, { id, requestId })) === 'refused')
     await undoDelete(deps, connection, id);
   throw notFoundError();
 }
