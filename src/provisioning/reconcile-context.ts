@@ -1,3 +1,4 @@
+import type { AnnouncedFields } from '../translator/announced.ts';
 import type {
   AppliedFields,
   FieldKey,
@@ -47,7 +48,10 @@ export interface ReconcileContext {
 export type OutcomeDraft = Omit<
   Outcome,
   'trace' | 'rulesGeneration' | 'state' | 'attempts' | 'nextAttemptAt'
->;
+> & {
+  /** The fields of this attempt's PATCHes that were answered, and the traveler that they changed. They are stored only with the outcome. */
+  answered?: { travelId: string; fields: AnnouncedFields };
+};
 
 /** The end of a reconciliation: a state, or a failure after which it is tried again. */
 export type ReconcileEnd =

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../schema/resource.ts';
-import { resolveAnnounced, toAnnouncedFields } from '../translator/announced.ts';
+import { type AnnouncedFields, resolveAnnounced, toAnnouncedFields } from '../translator/announced.ts';
 import { type Plan, toAppliedFields, toPatchBody } from '../translator/plan.ts';
 import type { CustomFieldValue, TravelUser } from '../translator/traveler.ts';
 import { addLateCall, withLateCallsDoubted } from './late-calls.ts';
@@ -54,15 +54,24 @@ export async function patchTraveler(
   { travelId, plan, omit = [] }: Patch,
 ): Promise<PatchResult> {
   const announced = toAnnouncedFields(plan, draft.applied, draft.observed);
-  const announcing: OutcomeDraft = { ...draft, progress: { ...draft.progress, announced } };
+  const announcing = withAnnounced(draft, announced);
   const body = toPatchBody(plan, draft.observed, omit);
-  if (!(await announceCall(context, announcing))) return { draft, failure: leaseLostFailure, body };
+  // The answers to earlier PATCHes are not stored yet: if the process ends now, the next attempt must ask for their fields, too.
+  const earlier = draft.answered?.travelId === travelId ? draft.answered.fields : {};
+  const fields = { ...earlier, ...announced };
+  if (!(await announceCall(context, withAnnounced(draft, fields))))
+    return { draft, failure: leaseLostFailure, body };
   context.checkpoint('beforeSend');
   const answer = await context.connection.travel.patch(travelId, body);
   context.checkpoint('afterSend');
   if (answer.kind !== 'ok') return { draft: announcing, failure: answer, body };
   const applied = toAppliedFields(draft.applied, plan, answer.value);
-  return { draft: withoutAnnouncedCall({ ...announcing, applied, observed: answer.value }) };
+  const answered = { travelId, fields };
+  return { draft: withoutAnnouncedCall({ ...announcing, applied, observed: answer.value, answered }) };
+}
+
+function withAnnounced(draft: OutcomeDraft, announced: AnnouncedFields): OutcomeDraft {
+  return { ...draft, progress: { ...draft.progress, announced } };
 }
 
 /** Reads the linked traveler into the draft. Returns `gone` if it does not exist any more. */

@@ -1,4 +1,5 @@
 import type { TravelFailure } from '../../src/provisioning/travel-ports.ts';
+import { waitUntilIdle } from '../fixtures/idle.ts';
 import { person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';
@@ -45,4 +46,23 @@ test('the deactivation is also sent alone after a restart and after another writ
     await patch(ada.id, { nickName: 'A' });
     expect(travel.writes()[1]?.body).toEqual({ archived: true });
     expect((await fixture.traveler(ada.id))?.archived).toBe(true);
+  }));
+
+test('a reactivation un-archives a person whose process was killed between the deactivation and the rest of a change', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch } = fixture;
+    const ada = await bridge.users.create(users, person('Ada'));
+    const invalid = { kind: 'invalid', fields: [{ field: 'lang', code: 'x', message: 'no' }] } as const;
+    travel.faultFor = ({ body = {} }) => {
+      if (!('archived' in body)) return 'lang' in body ? 'die' : undefined;
+      return 'lang' in body ? { ...invalid, fields: [...invalid.fields] } : undefined;
+    };
+    void patch(ada.id, { active: false, preferredLanguage: 'fr' });
+    await waitUntilIdle();
+    expect((await fixture.traveler(ada.id))?.archived).toBe(true);
+    await fixture.restart();
+    await fixture.patch(ada.id, { active: true });
+    for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
+    expect(await fixture.findings(ada.id)).toEqual([]);
+    expect((await fixture.traveler(ada.id))?.archived).toBe(false);
   }));
