@@ -7,6 +7,7 @@ import type { Database } from './database.ts';
 import { deleteLinkedElsewhere, deleteUnclaimed } from './delete-identities.ts';
 import type { Dialect } from './dialect.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
+import { laterSeenAt } from './identity-changes.ts';
 import { observedColumns } from './identity-row.ts';
 import { batches, parseJson } from './queries.ts';
 import { dirtyColumns } from './reconcile-queue.ts';
@@ -35,7 +36,7 @@ export function imports(database: Database): Imports {
       for (const batch of batches(ids)) {
         await db
           .updateTable('identity')
-          .set({ seen_at: seenAt })
+          .set((row) => ({ seen_at: laterSeenAt(row, seenAt) }))
           .where(inScope(scope))
           .where('id', 'in', batch)
           .execute();
@@ -149,7 +150,7 @@ async function saveObservedBatch(
   // The higher revision makes writes and attempts that began with the earlier observation begin again.
   const mark = tx
     .updateTable('identity')
-    .set((identity) => ({ ...dirtyColumns(identity, seenAt), seen_at: seenAt }));
+    .set((identity) => ({ ...dirtyColumns(identity, seenAt), seen_at: laterSeenAt(identity, seenAt) }));
   await mark.where(inScope(scope)).where('id', 'in', ids).execute();
 }
 

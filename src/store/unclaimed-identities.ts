@@ -7,6 +7,7 @@ import type { Database } from './database.ts';
 import { deleteLinkedElsewhere } from './delete-identities.ts';
 import { insertEmailKeys, replaceEmailKeys } from './email-keys.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
+import { laterSeenAt } from './identity-changes.ts';
 import { desiredColumns, observedColumns, toUnclaimedRow } from './identity-row.ts';
 import { type CountedIdentity, countIdentities } from './list-counters.ts';
 import { batches, compiledInsert, compiledQuery, parseJson } from './queries.ts';
@@ -235,7 +236,9 @@ async function refreshUnclaimed(
   const [first] = refreshes;
   if (!first) return;
   const { rulesGeneration } = first.identity;
-  const mark = tx.updateTable('identity').set({ seen_at: seenAt, rules_generation: rulesGeneration });
+  const mark = tx
+    .updateTable('identity')
+    .set((row) => ({ seen_at: laterSeenAt(row, seenAt), rules_generation: rulesGeneration }));
   const ids = refreshes.map(({ before }) => before.id);
   await mark.where(inScope(scope)).where('id', 'in', ids).execute();
   for (const refresh of refreshes) {

@@ -1,4 +1,5 @@
 import { urns } from '../../src/schema/resource.ts';
+import { waitUntilIdle } from '../fixtures/idle.ts';
 import {
   addressOf,
   allUsers,
@@ -182,6 +183,30 @@ test('an import that fails half-way deletes no user', () =>
     expect(await fixture.bridge.importer.run(fixture.connection)).toMatchObject({ kind: 'unavailable' });
     fixture.travel.faultFor = () => undefined;
     expect(await findUser(fixture, 'Ada')).toBeDefined();
+  }));
+
+test('of two imports that overlap, the later one deletes nobody whom both have listed', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, clock, connection } = fixture;
+    travel.addTraveler({ email: addressOf('Ada') });
+    const bob = travel.addTraveler({ email: addressOf('Bob') });
+    await fixture.importTravelers();
+    const before = await findUser(fixture, 'Ada');
+    travel.travelers.delete(bob.id);
+    clock.advance(60_000);
+    const page = travel.holdCall('readPage');
+    const earlier = bridge.importer.run(connection);
+    await page.reached;
+    clock.advance(1_000);
+    // The later one lists Ada, and asks for Bob, who is missing.
+    const read = travel.holdCall('read');
+    const later = fixture.replica().importer.run(connection);
+    await read.reached;
+    page.release();
+    await waitUntilIdle();
+    read.release();
+    await Promise.all([earlier, later]);
+    expect(await findUser(fixture, 'Ada')).toEqual(before);
   }));
 
 test('a claimed person whose traveler was deleted gets a new one after an import', () =>

@@ -196,6 +196,20 @@ export function describeImports(open: OpenDatabase): void {
       expect(await identities.findById('okta', 'c')).toBeUndefined();
     });
 
+    it.each(['markSeen', 'saveUnclaimed'] as const)(
+      'skips identities that an earlier import, which still runs, lists after this one (%s)',
+      async (how) => {
+        const { identities, imports } = await fixture(open);
+        const ada = importedIdentity('a', 't1');
+        await imports.saveUnclaimed([ada], NOW);
+        await imports.markSeen('okta', ['a'], at);
+        if (how === 'markSeen') await imports.markSeen('okta', ['a'], at - 50);
+        else await imports.saveUnclaimed([ada], at - 50);
+        expect(await imports.deleteStale('okta', at)).toEqual([]);
+        expect(await identities.findById('okta', 'a')).toBeDefined();
+      },
+    );
+
     it('skips identities that were written since the import began', async () => {
       const { add, imports, leases } = await fixture(open);
       await add(person('new', { createdAt: at, lastModified: at }), person('old', { lastModified: at + 1 }));
