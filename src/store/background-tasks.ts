@@ -91,7 +91,13 @@ async function acquireTask(
 ): ReturnType<BackgroundTasks['acquire']> {
   const clock = database.dialect.now(lease.now);
   const acquired = await updateTask(database, key)
-    .set({ requested: 0, lease_token: lease.token, lease_until: leaseEnd(database, lease) })
+    .set((row) => ({
+      requested: 0,
+      // What was requested is due until it is finished: if this replica dies, another one takes it over.
+      due_at: row.case().when('requested', '=', 1).then(0).else(row.ref('due_at')).end(),
+      lease_token: lease.token,
+      lease_until: leaseEnd(database, lease),
+    }))
     .where((row) => row.or([row('due_at', '<=', clock), row('requested', '=', 1)]))
     .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', clock)]))
     .returning((row) => [

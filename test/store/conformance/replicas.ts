@@ -45,6 +45,17 @@ export function describeReplicas(open: OpenDatabase): void {
       expect(await tasks.listStates('import')).toEqual([]);
     });
 
+    it('that was requested is taken over from a dead replica, too', async () => {
+      const { acquire, finish, tasks } = await taskFixture();
+      await acquire('k1');
+      await finish('k1', 3_600_000, NOW);
+      await tasks.request('okta', 'import');
+      expect(await acquire('k2', NOW + 1)).not.toHaveProperty('retryMs');
+      expect(await acquire('k3', NOW + 1 + MS)).not.toHaveProperty('retryMs');
+      await finish('k3', 3_600_000, NOW + MS + 2);
+      expect(await acquire('k4', NOW + MS + 3)).toHaveProperty('retryMs', 3_599_999);
+    });
+
     it('that is requested is due at once, also if it was requested while it was done', async () => {
       const { acquire, finish, tasks } = await taskFixture();
       await acquire('k1');
