@@ -154,17 +154,14 @@ interface StaleQuery {
   now: number;
 }
 
-/**
- * Marks identities dirty that wait for an address or refer to a missing traveler. Dirty ones are excluded: their next
- * attempt searches again anyway.
- */
+/** Returns the identities that wait for an address or refer to a missing traveler, and will not search again by themselves. */
 async function findOpenIdentities(db: Kysely<Tables>, scope: Scope): Promise<string[]> {
   const waiting = await db
     .selectFrom('identity')
     .select('id')
     .where(inScope(scope))
     .where('waiting_for', 'is not', null)
-    .where('state', '<>', sql.lit('dirty'))
+    .where(isSearchOver)
     .execute();
   const referring = await db
     .selectFrom('identity_reference as reference')
@@ -185,9 +182,14 @@ async function findOpenIdentities(db: Kysely<Tables>, scope: Scope): Promise<str
     .select('identity.id')
     .where(inScope(scope, 'reference'))
     .where('target.id', 'is', null)
-    .where('identity.state', '<>', sql.lit('dirty'))
+    .where(isSearchOver)
     .execute();
   return [...new Set([...waiting, ...referring].map(({ id }) => id))];
+}
+
+/** True unless an attempt is going to search. One that runs, and so has a lease, may have searched already. */
+function isSearchOver(row: ExpressionBuilder<Tables, 'identity'>) {
+  return row.or([row('identity.state', '<>', sql.lit('dirty')), row('identity.lease_token', 'is not', null)]);
 }
 
 /**

@@ -1,5 +1,12 @@
 import { repairFutureTimes } from '../../../src/store/clock-repair.ts';
-import { fixture, importedIdentity, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
+import {
+  fixture,
+  importedIdentity,
+  linkedOutcome,
+  NOW,
+  type OpenDatabase,
+  person,
+} from '../../fixtures/store.ts';
 
 /** Conformance tests of the reconcile queue, for any database. */
 export function describeReconcileQueue(open: OpenDatabase): void {
@@ -185,6 +192,16 @@ export function describeReconcileQueue(open: OpenDatabase): void {
       await reconcileQueue.markEmailWaitersDirty('acme', 'ÉVA@X', NOW);
       const due = await reconcileQueue.findDue(NOW, 10, ['okta', 'entra', 'other']);
       expect(due.map(({ id }) => id).sort()).toEqual(['a', 'b']);
+    });
+
+    it('of open identities reaches one whose attempt runs, because that may have searched already', async () => {
+      const { add, leases, reconcileQueue } = await fixture(open);
+      await add(person('a', { state: 'dirty' }));
+      const acquired = await leases.acquire('okta', 'a', { token: 'k', ms: 60_000, now: NOW });
+      await leases.waitFor('okta', 'a', 'k', 'ada@corp.example');
+      await reconcileQueue.markUnresolvedDirty('okta', NOW + 25_000);
+      const outcome = linkedOutcome('t1', 'a@corp.example', { waitingFor: 'ada@corp.example' });
+      expect(acquired && (await leases.finish('okta', 'a', 'k', acquired.identity, outcome))).toBe('moved');
     });
 
     it('of open identities reaches those that wait, and those whose reference has no or another target', async () => {
