@@ -2,6 +2,7 @@ import { hashSecret, newSecret } from '../http/authentication.ts';
 import { requireAdminByEmail } from './authentication.ts';
 import { createRecorder } from './changes.ts';
 import type { TravelDeps } from './collection.ts';
+import { ApiError } from './errors.ts';
 import { stringMember } from './json.ts';
 import type { ApiKey, ApiKeys, Authenticator, Log, TravelReader } from './ports.ts';
 import { ADMIN_INDEX, user } from './resources/user.ts';
@@ -90,6 +91,8 @@ export async function ensureFirstAdmin({ store, now, newId }: Omit<TravelDeps, '
     await createRecorder(transaction, { now, newId })
       .insert(user, made)
       .catch((cause: unknown) => {
+        // Of other faults, such as a full disk, the operator must get the reason.
+        if (!(cause instanceof ApiError)) throw cause;
         const address = String(doc['email']);
         throw new Error(`There is no active admin, and a user has the address ${address} already.`, {
           cause,
