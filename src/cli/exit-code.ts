@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { SettingsFault } from '../config/faults.ts';
+import { KeyFileFault } from '../store/encryption.ts';
 import { NoDatabase, UnknownSchema } from '../store/migrate.ts';
-
 import { DatabaseFault } from '../store/postgres.ts';
 import { DatabaseInUse } from '../store/sqlite.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
@@ -28,7 +28,7 @@ export function exitCodeFor(error: unknown, complain: (text: string) => void): 0
 function operatorMessage(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if (
-    [SettingsFault, DatabaseInUse, DatabaseFault, NoDatabase, UnknownSchema].some(
+    [SettingsFault, DatabaseInUse, DatabaseFault, NoDatabase, UnknownSchema, KeyFileFault].some(
       (known) => error instanceof known,
     )
   )
@@ -39,7 +39,8 @@ function operatorMessage(error: unknown): string | undefined {
   if (error instanceof StoreUnavailable)
     return `The database cannot be used: ${error.reason}. Try again when it can.`;
   if (!('syscall' in error) || !('code' in error)) return undefined;
-  const cure = systemRemedies[String(error.code)];
+  const remedies = error.syscall === 'listen' ? { ...systemRemedies, ...listenRemedies } : systemRemedies;
+  const cure = remedies[String(error.code)];
   return cure === undefined ? `${message}.` : `${message}. ${cure}`;
 }
 
@@ -47,12 +48,20 @@ const systemRemedies: Record<string, string> = {
   EADDRINUSE: 'Another program serves there: stop it, or set PORT to another port.',
   EADDRNOTAVAIL: 'This machine has no such address: correct HOST.',
   ENOTFOUND: 'This machine has no such address: correct HOST.',
-  EACCES: 'Give Jetbridge the right to it, or set PORT above 1023, or JETBRIDGE_DATA to a folder of its own.',
+  EACCES:
+    'Run the command as the user of the server, or give that user the right to it, or set JETBRIDGE_DATA to a folder of its own.',
+  EISDIR:
+    'There must be a file and not a folder: restore it from a backup, or set JETBRIDGE_DATA to another folder.',
   ENOTDIR: 'JETBRIDGE_DATA must be a folder.',
   EEXIST: 'JETBRIDGE_DATA must be a folder.',
   EROFS: 'JETBRIDGE_DATA must be a folder that can be written.',
   EPERM: 'JETBRIDGE_DATA must be a folder that can be written.',
   ENOSPC: 'Make room on the disk.',
+};
+
+/** Remedies for the same codes if a port cannot be opened. */
+const listenRemedies: Record<string, string> = {
+  EACCES: 'Set PORT above 1023, or give Jetbridge the right to it.',
 };
 
 /** Remedies for errors of the database, by a part of their message: some errors of SQLite have no code. */

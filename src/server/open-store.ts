@@ -78,24 +78,34 @@ export async function openStore(settings: Settings, options: StartOptions): Prom
   const clock = sharedClock(steadyClock());
   const deps = { database, log, runtime: systemRuntime(log, { ...options, now: clock.now }) };
   const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });
+  const started: Started[] = [{ close: () => writes.stop() }];
+  const close = async () => {
+    await Promise.all(started.map((part) => part.close()));
+    await database.close();
+  };
   try {
-    const parts = await openStores(settings, deps, writes);
+    const parts = await openStores(settings, { ...deps, writes }, started);
     const isReplica = database.dialect.isShared && options.background !== false;
     const live = await joinReplicas({ replicas: replicas(database), clock, log, isReplica });
-    return { ...parts, live };
+    return { ...parts, live, close };
   } catch (error) {
-    await writes.stop();
-    await database.close();
+    await close();
     throw error;
   }
 }
 
-/** Removes what an earlier process left in the database, and opens the stores. */
+/** A part with timers, which keep the process alive until it is closed. */
+interface Started {
+  close(): Promise<void>;
+}
+
+/** Removes what an earlier process left in the database, and opens the stores. Adds each part that must be closed to `started`. */
 async function openStores(
   settings: Settings,
-  { database, log, runtime }: Pick<ServerDeps, 'database' | 'log' | 'runtime'>,
-  writes: WriteHealth,
-): Promise<Omit<ServerDeps, 'live'>> {
+  { database, log, runtime, writes }: Pick<ServerDeps, 'database' | 'log' | 'runtime' | 'writes'>,
+  started: Started[],
+): Promise<Omit<ServerDeps, 'live' | 'close'>> {
+  const encryptionKey = currentEncryptionKey(settings);
   await reencryptSecrets(settings, { database, log, now: Date.now() });
   const store = provisioningStore(database);
   for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
@@ -105,25 +115,24 @@ async function openStores(
     clock: { now: runtime.wallClock, wait: runtime.wait },
     log,
   });
+  started.push(requestLogWriter);
   const embeddedChanges: ServerDeps['embeddedChanges'] = { listener: () => {} };
   const refusals = refusalDeps(database);
   const embedded = await openEmbeddedTravel(settings, {
     ...{ database, log, requestLogWriter },
-    encryptionKey: currentEncryptionKey(settings),
+    encryptionKey,
     refusals: refusals.travel,
     onChange: (type) => embeddedChanges.listener(type),
   });
   const tokens = scimTokens(database);
   const tokenUses = writeTokenUses({ tokens, wait: runtime.wait, log });
+  started.push(tokenUses);
   const http = createHttpDeps(settings, { log, runtime, store, writes });
   const exchanges = startExchangeLog(settings, { database, runtime, metrics: http.metrics });
+  started.push(exchanges);
   return {
     ...{ settings, log, runtime, database, writes, store, embedded, refusals, embeddedChanges, http },
     ...{ tokens, tokenUses, recorder: exchanges.recorder },
-    close: async () => {
-      await Promise.all([requestLogWriter.close(), exchanges.close(), tokenUses.close(), writes.stop()]);
-      await database.close();
-    },
   };
 }
 

@@ -144,18 +144,24 @@ async function openServers(
   { settings, log, live, embedded, http, close }: ServerDeps,
   limits: Partial<SocketLimits> | undefined,
 ): Promise<Servers> {
-  const server = createHttpServer(settings.tls, log, { ...socketLimits(settings.maxConnections), ...limits });
-  const isPlain = !settings.tls && !settings.requireHttps;
-  const loopbackServer =
-    isPlain || !embedded ? undefined : await openLoopbackServer(http, (app) => app.use('/api', embedded.app));
-  const url = await listen(server, settings).catch(async (error: unknown) => {
+  let loopbackServer: LoopbackServer | undefined;
+  try {
+    const server = createHttpServer(settings.tls, log, {
+      ...socketLimits(settings.maxConnections),
+      ...limits,
+    });
+    const isPlain = !settings.tls && !settings.requireHttps;
+    if (embedded && !isPlain)
+      loopbackServer = await openLoopbackServer(http, (app) => app.use('/api', embedded.app));
+    const url = await listen(server, settings);
+    const embeddedAddress = { url: loopbackServer?.url ?? url, key: embedded?.bridgeKey ?? '' };
+    return { server, loopbackServer, url, embeddedAddress };
+  } catch (error) {
     await loopbackServer?.close();
     await live.stop();
     await close();
     throw error;
-  });
-  const embeddedAddress = { url: loopbackServer?.url ?? url, key: embedded?.bridgeKey ?? '' };
-  return { server, loopbackServer, url, embeddedAddress };
+  }
 }
 
 interface Opened {

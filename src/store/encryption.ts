@@ -116,12 +116,32 @@ function parseKeyFile(directory: string, text: string): Buffer {
   return key;
 }
 
+/** Thrown if there is a key file that cannot be used. The message is for the operator. */
+export class KeyFileFault extends Error {
+  override name = 'KeyFileFault';
+  readonly problem: string;
+  readonly remedy: string;
+
+  constructor(problem: string, remedy: string, options?: ErrorOptions) {
+    super(`${problem}. ${remedy}`, options);
+    this.problem = problem;
+    this.remedy = remedy;
+  }
+}
+
+const RESTORE = 'Restore it from a backup, or set JETBRIDGE_KEY.';
+
 function readFileIfExists(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
     if (hasErrorCode(error, 'ENOENT')) return undefined;
-    throw error;
+    // Node does not name the file in this error.
+    if (hasErrorCode(error, 'EISDIR'))
+      throw new KeyFileFault(`${file} is a folder, and must be a file`, RESTORE, { cause: error });
+    if (!hasErrorCode(error, 'EACCES')) throw error;
+    const remedy = 'Run the command as the user of the server, or give that user the right to read it.';
+    throw new KeyFileFault(`${file} cannot be read (EACCES)`, remedy, { cause: error });
   }
 }
 

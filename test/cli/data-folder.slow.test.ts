@@ -1,0 +1,68 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSqlite } from '../../src/store/sqlite-file.ts';
+import { createDatabaseIn } from '../fixtures/data-folder.ts';
+import { runJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
+import { giveToOtherUser, runAsOtherUser } from '../fixtures/other-user.ts';
+import { describeOnSqlite } from '../fixtures/test-database.ts';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let data: { JETBRIDGE_DATA: string; PORT: string };
+let keyFile: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  chmodSync(folder.path, 0o755);
+  data = { JETBRIDGE_DATA: join(folder.path, 'data'), PORT: '0' };
+  keyFile = join(data.JETBRIDGE_DATA, 'jetbridge.key');
+  mkdirSync(data.JETBRIDGE_DATA, { mode: 0o700 });
+  createDatabaseIn(data.JETBRIDGE_DATA);
+});
+afterEach(() => folder.remove());
+
+describeOnSqlite('serve ends with one line', () => {
+  test('if jetbridge.key is a folder', async () => {
+    mkdirSync(keyFile);
+    giveToOtherUser(data.JETBRIDGE_DATA);
+    const { code, err } = await runAsOtherUser(['serve'], data);
+    expect([code, err]).toEqual([
+      1,
+      `${keyFile} is a folder, and must be a file. Restore it from a backup, or set JETBRIDGE_KEY.\n`,
+    ]);
+  });
+
+  test('if its user may not read jetbridge.key', async () => {
+    writeFileSync(keyFile, 'a'.repeat(64));
+    giveToOtherUser(data.JETBRIDGE_DATA);
+    chmodSync(keyFile, 0);
+    const { code, err } = await runAsOtherUser(['serve'], data);
+    expect([code, err]).toEqual([
+      1,
+      `${keyFile} cannot be read (EACCES). Run the command as the user of the server, or give that user the right to read it.\n`,
+    ]);
+  });
+
+  test('if a folder has the name of the database', async () => {
+    const data = { JETBRIDGE_DATA: folder.path };
+    const database = join(folder.path, 'jetbridge.db');
+    mkdirSync(database);
+    const { code, err } = await runJetbridge(['serve'], data);
+    expect([code, err]).toEqual([
+      1,
+      `EISDIR: illegal operation on a directory, open '${database}'. There must be a file and not a folder: restore it from a backup, or set JETBRIDGE_DATA to another folder.\n`,
+    ]);
+  });
+
+  test('if the disk is full after it has begun to write its logs', async () => {
+    const database = await openSqlite(join(data.JETBRIDGE_DATA, 'jetbridge.db'));
+    database.exec(`
+      create trigger full_disk before insert on travel_resource
+      begin select raise(abort, 'database or disk is full'); end`);
+    database.close();
+    giveToOtherUser(data.JETBRIDGE_DATA);
+    const { code, err } = await runAsOtherUser(['serve'], data);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/^The database in JETBRIDGE_DATA cannot be used: .*Make room on the disk\.\n$/),
+    ]);
+  });
+});
