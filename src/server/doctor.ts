@@ -4,7 +4,7 @@ import { certificateWarning } from '../config/transport.ts';
 import { oauthClients, scimTokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import { databaseFacts } from '../store/database-facts.ts';
-import { encryption } from '../store/encryption.ts';
+import { encryption, KeyFileFault } from '../store/encryption.ts';
 import { hasExchanges } from '../store/exchange-log.ts';
 import { displayLocation, openExistingDatabase } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
@@ -148,7 +148,8 @@ const databaseChecks: { check: string; run(context: DatabaseCheckContext): Promi
 
 async function checkKey({ settings, database, now }: DatabaseCheckContext): Promise<Finding[]> {
   const { db } = database;
-  const key = existingEncryptionKey(settings);
+  const key = readKey(settings);
+  if (key instanceof KeyFileFault) return [{ state: 'fault', text: key.problem, remedy: key.remedy }];
   if (!key) {
     const file = `${settings.data}/jetbridge.key`;
     if (!(await hasSecrets(db)) && !(await hasExchanges(db)))
@@ -161,6 +162,16 @@ async function checkKey({ settings, database, now }: DatabaseCheckContext): Prom
   const text = `decrypts not all stored secrets of webhooks: ${count} were encrypted with another key`;
   const remedy = 'Set JETBRIDGE_KEY_PREVIOUS to that key for one start, or give these webhooks new secrets.';
   return [{ state: 'fault', text, remedy }];
+}
+
+/** Returns a fault of the key file instead of throwing it, so that the other checks are made. */
+function readKey(settings: Settings): Uint8Array | KeyFileFault | undefined {
+  try {
+    return existingEncryptionKey(settings);
+  } catch (error) {
+    if (error instanceof KeyFileFault) return error;
+    throw error;
+  }
 }
 
 async function checkTokens({ settings, database, now }: DatabaseCheckContext): Promise<Finding[]> {

@@ -20,7 +20,6 @@ import { toTravel } from '../translator/to-travel.ts';
 import type { Lookups, Reference } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { openEmbeddedTravel } from './embedded.ts';
-import { existingEncryptionKey } from './encryption-keys.ts';
 import { listen, stopServer } from './http-server.ts';
 import { type EmbeddedAddress, type OpenConnection, openConnection } from './open-connection.ts';
 import { systemRuntime } from './runtime.ts';
@@ -197,8 +196,8 @@ async function withEmbeddedConnection<T>(
 ): Promise<T> {
   const embedded = await openEmbeddedTravel(settings, {
     ...{ database, log: createLog('silent') },
-    // Nothing is encrypted here, so that a missing key file stays missing.
-    encryptionKey: existingEncryptionKey(settings) ?? randomBytes(32),
+    // Nothing is encrypted or decrypted here, so that the key file is not needed.
+    encryptionKey: randomBytes(32),
     onChange: () => {},
   });
   const server = createServer();

@@ -111,8 +111,7 @@ function keyFile(directory: string): string {
 
 function parseKeyFile(directory: string, text: string): Buffer {
   const key = parseEncryptionKey(text);
-  if (!key)
-    throw new Error(`${keyFile(directory)} holds no key. Restore it from a backup, or set JETBRIDGE_KEY.`);
+  if (!key) throw new KeyFileFault(`${keyFile(directory)} holds no key`, RESTORE);
   return key;
 }
 

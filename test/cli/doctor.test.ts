@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createToken } from '../../src/cli/credentials.ts';
 import { doctor } from '../../src/cli/doctor.ts';
@@ -204,6 +204,30 @@ describeOnSqlite('a key file', () => {
     );
     expect(await showRequests(await recordedShell(data), { limit: 1 })).toBe(0);
     expect(existsSync(file)).toBe(false);
+  });
+
+  const damages: [string, (file: string) => void, RegExp][] = [
+    ['is damaged', (file) => writeFileSync(file, 'xyz\n'), /jetbridge\.key holds no key\. Restore it from a/],
+    [
+      'is a folder',
+      (file) => mkdirSync(file),
+      /jetbridge\.key is a folder, and must be a file\. Restore it from a/,
+    ],
+  ];
+
+  test.each(damages)('that %s is a fault, and all other checks are made', async (_title, damage, text) => {
+    const service = await startService(data);
+    await service.close();
+    const sound = await examine();
+    const file = join(data.JETBRIDGE_DATA, 'jetbridge.key');
+    rmSync(file);
+    damage(file);
+    const { code, lines } = await examine();
+    expect(code).toBe(1);
+    expect(lineOf(lines, 'encryption key')).toMatch(/^fault /);
+    expect(lineOf(lines, 'encryption key')).toMatch(text);
+    const others = (all: string[]) => all.filter((line) => !/ (encryption key|data folder): /.test(line));
+    expect(others(lines)).toEqual(others(sound.lines));
   });
 });
 
