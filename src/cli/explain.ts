@@ -16,7 +16,15 @@ import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Finding, TraceEntry } from '../translator/translation.ts';
 import { withDatabase } from './connections.ts';
 import { examples } from './help.ts';
-import { type Action, escapeLine, formatMinute, printJson, type Shell, toIsoTime } from './output.ts';
+import {
+  type Action,
+  escapeLine,
+  formatMinute,
+  printJson,
+  printUnreadable,
+  type Shell,
+  toIsoTime,
+} from './output.ts';
 import { findConnections } from './people.ts';
 
 interface ExplainFlags {
@@ -58,10 +66,11 @@ export function explainPersonTo(
       );
       return 1;
     }
-    const deps = { ...store, exchanges: openExchangeLog(database, settings) };
-    const explanation = await readExplanation(deps, chosen, Date.now());
+    const exchanges = openExchangeLog(database, settings);
+    const explanation = await readExplanation({ ...store, exchanges }, chosen, Date.now());
     if (json) printJson(shell, explanationJson(explanation));
     else shell.print(explanationText(explanation));
+    printUnreadable(shell, exchanges.countUnreadable());
     const others = found.filter((one) => one !== chosen);
     if (others.length > 0) shell.printError(`Deleted before: ${others.map(placeText).join(', ')}.`);
     return 0;

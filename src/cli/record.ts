@@ -18,6 +18,7 @@ import {
   escapeLine,
   printJson,
   printTable,
+  printUnreadable,
   type Shell,
   startProgress,
 } from './output.ts';
@@ -33,9 +34,15 @@ export interface RecordFlags {
   json?: true;
 }
 
+/** The log of exchanges that is recorded. */
+export interface RecordedLog extends ExchangeSource {
+  /** Returns the number of exchanges that the reads so far have left out, because no key decrypts them. */
+  countUnreadable(): number;
+}
+
 /** Returns the function that adds the command `record`, which reads the log of exchanges of a database. */
 export function recordCommand(
-  openSource: (database: Database, settings: Settings) => ExchangeSource,
+  openSource: (database: Database, settings: Settings) => RecordedLog,
 ): (program: Command, shell: Shell, action: Action) => void {
   return (program, shell, action) => {
     program
@@ -104,7 +111,7 @@ function untilInterrupted(): Clock {
 export async function record(
   shell: Shell,
   flags: RecordFlags,
-  { source, ...clock }: Clock & { source: ExchangeSource },
+  { source, ...clock }: Clock & { source: RecordedLog },
 ): Promise<0> {
   const { connection, since, for: duration } = flags;
   const start = clock.now();
@@ -118,16 +125,19 @@ export async function record(
     { source, progress: progress.update, ...clock },
   ).finally(progress.stop);
   const recording = recordScenarios(exchanges, { vocabulary: travelRoles });
-  printRecording(shell, flags, recording);
+  const unreadable = source.countUnreadable();
+  if (recording.scenarios.length > 0) printRecording(shell, flags, recording);
+  else {
+    const readable = unreadable === 0 ? '' : ' that can be read';
+    shell.printError(
+      `There are no requests of ${escapeLine(connection)} in that time${readable}; nothing was written.`,
+    );
+  }
+  printUnreadable(shell, unreadable);
   return 0;
 }
 
-function printRecording(shell: Shell, { out, json, connection }: RecordFlags, recording: Recording): void {
-  const { scenarios, leftOut } = recording;
-  if (scenarios.length === 0) {
-    shell.printError(`There are no requests of ${escapeLine(connection)} in that time; nothing was written.`);
-    return;
-  }
+function printRecording(shell: Shell, { out, json }: RecordFlags, { scenarios, leftOut }: Recording): void {
   mkdirSync(out, { recursive: true });
   const files = scenarios.map((scenario) => ({
     file: writeScenario(out, scenario),

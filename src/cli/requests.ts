@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Settings } from '../config/settings.ts';
 import { findPeople } from '../provisioning/explain-person.ts';
 import { foldCase } from '../schema/case-fold.ts';
-import { openExchangeLog } from '../server/exchange-log.ts';
+import { type OpenedExchangeLog, openExchangeLog } from '../server/exchange-log.ts';
 import {
   findRequests,
   type ListedRequest,
@@ -22,7 +22,15 @@ import type { LoggedBody } from '../travel/ports.ts';
 import { choiceOption, parseCount, parseStatusRange, parseTime } from './arguments.ts';
 import { withDatabase } from './connections.ts';
 import { examples } from './help.ts';
-import { type Action, escapeLine, printJson, printTable, type Shell, toIsoTime } from './output.ts';
+import {
+  type Action,
+  escapeLine,
+  printJson,
+  printTable,
+  printUnreadable,
+  type Shell,
+  toIsoTime,
+} from './output.ts';
 import { findConnections } from './people.ts';
 
 const directions = ['scim', 'oauth', 'travel', 'api'] satisfies RequestDirection[];
@@ -120,8 +128,10 @@ export function showRequests(shell: Shell, flags: RequestFlags): Promise<0 | 1> 
     if (json)
       for (const request of shown) printJson(shell, requestJson(await withBodies(logs.exchanges, request)));
     else if (shown.length > 0) await printRequests(shell, database, shown);
-    if (shown.length === 0) shell.printError('There are no such requests.');
+    const unreadable = logs.exchanges.countUnreadable();
+    if (shown.length === 0) shell.printError(`There are no such requests${readableText(unreadable)}.`);
     if (found.length > limit) shell.printError(`These are the newest ${limit}; --limit shows more.`);
+    printUnreadable(shell, unreadable);
     return 0;
   });
 }
@@ -129,16 +139,23 @@ export function showRequests(shell: Shell, flags: RequestFlags): Promise<0 | 1> 
 /** Prints requests with headers and bodies. Returns 1 if there is none with that id. */
 export function showRequest(shell: Shell, id: string, { json }: { json?: true }): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
-    const { found, searchedSince } = await findRequests(openLogs(database, settings), id);
+    const logs = openLogs(database, settings);
+    const { found, searchedSince } = await findRequests(logs, id);
+    const unreadable = logs.exchanges.countUnreadable();
     if (searchedSince !== undefined) shell.printError(searchLimitText(searchedSince));
-    if (found.length === 0) {
-      shell.printError(`There is no request ${escapeLine(id)}; "npx jetbridge requests" lists them.`);
-      return 1;
-    }
-    if (json) printJson(shell, ...found.map(requestJson));
+    if (found.length === 0)
+      shell.printError(
+        `There is no request ${escapeLine(id)}${readableText(unreadable)}; "npx jetbridge requests" lists them.`,
+      );
+    else if (json) printJson(shell, ...found.map(requestJson));
     else shell.print(found.map(requestText).join('\n\n'));
-    return 0;
+    printUnreadable(shell, unreadable);
+    return found.length === 0 ? 1 : 0;
   });
+}
+
+function readableText(unreadable: number): string {
+  return unreadable === 0 ? '' : ' among those that can be read';
 }
 
 /** Says which entries were not searched, and how to find a request among them. */
@@ -149,7 +166,10 @@ function searchLimitText(searchedSince: number): string {
   ].join('\n');
 }
 
-function openLogs(database: Database, settings: Settings): RequestLogs {
+function openLogs(
+  database: Database,
+  settings: Settings,
+): Pick<RequestLogs, 'requests'> & { exchanges: OpenedExchangeLog } {
   return { exchanges: openExchangeLog(database, settings), requests: requestLog(database) };
 }
 

@@ -12,6 +12,7 @@ import { countUnreadableSecrets, hasSecrets } from '../store/travel-secrets.ts';
 import { checkConnection } from './check-connection.ts';
 import { findOpenidProblem } from './check-openid.ts';
 import { existingEncryptionKey } from './encryption-keys.ts';
+import { isExchangeLogReadable } from './exchange-log.ts';
 import { probeTravel, translateSample } from './offline.ts';
 
 /** The result of one check of the doctor. `remedy` tells the operator how to correct a warning or a fault. */
@@ -157,11 +158,20 @@ async function checkKey({ settings, database, now }: DatabaseCheckContext): Prom
     const text = `${file} is missing, so that the secrets of webhooks and the log of exchanges cannot be read`;
     return [{ state: 'fault', text, remedy: 'Restore it from a backup, or set JETBRIDGE_KEY.' }];
   }
+  const findings: Finding[] = [];
   const count = await countUnreadableSecrets(db, encryption(key), now);
-  if (count === 0) return [ok('decrypts all stored secrets')];
-  const text = `decrypts not all stored secrets of webhooks: ${count} were encrypted with another key`;
-  const remedy = 'Set JETBRIDGE_KEY_PREVIOUS to that key for one start, or give these webhooks new secrets.';
-  return [{ state: 'fault', text, remedy }];
+  if (count > 0) {
+    const text = `decrypts not all stored secrets of webhooks: ${count} were encrypted with another key`;
+    const remedy =
+      'Set JETBRIDGE_KEY_PREVIOUS to that key for one start, or give these webhooks new secrets.';
+    findings.push({ state: 'fault', text, remedy });
+  }
+  if (!(await isExchangeLogReadable(database, settings))) {
+    const text = 'the log of exchanges was encrypted with another key';
+    const remedy = 'Set JETBRIDGE_KEY or JETBRIDGE_KEY_PREVIOUS to that key.';
+    findings.push({ state: 'fault', text, remedy });
+  }
+  return findings.length > 0 ? findings : [ok('decrypts all stored secrets')];
 }
 
 /** Returns a fault of the key file instead of throwing it, so that the other checks are made. */

@@ -5,7 +5,12 @@ import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { Database } from '../store/database.ts';
 import { type ByteEncryption, encryption, parseEncryptionKey } from '../store/encryption.ts';
-import { type ExchangeKeys, exchangeStore } from '../store/exchange-log.ts';
+import {
+  type ExchangeKeys,
+  type ExchangeReadKeys,
+  exchangeStore,
+  isNewestSegmentReadable,
+} from '../store/exchange-log.ts';
 import { type ExchangeReader, exchangeReader } from '../store/exchange-reader.ts';
 import { currentEncryptionKey, existingEncryptionKey } from './encryption-keys.ts';
 import { exchangeRecorder } from './exchange-recorder.ts';
@@ -22,11 +27,30 @@ function previousKeys({ previousKey }: KeySettings): ByteEncryption[] {
   return previous ? [encryption(previous)] : [];
 }
 
+/** The log of exchanges, opened for one command. */
+export interface OpenedExchangeLog extends ExchangeReader {
+  /** Returns the number of exchanges that the reads so far have left out, because no key decrypts them. */
+  countUnreadable(): number;
+}
+
 /** Opens the log of exchanges for a command that reads it, also beside a running server. Creates no key. */
-export function openExchangeLog(database: Pick<Database, 'db'>, settings: KeySettings): ExchangeReader {
+export function openExchangeLog(database: Pick<Database, 'db'>, settings: KeySettings): OpenedExchangeLog {
+  const unreadable = new Map<number, number>();
+  const reader = exchangeReader(database, existingKeys(settings), ({ last, count }) => {
+    unreadable.set(last, count);
+  });
+  const countUnreadable = () => [...unreadable.values()].reduce((sum, count) => sum + count, 0);
+  return { ...reader, countUnreadable };
+}
+
+/** True unless the newest entries of the log were encrypted with another key than those of the settings. Creates no key. */
+export function isExchangeLogReadable({ db }: Pick<Database, 'db'>, settings: KeySettings): Promise<boolean> {
+  return isNewestSegmentReadable(db, existingKeys(settings));
+}
+
+function existingKeys(settings: KeySettings): ExchangeReadKeys {
   const current = existingEncryptionKey(settings);
-  const keys = [...(current ? [encryption(current)] : []), ...previousKeys(settings)];
-  return exchangeReader(database, keys);
+  return [...(current ? [encryption(current)] : []), ...previousKeys(settings)];
 }
 
 interface RecordingDeps {

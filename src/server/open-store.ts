@@ -24,7 +24,7 @@ import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
 import { refusalDeps } from './access.ts';
 import { type EmbeddedTravel, openEmbeddedTravel } from './embedded.ts';
 import { currentEncryptionKey, reencryptSecrets } from './encryption-keys.ts';
-import { startExchangeLog } from './exchange-log.ts';
+import { isExchangeLogReadable, startExchangeLog } from './exchange-log.ts';
 import { registerHolds, registerIdentities, registerImports, registerWriteHealth } from './gauges.ts';
 import { joinReplicas, type LiveReplicas } from './live-replicas.ts';
 import { sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
@@ -107,6 +107,7 @@ async function openStores(
 ): Promise<Omit<ServerDeps, 'live' | 'close'>> {
   const encryptionKey = currentEncryptionKey(settings);
   await reencryptSecrets(settings, { database, log, now: Date.now() });
+  if (!(await isExchangeLogReadable(database, settings))) log.warn(UNREADABLE_LOG);
   const store = provisioningStore(database);
   for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
   if (!database.dialect.isShared) await takeOver(settings, { database, store, now: runtime.now() });
@@ -135,6 +136,9 @@ async function openStores(
     ...{ tokens, tokenUses, recorder: exchanges.recorder },
   };
 }
+
+const UNREADABLE_LOG =
+  'the log of exchanges was encrypted with another key than JETBRIDGE_KEY or jetbridge.key, and cannot be read: set JETBRIDGE_KEY or JETBRIDGE_KEY_PREVIOUS to that key';
 
 /** Ends the leases of earlier processes, which have died: only one process at a time uses the database. */
 async function takeOver(

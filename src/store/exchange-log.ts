@@ -39,6 +39,17 @@ export async function hasExchanges(db: Kysely<Tables>): Promise<boolean> {
   return (await db.selectFrom('exchange_segment').select('last').limit(1).executeTakeFirst()) !== undefined;
 }
 
+/** True if a key decrypts the newest part of the log, or the log is empty. After a change of the key, older parts may need another. */
+export async function isNewestSegmentReadable(db: Kysely<Tables>, keys: ExchangeReadKeys): Promise<boolean> {
+  const newest = await db
+    .selectFrom('exchange_segment')
+    .select(['last', 'connection_id', 'count', 'entries'])
+    .orderBy('last', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return newest === undefined || openEntries(newest, keys) !== undefined;
+}
+
 /** Returns the writing side of the log of a database. */
 export function exchangeStore({ db, transaction }: Database, encryption: ByteEncryption): ExchangeStore {
   return {

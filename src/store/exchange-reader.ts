@@ -23,13 +23,28 @@ import type { Tables } from './tables.ts';
 /** The log of exchanges as people and recordings read it. */
 export interface ExchangeReader extends ExchangeLog, Pick<ExchangeSource, 'read'> {}
 
-/** Returns the reading side of the log of a database. Segments that no key decrypts are left out. */
-export function exchangeReader({ db }: Pick<Database, 'db'>, keys: ExchangeReadKeys): ExchangeReader {
+/**
+ * Returns the reading side of the log of a database. Segments that no key decrypts are left out; `onUnreadable` is called with each,
+ * and again if it is read again.
+ */
+export function exchangeReader(
+  { db }: Pick<Database, 'db'>,
+  keys: ExchangeReadKeys,
+  onUnreadable: (segment: UnreadableSegment) => void = () => {},
+): ExchangeReader {
+  const opener: SegmentOpener = {
+    entriesOf: (row) => {
+      const entries = openEntries(row, keys);
+      if (!entries) onUnreadable(row);
+      return entries ?? [];
+    },
+    bodiesOf: (row) => openBodies(row, keys),
+  };
   return {
-    list: (query) => listExchanges(db, keys, query),
-    get: (position) => readExchange(db, keys, Number(position)),
+    list: (query) => listExchanges(db, opener, query),
+    get: (position) => readExchange(db, opener, Number(position)),
     readBodyWindows: (now) => readBodyWindows(db, now),
-    read: (connection, { from, limit }) => readRequests(db, keys, { connection, from, limit }),
+    read: (connection, { from, limit }) => readRequests(db, opener, { connection, from, limit }),
     keepReadBodies: async (connection, until) => {
       await db
         .updateTable('connection')
@@ -39,6 +54,15 @@ export function exchangeReader({ db }: Pick<Database, 'db'>, keys: ExchangeReadK
         .execute();
     },
   };
+}
+
+/** A segment that no key decrypts: the position of its last exchange, and the number of its exchanges. */
+export type UnreadableSegment = Pick<SegmentRow, 'last' | 'count'>;
+
+/** Decrypts segments. One that no key decrypts has no entries and no bodies. */
+interface SegmentOpener {
+  entriesOf(row: SegmentRow): (StoredExchange | undefined)[];
+  bodiesOf(row: SegmentRow): Map<number, KeptBodies> | undefined;
 }
 
 /** The largest number of segments that one statement reads, and that one page looks at. */
@@ -52,7 +76,7 @@ const entryColumns = ['last', 'connection_id', 'count', 'entries'] as const;
 
 async function listExchanges(
   db: Kysely<Tables>,
-  keys: ExchangeReadKeys,
+  opener: SegmentOpener,
   query: ExchangeQuery,
 ): ReturnType<ExchangeLog['list']> {
   const before = query.before === undefined ? undefined : Number(query.before);
@@ -60,19 +84,19 @@ async function listExchanges(
   const range = await findRange(db, query);
   const last = before === undefined ? newest : await findLastOfSegment(db, before - 1);
   const segments = readSegments(db, query, { from: range.from, to: Math.min(last, range.to) });
-  return { ...(await collect(segments, keys, { ...query, before })), head: String(newest) };
+  return { ...(await collect(segments, opener, { ...query, before })), head: String(newest) };
 }
 
 /** Collects the wanted exchanges of segments, up to the limits of a page. */
 async function collect(
   segments: AsyncIterable<SegmentRow>,
-  keys: ExchangeReadKeys,
+  opener: SegmentOpener,
   { before, ...query }: Omit<ExchangeQuery, 'before'> & { before: number | undefined },
 ): Promise<Omit<Awaited<ReturnType<ExchangeLog['list']>>, 'head'>> {
   const exchanges: LoggedExchange[] = [];
   let [looked, scanned, unpaused] = [0, 0, 0];
   for await (const row of segments) {
-    for (const exchange of newestFirst(row, keys, before)) {
+    for (const exchange of newestFirst(row, opener, before)) {
       if (!isWanted(exchange, query)) continue;
       if (exchanges.length === query.limit) return { exchanges, next: exchanges.at(-1)?.position };
       exchanges.push(exchange);
@@ -192,10 +216,10 @@ function selectFirstSince(db: Kysely<Tables>, since: number) {
 
 function* newestFirst(
   row: SegmentRow,
-  keys: ExchangeReadKeys,
+  opener: SegmentOpener,
   before = Number.MAX_SAFE_INTEGER,
 ): Generator<LoggedExchange> {
-  const entries = openEntries(row, keys) ?? [];
+  const entries = opener.entriesOf(row);
   const first = firstOf(row);
   for (let index = Math.min(entries.length, before - first) - 1; index >= 0; index -= 1) {
     const entry = entries[index];
@@ -244,7 +268,7 @@ function isFindable(exchange: StoredExchange, method: string | undefined): boole
 
 async function readExchange(
   db: Kysely<Tables>,
-  keys: ExchangeReadKeys,
+  { entriesOf, bodiesOf }: SegmentOpener,
   position: number,
 ): Promise<ExchangeWithBodies | undefined> {
   if (!Number.isSafeInteger(position)) return undefined;
@@ -256,9 +280,10 @@ async function readExchange(
     .limit(1)
     .executeTakeFirst();
   const index = row ? position - firstOf(row) : -1;
-  const entry = row && openEntries(row, keys)?.[index];
+  // A negative index: the segment with the position has been deleted.
+  const entry = row && index >= 0 ? entriesOf(row)[index] : undefined;
   if (!row || !entry) return undefined;
-  return { ...toLogged(row, entry, position), ...withAllBodies(openBodies(row, keys)?.get(index)) };
+  return { ...toLogged(row, entry, position), ...withAllBodies(bodiesOf(row)?.get(index)) };
 }
 
 function withAllBodies({ requestBody, responseBody }: KeptBodies = {}) {
@@ -273,7 +298,7 @@ interface RequestPage {
 
 async function readRequests(
   db: Kysely<Tables>,
-  keys: ExchangeReadKeys,
+  { entriesOf, bodiesOf }: SegmentOpener,
   { connection, from, limit }: RequestPage,
 ): ReturnType<ExchangeReader['read']> {
   const exchanges: RecordedExchange[] = [];
@@ -289,8 +314,8 @@ async function readRequests(
       .limit(SEGMENTS_AT_ONCE)
       .execute();
     for (const row of rows) {
-      const bodies = openBodies(row, keys);
-      for (const [index, entry] of (openEntries(row, keys) ?? []).entries()) {
+      const bodies = bodiesOf(row);
+      for (const [index, entry] of entriesOf(row).entries()) {
         if (firstOf(row) + index <= position) continue;
         if (exchanges.length === limit) return { exchanges, position: String(position) };
         position = firstOf(row) + index;

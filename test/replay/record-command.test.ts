@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { type RecordFlags, record, recordCommand } from '../../src/cli/record.ts';
-import type { ExchangeSource, RecordedExchange } from '../../src/replay/exchanges.ts';
+import { type RecordedLog, type RecordFlags, record, recordCommand } from '../../src/cli/record.ts';
+import type { RecordedExchange } from '../../src/replay/exchanges.ts';
 import { readScenarios } from '../../src/replay/scenario.ts';
 import { createDatabaseIn } from '../fixtures/data-folder.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
@@ -11,10 +11,11 @@ import { recordedShell } from '../fixtures/shell.ts';
 const NOW = Date.parse('2026-11-20T08:00:00Z');
 
 /** A log of exchanges that is a list; a position is an index of it. */
-function listSource(log: RecordedExchange[]): ExchangeSource & { keptUntil: number[] } {
+function listSource(log: RecordedExchange[]): RecordedLog & { keptUntil: number[] } {
   const keptUntil: number[] = [];
   return {
     keptUntil,
+    countUnreadable: () => 0,
     read: async (connection, { from, limit }) => {
       const own = log.filter((one) => one.connection === connection);
       const start = 'after' in from ? Number(from.after) : own.findIndex(({ at }) => at >= from.since);

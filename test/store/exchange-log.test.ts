@@ -6,7 +6,7 @@ import { encryption } from '../../src/store/encryption.ts';
 import { countExchanges, redactExchanges } from '../../src/store/erasure/exchanges.ts';
 import { nameMatcher } from '../../src/store/erasure/matchers.ts';
 import { type ExchangeKeys, exchangeStore } from '../../src/store/exchange-log.ts';
-import { exchangeReader } from '../../src/store/exchange-reader.ts';
+import { exchangeReader, type UnreadableSegment } from '../../src/store/exchange-reader.ts';
 import type { StoredExchange } from '../../src/store/exchange-segments.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 
@@ -256,11 +256,16 @@ test('old segments are deleted in batches, with their rows by person', async () 
   expect(await database.db.selectFrom('exchange_person').select('person').execute()).toHaveLength(1);
 });
 
-test('a segment of another key is left out, and one of the previous key is read', async () => {
+test('a segment of another key is left out and reported, and one of the previous key is read', async () => {
   const database = await open();
   await exchangeStore(database, keys[0]).append([{ connection: 'okta', exchanges: [exchange()] }]);
   const next = encryption(randomBytes(32));
-  expect((await exchangeReader(database, [next]).list({ limit: 9 })).exchanges).toEqual([]);
+  const unreadable: UnreadableSegment[] = [];
+  const log = exchangeReader(database, [next], ({ last, count }) => unreadable.push({ last, count }));
+  expect((await log.list({ limit: 9 })).exchanges).toEqual([]);
+  expect((await log.read('okta', { from: { since: 0 }, limit: 9 })).exchanges).toEqual([]);
+  expect(await log.get('1')).toBeUndefined();
+  expect(unreadable).toEqual(Array(3).fill({ last: 1, count: 1 }));
   expect((await exchangeReader(database, [next, ...keys]).list({ limit: 9 })).exchanges).toHaveLength(1);
 });
 
