@@ -66,6 +66,7 @@ const listenRemedies: Record<string, string> = {
 
 /** Remedies for errors of the database, by a part of their message: some errors of SQLite have no code. */
 const databaseRemedies: [part: string, cure: string][] = [
+  ['jetbridge.lock cannot be used: file is not a database', 'Delete it while no Jetbridge runs.'],
   ['file is not a database', 'Restore a backup, or point JETBRIDGE_DATA at another folder.'],
   ['disk image is malformed', 'Restore a backup.'],
   ['unable to open database file', 'Give Jetbridge the right to write in that folder.'],

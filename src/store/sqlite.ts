@@ -141,12 +141,16 @@ async function openMigrated(
  * that the lock cannot become stale.
  */
 async function lockDirectory(directory: string): Promise<() => void> {
-  const file = await openSqlite(join(directory, LOCK));
+  const path = join(directory, LOCK);
+  const file = await openSqlite(path);
   try {
     file.exec('pragma busy_timeout = 0; begin exclusive');
   } catch (error) {
     file.close();
-    throw new DatabaseInUse(directory, { cause: error });
+    if (hasMessage(error, 'database is locked')) throw new DatabaseInUse(directory, { cause: error });
+    // SQLite does not name the file.
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`the lock file ${path} cannot be used: ${reason}`, { cause: error });
   }
   return () => file.close();
 }

@@ -9,15 +9,20 @@ import { describeOnSqlite } from '../fixtures/test-database.ts';
 let folder: ReturnType<typeof temporaryFolder>;
 let data: { JETBRIDGE_DATA: string; PORT: string };
 let keyFile: string;
+let lockFile: string;
 beforeEach(() => {
   folder = temporaryFolder();
   chmodSync(folder.path, 0o755);
   data = { JETBRIDGE_DATA: join(folder.path, 'data'), PORT: '0' };
   keyFile = join(data.JETBRIDGE_DATA, 'jetbridge.key');
+  lockFile = join(data.JETBRIDGE_DATA, 'jetbridge.lock');
   mkdirSync(data.JETBRIDGE_DATA, { mode: 0o700 });
   createDatabaseIn(data.JETBRIDGE_DATA);
 });
-afterEach(() => folder.remove());
+afterEach(() => {
+  chmodSync(data.JETBRIDGE_DATA, 0o700);
+  folder.remove();
+});
 
 describeOnSqlite('serve ends with one line', () => {
   test('if jetbridge.key is a folder', async () => {
@@ -75,6 +80,29 @@ describeOnSqlite('a damaged jetbridge.key', () => {
     expect([code, err]).toEqual([
       1,
       `${keyFile} holds no key. Restore it from a backup, or set JETBRIDGE_KEY.\n`,
+    ]);
+  });
+});
+
+describeOnSqlite('the lock file', () => {
+  test('that cannot be written is not taken for a lock of another server', async () => {
+    writeFileSync(lockFile, '');
+    giveToOtherUser(data.JETBRIDGE_DATA);
+    chmodSync(data.JETBRIDGE_DATA, 0o500);
+    const { code, err } = await runAsOtherUser(['serve'], data);
+    expect([code, err]).toEqual([
+      1,
+      `The database in JETBRIDGE_DATA cannot be used: the lock file ${lockFile} cannot be used: attempt to write a readonly database. Give Jetbridge the right to write in that folder.\n`,
+    ]);
+  });
+
+  test('that is damaged is to be deleted', async () => {
+    writeFileSync(lockFile, 'no database');
+    giveToOtherUser(data.JETBRIDGE_DATA);
+    const { code, err } = await runAsOtherUser(['serve'], data);
+    expect([code, err]).toEqual([
+      1,
+      `The database in JETBRIDGE_DATA cannot be used: the lock file ${lockFile} cannot be used: file is not a database. Delete it while no Jetbridge runs.\n`,
     ]);
   });
 });
