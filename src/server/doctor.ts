@@ -1,4 +1,4 @@
-import { statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { certificateWarning } from '../config/transport.ts';
 import { oauthClients, scimTokens } from '../store/credentials.ts';
@@ -93,12 +93,26 @@ function freeSpace(folder: string): number {
   return bavail * bsize;
 }
 
-/** On PostgreSQL, the data folder need not exist. */
-function checkFolder({ data }: Settings, measureFreeSpace: MeasureFreeSpace): Finding[] {
-  const folder = statSync(data, { throwIfNoEntry: false });
-  if (!folder) return [];
-  const free = measureFreeSpace(data);
-  const isOpen = (folder.mode & 0o077) !== 0;
+/** On PostgreSQL, the data folder need not exist, and this user need not be able to use it. */
+function checkFolder({ data, postgres }: Settings, measureFreeSpace: MeasureFreeSpace): Finding[] {
+  try {
+    const folder = statSync(data, { throwIfNoEntry: false });
+    if (!folder) return [];
+    if (folder.isDirectory()) {
+      accessSync(data, constants.R_OK | constants.W_OK | constants.X_OK);
+      return folderFindings(data, { mode: folder.mode, free: measureFreeSpace(data) });
+    }
+    const remedy = 'Set JETBRIDGE_DATA to a folder.';
+    return postgres ? [] : [{ state: 'fault', text: `${data} is a file`, remedy }];
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    const remedy = 'Run this as the user of the server, who must have the right to read and write there.';
+    return postgres ? [] : [{ state: 'fault', text, remedy }];
+  }
+}
+
+function folderFindings(data: string, { mode, free }: { mode: number; free: number }): Finding[] {
+  const isOpen = (mode & 0o077) !== 0;
   const space: Finding[] =
     free >= LITTLE_SPACE
       ? []

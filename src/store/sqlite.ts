@@ -1,5 +1,6 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { types } from 'node:util';
 import {
   CompiledQuery,
   type ConnectionProvider,
@@ -77,9 +78,15 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
   }
 }
 
-/** True if the directory contains a database. Does not create one. */
+/** True if the directory contains a database. Does not create one. Throws if that cannot be told, as for a user who may not enter it. */
 export function hasDatabaseFile(directory: string): boolean {
-  return existsSync(join(directory, DATABASE));
+  try {
+    statSync(join(directory, DATABASE));
+    return true;
+  } catch (error) {
+    if (types.isNativeError(error) && 'code' in error && error.code === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 const DATABASE = 'jetbridge.db';

@@ -106,3 +106,25 @@ describeOnSqlite('the lock file', () => {
     ]);
   });
 });
+
+describeOnSqlite('for a user who may not enter the data folder', () => {
+  beforeEach(() => chmodSync(data.JETBRIDGE_DATA, 0));
+
+  test.each([['tokens list'], ['requests'], ['preview --people']])('%s says so', async (command) => {
+    const { code, err } = await runAsOtherUser(command.split(' '), data);
+    const database = join(data.JETBRIDGE_DATA, 'jetbridge.db');
+    expect([code, err]).toEqual([
+      1,
+      `EACCES: permission denied, stat '${database}'. Run the command as the user of the server, or give that user the right to it, or set JETBRIDGE_DATA to a folder of its own.\n`,
+    ]);
+  });
+
+  test('doctor reports the folder as a fault', async () => {
+    const { code, out } = await runAsOtherUser(['doctor'], data);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^fault {4}database: EACCES: permission denied, stat /m);
+    expect(out).toContain(
+      `\nfault    data folder: EACCES: permission denied, access '${data.JETBRIDGE_DATA}'. Run this as the user of the server, who must have the right to read and write there.\n`,
+    );
+  });
+});

@@ -63,6 +63,16 @@ describeOnSqlite('without a database', () => {
     expect(code).toBe(1);
     expect(lineOf(lines, 'database')).toMatch(/^fault {4}database: There is no data in .*JETBRIDGE_DATA/);
   });
+
+  test('a file in place of the data folder is a fault', async () => {
+    writeFileSync(data.JETBRIDGE_DATA, '');
+    const { code, lines } = await examine();
+    expect(code).toBe(1);
+    expect(lineOf(lines, 'database')).toMatch(/^fault {4}database: .*ENOTDIR: not a directory, stat /);
+    expect(lineOf(lines, 'data folder')).toBe(
+      `fault    data folder: ${data.JETBRIDGE_DATA} is a file. Set JETBRIDGE_DATA to a folder.`,
+    );
+  });
 });
 
 test('a token that ends soon is a warning with the command that makes another', async () => {
