@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { SettingsFault } from '../config/faults.ts';
 import { KeyFileFault } from '../store/encryption.ts';
 import { NoDatabase, UnknownSchema } from '../store/migrate.ts';
-import { DatabaseFault } from '../store/postgres.ts';
+import { DatabaseFault } from '../store/postgres-faults.ts';
 import { DatabaseInUse } from '../store/sqlite.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
 

@@ -1,6 +1,7 @@
 import type { Database } from './database.ts';
 import { NoDatabase } from './migrate.ts';
-import { displayUrl, openPostgres } from './postgres.ts';
+import { openPostgres } from './postgres.ts';
+import { displayUrl } from './postgres-faults.ts';
 import { hasDatabaseFile, isDirectoryInUse, openEmbedded } from './sqlite.ts';
 
 /** The location of the data: the PostgreSQL database if one is given, else the data folder. */

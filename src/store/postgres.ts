@@ -7,6 +7,7 @@ import type { Database } from './database.ts';
 import { type DatabaseClock, type Dialect, postgres } from './dialect.ts';
 import { migrate, NoDatabase, UnknownSchema } from './migrate.ts';
 import { createSessions } from './postgres-driver.ts';
+import { DatabaseFault, displayUrl } from './postgres-faults.ts';
 import { StatementNames } from './statement-names.ts';
 import type { Tables } from './tables.ts';
 import { StoreUnavailable } from './unavailable.ts';
@@ -113,7 +114,7 @@ const LIFETIME_S = 1_800;
 
 function openPool(connectionString: string, max: number): pg.Pool {
   const pool = new pg.Pool({
-    ...{ connectionString, max, application_name: 'jetbridge' },
+    ...{ connectionString, max, application_name: 'jetbridge', Client: ClosingClient },
     ...{ connectionTimeoutMillis: CONNECT_MS, query_timeout: STATEMENT_MS },
     ...{ idleTimeoutMillis: IDLE_MS, maxLifetimeSeconds: LIFETIME_S, keepAlive: true },
   });
@@ -122,6 +123,26 @@ function openPool(connectionString: string, max: number): pg.Pool {
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
+
+/**
+ * A client that closes its socket if it cannot connect. `pg` leaves the socket open if the client itself gives up, for example for
+ * want of a password, and the process would run until the server closes it.
+ */
+class ClosingClient extends pg.Client {
+  override connect(): Promise<pg.Client>;
+  override connect(callback: ConnectCallback): void;
+  override connect(callback?: ConnectCallback): Promise<pg.Client> | undefined {
+    if (!callback) return super.connect();
+    super.connect((error: Error | null) => {
+      if (error) this.connection.stream.destroy();
+      callback(error);
+    });
+    return undefined;
+  }
+}
+
+/** The pool uses this form, and keeps the client that it has made. */
+type ConnectCallback = (error: Error | null) => void;
 
 /** Counts, sums and times are below 2^53. */
 const asNumber = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
@@ -178,36 +199,3 @@ class Rollback extends Error {}
 function toError(error: unknown): Error {
   return types.isNativeError(error) ? error : new Error(String(error));
 }
-
-/** The URL without the password and the parameters, for messages. */
-export function displayUrl(url: string): string {
-  if (!URL.canParse(url)) return 'DATABASE_URL';
-  const { protocol, username, host, pathname } = new URL(url);
-  return `${protocol}//${username}${username && '@'}${host}${pathname}`;
-}
-
-/** The database cannot be used as it is. The message is one line for the operator, without the password. */
-export class DatabaseFault extends Error {
-  constructor(url: string, error: unknown) {
-    const cause = error instanceof StoreUnavailable ? error.cause : error;
-    const code = types.isNativeError(cause) && 'code' in cause ? String(cause.code) : '';
-    const message = types.isNativeError(cause) ? cause.message || code : String(cause);
-    super(`The database ${displayUrl(url)} cannot be used: ${message}. ${remedies[code] ?? REMEDY}`, {
-      cause,
-    });
-    this.name = 'DatabaseFault';
-  }
-}
-
-const REMEDY = 'Start its server, or correct DATABASE_URL.';
-
-const remedies: Record<string, string> = {
-  WRONG_ENCODING: 'Create it with the encoding UTF8, or correct DATABASE_URL.',
-  '28P01': 'Correct the user and the password in DATABASE_URL.',
-  '28000': 'Let the server accept this user, or correct DATABASE_URL.',
-  '3D000': 'Create the database, or correct DATABASE_URL.',
-  '42501': 'Give the user the right to create tables in the schema, or let it own the database.',
-  '25006': 'Let DATABASE_URL lead to the primary server.',
-  '53300': 'Raise max_connections of the server, or lower DATABASE_CONNECTIONS.',
-  '57P03': 'Wait until the server has started.',
-};

@@ -1,18 +1,20 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { sql } from 'kysely';
-import { Client } from 'pg';
 import { ensureConnection } from '../../src/store/connections.ts';
 import type { Database } from '../../src/store/database.ts';
 import { UnknownSchema } from '../../src/store/migrate.ts';
-import { DatabaseFault, openPostgres } from '../../src/store/postgres.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
-import { type PostgresServer, startPostgres } from '../fixtures/postgres.ts';
+import {
+  type PostgresAdministration,
+  startAdministeredPostgres,
+} from '../fixtures/postgres-administration.ts';
 import { importedIdentity, NOW } from '../fixtures/store.ts';
 
-let server: PostgresServer;
+let server: PostgresAdministration;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await startAdministeredPostgres();
 });
 afterAll(() => server.close());
 
@@ -22,144 +24,46 @@ afterEach(async () => {
   closing = [];
 });
 
-/** Executes statements of the superuser in a database. */
-async function administer(database: string, ...statements: string[]): Promise<void> {
-  const client = new Client({ connectionString: server.url(database) });
-  await client.connect();
-  for (const statement of statements) await client.query(statement);
-  await client.end();
-}
-
-let last = 0;
-
-/** Creates a database without tables and returns its name. */
-async function newDatabase(): Promise<string> {
-  last += 1;
-  await administer('postgres', `create database empty_${last}`);
-  return `empty_${last}`;
-}
-
 async function open(url: string, options?: Parameters<typeof openPostgres>[1]): Promise<Database> {
   const database = await openPostgres(url, options);
   closing.push(() => database.close());
   return database;
 }
 
-async function tablesOf(database: string): Promise<number> {
-  const client = new Client({ connectionString: server.url(database) });
-  await client.connect();
-  const { rows } = await client.query(
-    "select count(*)::int as tables from pg_tables where schemaname = 'public'",
-  );
-  await client.end();
-  return rows[0].tables;
-}
-
-/** The URL of a database for a user with the password `secret`. */
-function urlFor(user: string, database: string): string {
-  return Object.assign(new URL(server.url(database)), { username: user, password: 'secret' }).href;
-}
-
-const PLACE = /postgres:\/\/\w+@127\.0\.0\.1:\d+\/\w+/;
-
-test.each([
-  [
-    'a password that the server refuses',
-    (name: string) => urlFor('postgres', name),
-    /password authentication failed for user "postgres"\. Correct the user and the password in DATABASE_URL\.$/,
-  ],
-  [
-    'a user that the server does not know',
-    (name: string) => urlFor('nobody', name),
-    /password authentication failed for user "nobody"\. Correct the user and the password in DATABASE_URL\.$/,
-  ],
-  [
-    'a database that does not exist',
-    () => server.url('missing'),
-    /database "missing" does not exist\. Create the database, or correct DATABASE_URL\.$/,
-  ],
-  [
-    'a server that does not run',
-    () => Object.assign(new URL(server.url('postgres')), { port: '1' }).href,
-    /connect ECONNREFUSED 127\.0\.0\.1:1\. Start its server, or correct DATABASE_URL\.$/,
-  ],
-  [
-    'a server without TLS',
-    (name: string) => `${server.url(name)}?sslmode=verify-full`,
-    /The server does not support SSL connections\. Start its server, or correct DATABASE_URL\.$/,
-  ],
-  [
-    'a user who may not create tables',
-    async (name: string) => {
-      await administer(name, "create role guest login password 'secret'");
-      return urlFor('guest', name);
-    },
-    /permission denied for schema public\. Give the user the right to create tables in the schema, or let it own the database\.$/,
-  ],
-  [
-    'a database that cannot store the names of all people',
-    async (name: string) => {
-      await administer('postgres', `drop database ${name}`);
-      const latin = "encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0";
-      await administer('postgres', `create database ${name} ${latin}`);
-      return server.url(name);
-    },
-    /its encoding is LATIN1\. Create it with the encoding UTF8, or correct DATABASE_URL\.$/,
-  ],
-  [
-    'a server that may only be read',
-    async (name: string) => {
-      await administer('postgres', `alter database ${name} set default_transaction_read_only = on`);
-      return server.url(name);
-    },
-    /cannot execute CREATE TABLE in a read-only transaction\. Let DATABASE_URL lead to the primary server\.$/,
-  ],
-])('%s is one line without the password, and nothing is created', async (_title, urlOf, text) => {
-  const name = await newDatabase();
-  const error = await openPostgres(await urlOf(name)).catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(DatabaseFault);
-  const { message } = error as DatabaseFault;
-  expect(message).toMatch(text);
-  expect(message).toMatch(PLACE);
-  expect(message).toMatch(/^The database [^\n]*$/);
-  expect(message).not.toMatch(/secret|the-password/);
-  expect(await tablesOf(name)).toBe(0);
-});
-
 test.each([
   ['a newer', "insert into kysely_migration (name, timestamp) values ('0002-next', '')"],
   ['an earlier', "update kysely_migration set name = '0001-bridge'"],
 ])('the schema of %s version is refused and stays as it is', async (version, statement) => {
-  const name = await newDatabase();
+  const name = await server.newDatabase();
   await (await openPostgres(server.url(name))).close();
-  await administer(name, statement);
-  const before = await tablesOf(name);
+  await server.administer(name, statement);
+  const before = await server.tablesOf(name);
   const opening = openPostgres(server.url(name));
   await expect(opening).rejects.toThrow(UnknownSchema);
   await expect(opening).rejects.toThrow(`was written by ${version} version of Jetbridge.`);
   await expect(opening).rejects.toThrow('DATABASE_URL');
   await expect(opening).rejects.not.toThrow('the-password');
-  expect(await tablesOf(name)).toBe(before);
+  expect(await server.tablesOf(name)).toEqual(before);
 });
 
 test('processes that start together migrate the database once', async () => {
-  const url = server.url(await newDatabase());
+  const url = server.url(await server.newDatabase());
   const all = await Promise.all(Array.from({ length: 8 }, () => open(url, { connections: 2 })));
   for (const { ping } of all) await ping();
 });
 
 test('a migration that fails leaves nothing behind but the tables of the migrator', async () => {
-  const name = await newDatabase();
+  const name = await server.newDatabase();
   // A table with the name of the last one that the migration creates makes it fail.
-  await administer(name, 'create table request_log (seq integer)');
+  await server.administer(name, 'create table request_log (seq integer)');
   await expect(openPostgres(server.url(name))).rejects.toThrow('relation "request_log" already exists');
-  expect(await tablesOf(name)).toBe(3);
-  await administer(name, 'drop table request_log');
+  expect(await server.tablesOf(name)).toEqual(['kysely_migration', 'kysely_migration_lock', 'request_log']);
+  await server.administer(name, 'drop table request_log');
   await (await open(server.url(name))).ping();
 });
 
 async function withConnections(...accounts: string[]): Promise<Database> {
-  const database = await open(server.url(await newDatabase()));
+  const database = await open(server.url(await server.newDatabase()));
   for (const id of accounts)
     await sql`insert into connection (id, account) values (${id}, 'none')`.execute(database.db);
   return database;
@@ -205,7 +109,7 @@ test('a transaction that ignores the failure of a statement is not committed', a
 });
 
 test('a statement that a pooler or a change of the schema has made unknown is run again without its name', async () => {
-  const database = await open(server.url(await newDatabase()), { connections: 1 });
+  const database = await open(server.url(await server.newDatabase()), { connections: 1 });
   const read = () => database.db.selectFrom('connection').selectAll().execute();
   for (let uses = 0; uses < 20; uses += 1) await read();
   await sql`alter table connection add column note text`.execute(database.db);
@@ -219,7 +123,7 @@ test('a statement that a pooler or a change of the schema has made unknown is ru
 });
 
 test('a batch with statements that a pooler has made unknown is run again without their names', async () => {
-  const database = await open(server.url(await newDatabase()), { connections: 1 });
+  const database = await open(server.url(await server.newDatabase()), { connections: 1 });
   const insert = sql`insert into connection (id, account) values ('a', 'b') on conflict do nothing`;
   const read = sql`select id from connection`;
   const run = () => database.batch([insert.compile(database.db), read.compile(database.db)]);
@@ -229,7 +133,7 @@ test('a batch with statements that a pooler has made unknown is run again withou
 });
 
 test('only the commit of a transaction or batch that is not durable does not wait for the disk', async () => {
-  const database = await open(server.url(await newDatabase()), { connections: 1 });
+  const database = await open(server.url(await server.newDatabase()), { connections: 1 });
   const show = sql<{ synchronous_commit: string }>`show synchronous_commit`;
   const modeOf = (rows: { synchronous_commit: string }[] = []) => rows[0]?.synchronous_commit;
   for (const durable of [true, false, true]) {
@@ -280,7 +184,7 @@ test.each(['begin', 'insert', 'commit'])(
   'a connection that is lost at "%s" is an unavailable store',
   async (at) => {
     const proxy = await cuttingProxy();
-    const database = await open(proxy.url(await newDatabase()));
+    const database = await open(proxy.url(await server.newDatabase()));
     const faults: string[] = [];
     database.onUnavailable(({ reason }) => faults.push(reason));
     const insert = () =>
@@ -317,7 +221,7 @@ test('a search for a text with a NUL character, which PostgreSQL refuses, finds 
 });
 
 test('a statement waits for a free connection, and is refused when none becomes free', async () => {
-  const database = await open(server.url(await newDatabase()), { connections: 1 });
+  const database = await open(server.url(await server.newDatabase()), { connections: 1 });
   const blocked = signal();
   const holding = database.transaction(async () => blocked.given);
   await expect(database.ping()).rejects.toThrow('timeout exceeded when trying to connect');
@@ -327,7 +231,7 @@ test('a statement waits for a free connection, and is refused when none becomes 
 });
 
 test('an import of many travelers updates the statistics of the tables once', async () => {
-  const name = await newDatabase();
+  const name = await server.newDatabase();
   const database = await open(server.url(name));
   await ensureConnection(database, { id: 'okta', account: 'acme' });
   const store = provisioningStore(database);
