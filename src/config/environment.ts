@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isProxyEntry } from '../http/proxies.ts';
 import { parseEncryptionKey } from '../store/encryption.ts';
 import { faultText } from '../translator/mapping-faults.ts';
+import { databaseUrl } from './database-url.ts';
 import { secretWeakness } from './faults.ts';
 import { travelUrl } from './schema.ts';
 
@@ -31,18 +32,6 @@ const encryptionKey = z.string().refine((key) => parseEncryptionKey(key) !== und
   error: faultText('is no key of 32 bytes', 'Give what "openssl rand -hex 32" prints.'),
 });
 
-const postgresUrlFault = faultText(
-  'is no URL of a PostgreSQL database',
-  'Give e.g. postgres://jetbridge:password@db.example.com/jetbridge.',
-);
-/** The URL may have no host, if its parameter `host` names the folder of a socket. */
-const postgresUrl = z
-  .string()
-  .refine(
-    (text) => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@localhost/')),
-    postgresUrlFault,
-  );
-
 /** The environment variables. Empty ones must be removed first. */
 export const environmentSchema = z.object({
   PORT: z
@@ -56,7 +45,7 @@ export const environmentSchema = z.object({
     .url({ protocol: /^https?$/, error: faultText('is no URL', 'Give e.g. https://bridge.example.com.') })
     .optional(),
   JETBRIDGE_DATA: z.string().default('./data'),
-  DATABASE_URL: postgresUrl.optional(),
+  DATABASE_URL: databaseUrl.optional(),
   DATABASE_CONNECTIONS: z
     .string()
     .regex(/^[1-9]\d{0,2}$/, faultText('is no whole number from 1 to 999', 'Give one, e.g. 10.'))

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { faultText } from '../translator/mapping-faults.ts';
+
+/** The URL of a PostgreSQL database. Faults never contain a part of it, because a part may be of the password. */
+export const databaseUrl = z.string().superRefine((text, context) => {
+  const message = findFault(text);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+});
+
+const EXAMPLE = 'Give e.g. postgres://jetbridge:password@db.example.com/jetbridge.';
+
+function findFault(text: string): string | undefined {
+  const [, afterScheme] = /^postgres(?:ql)?:\/\/(.*)$/s.exec(text) ?? [];
+  if (afterScheme === undefined) return faultText('is no URL of a PostgreSQL database', EXAMPLE);
+  if (hasUnencodedCharacter(afterScheme))
+    return faultText(
+      'has a special character that is not percent-encoded',
+      'Percent-encode special characters of the password: @ as %40, / as %2F, # as %23, ? as %3F, % as %25.',
+    );
+  // The URL may have no host, if its parameter `host` names the folder of a socket.
+  const url = text.replace('@/', '@localhost/');
+  if (!URL.canParse(url)) return faultText('is no URL of a PostgreSQL database', EXAMPLE);
+  // Otherwise `pg` would use the database that has the name of the user.
+  if (/^\/*$/.test(new URL(url).pathname)) return faultText('names no database', EXAMPLE);
+  return undefined;
+}
+
+/**
+ * True if a character of the password must have been taken for the end of the password or of the host. The only `@` of a URL is before
+ * its path, except in the values of parameters, and a URL of a database has no `#`.
+ */
+function hasUnencodedCharacter(afterScheme: string): boolean {
+  const [address = '', ...rest] = afterScheme.split('?');
+  const [authority = '', ...path] = address.split('/');
+  return (
+    afterScheme.includes('#') ||
+    authority.split('@').length > 2 ||
+    path.join('/').includes('@') ||
+    /^[^=]*@/.test(rest.join('?')) ||
+    !canDecode(afterScheme)
+  );
+}
+
+function canDecode(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import { SettingsFault } from '../../src/config/faults.ts';
+import { readSettings } from '../../src/config/settings.ts';
+
+const home = join(__dirname, '..', '..');
+const KEY = '89faff02a3fed2ade8256581cc47d9f3d0bef56c29797f5f4b1cb0b8d07d74be';
+
+/** Returns the fault of a DATABASE_URL, as the line that the operator gets; undefined if there is none. */
+function faultOf(url: string): string | undefined {
+  try {
+    readSettings({ DATABASE_URL: url, JETBRIDGE_KEY: KEY }, home);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SettingsFault)) throw error;
+    return error.message;
+  }
+}
+
+test.each([
+  ['postgres://jetbridge:password@db.example.com/jetbridge'],
+  ['postgresql://jetbridge:password@db.example.com:5433/jetbridge'],
+  ['postgres://db.example.com/jetbridge'],
+  ['postgres://jetbridge:p%40%2F%23%3Fx%25@db.example.com/jetbridge'],
+  ['postgres://jetbridge:password@[::1]:5432/jetbridge'],
+  ['postgresql://jetbridge@/jetbridge?host=/run/postgresql'],
+  ['postgres://db.example.com/jetbridge?user=jetbridge@tenant&password=a@b'],
+])('%s is accepted', (url) => {
+  expect(faultOf(url)).toBeUndefined();
+});
+
+test.each([
+  ['postgres://jetbridge:password@db.example.com'],
+  ['postgres://jetbridge:password@db.example.com/'],
+  ['postgres://jetbridge:password@db.example.com:5432/?sslmode=verify-full'],
+  ['postgres://db.example.com?sslmode=verify-full'],
+  ['postgresql://jetbridge@/?host=/run/postgresql'],
+])('%s names no database, so that the tables would go into the one that has the name of the user', (url) => {
+  expect(faultOf(url)).toBe(
+    'environment DATABASE_URL: names no database. Give e.g. postgres://jetbridge:password@db.example.com/jetbridge.',
+  );
+});
+
+test.each([
+  ['every special character', 'p@/#?x'],
+  ['an @', 'p@x'],
+  ['a slash', 'p/x'],
+  ['a slash after digits, which a port could be', '12/x'],
+  ['an @ and a slash', 'p@/x'],
+  ['a question mark', 'p?x'],
+  ['a question mark after digits', '12?x'],
+  ['a number sign', 'p#x'],
+  ['a percent sign', '50%'],
+  ['an escape that is no UTF-8', 'p%ff'],
+])(
+  'a password with %s is refused unless it is percent-encoded, and no part of it is shown',
+  (_title, password) => {
+    expect(faultOf(`postgres://jetbridge:${password}@db.example.com:5432/jetbridge`)).toBe(
+      'environment DATABASE_URL: has a special character that is not percent-encoded. ' +
+        'Percent-encode special characters of the password: @ as %40, / as %2F, # as %23, ? as %3F, % as %25.',
+    );
+    expect(faultOf(`postgres://jetbridge:${encodeURIComponent(password)}@db.example.com/jetbridge`)).toBe(
+      undefined,
+    );
+  },
+);
