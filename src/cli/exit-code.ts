@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { SettingsFault } from '../config/faults.ts';
 import { KeyFileFault } from '../store/encryption.ts';
-import { NoDatabase, UnknownSchema } from '../store/migrate.ts';
+import { ForeignTables, NoDatabase, UnknownSchema } from '../store/migrate.ts';
 import { DatabaseFault } from '../store/postgres-faults.ts';
 import { DatabaseInUse } from '../store/sqlite.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
@@ -28,7 +28,7 @@ export function exitCodeFor(error: unknown, complain: (text: string) => void): 0
 function operatorMessage(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if (
-    [SettingsFault, DatabaseInUse, DatabaseFault, NoDatabase, UnknownSchema, KeyFileFault].some(
+    [SettingsFault, DatabaseInUse, DatabaseFault, NoDatabase, UnknownSchema, ForeignTables, KeyFileFault].some(
       (known) => error instanceof known,
     )
   )

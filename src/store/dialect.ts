@@ -35,6 +35,8 @@ export interface Dialect {
   now(given: number): Expression<number>;
   /** Selects one row if there is a table with this name, otherwise none. */
   selectTable(name: string): RawBuilder<unknown>;
+  /** Selects the names of all tables and views, except those of an extension of PostgreSQL. */
+  selectTables: RawBuilder<{ name: string }>;
   /** Updates the statistics by which the database chooses indexes. SQLite chooses without. */
   updateStatistics(db: Kysely<Tables>, tables: (keyof Tables)[]): Promise<void>;
   /** True for a violation of any unique constraint. */
@@ -65,6 +67,7 @@ export const sqlite: Dialect = {
   skipLocked: (query) => query,
   now: (given) => sql.val(given),
   selectTable: (name) => sql`select 1 from sqlite_master where type = 'table' and name = ${name}`,
+  selectTables: sql`select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite_%'`,
   updateStatistics: async () => {},
   isDuplicate: (error) => hasMessage(error, 'UNIQUE constraint failed'),
   isReferenceViolation: (error) => hasMessage(error, 'FOREIGN KEY constraint failed'),
@@ -115,6 +118,13 @@ export function postgres(clock: DatabaseClock): Dialect {
         ? sql<number>`${given}::bigint`
         : sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
     selectTable: (name) => sql`select 1 where to_regclass(${name}) is not null`,
+    selectTables: sql`
+      select relname as name from pg_class
+        where relnamespace = to_regnamespace(quote_ident(current_schema()))
+          and relkind in ('r', 'p', 'v', 'm', 'f')
+          and not exists (
+            select from pg_depend
+              where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')`,
     updateStatistics: async (db, tables) => {
       await sql`analyze ${sql.join(tables.map((table) => sql.table(table)))}`.execute(db);
     },

@@ -19,7 +19,7 @@ interface MigrateOptions extends DatabasePlace {
 
 /**
  * Migrates a database to the current schema. Before anything is changed, throws UnknownSchema if another version of Jetbridge made
- * the schema, and NoDatabase if there is none and none may be created.
+ * the schema, ForeignTables if another program made tables, and NoDatabase if there is no schema and none may be created.
  */
 export async function migrate(
   db: Kysely<Tables>,
@@ -28,11 +28,15 @@ export async function migrate(
   const known = migrations(dialect.columnTypes);
   const applied = await readAppliedMigrations(db, dialect);
   if (applied.some((name) => !(name in known))) {
+    if (!(await readTables(db, dialect)).includes(OWN_TABLE)) throw new ForeignTables(place);
     const isNewer = Object.keys(known).every((name) => applied.includes(name));
     throw new UnknownSchema(isNewer ? 'newer' : 'earlier', place);
   }
   if (applied.length === Object.keys(known).length) return;
-  if (applied.length === 0 && !mayCreate) throw new NoDatabase(place);
+  if (applied.length === 0) {
+    if (!mayCreate) throw new NoDatabase(place);
+    if (hasForeignTables(await readTables(db, dialect))) throw new ForeignTables(place);
+  }
   const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
   const { error } = await migrator.migrateToLatest();
   if (error) throw error;
@@ -50,6 +54,32 @@ async function readAppliedMigrations(db: Kysely<Tables>, { selectTable }: Dialec
 }
 
 const MIGRATIONS = 'kysely_migration';
+/** Every version of Jetbridge has this table; no other program is likely to have one with this name. */
+const OWN_TABLE = 'write_probe';
+
+/**
+ * One statement reads all names: another process may migrate in this moment, and its tables appear together. The tables of the
+ * migrator, which appear before them, are not foreign: an interrupted start leaves them behind.
+ */
+async function readTables(db: Kysely<Tables>, { selectTables }: Dialect): Promise<string[]> {
+  const { rows } = await selectTables.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+function hasForeignTables(tables: string[]): boolean {
+  return !tables.includes(OWN_TABLE) && tables.some((name) => name !== MIGRATIONS && name !== LOCK);
+}
+
+const LOCK = 'kysely_migration_lock';
+
+/** Thrown if a database has tables of another program. */
+export class ForeignTables extends Error {
+  constructor({ place, setting }: DatabasePlace) {
+    const empty = setting === 'DATABASE_URL' ? 'an empty database' : 'an empty folder';
+    super(`${place} contains tables that are not of Jetbridge. Point ${setting} at ${empty}.`);
+    this.name = 'ForeignTables';
+  }
+}
 
 /** Thrown if there are no data of Jetbridge in a data folder or database. */
 export class NoDatabase extends Error {

@@ -2,6 +2,7 @@ import {
   type CompiledQuery,
   type DatabaseConnection,
   type DatabaseIntrospector,
+  type DatabaseMetadataOptions,
   DefaultConnectionProvider,
   DefaultQueryExecutor,
   type Driver,
@@ -11,6 +12,7 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
   sql,
+  type TableMetadata,
 } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 import type { ReadBoth } from './database.ts';
@@ -45,7 +47,7 @@ export function createSessions(options: DriverOptions): Sessions {
     createDriver: () => driver,
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createAdapter: () => new RowLockAdapter(),
-    createIntrospector: (db: Kysely<unknown>): DatabaseIntrospector => new PostgresIntrospector(db),
+    createIntrospector: (db: Kysely<unknown>): DatabaseIntrospector => new OwnSchemaIntrospector(db),
   };
   const executor = new DirectExecutor(driver, options.retry);
   return {
@@ -99,6 +101,21 @@ class RowLockAdapter extends PostgresAdapter {
 
   /** The end of the transaction releases the lock. */
   override async releaseMigrationLock(): Promise<void> {}
+}
+
+/** Shows the migrator the current schema only: another schema may have the tables of another program's migrator. */
+class OwnSchemaIntrospector extends PostgresIntrospector {
+  readonly #db: Kysely<unknown>;
+
+  constructor(db: Kysely<unknown>) {
+    super(db);
+    this.#db = db;
+  }
+
+  override async getTables(options?: DatabaseMetadataOptions): Promise<TableMetadata[]> {
+    const { rows } = await sql<{ name: string }>`select current_schema() as name`.execute(this.#db);
+    return (await super.getTables(options)).filter(({ schema }) => schema === rows[0]?.name);
+  }
 }
 
 class PostgresDriver implements Driver {

@@ -48,6 +48,7 @@ const remedies: Record<string, string> = {
   '28P01': 'Correct the user and the password in DATABASE_URL.',
   '28000': 'Let the server accept this user, or correct DATABASE_URL.',
   '3D000': 'Create the database, or correct DATABASE_URL.',
+  '42P07': 'Point DATABASE_URL at an empty database.',
   '42501': 'Give the user the right to create tables in the schema, or let it own the database.',
   '25006': 'Let DATABASE_URL lead to the primary server.',
   '53300': 'Raise max_connections of the server, or lower DATABASE_CONNECTIONS.',

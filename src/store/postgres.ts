@@ -5,7 +5,7 @@ import pg from 'pg';
 import { readScopes } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { type DatabaseClock, type Dialect, postgres } from './dialect.ts';
-import { migrate, NoDatabase, UnknownSchema } from './migrate.ts';
+import { ForeignTables, migrate, NoDatabase, UnknownSchema } from './migrate.ts';
 import { createSessions } from './postgres-driver.ts';
 import { DatabaseFault, displayUrl } from './postgres-faults.ts';
 import { StatementNames } from './statement-names.ts';
@@ -22,7 +22,8 @@ interface PostgresOptions {
 
 /**
  * Opens a PostgreSQL database and migrates it. Any number of processes may do so at the same time. Throws a DatabaseFault if it
- * cannot be used, an UnknownSchema if another version made its schema, and a NoDatabase if it has no tables and none may be created.
+ * cannot be used, an UnknownSchema if another version made its schema, a ForeignTables if another program made tables, and a
+ * NoDatabase if it has no tables and none may be created.
  */
 export async function openPostgres(
   url: string,
@@ -70,7 +71,7 @@ export async function openPostgres(
     };
   } catch (error) {
     await pool.end();
-    const isNamed = error instanceof UnknownSchema || error instanceof NoDatabase;
+    const isNamed = [UnknownSchema, ForeignTables, NoDatabase].some((named) => error instanceof named);
     throw isNamed ? error : new DatabaseFault(url, error);
   }
 }

@@ -467,7 +467,8 @@ describeOnSqlite('serve, with a data folder', () => {
   it('a database of another version of Jetbridge ends it with one line', async () => {
     const database = await openSqlite(join(folder.path, 'jetbridge.db'));
     database.exec(
-      "create table kysely_migration (name text, timestamp text); insert into kysely_migration values ('0001-bridge', '')",
+      `create table write_probe (id integer); create table kysely_migration (name text, timestamp text);
+        insert into kysely_migration values ('0001-bridge', '')`,
     );
     database.close();
     const ran = await runJetbridge(['serve'], { JETBRIDGE_DATA: folder.path });

@@ -175,3 +175,50 @@ test.each([
     expect(listener.clients).toHaveLength(1);
   },
 );
+
+const foreign: [title: string, statements: string[]][] = [
+  ['a table that Jetbridge would have too', ['create table connection (id integer)']],
+  ['any other table', ['create table trips (id integer)']],
+  ['a view', ['create view trips as select 1']],
+  [
+    'a list of migrations of its own',
+    ['create table kysely_migration (name text)', "insert into kysely_migration values ('2026_trips')"],
+  ],
+  [
+    'a table, beside the tables of the migrator that an earlier start has left behind',
+    [
+      'create table kysely_migration (name text)',
+      'create table kysely_migration_lock (id text, is_locked integer)',
+      'create table connection (id integer)',
+    ],
+  ],
+];
+
+test.each(foreign)(
+  'a database in which another program has made %s ends the start with one line, and nothing is created',
+  async (_title, statements) => {
+    const name = await server.newDatabase();
+    await server.administer(name, ...statements);
+    const before = await server.tablesOf(name);
+    const { code, out, err } = await serve(server.url(name));
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(
+      /^postgres:\/\/postgres@127\.0\.0\.1:\d+\/\w+ contains tables that are not of Jetbridge\. Point DATABASE_URL at an empty database\.\n$/,
+    );
+    expect(await server.tablesOf(name)).toEqual(before);
+  },
+);
+
+test('tables of an extension or of another schema do not matter', async () => {
+  const name = await server.newDatabase();
+  await server.administer(
+    name,
+    'create extension pg_stat_statements',
+    'create schema other',
+    'create table other.connection (id integer)',
+    'create table other.kysely_migration (name text)',
+    'create table other.kysely_migration_lock (id text)',
+  );
+  await (await openPostgres(server.url(name))).close();
+  expect(await server.tablesOf(name)).toContain('write_probe');
+});

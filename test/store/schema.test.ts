@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UnknownSchema } from '../../src/store/migrate.ts';
+import { ForeignTables, UnknownSchema } from '../../src/store/migrate.ts';
 import { openEmbedded } from '../../src/store/sqlite.ts';
 import { openSqlite } from '../../src/store/sqlite-file.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
@@ -18,12 +18,29 @@ async function folderWith(statement: string): Promise<string> {
 }
 
 /** Expects that opening the folder fails with this message, and changes nothing in the database. */
-async function expectRefusal(folder: string, message: string): Promise<void> {
+async function expectRefusal(
+  folder: string,
+  message: string,
+  error: new (...values: never) => Error = UnknownSchema,
+): Promise<void> {
   const content = readFileSync(join(folder, 'jetbridge.db'));
   const opening = openEmbedded(folder, true);
-  await expect(opening).rejects.toThrow(UnknownSchema);
+  await expect(opening).rejects.toThrow(error);
   await expect(opening).rejects.toThrow(message);
   expect(readFileSync(join(folder, 'jetbridge.db')).equals(content)).toBe(true);
+}
+
+/** Returns the folder of a database from which all tables were dropped. */
+async function folderWithoutTables(): Promise<string> {
+  const folder = await folderWith('select 1');
+  const raw = await openSqlite(join(folder, 'jetbridge.db'));
+  raw.exec('pragma foreign_keys = off');
+  const names = raw
+    .prepare(`select name from sqlite_master where type = 'table' and name not like 'sqlite_%'`)
+    .all([]);
+  for (const { name } of names as { name: string }[]) raw.exec(`drop table "${name}"`);
+  raw.close();
+  return folder;
 }
 
 test('a database of an earlier build is refused before anything is changed', async () => {
@@ -51,6 +68,26 @@ test('a database that other statements of the schema have made is refused', asyn
   await expectRefusal(folder, `${folder} was written by an earlier version of Jetbridge.`);
 });
 
+test.each([
+  ['a table that Jetbridge would have too', 'create table connection (id integer)'],
+  ['any other table', 'create table trips (id integer)'],
+  ['a view', 'create view trips as select 1'],
+  [
+    'a list of migrations of its own',
+    `create table kysely_migration (name text, timestamp text); insert into kysely_migration values ('2026_trips', '')`,
+  ],
+])(
+  'a database in which another program has made %s is refused before anything is changed',
+  async (_title, made) => {
+    const folder = await folderWithoutTables();
+    const raw = await openSqlite(join(folder, 'jetbridge.db'));
+    raw.exec(made);
+    raw.close();
+    const text = `${folder} contains tables that are not of Jetbridge. Point JETBRIDGE_DATA at an empty folder.`;
+    await expectRefusal(folder, text, ForeignTables);
+  },
+);
+
 test('a refused folder is not locked', async () => {
   const folder = await folderWith(`update kysely_migration set name = 'earlier-' || name`);
   await expect(openEmbedded(folder, true)).rejects.toThrow(UnknownSchema);
@@ -61,17 +98,14 @@ test('a refused folder is not locked', async () => {
 });
 
 test('an interrupted migration leaves the database unchanged, and runs again at the next start', async () => {
-  const folder = await folderWith('select 1');
+  const folder = await folderWithoutTables();
   const raw = await openSqlite(join(folder, 'jetbridge.db'));
-  const names = raw
-    .prepare(`select name from sqlite_master where type = 'table' and name not like 'sqlite_%'`)
-    .all([]);
-  raw.exec('pragma foreign_keys = off');
-  for (const { name } of names as { name: string }[]) raw.exec(`drop table "${name}"`);
-  // A table with the name of the last one that the migration creates makes it fail.
-  raw.exec('create table request_log (seq integer)');
+  // An index with the name of the last table that the migration creates makes it fail.
+  raw.exec(`
+    create table kysely_migration (name varchar(255) primary key, timestamp varchar(255) not null);
+    create index request_log on kysely_migration (timestamp)`);
   await expect(openEmbedded(folder, true)).rejects.toThrow('request_log');
-  raw.exec('drop table request_log');
+  raw.exec('drop index request_log');
   raw.close();
   await (await open(folder)).ping();
 });
