@@ -75,7 +75,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(passwords|ports|contract/operation).ts$|config/|server/(start|exchange-log|ids|list-requests|offline|check-connection|check-settings|doctor|scim-credentials).ts$|replay/|translator/|schema/|http/(authentication|proxies).ts$|store/|oauth/clients.ts$|provisioning/(exchange-ports|identity|import|policies|store-ports|hold-ports|hold-texts|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports|people|explain-person|explain-fields).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(passwords|ports|contract/operation).ts$|config/|server/(start|exchange-log|ids|list-requests|offline|operator-message|check-connection|check-settings|doctor|scim-credentials).ts$|replay/|translator/|schema/|http/(authentication|proxies).ts$|store/|oauth/clients.ts$|provisioning/(exchange-ports|identity|import|policies|store-ports|hold-ports|hold-texts|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports|people|explain-person|explain-fields).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
@@ -107,7 +107,7 @@ module.exports = {
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
     builtin('admin/', 'crypto|fs|path'),
-    builtin('server/', 'crypto|events|fs|http|https|tls|net|path|timers/promises'),
+    builtin('server/', 'crypto|events|fs|http|https|tls|net|path|timers/promises|util'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
     builtin('main.ts', 'url|v8'),
   ],

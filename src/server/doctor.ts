@@ -1,4 +1,5 @@
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
+import { types } from 'node:util';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { certificateWarning } from '../config/transport.ts';
 import { oauthClients, scimTokens } from '../store/credentials.ts';
@@ -14,6 +15,7 @@ import { findOpenidProblem } from './check-openid.ts';
 import { existingEncryptionKey } from './encryption-keys.ts';
 import { isExchangeLogReadable } from './exchange-log.ts';
 import { probeTravel, translateSample } from './offline.ts';
+import { operatorMessage } from './operator-message.ts';
 
 /** The result of one check of the doctor. `remedy` tells the operator how to correct a warning or a fault. */
 export interface DoctorResult {
@@ -82,10 +84,17 @@ async function openForChecks(settings: Settings): Promise<OpenForChecks> {
       throw error;
     }
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    const remedy = 'Make the database available, then run this again: checks that need it were left out.';
-    return { results: [{ check, state: 'fault', text, remedy }], database: undefined };
+    return { results: [{ check, state: 'fault', ...databaseFault(error, settings) }], database: undefined };
   }
+}
+
+function databaseFault(error: unknown, { data }: Settings): Pick<DoctorResult, 'text' | 'remedy'> {
+  const text = operatorMessage(error, data);
+  if (text !== undefined) return { text, remedy: 'Then run this again: checks that need it were left out.' };
+  return {
+    text: types.isNativeError(error) ? error.message : String(error),
+    remedy: 'Make the database available, then run this again: checks that need it were left out.',
+  };
 }
 
 function freeSpace(folder: string): number {

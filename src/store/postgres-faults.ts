@@ -51,6 +51,8 @@ const remedies: Record<string, string> = {
   '42P07': 'Point DATABASE_URL at an empty database.',
   '42501': 'Give the user the right to create tables in the schema, or let it own the database.',
   '25006': 'Let DATABASE_URL lead to the primary server.',
+  '53100': 'Make room on the disk of its server.',
   '53300': 'Raise max_connections of the server, or lower DATABASE_CONNECTIONS.',
+  '57014': 'Try again.',
   '57P03': 'Wait until the server has started.',
 };

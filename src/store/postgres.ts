@@ -34,8 +34,11 @@ export async function openPostgres(
   const pool = openPool(url, connections);
   const translate = (error: unknown) => {
     const unavailable = dialect.toUnavailable(error);
-    if (unavailable) for (const listener of listeners) listener(unavailable);
-    return unavailable ?? error;
+    if (!unavailable) return error;
+    const { message: operatorText } = new DatabaseFault(url, error);
+    const described = new StoreUnavailable(unavailable.reason, { cause: toError(error), operatorText });
+    for (const listener of listeners) listener(described);
+    return described;
   };
   const names = new StatementNames();
   const retry = <T>(run: () => Promise<T>) => withRetries(dialect, run);

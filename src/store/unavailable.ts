@@ -6,10 +6,14 @@ export class StoreUnavailable extends Error {
   /** The reason in plain words and without a path, for the operator. */
   readonly reason: string;
 
-  constructor(reason: string, options: { cause: Error }) {
-    super(options.cause.message, options);
+  /** One line for the operator of a command, with the place of the database and the remedy; undefined if they are not known. */
+  readonly operatorText: string | undefined;
+
+  constructor(reason: string, { cause, operatorText }: { cause: Error; operatorText?: string }) {
+    super(cause.message, { cause });
     this.name = 'StoreUnavailable';
     this.reason = reason;
+    this.operatorText = operatorText;
   }
 }
 

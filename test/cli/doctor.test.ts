@@ -73,6 +73,18 @@ describeOnSqlite('without a database', () => {
       `fault    data folder: ${data.JETBRIDGE_DATA} is a file. Set JETBRIDGE_DATA to a folder.`,
     );
   });
+
+  test('a file that is no database is a fault with the folder and what to do, as at the start', async () => {
+    mkdirSync(data.JETBRIDGE_DATA);
+    writeFileSync(join(data.JETBRIDGE_DATA, 'jetbridge.db'), 'x'.repeat(5000));
+    const { code, lines } = await examine();
+    expect(code).toBe(1);
+    expect(lineOf(lines, 'database')).toBe(
+      `fault    database: The database in ${data.JETBRIDGE_DATA} cannot be used: file is not a database. ` +
+        'Restore a backup, or point JETBRIDGE_DATA at another folder. ' +
+        'Then run this again: checks that need it were left out.',
+    );
+  });
 });
 
 test('a token that ends soon is a warning with the command that makes another', async () => {

@@ -222,3 +222,19 @@ test('tables of an extension or of another schema do not matter', async () => {
   await (await openPostgres(server.url(name))).close();
   expect(await server.tablesOf(name)).toContain('write_probe');
 });
+
+test('a database that becomes read-only, as after a failover, ends the start and fails the doctor with its URL and what to do', async () => {
+  const name = await server.newDatabase();
+  await (await openPostgres(server.url(name))).close();
+  await server.administer('postgres', `alter database ${name} set default_transaction_read_only = on`);
+  const text =
+    /The database postgres:\/\/postgres@127\.0\.0\.1:\d+\/\w+ cannot be used: cannot execute \w+ in a read-only transaction\. Let DATABASE_URL lead to the primary server\./;
+  const started = await serve(server.url(name));
+  // Standard output has the line of the log about failed writes.
+  expect(started.code).toBe(1);
+  expect(started.err).toMatch(new RegExp(`^${text.source}\\n$`));
+  const examined = await runJetbridge(['doctor'], { DATABASE_URL: server.url(name), JETBRIDGE_KEY: KEY });
+  expect(examined.code).toBe(1);
+  const again = 'Then run this again: checks that need it were left out\\.';
+  expect(examined.out).toMatch(new RegExp(`^fault {4}database: ${text.source} ${again}\\n`));
+});
