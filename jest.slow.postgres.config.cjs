@@ -7,7 +7,7 @@ module.exports = {
     '/node_modules/',
     // These use no database, or one of their own.
     '/test/(adapter|fixtures)/',
-    '/test/store/postgres(-faults)?\\.slow\\.test\\.ts$',
+    '/test/store/postgres(-faults|-tls)?\\.slow\\.test\\.ts$',
     '/test/process/replicas\\.slow\\.test\\.ts$',
     '/test/process/(database-restart|replicas)\\.slow\\.test\\.ts$',
     // These are about the files of SQLite, and about how it executes queries.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { faultText } from '../translator/mapping-faults.ts';
+import { faultText, nearest } from '../translator/mapping-faults.ts';
 
 /** The URL of a PostgreSQL database. Faults never contain a part of it, because a part may be of the password. */
 export const databaseUrl = z.string().superRefine((text, context) => {
@@ -21,8 +21,31 @@ function findFault(text: string): string | undefined {
   const url = text.replace('@/', '@localhost/');
   if (!URL.canParse(url)) return faultText('is no URL of a PostgreSQL database', EXAMPLE);
   // Otherwise `pg` would use the database that has the name of the user.
-  if (/^\/*$/.test(new URL(url).pathname)) return faultText('names no database', EXAMPLE);
-  return undefined;
+  const { pathname, searchParams } = new URL(url);
+  if (/^\/*$/.test(pathname)) return faultText('names no database', EXAMPLE);
+  return findTlsFault(searchParams);
+}
+
+/** `pg` takes every other value of `sslmode` for `verify-full`, and fails with a TypeError for other values of `ssl`. */
+const modes = ['disable', 'no-verify', 'require', 'verify-ca', 'verify-full'];
+const switches = ['true', '1', '0', 'no-verify'];
+const MODES =
+  'Give verify-full, or require or verify-ca, which are as strict; no-verify, which encrypts without a check; or disable.';
+
+/** The modes `prefer` and `allow` of other programs may go on without encryption, which `pg` never does. */
+function findTlsFault(parameters: URLSearchParams): string | undefined {
+  const mode = parameters.getAll('sslmode').find((value) => !modes.includes(value));
+  if (mode !== undefined) {
+    const similar = nearest(mode, modes);
+    const advice = similar === undefined ? MODES : `Did you mean ${similar}? ${MODES}`;
+    return faultText(`has sslmode=${JSON.stringify(mode)}, which is not known`, advice);
+  }
+  const ssl = parameters.getAll('ssl').find((value) => !switches.includes(value));
+  if (ssl === undefined) return undefined;
+  return faultText(
+    `has ssl=${JSON.stringify(ssl)}, which is not known`,
+    `Give sslmode in its place. ${MODES}`,
+  );
 }
 
 /**

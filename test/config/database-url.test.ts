@@ -63,3 +63,30 @@ test.each([
     );
   },
 );
+
+test.each(['disable', 'no-verify', 'require', 'verify-ca', 'verify-full'])(
+  'sslmode=%s is accepted',
+  (mode) => {
+    expect(faultOf(`postgres://jetbridge:password@db.example.com/jetbridge?sslmode=${mode}`)).toBeUndefined();
+  },
+);
+
+const MODES =
+  'Give verify-full, or require or verify-ca, which are as strict; no-verify, which encrypts without a check; or disable.';
+
+test.each([
+  ['sslmode=requir', `has sslmode="requir", which is not known. Did you mean require? ${MODES}`],
+  [
+    'sslmode=Verify-Full',
+    `has sslmode="Verify-Full", which is not known. Did you mean verify-full? ${MODES}`,
+  ],
+  ['sslmode=no', `has sslmode="no", which is not known. ${MODES}`],
+  ['sslmode=', `has sslmode="", which is not known. ${MODES}`],
+  ['sslmode=prefer', `has sslmode="prefer", which is not known. ${MODES}`],
+  ['sslmode=verify-full&sslmode=no', `has sslmode="no", which is not known. ${MODES}`],
+  ['ssl=false', `has ssl="false", which is not known. Give sslmode in its place. ${MODES}`],
+])('%s would not mean what it says, and is refused', (parameters, text) => {
+  expect(faultOf(`postgres://jetbridge:password@db.example.com/jetbridge?${parameters}`)).toBe(
+    `environment DATABASE_URL: ${text}`,
+  );
+});

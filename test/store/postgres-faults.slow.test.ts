@@ -52,7 +52,7 @@ test.each([
   [
     'a server without TLS',
     (name: string) => `${server.url(name)}?sslmode=verify-full`,
-    /The server does not support SSL connections\. Start its server, or correct DATABASE_URL\.$/,
+    /The server does not support SSL connections\. Turn TLS on at the server, or give sslmode=disable in DATABASE_URL if the network itself is safe\.$/,
   ],
   [
     'a user who may not create tables',
@@ -61,6 +61,15 @@ test.each([
       return server.urlFor('guest', name);
     },
     /permission denied for schema public\. Give the user the right to create tables in the schema, or let it own the database\.$/,
+  ],
+  [
+    'a user who may not connect to the database',
+    async (name: string) => {
+      await server.administer(name, "create role stranger login password 'secret'");
+      await server.administer(name, `revoke connect on database ${name} from public`);
+      return server.urlFor('stranger', name);
+    },
+    /permission denied for database "\w+"\. Give the user the right to connect to the database, or correct DATABASE_URL\.$/,
   ],
   [
     'a database that cannot store the names of all people',
@@ -237,4 +246,28 @@ test('a database that becomes read-only, as after a failover, ends the start and
   expect(examined.code).toBe(1);
   const again = 'Then run this again: checks that need it were left out\\.';
   expect(examined.out).toMatch(new RegExp(`^fault {4}database: ${text.source} ${again}\\n`));
+});
+
+test('a user without rights on the tables of another user is told so', async () => {
+  const name = await server.newDatabase();
+  await (await openPostgres(server.url(name))).close();
+  await server.administer(name, "create role reader login password 'secret'");
+  await expect(openPostgres(server.urlFor('reader', name))).rejects.toThrow(
+    'permission denied for table kysely_migration. Let DATABASE_URL name the user that owns the tables, or give this one all rights on them.',
+  );
+});
+
+test('a database that accepts no connections is told with what to do', async () => {
+  const name = await server.newDatabase();
+  await server.administer('postgres', `alter database ${name} allow_connections false`);
+  await expect(openPostgres(server.url(name))).rejects.toThrow(
+    `database "${name}" is not currently accepting connections. Let the database accept connections, or correct DATABASE_URL.`,
+  );
+});
+
+test('a port with the digits of an error code does not choose the remedy', () => {
+  const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:53300'), { code: 'ECONNREFUSED' });
+  expect(new DatabaseFault('postgres://127.0.0.1:53300/jb', refused).message).toMatch(
+    /53300\. Start its server, or correct DATABASE_URL\.$/,
+  );
 });
