@@ -13,7 +13,7 @@ export function addCheckCommand(program: Command, shell: Shell, action: Action):
     .description(
       'check the settings, the mapping files and the credentials, and print every fault with its place',
     )
-    .option('--offline', 'leave out what needs the travel API')
+    .option('--offline', 'leave out what needs a travel API, the database or the OpenID provider')
     .option('--json', 'one JSON object')
     .addHelpText('after', examples('check', 'check --offline'))
     .action(

@@ -6,6 +6,7 @@ import type { Database } from '../store/database.ts';
 import { NoDatabase } from '../store/migrate.ts';
 import type { NameFault } from '../translator/check-names.ts';
 import { findUnknownExtensionNames } from '../translator/extension-names.ts';
+import type { Mapping } from '../translator/mapping-file.ts';
 import { probeTravel, readConnectionMapping, readLookups } from './offline.ts';
 
 /** The name, in messages, of the mapping of a connection whose settings name no mapping file. */
@@ -24,7 +25,7 @@ export interface ConnectionCheck {
 type UncheckedReason = 'offline' | 'neverStarted' | TravelFailure;
 
 interface CheckOptions {
-  /** True if no call may be made. */
+  /** True if neither a travel API nor the database may be called. */
   isOffline?: boolean;
   /** The database of the settings, if the caller has opened it. */
   database?: Database | undefined;
@@ -37,9 +38,10 @@ export async function checkConnection(
   options: CheckOptions = {},
 ): Promise<ConnectionCheck> {
   const { mappingFile = MAPPING_IN_FORCE } = connection;
-  const mapping = await readConnectionMapping(settings, connection, options.database);
-  const warnings = findUnknownExtensionNames(mapping).map((warning) => ({ file: mappingFile, ...warning }));
-  const credential = options.isOffline ? nothingFound : await checkCredential(settings, connection);
+  const mapping = await findMapping(settings, connection, options);
+  const unknown = mapping ? findUnknownExtensionNames(mapping) : [];
+  const warnings = unknown.map((warning) => ({ file: mappingFile, ...warning }));
+  const credential = await checkCredential(settings, connection, options);
   const names = await checkMappingNames(settings, connection, options);
   return {
     warnings,
@@ -52,10 +54,25 @@ type Found = Pick<ConnectionCheck, 'faults' | 'unchecked'>;
 
 const nothingFound: Found = { faults: [], unchecked: [] };
 
+/** Returns the mapping of a connection; undefined if it is in the database and no call may be made. */
+async function findMapping(
+  settings: Settings,
+  connection: ConnectionSettings,
+  { isOffline, database }: CheckOptions,
+): Promise<Mapping | undefined> {
+  if (isOffline) return connection.mapping;
+  return readConnectionMapping(settings, connection, database);
+}
+
 /** The bridge makes its credential for the embedded service itself, so that one is not tried. */
-async function checkCredential(settings: Settings, connection: ConnectionSettings): Promise<Found> {
+async function checkCredential(
+  settings: Settings,
+  connection: ConnectionSettings,
+  { isOffline }: CheckOptions,
+): Promise<Found> {
   const { url, keyEnv } = connection.travelApi;
   if (url === 'embedded') return nothingFound;
+  if (isOffline) return { faults: [], unchecked: [{ subject: 'credential', reason: 'offline' }] };
   const { answer } = await probeTravel(settings, connection);
   if (answer.kind === 'ok') return nothingFound;
   if (answer.kind !== 'unauthorized')
@@ -69,19 +86,20 @@ async function checkCredential(settings: Settings, connection: ConnectionSetting
 export async function checkMappingNames(
   settings: Settings,
   connection: ConnectionSettings,
-  { isOffline = false, database }: CheckOptions = {},
+  options: CheckOptions = {},
 ): Promise<Found> {
   const { id, mappingFile = MAPPING_IN_FORCE } = connection;
-  const mapping = await readConnectionMapping(settings, connection, database);
+  const mapping = await findMapping(settings, connection, options);
+  if (!mapping) return { faults: [], unchecked: [{ subject: 'names', reason: 'offline' }] };
   const toFaults = (found: NameFault[]): Fault[] =>
     found.map(({ path, problem, remedy, origin }) => {
       const file = origin === 'file' ? mappingFile : `connection ${id}:`;
       return { file, path, problem, remedy };
     });
   const { faults, unchecked } = await findNameFaults<UncheckedReason>(mapping, async () => {
-    if (isOffline) return { unchecked: 'offline' };
+    if (options.isOffline) return { unchecked: 'offline' };
     try {
-      const read = await readLookups(settings, connection, database);
+      const read = await readLookups(settings, connection, options.database);
       return read.kind === 'ok' ? { lookups: read.value } : { unchecked: read };
     } catch (error) {
       if (error instanceof NoDatabase) return { unchecked: 'neverStarted' };

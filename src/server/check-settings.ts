@@ -53,7 +53,7 @@ export interface CheckedConnection {
 
 /**
  * Describes the settings, tries the credential of each connection, and looks up each name of the mappings in the travel
- * API, unless `isOffline` is set.
+ * API. With `isOffline`, neither the travel API nor the database is called.
  */
 export async function checkSettings(
   settings: Settings,

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check } from '../../src/cli/check.ts';
 import { travelServer } from '../adapter/travel-server.ts';
@@ -82,6 +82,11 @@ describe('--json', () => {
       unchecked: [
         {
           connection: 'default',
+          subject: 'credential',
+          text: 'The credential of connection default was not checked: the option --offline is given.',
+        },
+        {
+          connection: 'default',
           subject: 'names',
           text: expect.stringMatching(/were not checked for connection default: the option --offline/),
         },
@@ -135,9 +140,43 @@ describe('the credential', () => {
     const shell = await shellFor(mapping, { ...key, TRAVEL_API_URL: travel.url });
     expect(await check(shell, { isOffline: true })).toBe(0);
     expect(shell.out.join('\n')).toMatch(
-      /were not checked for connection default: the option --offline is given/,
+      /credential of connection default was not checked: the option --offline is given[\s\S]*were not checked for connection default: the option --offline is given/,
     );
     expect(travel.requests).toEqual([]);
     await travel.close();
+  });
+});
+
+describe('with --offline', () => {
+  /** Settings without a mapping file: the mapping is in the database. */
+  const withoutFile = (environment: Record<string, string>) => {
+    const settings = join(folder.path, 'jetbridge.json');
+    writeFileSync(settings, JSON.stringify({ connections: { default: {} } }));
+    return recordedShell({ JETBRIDGE_CONFIG: settings, ...environment });
+  };
+
+  test('a database that does not answer is not needed, and the mapping in it was not checked', async () => {
+    const database = await travelServer(() => {});
+    const { port } = new URL(database.url);
+    const shell = await withoutFile({
+      DATABASE_URL: `postgres://jetbridge:secret@127.0.0.1:${port}/jetbridge`,
+      JETBRIDGE_KEY: 'a3c95dfcb8e14f07926d18e0b7f3542a6c9e0d71f84b25a3d6e7901c8b4f5a2e',
+    });
+    expect(await check(shell, { isOffline: true })).toBe(0);
+    expect(shell.out).toContain(
+      'The names in the mapping in force were not checked for connection default: the option --offline is given.',
+    );
+    expect(shell.out.at(-1)).toBe('The settings and mappings are in order.');
+    expect(database.sockets).toEqual([]);
+    await database.close();
+  });
+
+  test('the data folder is not opened', async () => {
+    const data = join(folder.path, 'data');
+    mkdirSync(data);
+    writeFileSync(join(data, 'jetbridge.db'), 'this is no database');
+    const shell = await withoutFile({ JETBRIDGE_DATA: data });
+    expect(await check(shell, { isOffline: true })).toBe(0);
+    expect(readdirSync(data)).toEqual(['jetbridge.db']);
   });
 });
