@@ -8,7 +8,8 @@ import {
   type StoredConnection,
 } from '../store/connections.ts';
 import type { Database } from '../store/database.ts';
-import { withDatabaseAt } from '../store/open-database.ts';
+import { findDemoDay } from '../store/demo-day.ts';
+import { removeDeadServers, withDatabaseAt } from '../store/open-database.ts';
 import { examples } from './help.ts';
 import {
   type Action,
@@ -52,6 +53,7 @@ export function addConnectionCommands(program: Command, shell: Shell, action: Ac
 /** Lists every connection in the database, including those that the settings no longer have. Works while a server runs. */
 export function listConnections(shell: Shell, { json }: { json?: true } = {}): Promise<0> {
   return withDatabase(shell, async (database, settings) => {
+    await removeDeadServers(database, settings);
     const stored = await readStoredConnections(database, Date.now());
     if (json) {
       const isConfigured = (id: string) => isInSettings(settings, id);
@@ -83,9 +85,8 @@ export function forgetConnection(
   { name, yes, json }: ForgetFlags & { name: string },
 ): Promise<0 | 1 | 'unconfirmed'> {
   return withDatabase(shell, async (database, settings) => {
-    const all = await readStoredConnections(database, Date.now());
+    const { all, fault } = await findRefusal(database, settings, name);
     const kept = all.find(({ id }) => id === name);
-    const fault = kept ? forgetRefusal(settings, kept) : unknownConnectionText(name, all);
     if (!kept || fault !== undefined) {
       shell.printError(fault ?? '');
       return 1;
@@ -101,9 +102,12 @@ export function forgetConnection(
     }
     const progress = startProgress(shell, name, 'people');
     const total = kept.people + kept.tombstones;
-    const end = await forget(database, name, (gone) => progress.update(gone, total)).finally(progress.stop);
+    const deleted = { connection: name, now: Date.now() };
+    const end = await forget(database, deleted, (gone) => progress.update(gone, total)).finally(
+      progress.stop,
+    );
     if (end === 'inUse') {
-      shell.printError(inUseText(name));
+      shell.printError((await findRefusal(database, settings, name)).fault ?? busyText(name));
       return 1;
     }
     if (json) printJson(shell, { connection: name, forgotten: true });
@@ -121,14 +125,40 @@ function unknownConnectionText(name: string, all: StoredConnection[]): string {
   return `There is no connection ${escapeLine(name)} in the database; ${known}.`;
 }
 
-function forgetRefusal(settings: Settings, { id, isInUse }: StoredConnection): string | undefined {
-  if (isInSettings(settings, id))
-    return `The connection ${id} is in the settings. Remove it there and restart the server; then it can be forgotten.`;
-  return isInUse ? inUseText(id) : undefined;
+/** Reads all connections, and why this one cannot be forgotten; undefined if it can. */
+async function findRefusal(
+  database: Database,
+  settings: Settings,
+  name: string,
+): Promise<{ all: StoredConnection[]; fault: string | undefined }> {
+  await removeDeadServers(database, settings);
+  const all = await readStoredConnections(database, Date.now());
+  const kept = all.find(({ id }) => id === name);
+  if (!kept) return { all, fault: unknownConnectionText(name, all) };
+  if (isInSettings(settings, name))
+    return {
+      all,
+      fault: `The connection ${name} is in the settings. Remove it there and restart the server; then it can be forgotten.`,
+    };
+  if (kept.servers > 0) {
+    const demo = await findDemoDay(database, name, Date.now());
+    return { all, fault: servedText(kept, demo !== undefined, database.dialect.isShared) };
+  }
+  return { all, fault: kept.isInUse ? busyText(name) : undefined };
 }
 
-function inUseText(id: string): string {
-  return `A server works on the connection ${id}, as its settings still have it. Restart the server, then try again.`;
+function servedText({ id, servers }: StoredConnection, isDemoDay: boolean, isShared: boolean): string {
+  const running = servers === 1 ? '1 running server serves' : `${servers} running servers serve`;
+  const them = servers === 1 ? 'it' : 'them';
+  const remedy = isDemoDay
+    ? 'Remove the demo day on the admin page.'
+    : `Remove it from the settings and restart ${them}, or stop ${them}; then try again.`;
+  const killed = isShared ? ' A server that was killed counts for 20 seconds more.' : '';
+  return `${running} the connection ${id}, so nothing was changed. ${remedy}${killed}`;
+}
+
+function busyText(id: string): string {
+  return `A server works on people of the connection ${id}, or has begun to serve it. Try again in a minute.`;
 }
 
 function consequencesText({ id, account, people, tombstones, groups, linked }: StoredConnection): string {

@@ -57,10 +57,12 @@ export interface Heartbeat {
   time: number;
 }
 
-/** The store of the replicas that are alive. */
+/** The store of the replicas that are alive, with the connections that each of them serves. */
 export interface Replicas {
-  heartbeat(id: string, now: number): Promise<Heartbeat>;
+  heartbeat(id: string, beat: { connections: string[]; now: number }): Promise<Heartbeat>;
   leave(id: string): Promise<void>;
+  /** Removes all replicas: at the start of the only process that uses the database. */
+  reset(): Promise<void>;
 }
 
 /**

@@ -12,6 +12,8 @@ export interface LiveReplicas {
   count(): number;
   /** Calls the listener when another replica has died. */
   onDeath(listener: () => void): void;
+  /** Records the connections that this process serves from now on. */
+  recordServed(connections: string[]): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -19,51 +21,46 @@ interface LiveReplicasDeps {
   replicas: Replicas;
   clock: SharedClock;
   log: Pick<Log, 'info' | 'warn' | 'error'>;
-  /** False for the only process that uses a database, and for commands. */
-  isReplica: boolean;
+  /** The connections that this process serves. */
+  connections: string[];
+  /**
+   * `replica`: other processes may use the database too. `only`: no other one does, so that one record is enough, which the next start
+   * replaces if this process dies. `command`: a command beside replicas, which is not recorded.
+   */
+  role: 'replica' | 'only' | 'command';
 }
 
-/** A process that is the only one to use its database, or a command. */
-const onlyReplica: LiveReplicas = { count: () => 1, onDeath: () => {}, stop: async () => {} };
+const command: LiveReplicas = {
+  ...{ count: () => 1, onDeath: () => {}, recordServed: async () => {}, stop: async () => {} },
+};
 
-/** Records regularly that this process is alive, and follows the number of replicas and the clock of the database. */
-export async function joinReplicas({
-  replicas,
-  clock,
-  log,
-  isReplica,
-}: LiveReplicasDeps): Promise<LiveReplicas> {
-  if (!isReplica) return onlyReplica;
+/**
+ * Records regularly that this process is alive and what it serves, and follows the number of replicas and the clock of the database.
+ * Must run before anything is stored for the connections: what nobody serves may be deleted.
+ */
+export async function joinReplicas(deps: LiveReplicasDeps): Promise<LiveReplicas> {
+  if (deps.role === 'command') return command;
+  const { replicas, log, role } = deps;
   const id = randomUUID();
-  const stop = new AbortController();
-  const listeners: (() => void)[] = [];
-  let alive = 1;
-  const beat = async () => {
-    const from = clock.now();
-    const heartbeat = await replicas.heartbeat(id, from);
-    clock.follow(heartbeat.time, { from, to: clock.now() });
-    if (heartbeat.alive !== alive)
-      log.info({ replicas: heartbeat.alive }, 'the number of live replicas has changed');
-    alive = heartbeat.alive;
-    if (heartbeat.died === 0) return;
-    log.warn({ died: heartbeat.died }, 'a replica has died; its work is taken over');
-    for (const listener of listeners) listener();
+  const state: ReplicaState = { connections: deps.connections, alive: 1, listeners: [] };
+  let last = Promise.resolve();
+  const beat = () => {
+    // One after the other, so that an older list of connections never replaces a newer one.
+    const beatOnce = () => sendHeartbeat(deps, id, state);
+    last = last.then(beatOnce, beatOnce);
+    return last;
   };
+  if (role === 'only') await replicas.reset();
   await beat();
-  const loop = async () => {
-    while (!stop.signal.aborted) {
-      await wait(HEARTBEAT_MS, stop.signal);
-      if (stop.signal.aborted) return;
-      // While the database does not answer, the last known number is used.
-      await beat().catch((error: unknown) =>
-        log.error({ err: error }, 'the heartbeat could not be saved; retrying'),
-      );
-    }
-  };
-  const ended = loop();
+  const stop = new AbortController();
+  const ended = role === 'replica' ? repeatHeartbeats(beat, { log, signal: stop.signal }) : undefined;
   return {
-    count: () => alive,
-    onDeath: (listener) => void listeners.push(listener),
+    count: () => state.alive,
+    onDeath: (listener) => void state.listeners.push(listener),
+    recordServed: (served) => {
+      state.connections = served;
+      return beat();
+    },
     stop: async () => {
       stop.abort();
       await ended;
@@ -71,4 +68,42 @@ export async function joinReplicas({
       await replicas.leave(id).catch(() => {});
     },
   };
+}
+
+interface ReplicaState {
+  connections: string[];
+  /** The number of live replicas, as of the last heartbeat. */
+  alive: number;
+  /** Called when another replica has died. */
+  listeners: (() => void)[];
+}
+
+async function sendHeartbeat(
+  { replicas, clock, log }: LiveReplicasDeps,
+  id: string,
+  state: ReplicaState,
+): Promise<void> {
+  const from = clock.now();
+  const heartbeat = await replicas.heartbeat(id, { connections: state.connections, now: from });
+  clock.follow(heartbeat.time, { from, to: clock.now() });
+  if (heartbeat.alive !== state.alive)
+    log.info({ replicas: heartbeat.alive }, 'the number of live replicas has changed');
+  state.alive = heartbeat.alive;
+  if (heartbeat.died === 0) return;
+  log.warn({ died: heartbeat.died }, 'a replica has died; its work is taken over');
+  for (const listener of state.listeners) listener();
+}
+
+async function repeatHeartbeats(
+  beat: () => Promise<void>,
+  { log, signal }: Pick<LiveReplicasDeps, 'log'> & { signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted) {
+    await wait(HEARTBEAT_MS, signal);
+    if (signal.aborted) return;
+    // While the database does not answer, the last known number is used.
+    await beat().catch((error: unknown) =>
+      log.error({ err: error }, 'the heartbeat could not be saved; retrying'),
+    );
+  }
 }

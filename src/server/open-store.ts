@@ -78,17 +78,21 @@ export async function openStore(settings: Settings, options: StartOptions): Prom
   const clock = sharedClock(steadyClock());
   const deps = { database, log, runtime: systemRuntime(log, { ...options, now: clock.now }) };
   const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });
+  const connections = settings.connections.map(({ id }) => id);
+  const sharedRole = options.background === false ? 'command' : 'replica';
+  const role = database.dialect.isShared ? sharedRole : 'only';
   const started: Started[] = [{ close: () => writes.stop() }];
   const close = async () => {
     await Promise.all(started.map((part) => part.close()));
     await database.close();
   };
+  let live: LiveReplicas | undefined;
   try {
+    live = await joinReplicas({ replicas: replicas(database), clock, log, connections, role });
     const parts = await openStores(settings, { ...deps, writes }, started);
-    const isReplica = database.dialect.isShared && options.background !== false;
-    const live = await joinReplicas({ replicas: replicas(database), clock, log, isReplica });
     return { ...parts, live, close };
   } catch (error) {
+    await live?.stop();
     await close();
     throw error;
   }

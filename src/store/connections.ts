@@ -5,6 +5,7 @@ import type { Database } from './database.ts';
 import { markWaitersDirty } from './delete-identities.ts';
 import type { Dialect } from './dialect.ts';
 import { countGroups, countIdentities, readCounter } from './list-counters.ts';
+import { countServers } from './replicas.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -41,12 +42,18 @@ export interface StoredConnection {
    */
   linked: number;
   groups: number;
-  /** True while a running server holds a lease on an identity of the connection. */
+  /** The number of live servers that serve the connection. */
+  servers: number;
+  /** True while a server serves the connection, or holds a lease on one of its identities. */
   isInUse: boolean;
 }
 
 /** Reads every connection in the database, including those that the settings no longer contain. */
-export async function readStoredConnections({ db }: Database, now: number): Promise<StoredConnection[]> {
+export async function readStoredConnections(
+  { db, dialect }: Database,
+  now: number,
+): Promise<StoredConnection[]> {
+  const serving = await countServers(db, dialect, now);
   const rows = await db.selectFrom('connection').select(['id', 'account']).orderBy('id').execute();
   const connections: StoredConnection[] = [];
   for (const { id, account } of rows) {
@@ -64,8 +71,9 @@ export async function readStoredConnections({ db }: Database, now: number): Prom
       .where(inScope(scope))
       .where('lease_until', '>', now)
       .executeTakeFirst();
+    const servers = serving.get(id) ?? 0;
     connections.push({
-      ...{ id, account, linked: counts.linked, isInUse: leased !== undefined },
+      ...{ id, account, linked: counts.linked, servers, isInUse: servers > 0 || leased !== undefined },
       people: (await readCounter(db, scope, 'live')).count,
       tombstones: (await readCounter(db, scope, 'dead')).count,
       groups: (await readCounter(db, scope, 'group')).count,
@@ -86,16 +94,22 @@ const PAUSE_MS = 30;
  * Deletes a connection with everything that belongs to it. The travelers stay as they are and become unlinked. Works
  * in short transactions: if the process ends in between, the connection is still listed, and calling this again
  * completes the work. Awaits `progress` with the number of users and tombstones deleted so far. Returns `inUse` if a
- * server has written to the connection meanwhile.
+ * server serves the connection, and then deletes nothing, or if one has begun to do so meanwhile.
  */
 export async function deleteConnection(
   database: Database,
-  connection: string,
+  { connection, now }: { connection: string; now: number },
   progress: (deleted: number) => unknown = () => {},
 ): Promise<'done' | 'inUse'> {
   const { transaction, scopes, dialect } = database;
   const scope = scopes.of(connection);
-  await transaction((tx) => deleteConnectionCredentials(tx, scope));
+  const isServed = async (tx: Kysely<Tables>) => (await countServers(tx, dialect, now)).has(connection);
+  const begun = await transaction<'done' | 'inUse'>(async (tx) => {
+    if (await isServed(tx)) return 'inUse';
+    await deleteConnectionCredentials(tx, scope);
+    return 'done';
+  });
+  if (begun === 'inUse') return begun;
   await deleteInBatches(database, (tx) => deleteMembersBatch(tx, scope));
   await deleteInBatches(database, (tx) => deleteGroupsBatch(tx, scope));
   await deleteInBatches(database, (tx) => deleteExchangesBatch(tx, scope));
@@ -111,7 +125,8 @@ export async function deleteConnection(
   const result = await transaction<'done' | 'inUse'>(async (tx) => {
     // Inserts that refer to the connection wait from here on, and fail once it is deleted.
     await dialect.lockRows(tx.selectFrom('connection').select('id').where('id', '=', connection)).execute();
-    if (await hasIdentitiesOrGroups(tx, scope)) return 'inUse';
+    // A server records what it serves before it creates the connection, so that one that starts now creates it again.
+    if ((await isServed(tx)) || (await hasIdentitiesOrGroups(tx, scope))) return 'inUse';
     await deleteConnectionCredentials(tx, scope);
     for (const table of ['departure', 'rules_change', 'hold_alarm', 'list_counter', ...sharedTables] as const)
       await tx.deleteFrom(table).where(inScope(scope)).execute();

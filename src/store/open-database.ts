@@ -69,6 +69,18 @@ export function displayLocation({ data, postgres }: DatabaseLocation): string {
   return postgres ? displayUrl(postgres.url) : data;
 }
 
+/**
+ * Removes the records of servers that were killed in the data folder, where they have no end: if the folder is not locked, no server
+ * runs. On PostgreSQL they end by themselves.
+ */
+export async function removeDeadServers({ db }: Database, location: DatabaseLocation): Promise<void> {
+  const recorded = await db.selectFrom('replica').select('id').execute();
+  if (recorded.length === 0 || (await isInUse(location))) return;
+  // A server that has started since has another id.
+  const ids = recorded.map(({ id }) => id);
+  await db.deleteFrom('replica').where('id', 'in', ids).execute();
+}
+
 /** True if a server uses the data folder, or may use the PostgreSQL database. Call it rarely. */
 export async function isInUse({ data, postgres }: DatabaseLocation): Promise<boolean> {
   return postgres !== undefined || isDirectoryInUse(data);

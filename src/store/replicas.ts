@@ -1,6 +1,9 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Replicas } from '../provisioning/replica-ports.ts';
 import type { Database } from './database.ts';
+import type { Dialect } from './dialect.ts';
+import { parseJson } from './queries.ts';
+import type { Tables } from './tables.ts';
 
 /** A replica that has recorded nothing for this time, in milliseconds, counts as dead. */
 const ALIVE_MS = 20_000;
@@ -8,15 +11,18 @@ const ALIVE_MS = 20_000;
 /** Returns the store of live replicas. Times are compared by the database's clock. */
 export function replicas({ db, dialect }: Database): Replicas {
   return {
-    heartbeat: async (id, now) => {
+    heartbeat: async (id, { connections, now }) => {
       const clock = dialect.now(now);
+      const row = { seen_at: clock, connections: JSON.stringify(connections) };
       await db
         .insertInto('replica')
-        .values({ id, seen_at: clock })
-        .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: clock }))
+        .values({ id, ...row })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
         .execute();
-      const latest = sql<number>`${clock} - ${ALIVE_MS}`;
-      const dead = await db.deleteFrom('replica').where('seen_at', '<=', latest).executeTakeFirst();
+      const dead = await db
+        .deleteFrom('replica')
+        .where('seen_at', '<=', latestOfDead(dialect, now))
+        .executeTakeFirst();
       const { count, time } = await db
         .selectFrom('replica')
         .select((row) => [row.fn.countAll<number>().as('count'), sql<number>`${clock}`.as('time')])
@@ -26,5 +32,33 @@ export function replicas({ db, dialect }: Database): Replicas {
     leave: async (id) => {
       await db.deleteFrom('replica').where('id', '=', id).execute();
     },
+    reset: async () => {
+      await db.deleteFrom('replica').execute();
+    },
   };
+}
+
+/**
+ * Returns the number of live servers that serve each connection. The record of a server that was killed ends with its heartbeat on
+ * PostgreSQL. On SQLite it has no end, so `removeDeadServers` must run first.
+ */
+export async function countServers(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  now: number,
+): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('replica')
+    .select('connections')
+    .$if(dialect.isShared, (query) => query.where('seen_at', '>', latestOfDead(dialect, now)))
+    .execute();
+  const counts = new Map<string, number>();
+  for (const connection of rows.flatMap((row) => parseJson<string[]>(row.connections)))
+    counts.set(connection, (counts.get(connection) ?? 0) + 1);
+  return counts;
+}
+
+/** The latest heartbeat of a replica that counts as dead. */
+function latestOfDead(dialect: Dialect, now: number) {
+  return sql<number>`${dialect.now(now)} - ${ALIVE_MS}`;
 }

@@ -228,6 +228,8 @@ interface BackgroundTaskTable {
 interface ReplicaTable {
   id: string;
   seen_at: number;
+  /** JSON of the names of the connections that the replica serves. */
+  connections: string;
 }
 
 /** A hold that was reported to the operator. */

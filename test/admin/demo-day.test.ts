@@ -4,6 +4,7 @@ import { readSettings } from '../../src/config/settings.ts';
 import { createLog } from '../../src/http/log.ts';
 import { start } from '../../src/server/start.ts';
 import { type AdminClient, type AdminFixture, adminClient, signIn, startAdmin } from '../fixtures/admin.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
 import { createDataFolder } from '../fixtures/data-folder.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { parseLinesInto } from '../fixtures/http.ts';
@@ -123,6 +124,11 @@ describe('on a service with the embedded travel service', () => {
       for (const status of [200, 201, 204, 401, 409]) expect(statuses).toContain(status);
       const codes = played.overview.findings.kinds.map(({ code }: { code: string }) => code);
       expect(codes).toEqual(['emailInvalid', 'noEmail', 'phoneUnreadable', 'returnHeld']);
+
+      const environment = { JETBRIDGE_DATA: fixture.service.data };
+      expect(await runCommandLine(['connections', 'forget', 'demo', '--yes'], environment)).toMatchObject({
+        ...{ code: 1, err: expect.stringContaining('Remove the demo day on the admin page.') },
+      });
 
       const undone = await admin('DELETE', '/demo-day');
       expect([undone.status, undone.body.phase]).toEqual([200, 'none']);

@@ -5,9 +5,11 @@ import type { Shell } from '../../src/cli/output.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
+import { startServer } from '../fixtures/server-process.ts';
 import { startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
+import { isOnPostgres, letTimePass } from '../fixtures/test-database.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 const files: { remove(): void }[] = [];
@@ -47,6 +49,13 @@ const user = (name: string) => ({
   emails: [{ value: `${name}@corp.example`, type: 'work' }],
 });
 
+/** Returns a SCIM client with a new token of the connection. */
+async function clientOf({ url }: { url: string }, env: Record<string, string>, connection: string) {
+  const made = await recordedShell(env);
+  expect(await createToken(made, { connection, name: 'test' })).toBe(0);
+  return scimClient(url, made.out[0] ?? '');
+}
+
 /** Serves these connections without background work. */
 async function served(...ids: string[]) {
   const env = environment(...ids);
@@ -56,17 +65,12 @@ async function served(...ids: string[]) {
     services.splice(services.indexOf(service), 1);
     await service.close();
   };
-  const clientOf = async (connection: string) => {
-    const made = await recordedShell(env);
-    expect(await createToken(made, { connection, name: 'test' })).toBe(0);
-    return scimClient(service.url, made.out[0] ?? '');
-  };
   const travelers = async (): Promise<{ id: string; email: string; archived: boolean }[]> => {
     const headers = { authorization: `Bearer ${key}` };
     const answer = await fetch(`${service.url}/api/users?limit=100&sortBy=email`, { headers });
     return ((await answer.json()) as { data: { id: string; email: string; archived: boolean }[] }).data;
   };
-  return { stop, clientOf, travelers };
+  return { stop, clientOf: (connection: string) => clientOf(service, env, connection), travelers };
 }
 
 /** The connection okta has Ada and the deleted Eve, and is then removed from the settings. */
@@ -135,6 +139,39 @@ test('a connection can be forgotten while a server without it runs', async () =>
   expect(await forgetConnection(recorded, { name: 'okta', yes: true })).toBe(0);
   const { send } = await clientOf('entra');
   expect((await send('POST', '/Users', user('ada'))).status).toBe(201);
+});
+
+test('a connection that running servers serve, idle or not, is not forgotten', async () => {
+  const serving = environment('okta', 'entra');
+  const service = await startService(serving);
+  services.push(service);
+  const { send } = await clientOf(service, serving, 'okta');
+  expect((await send('POST', '/Users', user('ada'))).status).toBe(201);
+  const forget = () => runCommandLine(['connections', 'forget', 'okta', '--yes'], environment('entra'));
+  const refused = await forget();
+  expect(refused).toMatchObject({ code: 1, out: '' });
+  expect(refused.err).toMatch(
+    /^1 running server serves the connection okta, so nothing was changed\. Remove it from the settings and restart it, or stop it; then try again\.( A server that was killed counts for 20 seconds more\.)?\n$/,
+  );
+  const listed = await runCommandLine(['connections', 'list', '--json'], environment('entra'));
+  expect(listed.out).toMatch(/"id": ?"okta".*"servers": ?1, ?"isInUse": ?true/);
+  expect((await send('POST', '/Users', user('eve'))).status).toBe(201);
+  services.pop();
+  await service.close();
+  expect(await forget()).toMatchObject({ code: 0, out: 'forgotten\n' });
+});
+
+test('a server that was killed hinders nothing in its data folder, and on PostgreSQL for 20 seconds', async () => {
+  const serving = environment('okta', 'entra');
+  const server = await startServer(serving);
+  server.kill('SIGKILL');
+  await server.exited;
+  const forget = () => runCommandLine(['connections', 'forget', 'okta', '--yes'], environment('entra'));
+  if (isOnPostgres()) {
+    expect(await forget()).toMatchObject({ code: 1, out: '' });
+    await letTimePass(join(folder.path, 'data'), 20_000);
+  }
+  expect(await forget()).toMatchObject({ code: 0, out: 'forgotten\n' });
 });
 
 test.each(['', 'n', 'no', 'okta'])('the answer "%s" changes nothing', async (answer) => {

@@ -13,23 +13,28 @@ describe('a replica', () => {
   let next: Heartbeat | Error;
   let beats: string[];
   const left: string[] = [];
+  let served: (string[] | 'reset')[];
   const replicas = {
-    heartbeat: async (id: string) => {
+    heartbeat: async (id: string, { connections }: { connections: string[] }) => {
       beats.push(id);
+      served.push(connections);
       if (next instanceof Error) throw next;
       return next;
     },
+    reset: async () => void served.push('reset'),
     leave: async (id: string) => void left.push(id),
   };
   beforeEach(() => {
     jest.useFakeTimers();
     next = { alive: 1, died: 0, time: 0 };
     beats = [];
+    served = [];
   });
   afterEach(() => {
     jest.useRealTimers();
   });
-  const join = () => joinReplicas({ replicas, clock: sharedClock(() => 0), log: silent, isReplica: true });
+  const join = (role: 'replica' | 'only' | 'command' = 'replica') =>
+    joinReplicas({ replicas, clock: sharedClock(() => 0), log: silent, connections: ['okta'], role });
 
   it('knows the number of live replicas from its last heartbeat, which it repeats every five seconds', async () => {
     next = { alive: 2, died: 0, time: 0 };
@@ -70,5 +75,31 @@ describe('a replica', () => {
     await nextHeartbeat();
     expect(deaths).toBe(1);
     await live.stop();
+  });
+
+  it('records at once that it serves other connections, and repeats that with each heartbeat', async () => {
+    const live = await join();
+    await live.recordServed(['okta', 'demo']);
+    expect(served).toEqual([['okta'], ['okta', 'demo']]);
+    await nextHeartbeat();
+    expect(served.at(-1)).toEqual(['okta', 'demo']);
+    await live.stop();
+  });
+
+  it('that is the only process records once what it serves, in place of a process that died', async () => {
+    const live = await join('only');
+    await nextHeartbeat();
+    expect(served).toEqual(['reset', ['okta']]);
+    await live.recordServed(['okta', 'demo']);
+    expect(served.at(-1)).toEqual(['okta', 'demo']);
+    await live.stop();
+    expect(left.at(-1)).toBe(beats[0]);
+  });
+
+  it('is not recorded if it is a command', async () => {
+    const live = await join('command');
+    await live.recordServed(['okta']);
+    await live.stop();
+    expect([served, live.count()]).toEqual([[], 1]);
   });
 });

@@ -35,15 +35,27 @@ export function demoConnection(
   deps: DemoConnectionDeps,
   readMapping: () => ConnectionSettings['mapping'],
 ): DemoConnection {
-  const { database, runtime } = deps.parts;
+  const { database, runtime, settings, live } = deps.parts;
+  const configured = settings.connections.map(({ id }) => id);
+  let isRecorded = false;
+  const record = async (isServed: boolean) => {
+    if (isServed === isRecorded) return;
+    await live.recordServed(isServed ? [...configured, DEMO_CONNECTION] : configured);
+    isRecorded = isServed;
+  };
   let wasStored = false;
   let removals = 0;
   const syncOnce = async () => {
     const found = await findDemoDay(database, DEMO_CONNECTION, runtime.now());
     if (found) database.scopes.add({ account: found.account, connection: DEMO_CONNECTION });
     const phase = readSavedDemoDay(found?.state)?.phase;
-    if (found && (phase === 'playing' || phase === 'played')) serve(deps, found.account, readMapping);
-    else await endServing(deps);
+    if (found && (phase === 'playing' || phase === 'played')) {
+      await record(true);
+      serve(deps, found.account, readMapping);
+    } else {
+      await endServing(deps);
+      await record(false);
+    }
     if (!found && wasStored) {
       database.scopes.remove(DEMO_CONNECTION);
       removals += 1;

@@ -6,6 +6,7 @@ import { type ConnectionSettings, readMapping } from '../../config/settings.ts';
 import { readScenarios, type Scenario } from '../../replay/scenario.ts';
 import { ensureConnection } from '../../store/connections.ts';
 import { hasRecords } from '../../store/demo-day.ts';
+import { countServers } from '../../store/replicas.ts';
 import { type DemoConnection, type DemoConnectionDeps, demoConnection } from './connection.ts';
 import { acquireDemoDay, type DemoDayLease, readSavedDemoDay, type SavedDemoDay } from './lease.ts';
 import { type PlayDeps, playDemoDay } from './play.ts';
@@ -127,8 +128,14 @@ async function readState(connection: DemoConnection): Promise<DemoDayState> {
   return { phase: isInterrupted ? 'interrupted' : phase, done, total, refusal: undefined };
 }
 
-/** Refuses to use a connection of this name that remains of earlier settings. */
-async function requireFreeName({ parts: { database } }: StoredDeps): Promise<void> {
+/** Refuses to use a connection of this name that another server has in its settings, or that remains of earlier settings. */
+async function requireFreeName({ parts: { database, runtime } }: StoredDeps): Promise<void> {
+  const servers = await countServers(database.db, database.dialect, runtime.now());
+  if (servers.has(DEMO_CONNECTION))
+    throw new AdminError(
+      'conflict',
+      `Another running server has a connection ${DEMO_CONNECTION}, whose name the demo day needs. If it was just killed, try again in 20 seconds.`,
+    );
   if (!(await hasRecords(database, DEMO_CONNECTION))) return;
   throw new AdminError(
     'conflict',

@@ -14,6 +14,7 @@ import {
 import { redactExchanges } from '../../store/erasure/exchanges.ts';
 import { findLinkedTravelers } from '../../store/erasure/find-person.ts';
 import { nameMatcher, redactNames } from '../../store/erasure/matchers.ts';
+import { countServers } from '../../store/replicas.ts';
 import { redactLoggedRequests } from '../../store/request-log.ts';
 import { travelStore } from '../../store/travel-writes.ts';
 import { remove } from '../../travel/changes.ts';
@@ -61,6 +62,9 @@ export async function removeDemoDay(parts: ServerDeps, day: RemovedDemoDay): Pro
   const token = randomUUID();
   const people = await retry(parts, async () => {
     await day.extend();
+    // A replica that has not noticed the removal yet, or has died less than 20 s ago.
+    const servers = await countServers(database.db, database.dialect, runtime.now());
+    if (servers.has(day.scope.connection)) return undefined;
     const all = await listIdentities(database, day.scope);
     const isHeld = await leaseIdentities(database, all, { token, ms: LEASE_MS, now: runtime.now() });
     return isHeld ? all : undefined;
@@ -92,7 +96,8 @@ async function removePeople(parts: ServerDeps, people: DemoIdentity[], day: Remo
   await redactExchanges(database, exchangeKeys(parts.settings), search);
   await retry(parts, async () => {
     await day.extend();
-    const end = await deleteConnection(database, day.scope.connection);
+    const deleted = { connection: day.scope.connection, now: runtime.now() };
+    const end = await deleteConnection(database, deleted);
     return end === 'done' ? true : undefined;
   });
 }

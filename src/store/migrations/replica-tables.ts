@@ -44,7 +44,8 @@ export function replicaTables({ orderedText, bigint }: ColumnTypes): string[] {
     )`,
     `create table replica (
       id ${orderedText} primary key,
-      seen_at ${bigint} not null
+      seen_at ${bigint} not null,
+      connections text not null
     )`,
   ];
 }

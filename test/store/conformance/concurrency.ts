@@ -108,7 +108,7 @@ export function describeConcurrency(open: OpenDatabase): void {
       const { database, add } = await fixture(open);
       const token = { name: 'n', connection: 'okta', createdAt: NOW, expiresAt: undefined };
       const [deleted, ...inserted] = await Promise.allSettled([
-        deleteConnection(database, 'okta'),
+        deleteConnection(database, { connection: 'okta', now: NOW }),
         ...Array.from({ length: 4 }, (_, at) =>
           scimTokens(database).create({ ...token, id: `t${at}`, hash: `h${at}` }),
         ),

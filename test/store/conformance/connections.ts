@@ -6,6 +6,7 @@ import { encryption } from '../../../src/store/encryption.ts';
 import { exchangeStore } from '../../../src/store/exchange-log.ts';
 import type { StoredExchange } from '../../../src/store/exchange-segments.ts';
 import { reportedHolds } from '../../../src/store/hold-alarms.ts';
+import { replicas } from '../../../src/store/replicas.ts';
 import {
   fixture,
   importedIdentity,
@@ -33,6 +34,8 @@ export function describeConnections(open: OpenDatabase): void {
     requestId: undefined,
     error: undefined,
   };
+
+  const okta = { connection: 'okta', now: NOW };
 
   /** A connection with users of every kind and all dependent records, and a second connection of the same account. */
   async function filled() {
@@ -103,7 +106,7 @@ export function describeConnections(open: OpenDatabase): void {
   describe('connections', () => {
     it('are listed with the counts of their records', async () => {
       const { database } = await filled();
-      const idle = { isInUse: false };
+      const idle = { servers: 0, isInUse: false };
       expect(await readStoredConnections(database, NOW)).toEqual([
         { id: 'entra', account: 'acme', people: 2, tombstones: 0, groups: 1, linked: 0, ...idle },
         { id: 'okta', account: 'acme', people: 3, tombstones: 1, groups: 1, linked: 2, ...idle },
@@ -120,14 +123,48 @@ export function describeConnections(open: OpenDatabase): void {
       expect(await inUse(NOW + 9)).toEqual([]);
     });
 
+    it('that a live server serves are in use, and nothing of them is deleted', async () => {
+      const store = await filled();
+      const { database } = store;
+      const before = await rowsOf(store, 'okta');
+      const live = replicas(database);
+      await live.heartbeat('a', { connections: ['entra', 'okta'], now: NOW });
+      await live.heartbeat('b', { connections: ['okta'], now: NOW });
+      const stored = async () =>
+        (await readStoredConnections(database, NOW)).map(({ id, servers, isInUse }) => [
+          id,
+          servers,
+          isInUse,
+        ]);
+      expect(await stored()).toEqual([
+        ['entra', 1, true],
+        ['okta', 2, true],
+        ['other', 0, false],
+      ]);
+      expect(await deleteConnection(database, okta)).toBe('inUse');
+      expect(await rowsOf(store, 'okta')).toEqual(before);
+      await live.leave('a');
+      expect(await deleteConnection(database, okta)).toBe('inUse');
+      await live.leave('b');
+      expect(await deleteConnection(database, okta)).toBe('done');
+    });
+
+    it('stay when a server begins to serve them meanwhile', async () => {
+      const { database } = await filled();
+      const end = await deleteConnection(database, okta, () =>
+        replicas(database).heartbeat('a', { connections: ['okta'], now: NOW }),
+      );
+      expect(end).toBe('inUse');
+      expect((await readStoredConnections(database, NOW)).map(({ id }) => id)).toContain('okta');
+    });
+
     it('that are deleted leave no records, and the other connections are unchanged', async () => {
       const store = await filled();
       const { database, identities } = store;
       const before = await rowsOf(store, 'entra');
-      const okta = await rowsOf(store, 'okta');
-      expect(Object.entries(okta).filter(([, count]) => count === 0)).toEqual([]);
+      expect(Object.entries(await rowsOf(store, 'okta')).filter(([, count]) => count === 0)).toEqual([]);
       const gone: number[] = [];
-      expect(await deleteConnection(database, 'okta', (count) => gone.push(count))).toBe('done');
+      expect(await deleteConnection(database, okta, (count) => gone.push(count))).toBe('done');
       expect(() => database.scopeOf('okta')).toThrow('There is no connection okta.');
       expect(gone).toEqual([4]);
       expect(Object.values(await rowsOf(store, 'okta')).every((count) => count === 0)).toBe(true);
@@ -141,7 +178,7 @@ export function describeConnections(open: OpenDatabase): void {
 
     it('that are deleted free their travelers for other connections of the account, and mark identities dirty that wait for an address', async () => {
       const { database, add, reconcileQueue, read } = await filled();
-      await deleteConnection(database, 'okta');
+      await deleteConnection(database, okta);
       await add(person('ada', { ...linkedOutcome('t1', 'ada@x'), connection: 'entra' }));
       expect(await reconcileQueue.findDue(NOW, 10, ['entra'])).toEqual([
         { connection: 'entra', id: 'waiting' },
@@ -167,7 +204,7 @@ export function describeConnections(open: OpenDatabase): void {
 
     it('that are deleted can be created again, empty', async () => {
       const { database, add, identities } = await filled();
-      await deleteConnection(database, 'okta');
+      await deleteConnection(database, okta);
       await ensureConnection(database, { id: 'okta', account: 'acme' });
       expect((await identities.list('okta', listQuery({ all: [] }), plainScan)).total).toBe(0);
       await add(person('ada'));
@@ -184,7 +221,7 @@ export function describeConnections(open: OpenDatabase): void {
         people.map(({ id }) => ({ value: id })),
       );
       const steps: number[] = [];
-      await deleteConnection(database, 'okta', (count) => steps.push(count));
+      await deleteConnection(database, okta, (count) => steps.push(count));
       expect(steps).toEqual([500, 1_000, 1_100]);
       expect((await readStoredConnections(database, NOW)).map(({ id }) => id)).toEqual(['entra', 'other']);
     });
@@ -192,7 +229,7 @@ export function describeConnections(open: OpenDatabase): void {
     it('stay when a user is created in them meanwhile', async () => {
       const { database, add } = await filled();
       let late: Promise<void> | undefined;
-      const end = await deleteConnection(database, 'okta', () => {
+      const end = await deleteConnection(database, okta, () => {
         late ??= add(person('late'));
         return late;
       });

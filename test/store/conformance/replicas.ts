@@ -1,6 +1,7 @@
 import type { TaskKind } from '../../../src/provisioning/replica-ports.ts';
-import { replicas } from '../../../src/store/replicas.ts';
+import { countServers, replicas } from '../../../src/store/replicas.ts';
 import { fixture, NOW, type OpenDatabase } from '../../fixtures/store.ts';
+import { describeOnPostgres } from '../../fixtures/test-database.ts';
 
 const MS = 20_000;
 const lease = (token: string, now = NOW) => ({ token, ms: MS, now });
@@ -102,7 +103,7 @@ export function describeReplicas(open: OpenDatabase): void {
     it('are those that were seen within 20 seconds and have not left', async () => {
       const { database } = await fixture(open);
       const live = replicas(database);
-      const beat = (id: string, now: number) => live.heartbeat(id, now);
+      const beat = (id: string, now: number) => live.heartbeat(id, { connections: [], now });
       expect(await beat('a', NOW)).toEqual({ alive: 1, died: 0, time: NOW });
       expect(await beat('b', NOW + 5_000)).toEqual({ alive: 2, died: 0, time: NOW + 5_000 });
       expect(await beat('a', NOW + 19_000)).toMatchObject({ alive: 2, died: 0 });
@@ -110,6 +111,43 @@ export function describeReplicas(open: OpenDatabase): void {
       expect(await beat('c', NOW + 25_000)).toMatchObject({ alive: 2, died: 0 });
       await live.leave('c');
       expect(await beat('a', NOW + 25_000)).toMatchObject({ alive: 1, died: 0 });
+    });
+
+    it('are none after the start of the only process', async () => {
+      const { database } = await fixture(open);
+      const live = replicas(database);
+      await live.heartbeat('a', { connections: ['okta'], now: NOW });
+      await live.reset();
+      expect(await countServers(database.db, database.dialect, NOW)).toEqual(new Map());
+    });
+
+    it('are counted for each connection that they serve, as of their last heartbeat', async () => {
+      const { database } = await fixture(open);
+      const live = replicas(database);
+      const counts = async (now: number) =>
+        [...(await countServers(database.db, database.dialect, now))].sort();
+      await live.heartbeat('a', { connections: ['okta', 'entra'], now: NOW });
+      await live.heartbeat('b', { connections: ['okta', 'demo'], now: NOW });
+      expect(await counts(NOW)).toEqual([
+        ['demo', 1],
+        ['entra', 1],
+        ['okta', 2],
+      ]);
+      await live.heartbeat('b', { connections: ['okta'], now: NOW + 10_000 });
+      expect(await counts(NOW + 10_000)).toEqual([
+        ['entra', 1],
+        ['okta', 2],
+      ]);
+    });
+  });
+
+  describeOnPostgres('the record of a server that was killed', () => {
+    it('ends 20 seconds after its last heartbeat', async () => {
+      const { database } = await fixture(open);
+      await replicas(database).heartbeat('a', { connections: ['okta'], now: NOW });
+      const counts = async (now: number) =>
+        (await countServers(database.db, database.dialect, now)).get('okta');
+      expect([await counts(NOW + 19_999), await counts(NOW + 20_000)]).toEqual([1, undefined]);
     });
   });
 }
