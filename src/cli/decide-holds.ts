@@ -3,6 +3,7 @@ import type { HeldPerson, HeldRules } from '../provisioning/hold-ports.ts';
 import { toHeldPerson } from '../provisioning/hold-texts.ts';
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
+import { replicas } from '../store/replicas.ts';
 import { withDatabase } from './connections.ts';
 import {
   ALL,
@@ -124,7 +125,8 @@ async function saveDecisions(
   answer: Answer,
 ): Promise<void> {
   const { holds } = provisioningStore(database);
-  const now = Date.now();
+  // The servers compare times by the clock of the database.
+  const now = await replicas(database).time(Date.now());
   const byConnection = new Map<string, string[]>();
   for (const { connection, id } of people) {
     const ids = byConnection.get(connection) ?? [];

@@ -61,6 +61,8 @@ export interface Heartbeat {
 export interface Replicas {
   heartbeat(id: string, beat: { connections: string[]; now: number }): Promise<Heartbeat>;
   leave(id: string): Promise<void>;
+  /** Returns the time by the database's clock; `now` where only one process uses the database. */
+  time(now: number): Promise<number>;
   /** Removes all replicas: at the start of the only process that uses the database. */
   reset(): Promise<void>;
 }

@@ -25,7 +25,7 @@ interface LiveReplicasDeps {
   connections: string[];
   /**
    * `replica`: other processes may use the database too. `only`: no other one does, so that one record is enough, which the next start
-   * replaces if this process dies. `command`: a command beside replicas, which is not recorded.
+   * replaces if this process dies. `command`: a command beside replicas, which is not recorded, but uses their clock.
    */
   role: 'replica' | 'only' | 'command';
 }
@@ -39,7 +39,10 @@ const command: LiveReplicas = {
  * Must run before anything is stored for the connections: what nobody serves may be deleted.
  */
 export async function joinReplicas(deps: LiveReplicasDeps): Promise<LiveReplicas> {
-  if (deps.role === 'command') return command;
+  if (deps.role === 'command') {
+    await followDatabase(deps);
+    return command;
+  }
   const { replicas, log, role } = deps;
   const id = randomUUID();
   const state: ReplicaState = { connections: deps.connections, alive: 1, listeners: [] };
@@ -68,6 +71,12 @@ export async function joinReplicas(deps: LiveReplicasDeps): Promise<LiveReplicas
       await replicas.leave(id).catch(() => {});
     },
   };
+}
+
+async function followDatabase({ replicas, clock }: LiveReplicasDeps): Promise<void> {
+  const from = clock.now();
+  const time = await replicas.time(from);
+  clock.follow(time, { from, to: clock.now() });
 }
 
 interface ReplicaState {

@@ -32,6 +32,11 @@ export function replicas({ db, dialect }: Database): Replicas {
     leave: async (id) => {
       await db.deleteFrom('replica').where('id', '=', id).execute();
     },
+    time: async (now) => {
+      const clock = sql<number>`${dialect.now(now)}`;
+      const { time } = await db.selectNoFrom(clock.as('time')).executeTakeFirstOrThrow();
+      return Number(time);
+    },
     reset: async () => {
       await db.deleteFrom('replica').execute();
     },

@@ -2,6 +2,9 @@ import type { Heartbeat } from '../../src/provisioning/replica-ports.ts';
 import { joinReplicas } from '../../src/server/live-replicas.ts';
 import { sharedClock } from '../../src/server/runtime.ts';
 
+/** The time by the clock of the database. */
+const DATABASE_TIME = 1_750_000_000_000;
+
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** Runs timers until the next heartbeat has ended. */
@@ -21,6 +24,7 @@ describe('a replica', () => {
       if (next instanceof Error) throw next;
       return next;
     },
+    time: async () => DATABASE_TIME,
     reset: async () => void served.push('reset'),
     leave: async (id: string) => void left.push(id),
   };
@@ -94,6 +98,12 @@ describe('a replica', () => {
     expect(served.at(-1)).toEqual(['okta', 'demo']);
     await live.stop();
     expect(left.at(-1)).toBe(beats[0]);
+  });
+
+  it('uses the clock of the database if it is a command, too', async () => {
+    const clock = sharedClock(() => DATABASE_TIME + 600_000);
+    await joinReplicas({ replicas, clock, log: silent, connections: ['okta'], role: 'command' });
+    expect(clock.now()).toBe(DATABASE_TIME);
   });
 
   it('is not recorded if it is a command', async () => {

@@ -113,6 +113,11 @@ export function describeReplicas(open: OpenDatabase): void {
       expect(await beat('a', NOW + 25_000)).toMatchObject({ alive: 1, died: 0 });
     });
 
+    it('and commands get the time by the clock that decides about leases', async () => {
+      const { database } = await fixture(open);
+      expect(await replicas(database).time(NOW)).toBe(NOW);
+    });
+
     it('are none after the start of the only process', async () => {
       const { database } = await fixture(open);
       const live = replicas(database);
