@@ -9,7 +9,7 @@ module.exports = {
     '/test/(adapter|fixtures)/',
     '/test/store/postgres(-faults|-tls)?\\.slow\\.test\\.ts$',
     '/test/process/replicas\\.slow\\.test\\.ts$',
-    '/test/process/(database-restart|replicas)\\.slow\\.test\\.ts$',
+    '/test/process/(database-restart|frozen-database|replicas)\\.slow\\.test\\.ts$',
     // These are about the files of SQLite, and about how it executes queries.
     '/full-disk\\.slow\\.test\\.ts$',
     '/test/store/(list-)?indexes\\.slow\\.test\\.ts$',

@@ -40,14 +40,21 @@ export async function serve({ environment, home, printError: complain }: Shell):
     });
     // Print the secrets to standard error instead of the log, because the log is stored.
     const created = { ...(await service.makeSecrets()), adminPassword: await service.makeFirstAdmin() };
+    // A supervisor may send a signal as soon as it sees the banner.
+    const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
     complain(bannerText(settings, service.url, created));
     void warnOfRefusedCredentials(service, complain);
-    await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+    await stopped;
   } finally {
     await service.close();
+    // Connections to a database that does not answer would keep the process alive. Without any, it ends before.
+    setTimeout(() => process.exit(), EXIT_MS).unref();
   }
   return 0;
 }
+
+/** The time after which the process ends although something is still open, in milliseconds. The exit code has been set by then. */
+const EXIT_MS = 200;
 
 /** Does not delay the start, because the travel API may be slow or out of reach. */
 async function warnOfRefusedCredentials(service: Service, complain: Shell['printError']): Promise<void> {

@@ -9,31 +9,52 @@ export interface HealthDeps {
    * `failure` returns why writes fail, or undefined while they succeed. `probe` returns the same after a test write.
    */
   writes: { failure(): string | undefined; probe(): Promise<string | undefined> };
+  /** Resolves after some milliseconds, or when aborted. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
 }
+
+/** A check that takes longer has failed, in milliseconds: probes of load balancers and orchestrators wait some three seconds. */
+const CHECK_MS = 2_000;
 
 /**
  * Routes of the health checks. /healthz: the process responds. /readyz: `isReady` resolves to true. If only writes
  * fail, the service is ready nevertheless, because reads work, unless the caller requires writes
- * (`?require=writes`).
+ * (`?require=writes`). A database that does not answer within two seconds is not ready.
  */
-export function healthRoutes({ isReady, writes }: HealthDeps): Router {
+export function healthRoutes({ isReady, writes, wait }: HealthDeps): Router {
   return Router()
     .get('/healthz', (_request, response) => {
       response.json({ status: 'ok' });
     })
     .get('/readyz', async (request, response) => {
-      const canRead = await isReady().catch((error: unknown) => {
-        requestScopeOf(response).log.error({ err: error }, 'the readiness check failed');
-        return false;
-      });
       const isRequired = [request.query['require']].flat().includes('writes');
-      const reason = isRequired ? await writes.probe() : writes.failure();
+      const checks = async () => {
+        const canRead = await isReady();
+        return { canRead, reason: isRequired ? await writes.probe() : writes.failure() };
+      };
+      const { canRead, reason } = await withinLimit(checks(), wait).catch((error: unknown) => {
+        requestScopeOf(response).log.error({ err: error }, 'the readiness check failed');
+        return { canRead: false, reason: writes.failure() ?? 'the database cannot be read' };
+      });
       const isFit = canRead && !(isRequired && reason !== undefined);
       response.status(isFit ? 200 : 503).json({
         status: isFit ? 'ready' : 'not ready',
         ...(reason === undefined ? { writes: 'ok' } : { writes: 'failing', reason }),
       });
     });
+}
+
+/** Returns the result of the check, or rejects if it takes too long. */
+async function withinLimit<T>(check: Promise<T>, wait: HealthDeps['wait']): Promise<T> {
+  const timer = new AbortController();
+  const timeOut = wait(CHECK_MS, timer.signal).then(() => {
+    throw new Error(`no answer within ${CHECK_MS} ms`);
+  });
+  try {
+    return await Promise.race([check, timeOut]);
+  } finally {
+    timer.abort();
+  }
 }
 
 /** The measurement of one request. */

@@ -25,7 +25,7 @@ import { reportedHolds } from '../store/hold-alarms.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
 import { adminRoutes, makeFirstAdmin } from './admin.ts';
 import { alertSender } from './alerts.ts';
-import { demoDay } from './demo-day/demo-day.ts';
+import { demoDay, type ServedDemoDay } from './demo-day/demo-day.ts';
 import { registerMappingFaults, registerPauses, registerReplicas, registerStaleLookups } from './gauges.ts';
 import {
   createHttpServer,
@@ -70,7 +70,10 @@ export interface Service {
   renewCertificate(): void;
   /** Reads the mapping files again and puts those that have changed in force. */
   reloadMappingFiles(): Promise<void>;
-  /** Stops accepting requests, waits a limited time for running work, ends the background work, closes the database. */
+  /**
+   * Stops accepting requests, waits for running work, ends the background work, closes the database. Resolves after 12 s at most, and
+   * then leaves open what does not answer.
+   */
   close(): Promise<void>;
 }
 
@@ -78,7 +81,7 @@ export interface Service {
 export async function start(settings: Settings, options: StartOptions = {}): Promise<Service> {
   const deps = await openStore(settings, options);
   const servers = await openServers(deps, options.limits);
-  const { server, loopbackServer, url } = servers;
+  const { server, url } = servers;
   // The server already accepts connections. Do not await anything before `serve`, so that the first request finds its
   // handler.
   const opened = openProvisioning(deps, servers.embeddedAddress);
@@ -112,14 +115,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       await provisioning.reconcileDue();
       return (await deps.store.identities.findPage(id, 0, Number.MAX_SAFE_INTEGER)).identities;
     },
-    close: async () => {
-      const work = stopWork(server, provisioning, background);
-      await waitAtMost(STOP_MS, deps.runtime, Promise.all([demo.stop(), work]));
-      for (const connection of connections) connection.close();
-      await loopbackServer?.close();
-      await deps.live.stop();
-      await deps.close();
-    },
+    close: () => closeInTime(deps, { ...servers, ...opened, demo, background }),
     renewCertificate: server.renewCertificate,
     reloadMappingFiles: () => {
       const findConnection = (id: string) => connectionNamed(connections, id);
@@ -231,6 +227,7 @@ function createApp(
 ): Express {
   const { settings, database, writes, embedded, refusals, http } = deps;
   const isReady = () => database.ping().then(() => true);
+  const health = { isReady, writes, wait };
   const isTrusted = addressPredicate(settings.trustedProxies);
   const [transportOf, originOf] = [transportReader(isTrusted, isLoopback), originReader(isTrusted)];
   const publicUrl = (request: Request) => chosenUrl(settings) ?? originOf(request) ?? url;
@@ -250,7 +247,7 @@ function createApp(
     app.use('/admin', adminRoutes({ ...deps, ...shared }));
     app.get('/', (_request, response) => response.redirect('/admin'));
     app.use('/oauth/token', oauthRoutes({ ...deps, limit: refusals.limit }, chosenUrl(settings) ?? url));
-    app.use(healthRoutes({ isReady, writes }), metricsRoutes(http.metrics, { now: http.now, wait }));
+    app.use(healthRoutes(health), metricsRoutes(http.metrics, { now: http.now, wait }));
   });
 }
 
@@ -294,13 +291,45 @@ function connectionNamed(connections: OpenConnection[], id: string): OpenConnect
 
 /** The time that running requests and travel calls get to finish when the service stops, in milliseconds. */
 const STOP_MS = 10_000;
+/** The time that everything gets, the last writes to the database included. A database that does not answer would take 30 s for each. */
+const CLOSE_MS = 12_000;
 
-/** Waits for the work, but no longer than `ms` milliseconds. */
-async function waitAtMost(ms: number, runtime: Pick<Runtime, 'wait'>, work: Promise<unknown>): Promise<void> {
+interface RunningParts extends Servers, Opened {
+  demo: ServedDemoDay;
+  background: Background | undefined;
+}
+
+/** Waits for running work, then releases what the service holds open, with a time limit for each. */
+async function closeInTime(
+  { runtime, live, close }: ServerDeps,
+  { server, loopbackServer, connections, provisioning, demo, background }: RunningParts,
+): Promise<void> {
+  const end = runtime.now() + CLOSE_MS;
+  const work = Promise.all([demo.stop(), stopWork(server, provisioning, background)]);
+  await waitAtMost(STOP_MS, runtime, work);
+  const release = async () => {
+    for (const connection of connections) connection.close();
+    await loopbackServer?.close();
+    await live.stop();
+    await close();
+  };
+  const isReleased = await waitAtMost(end - runtime.now(), runtime, release());
+  if (!isReleased) runtime.log.warn({}, 'the database did not answer; the service ends without it');
+}
+
+/** Waits for the work, but no longer than `ms` milliseconds. Returns false if it has not ended. */
+async function waitAtMost(
+  ms: number,
+  runtime: Pick<Runtime, 'wait'>,
+  work: Promise<unknown>,
+): Promise<boolean> {
   const timer = new AbortController();
-  await Promise.race([work, runtime.wait(ms, timer.signal)]);
-  // A pending timer would keep the process alive.
-  timer.abort();
+  try {
+    return await Promise.race([work.then(() => true), runtime.wait(ms, timer.signal).then(() => false)]);
+  } finally {
+    // A pending timer would keep the process alive.
+    timer.abort();
+  }
 }
 
 /** Ends requests and loops, then waits until running reconciliations have stored their outcomes. */

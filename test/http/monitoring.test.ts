@@ -4,9 +4,14 @@ import { clock } from '../fixtures/clock.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { httpFixture } from '../fixtures/http.ts';
 
+/** No check reaches its time limit. */
+const wait = () => new Promise<void>(() => {});
+
 async function statuses(isReady: () => Promise<boolean>): Promise<number[]> {
   const fixture = await httpFixture((app) =>
-    app.use(healthRoutes({ isReady, writes: { failure: () => undefined, probe: async () => undefined } })),
+    app.use(
+      healthRoutes({ isReady, wait, writes: { failure: () => undefined, probe: async () => undefined } }),
+    ),
   );
   const get = async (path: string) => (await fetch(`http://127.0.0.1:${fixture.port}${path}`)).status;
   const found = [await get('/healthz'), await get('/readyz')];
@@ -117,7 +122,9 @@ describe('while writes fail', () => {
   let found: string | undefined;
   const asked = async (path: string) => {
     const writes = { failure: () => failure, probe: async () => found };
-    const fixture = await httpFixture((app) => app.use(healthRoutes({ isReady: async () => true, writes })));
+    const fixture = await httpFixture((app) =>
+      app.use(healthRoutes({ isReady: async () => true, writes, wait })),
+    );
     const response = await fetch(`http://127.0.0.1:${fixture.port}${path}`);
     await fixture.close();
     return [response.status, await response.json()];
