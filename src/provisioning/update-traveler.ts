@@ -58,9 +58,10 @@ export type TravelerGone = 'gone';
  */
 export async function updateTraveler(
   context: ReconcileContext,
-  draft: OutcomeDraft,
+  begun: OutcomeDraft,
   { isFresh }: { isFresh: boolean } = { isFresh: false },
 ): Promise<ReconcileResult | TravelerGone> {
+  const draft = begun.refused['archived'] ? withArchivedAllowed(begun) : begun;
   const { travelId } = draft;
   if (travelId === undefined) return 'gone';
   const own = await refuseOwnUser(context, draft);
@@ -152,11 +153,29 @@ async function withoutUnknownHoldersEmail(
   const isWaiting = wanted !== undefined && context.identity.waitingFor === addressKey(wanted);
   if (!isWaiting || addressKey(draft.observed?.email ?? '') === addressKey(wanted)) return { draft, fields };
   const holders = await context.connection.travel.findByEmails([wanted]);
-  if (holders.kind !== 'ok') return endInFailure(draft, holders);
+  const waiting = {
+    draft: withEmailWait(draft, wanted),
+    fields: { ...fields, email: { kind: 'kept' } },
+  } as const;
+  // A failed search must not delay a deactivation.
+  if (holders.kind !== 'ok') return isDeactivation(context, fields) ? waiting : endInFailure(draft, holders);
   if (holders.value.every(({ id }) => id === draft.travelId)) return { draft, fields };
   const holder = await findIdentityAmong(context, holders.value);
   if (holder) return withoutHeldEmail(context, { draft, fields }, { email: wanted, holder });
-  return { draft: withEmailWait(draft, wanted), fields: { ...fields, email: { kind: 'kept' } } };
+  return waiting;
+}
+
+function isDeactivation({ identity }: ReconcileContext, { archived }: WantedFields): boolean {
+  return archived?.kind === 'value' && archived.value === true && identity.applied['archived']?.sent !== true;
+}
+
+/**
+ * The travel API may have refused `archived` only in the create of this attempt. Sent again, it archives the traveler of an inactive
+ * user, who must not stay active.
+ */
+function withArchivedAllowed(draft: OutcomeDraft): OutcomeDraft {
+  const { archived: _, ...refused } = draft.refused;
+  return { ...draft, refused };
 }
 
 /** Marks `archived` as unsure for a returning user: it is sent again even if the tombstone sent the same value. */
@@ -257,6 +276,7 @@ async function handlePatchFailure(
         'refused',
       );
     case 'conflict': {
+      if (tried.set.archived?.value === true && !isAlone(tried)) return { ...sending, draft, isAlone: true };
       const email = tried.set.email?.value;
       if (typeof email !== 'string')
         return withRefusedFields(context, { ...sending, draft }, refusalsOf(tried, [], 'conflict'));

@@ -324,3 +324,17 @@ test.each([
       expect((await fixture.traveler(ada.id))?.lang).toBe('en');
     }),
 );
+
+test.each(['that it creates', 'that exists already'])(
+  'a travel API that refuses `archived` in a create gets it by a PATCH of the traveler %s',
+  (which) =>
+    withFixture(async (fixture) => {
+      const { bridge, travel } = fixture;
+      const invalid = [{ field: 'archived', code: 'x', message: 'not at creation' }];
+      travel.faultFor = ({ verb, body = {} }) =>
+        verb === 'create' && 'archived' in body ? { kind: 'invalid', fields: invalid } : undefined;
+      if (which === 'that exists already') travel.addTraveler({ email: addressOf('Ada') });
+      await bridge.users.create(users, person('Ada', { active: false }));
+      expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+    }),
+);

@@ -1,6 +1,6 @@
 import type { TravelFailure } from '../../src/provisioning/travel-ports.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';
-import { person, withFixture } from '../fixtures/provisioning.ts';
+import { emailsOf, person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';
 
@@ -11,6 +11,7 @@ const failures: [string, TravelFailure][] = [
   ['422 that names nothing', { kind: 'invalid', fields: [] }],
   ['400', { kind: 'unavailable', text: '400', isRejected: true }],
   ['403', { kind: 'forbidden' }],
+  ['409', { kind: 'conflict' }],
 ];
 
 test.each(failures)(
@@ -66,3 +67,32 @@ test('a reactivation un-archives a person whose process was killed between the d
     expect(await fixture.findings(ada.id)).toEqual([]);
     expect((await fixture.traveler(ada.id))?.archived).toBe(false);
   }));
+
+describe('a deactivation does not wait for the search for the holder of an address', () => {
+  const findNobody = ({ verb }: { verb: string }) =>
+    verb === 'findByEmails' ? ({ kind: 'unavailable', text: '500' } as const) : undefined;
+
+  test('that is changed by the same PATCH, and is taken', () =>
+    withFixture(async (fixture) => {
+      const { bridge, travel, patch } = fixture;
+      const ada = await bridge.users.create(users, person('Ada'));
+      travel.addTraveler({ email: 'taken@x.example' });
+      travel.faultFor = findNobody;
+      await patch(ada.id, { active: false, ...emailsOf('taken@x.example') });
+      for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
+      expect((await fixture.traveler(ada.id))?.archived).toBe(true);
+    }));
+
+  test('for which the person waits', () =>
+    withFixture(async (fixture) => {
+      const { bridge, travel, patch } = fixture;
+      const ada = await bridge.users.create(users, person('Ada'));
+      travel.addTraveler({ email: 'taken@x.example' });
+      await patch(ada.id, emailsOf('taken@x.example'));
+      expect((await fixture.identity(ada.id)).waitingFor).toBe('taken@x.example');
+      travel.faultFor = findNobody;
+      await patch(ada.id, { active: false });
+      expect((await fixture.traveler(ada.id))?.archived).toBe(true);
+      expect((await fixture.identity(ada.id)).waitingFor).toBe('taken@x.example');
+    }));
+});
