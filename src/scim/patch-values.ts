@@ -170,7 +170,7 @@ function changeSelected(
   if (!criteria) throw badRequest('noTarget', `No value of ${attribute.name} matches the filter.`);
   const created =
     sub === undefined
-      ? { ...criteria, ...normalizeElement(attribute, value) }
+      ? mergeElement(criteria, normalizeElement(attribute, value))
       : setSubAttribute(attribute, criteria, { sub, value });
   return keepOnePrimary([...elements, created], new Set([created]));
 }
@@ -185,7 +185,7 @@ function changeElement(
   if (isUnassigned(value)) return sub === undefined ? [] : clearSubAttribute(attribute, current, sub);
   if (sub !== undefined) return [setSubAttribute(attribute, current, { sub, value })];
   const base = op === 'add' && isObject(current) ? current : elementOfFilter(attribute, filter);
-  return [{ ...base, ...normalizeElement(attribute, value) }];
+  return [mergeElement(base, normalizeElement(attribute, value))];
 }
 
 function changeAll(attribute: Attribute, elements: Json[], { op, sub, value, fold }: ValueChange): Json[] {
@@ -245,10 +245,15 @@ function normalizeElements(attribute: Attribute, value: Json): Json[] {
   return Array.isArray(normalized) ? normalized : normalized === undefined ? [] : [normalized];
 }
 
-function normalizeElement(attribute: Attribute, value: Json): JsonObject {
+/** An undeclared attribute may have simple elements, which replace the whole element. */
+function mergeElement(base: JsonObject | undefined, element: Json): Json {
+  return isObject(element) ? { ...base, ...element } : element;
+}
+
+function normalizeElement(attribute: Attribute, value: Json): Json {
   const [element, ...more] = normalizeElements(attribute, value);
   if (more.length > 0) throw badRequest('invalidValue', `One value of ${attribute.name} cannot become many.`);
-  return isObject(element) ? element : {};
+  return element ?? {};
 }
 
 /**

@@ -51,13 +51,19 @@ export function parseProjection(type: ResourceType, { attributes, excludedAttrib
     };
   }
   if (!excluded) return fullProjection;
-  const names = excluded.filter((name) => !alwaysReturned.includes(name));
+  const names = excluded.filter((name) => !isAlwaysReturned(type, name));
   const { tree, treeIn } = toSelection(type, names);
   return {
     apply: (resource) => asObject(exclude(resource, treeIn(resource))),
     includes: (name) => tree === true || tree.get(name.toLowerCase()) !== true,
     isExplicit: false,
   };
+}
+
+/** Names are compared without case, and may have the URN of the core schema in front. */
+function isAlwaysReturned(type: ResourceType, text: string): boolean {
+  const name = parseAttributeName(text);
+  return name !== undefined && resolveAttribute(type, name).attribute?.returned === 'always';
 }
 
 function parseNames(parameter: unknown): string[] | undefined {

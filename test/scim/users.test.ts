@@ -96,6 +96,16 @@ test('a PATCH with attributes keeps the attributes that it does not return', asy
   expect((await fixture.send('GET', '/Users/u1')).body).toMatchObject({ ...ada, title: 'T' });
 });
 
+test.each(['ID', 'Schemas', `${urns.user}:id`])(
+  'excludedAttributes=%s does not leave out what is always returned (RFC 7643 §7)',
+  async (name) => {
+    await fixture.send('POST', '/Users', { ...ada, title: 'T' });
+    const { body } = await fixture.send('GET', `/Users/u1?excludedAttributes=title,${name}`);
+    expect(body).toMatchObject({ id: 'u1', schemas: [urns.user] });
+    expect(body).not.toHaveProperty('title');
+  },
+);
+
 test('DELETE answers 204 without a body, and every later request is 404', async () => {
   await fixture.send('POST', '/Users', ada);
   expect(await fixture.send('DELETE', '/Users/u1')).toMatchObject({ status: 204, body: undefined });

@@ -41,6 +41,12 @@ describe('the operation has the expected outcome', () => {
       { op: 'add', path: `${ENT}.department`, value: 'D' },
       { [ENT]: { department: 'D' } },
     ],
+    ...['replace', 'add'].map((op): [string, JsonObject, object, JsonObject] => [
+      `${op} at a text in a list that no schema declares`,
+      { [OTHER]: { skills: ['SQL', 'Go'] } },
+      { op, path: `${OTHER}:skills[value eq "SQL"]`, value: 'PostgreSQL' },
+      { [OTHER]: { skills: ['PostgreSQL', 'Go'] } },
+    ]),
     [
       'empty text for a part of manager',
       { [ENT]: { manager: { value: 'm', displayName: 'Max' } } },
