@@ -137,8 +137,9 @@ function toAxiosError(
   { config, request, isAnswered }: Pick<Pending, 'config' | 'request'> & { isAnswered: boolean },
 ): AxiosError {
   if (error instanceof AxiosError) return error;
-  // Its other properties contain the text of the response.
-  if (error.name === 'HTTPParserError') return badResponse(error.message);
+  // Other properties of the first error contain the text of the response. undici has the second one for a 100 (Continue), which no
+  // request asks for, and for an upgrade.
+  if (error.name === 'HTTPParserError' || error.message === 'bad response') return badResponse(error.message);
   const code = nodeCodes.get(error.code ?? '') ?? error.code;
   if (isAnswered && code === 'ECONNRESET')
     return badResponse('The connection was closed before the end of the response.');

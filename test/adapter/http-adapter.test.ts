@@ -251,6 +251,16 @@ describe('a request fails', () => {
     await expect(sender(url)()).rejects.toMatchObject({ code: 'ERR_BAD_RESPONSE' });
   });
 
+  test('if the response is a 100 (Continue), which undici does not accept, but not if it is another interim one', async () => {
+    const interim = ['103 Early Hints', '100 Continue'];
+    const url = await tcpUrl((socket) => {
+      socket.write(`HTTP/1.1 ${interim.shift()}\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`);
+    });
+    const send = sender(url);
+    expect((await send()).data).toBe('ok');
+    await expect(send()).rejects.toMatchObject({ code: 'ERR_BAD_RESPONSE', message: 'bad response' });
+  });
+
   test('if the server closes the open socket on which it is sent, and the next one uses another socket', async () => {
     const url = await tcpUrl((socket, request) => {
       if (request > 1) socket.resetAndDestroy();
