@@ -90,7 +90,8 @@ export function createToken(shell: Shell, { connection, name, days, json }: Toke
   return withDatabase(shell, async (database, settings) => {
     const named = findConnection(shell, settings, connection);
     if (!named) return 1;
-    await ensureConnection(database, { id: named.id, account: named.account });
+    // One that exists stays in its account, which a running server uses.
+    if (!database.scopes.has(named.id)) await ensureConnection(database, named);
     const { token, ...made } = await scimCredentials(database, Date.now).createToken({
       ...{ connection: named.id, name, days },
     });

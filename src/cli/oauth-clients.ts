@@ -150,7 +150,8 @@ async function resolveGrant(
   if ('connection' in opens) {
     const named = findConnection(shell, settings, opens.connection);
     if (!named) return undefined;
-    await ensureConnection(database, { id: named.id, account: named.account });
+    // One that exists stays in its account, which a running server uses.
+    if (!database.scopes.has(named.id)) await ensureConnection(database, named);
     return { kind: 'scim', connection: named.id };
   }
   try {

@@ -161,6 +161,22 @@ test('a connection that running servers serve, idle or not, is not forgotten', a
   expect(await forget()).toMatchObject({ code: 0, out: 'forgotten\n' });
 });
 
+test.each([
+  ['tokens', 'create', '--connection', 'okta', '--name', 'new'],
+  ['oauth-clients', 'create', '--connection', 'okta', '--name', 'new'],
+])('%s %s with another travel account moves no people of a running server', async (...args) => {
+  const { clientOf } = await served('okta');
+  const { send } = await clientOf('okta');
+  expect((await send('POST', '/Users', user('ada'))).status).toBe(201);
+  const file = writeSettingsFile({}, { okta: { travelApi: { account: 'another' } } });
+  files.push(file);
+  expect(await runCommandLine(args, { ...environment(), JETBRIDGE_CONFIG: file.path })).toMatchObject({
+    code: 0,
+  });
+  expect((await send('GET', '/Users')).body.totalResults).toBe(1);
+  expect((await send('POST', '/Users', user('eve'))).status).toBe(201);
+});
+
 test('a server that was killed hinders nothing in its data folder, and on PostgreSQL for 20 seconds', async () => {
   const serving = environment('okta', 'entra');
   const server = await startServer(serving);
