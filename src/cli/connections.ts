@@ -3,6 +3,7 @@ import { readSettings, type Settings } from '../config/settings.ts';
 import type { ImportResult } from '../provisioning/import.ts';
 import { type Service, start } from '../server/start.ts';
 import {
+  ensureConnection,
   deleteConnection as forget,
   readStoredConnections,
   type StoredConnection,
@@ -271,4 +272,15 @@ export function findConnection(
     shell.printError(`There is no connection ${escapeLine(id)}; the settings have ${known}.`);
   }
   return connection;
+}
+
+/**
+ * Makes a connection known to the database before the server has, so that credentials can refer to it. One that exists stays in its
+ * travel account, where running servers look: the settings of the command may name another one.
+ */
+export async function storeConnection(
+  database: Database,
+  connection: Settings['connections'][number],
+): Promise<void> {
+  if (!database.scopes.has(connection.id)) await ensureConnection(database, connection);
 }

@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { ListedToken } from '../admin/ports.ts';
 import { scimCredentials } from '../server/scim-credentials.ts';
-import { ensureConnection } from '../store/connections.ts';
 import { apiKeys } from '../store/credentials.ts';
 import { travelStore } from '../store/travel-writes.ts';
 import { createApiKey as create, listApiKeys as list } from '../travel/api-keys.ts';
 import { ApiError } from '../travel/errors.ts';
 import { parseDays } from './arguments.ts';
-import { findConnection, withDatabase } from './connections.ts';
+import { findConnection, storeConnection, withDatabase } from './connections.ts';
 import { examples } from './help.ts';
 import { type Action, formatMinute, printJson, printTable, type Shell, toIsoTime } from './output.ts';
 
@@ -90,8 +89,7 @@ export function createToken(shell: Shell, { connection, name, days, json }: Toke
   return withDatabase(shell, async (database, settings) => {
     const named = findConnection(shell, settings, connection);
     if (!named) return 1;
-    // One that exists stays in its account, which a running server uses.
-    if (!database.scopes.has(named.id)) await ensureConnection(database, named);
+    await storeConnection(database, named);
     const { token, ...made } = await scimCredentials(database, Date.now).createToken({
       ...{ connection: named.id, name, days },
     });

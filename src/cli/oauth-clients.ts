@@ -5,14 +5,13 @@ import { readJsonFile } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';
 import { type ClientRegistration, type Grant, parseJwks, registerClient } from '../oauth/clients.ts';
 import { scimCredentials } from '../server/scim-credentials.ts';
-import { ensureConnection } from '../store/connections.ts';
 import { oauthClients } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import { travelStore } from '../store/travel-writes.ts';
 import { requireAdminByEmail } from '../travel/authentication.ts';
 import { ApiError } from '../travel/errors.ts';
 import { parseKeysUrl } from './arguments.ts';
-import { findConnection, withDatabase } from './connections.ts';
+import { findConnection, storeConnection, withDatabase } from './connections.ts';
 import { credentialJson, type JsonFlag, lastUseText, printRevocation } from './credentials.ts';
 import { examples } from './help.ts';
 import { type Action, formatMinute, printJson, printTable, type Shell } from './output.ts';
@@ -150,8 +149,7 @@ async function resolveGrant(
   if ('connection' in opens) {
     const named = findConnection(shell, settings, opens.connection);
     if (!named) return undefined;
-    // One that exists stays in its account, which a running server uses.
-    if (!database.scopes.has(named.id)) await ensureConnection(database, named);
+    await storeConnection(database, named);
     return { kind: 'scim', connection: named.id };
   }
   try {

@@ -54,7 +54,6 @@ export async function patchTraveler(
   { travelId, plan, omit = [] }: Patch,
 ): Promise<PatchResult> {
   const announced = toAnnouncedFields(plan, draft.applied, draft.observed);
-  const announcing = withAnnounced(draft, announced);
   const body = toPatchBody(plan, draft.observed, omit);
   // The answers to earlier PATCHes are not stored yet: if the process ends now, the next attempt must ask for their fields, too.
   const earlier = draft.answered?.travelId === travelId ? draft.answered.fields : {};
@@ -64,10 +63,10 @@ export async function patchTraveler(
   context.checkpoint('beforeSend');
   const answer = await context.connection.travel.patch(travelId, body);
   context.checkpoint('afterSend');
-  if (answer.kind !== 'ok') return { draft: announcing, failure: answer, body };
+  if (answer.kind !== 'ok') return { draft: withAnnounced(draft, announced), failure: answer, body };
   const applied = toAppliedFields(draft.applied, plan, answer.value);
   const answered = { travelId, fields };
-  return { draft: withoutAnnouncedCall({ ...announcing, applied, observed: answer.value, answered }) };
+  return { draft: withoutAnnouncedCall({ ...draft, applied, observed: answer.value, answered }) };
 }
 
 function withAnnounced(draft: OutcomeDraft, announced: AnnouncedFields): OutcomeDraft {

@@ -266,24 +266,23 @@ async function handlePatchFailure(
   { plan: tried, body, failure }: { plan: Plan; body: JsonObject; failure: TravelFailure },
 ): Promise<ReconcileResult | TravelerGone | UpdateRound> {
   const draft = withoutAnnouncedCall(sending.draft);
+  const isDeactivating = tried.set.archived?.value === true && !isAlone(tried);
+  if (isDeactivating && isRefusedAsSent(failure)) return { ...sending, draft, isAlone: true };
   switch (failure.kind) {
     case 'notFound':
       return 'gone';
     case 'forbidden':
-      if (tried.set.archived?.value === true && !isAlone(tried)) return { ...sending, draft, isAlone: true };
       return endInState(
         withFinding(draft, findings.forbidden('archived' in tried.set ? 'archived' : '*')),
         'refused',
       );
     case 'conflict': {
-      if (tried.set.archived?.value === true && !isAlone(tried)) return { ...sending, draft, isAlone: true };
       const email = tried.set.email?.value;
       if (typeof email !== 'string')
         return withRefusedFields(context, { ...sending, draft }, refusalsOf(tried, [], 'conflict'));
       return handleTakenEmail(context, { ...sending, draft }, email);
     }
     case 'invalid': {
-      if (tried.set.archived?.value === true && !isAlone(tried)) return { ...sending, draft, isAlone: true };
       const keys = findInvalidFields(
         failure.fields.map(({ field }) => field),
         tried,
@@ -295,8 +294,6 @@ async function handlePatchFailure(
     case 'unauthorized':
       return endInFailure(draft, failure);
     case 'unavailable':
-      if (failure.isRejected && tried.set.archived?.value === true && !isAlone(tried))
-        return { ...sending, draft, isAlone: true };
       return endInFailure(isOutcomeUnknown(failure) ? sending.draft : draft, failure);
   }
 }
@@ -325,6 +322,12 @@ async function handleTakenEmail(
     draft: withEmailWait(draft, email, finding),
     fields: { ...fields, email: { kind: 'kept' } },
   };
+}
+
+/** True if the travel API refused what the request contained, so that a part of it may be accepted. */
+function isRefusedAsSent(failure: TravelFailure): boolean {
+  if (failure.kind === 'unavailable') return failure.isRejected === true;
+  return failure.kind === 'forbidden' || failure.kind === 'conflict' || failure.kind === 'invalid';
 }
 
 function isAlone({ set, remove }: Plan): boolean {

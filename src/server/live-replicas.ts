@@ -31,7 +31,10 @@ interface LiveReplicasDeps {
 }
 
 const command: LiveReplicas = {
-  ...{ count: () => 1, onDeath: () => {}, recordServed: async () => {}, stop: async () => {} },
+  count: () => 1,
+  onDeath: () => {},
+  recordServed: async () => {},
+  stop: async () => {},
 };
 
 /**

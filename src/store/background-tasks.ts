@@ -93,7 +93,7 @@ async function acquireTask(
   const acquired = await updateTask(database, key)
     .set((row) => ({
       requested: 0,
-      // What was requested is due until it is finished: if this replica dies, another one takes it over.
+      // A requested task stays due until it is finished: if this replica dies, another one takes it over.
       due_at: row.case().when('requested', '=', 1).then(0).else(row.ref('due_at')).end(),
       lease_token: lease.token,
       lease_until: leaseEnd(database, lease),

@@ -1,6 +1,5 @@
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { types } from 'node:util';
 import {
   CompiledQuery,
   type ConnectionProvider,
@@ -80,13 +79,7 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
 
 /** True if the directory contains a database. Does not create one. Throws if that cannot be told, as for a user who may not enter it. */
 export function hasDatabaseFile(directory: string): boolean {
-  try {
-    statSync(join(directory, DATABASE));
-    return true;
-  } catch (error) {
-    if (types.isNativeError(error) && 'code' in error && error.code === 'ENOENT') return false;
-    throw error;
-  }
+  return statSync(join(directory, DATABASE), { throwIfNoEntry: false }) !== undefined;
 }
 
 const DATABASE = 'jetbridge.db';

@@ -5,6 +5,7 @@ import { type PostgresServer, startPostgres } from '../fixtures/postgres.ts';
 import { kill, waitUntilSyncedOrDead } from '../fixtures/process.ts';
 import { type ScimAnswer, scimClient } from '../fixtures/scim-client.ts';
 import { type ServerProcess, startServer } from '../fixtures/server-process.ts';
+import { KEY } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
 
 const SCIM_TOKEN = 'the-token-of-the-identity-provider';
@@ -25,7 +26,7 @@ beforeAll(async () => {
     ...{ SCIM_TOKEN, TRAVEL_API_KEY },
     JETBRIDGE_DATA: join(folder.path, 'data'),
     DATABASE_URL: database.url('postgres'),
-    JETBRIDGE_KEY: '5e8d1f70a3b6c9e2d4f7081b2c3a4d5e6f70819a2b3c4d5e6f708192a3b4c5d6',
+    JETBRIDGE_KEY: KEY,
     LOG_LEVEL: 'info',
   };
 });

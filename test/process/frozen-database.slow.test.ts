@@ -5,6 +5,7 @@ import { kill } from '../fixtures/process.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { type ServerProcess, startServer } from '../fixtures/server-process.ts';
 import { type TcpProxy, tcpProxy } from '../fixtures/tcp-proxy.ts';
+import { KEY } from '../fixtures/test-database.ts';
 
 const SCIM_TOKEN = 'the-token-of-the-identity-provider';
 
@@ -27,7 +28,7 @@ beforeEach(async () => {
   server = await startServer({
     ...{ SCIM_TOKEN, TRAVEL_API_KEY: 'the-key-of-the-first-administrator', DATABASE_URL: url.href },
     JETBRIDGE_DATA: join(folder.path, 'data'),
-    JETBRIDGE_KEY: '5e8d1f70a3b6c9e2d4f7081b2c3a4d5e6f70819a2b3c4d5e6f708192a3b4c5d6',
+    JETBRIDGE_KEY: KEY,
   });
 }, 60_000);
 afterEach(async () => {
