@@ -12,6 +12,7 @@ import type { TravelLookups, TravelUsers } from '../../src/provisioning/travel-p
 import { createEmbeddedTravel } from '../../src/server/embedded.ts';
 import { apiKeys } from '../../src/store/credentials.ts';
 import { createDataFolder } from '../fixtures/data-folder.ts';
+import { runs } from '../fixtures/runs.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
 import { areSameWithoutCase, wordPairs } from '../fixtures/unicode.ts';
 import { unlimited } from './travel-server.ts';
@@ -122,7 +123,7 @@ describe('the adapter and the embedded travel service', () => {
         if (second.kind === 'ok') await users.remove(second.value.id);
         await users.remove(id);
       }),
-      { numRuns: 60 },
+      runs(60),
     );
   });
 

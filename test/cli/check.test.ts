@@ -8,10 +8,10 @@ import { recordedShell } from '../fixtures/shell.ts';
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
 let folder: ReturnType<typeof temporaryFolder>;
-beforeEach(() => {
+beforeAll(() => {
   folder = temporaryFolder();
 });
-afterEach(() => folder.remove());
+afterAll(() => folder.remove());
 
 /** A shell whose settings have one connection with this mapping. */
 function shellFor(mapping: object, environment: Record<string, string> = {}) {

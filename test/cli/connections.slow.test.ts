@@ -3,13 +3,14 @@ import { forgetConnection, listConnections } from '../../src/cli/connections.ts'
 import { createToken } from '../../src/cli/credentials.ts';
 import type { Shell } from '../../src/cli/output.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
+import { isOnPostgres } from '../fixtures/data-folder.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 import { startServer } from '../fixtures/server-process.ts';
 import { startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
-import { isOnPostgres, letTimePass } from '../fixtures/test-database.ts';
+import { letTimePass } from '../fixtures/test-database.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 const files: { remove(): void }[] = [];

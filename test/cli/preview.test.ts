@@ -9,12 +9,12 @@ import { openTestDatabase } from '../fixtures/test-database.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let data: { JETBRIDGE_DATA: string };
-beforeEach(async () => {
+beforeAll(async () => {
   folder = temporaryFolder();
   data = { JETBRIDGE_DATA: join(folder.path, 'data') };
   await (await openTestDatabase(data.JETBRIDGE_DATA)).close();
 });
-afterEach(() => folder.remove());
+afterAll(() => folder.remove());
 
 function file(name: string, content: unknown): string {
   const path = join(folder.path, name);

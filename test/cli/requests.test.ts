@@ -10,11 +10,11 @@ const START = Date.parse('2026-01-02T03:04:05Z');
 
 let service: RunningService;
 let shell: RecordedShell;
-beforeEach(async () => {
+beforeAll(async () => {
   service = await startService();
   shell = await recordedShell({ JETBRIDGE_DATA: service.data });
 });
-afterEach(() => service.close());
+afterAll(() => service.close());
 
 /** Adds the requests with these numbers to the request log, one in each second. */
 async function addRequests({ from: first, to }: { from: number; to: number }): Promise<void> {

@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import { SettingsFault } from '../../src/config/faults.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { type CertificateFiles, certificateFiles } from '../fixtures/certificate.ts';
-import { runJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
+import { runCommandLine } from '../fixtures/command-line.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
 
 const home = join(__dirname, '..', '..');
 const secret = 'correct-horse-battery-staple';
@@ -733,7 +734,7 @@ describe('the command line', () => {
         files: mapped({ colour: 1 }),
         environment: { JETBRIDGE_DATA: 'unused', PORT: 'x' },
       });
-      const ran = await runJetbridge([command], files.environment);
+      const ran = await runCommandLine([command], files.environment);
       files.remove();
       expect(ran).toMatchObject({ code: 1, out: '' });
       const lines = ran.err.trimEnd().split('\n');

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from '../fixtures/runs.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { expectDocumented } from './documented.ts';
 import { request, TOKEN } from './request.ts';
@@ -112,7 +113,7 @@ test.each([
       const { scimType, totalResults } = JSON.parse(answer.text);
       expect(answer.status === 200 ? totalResults <= 2 : scimType === 'invalidFilter').toBe(true);
     }),
-    { numRuns: 300 },
+    runs(300),
   );
 });
 
@@ -148,6 +149,6 @@ test('a search by POST has the same outcome for a filter as a GET', async () => 
       const searched = await wire.send(request('POST', '/Users/.search', { body }));
       expect([searched.status, JSON.parse(searched.text)]).toEqual([listed.status, JSON.parse(listed.text)]);
     }),
-    { numRuns: 200 },
+    runs(200),
   );
 });

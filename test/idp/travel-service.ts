@@ -20,16 +20,17 @@ const resources = {
   },
 };
 
-/** Creates what scenarios need in the travel service, and a user who exists before. Returns the variables for it. */
-export async function createTravelResources(
-  service: RunningService,
-  { seedEmail }: { seedEmail: string },
-): Promise<Variables> {
-  const variables: Variables = { seedEmail };
-  await create(service, '/users', { email: seedEmail, firstName: 'Sam', lastName: 'Seed' });
+/** Creates what scenarios need in the travel service. Returns the variables for it. */
+export async function createTravelResources(service: RunningService): Promise<Variables> {
+  const variables: Variables = {};
   for (const [name, { path, data }] of Object.entries(resources))
     variables[name] = await create(service, path, data);
   return variables;
+}
+
+/** Creates a user of the travel service who exists before a scenario begins. */
+export async function createSeed(service: RunningService, email: string): Promise<void> {
+  await create(service, '/users', { email, firstName: 'Sam', lastName: 'Seed' });
 }
 
 async function create({ url, travelApiKey }: RunningService, path: string, data: object): Promise<unknown> {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { OAuthError, parseFormParameters, readClientAuthentication } from '../../src/oauth/token-endpoint.ts';
 import { basic, oauthFixture } from '../fixtures/oauth.ts';
+import { runs } from '../fixtures/runs.ts';
 
 const names = [
   'grant_type',
@@ -43,7 +44,7 @@ test('any token request is parsed, or refused with an error of RFC 6749 §5.2', 
         expect(error).toBeInstanceOf(OAuthError);
       }
     }),
-    { numRuns: 2_000 },
+    runs(2_000),
   );
 });
 
@@ -67,7 +68,7 @@ test('the endpoint answers random requests with a JSON error that is not 5xx, an
         expect(headers.get('cache-control')).toBe('no-store');
         expect(Object.keys(body)).toEqual(['error', 'error_description']);
       }),
-      { numRuns: 90 },
+      runs(90),
     );
   } finally {
     await fixture.close();

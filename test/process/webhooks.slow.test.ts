@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { certificateFiles } from '../fixtures/certificate.ts';
+import { isOnPostgres } from '../fixtures/data-folder.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { runJetbridge } from '../fixtures/jetbridge.ts';
 import { kill } from '../fixtures/process.ts';
 import { seededRandom } from '../fixtures/seeded.ts';
 import { type ServerProcess, startServer } from '../fixtures/server-process.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
-import { isOnPostgres } from '../fixtures/test-database.ts';
 import { openReceiver } from '../travel/webhooks/receiver.ts';
 
 /** Starting processes takes long on a busy machine. */

@@ -157,13 +157,23 @@ async function faultsIn(testCase: Case): Promise<string[]> {
   return faults;
 }
 
-test.each(kindNames)(
-  '%s that is carried out late ends in the wanted state, in every order of events',
-  async (kind) => {
+/**
+ * In CI two of the twelve combinations of order and kill are played for each kind of call and event, such that each kind and each event
+ * meets all of them; `npm run test:all` plays all.
+ */
+function isPlayed(at: { kind: number; event: number; order: number; isKilled: boolean }): boolean {
+  const turn = (at.kind + at.event + at.order) % orders.length;
+  return process.env['JETBRIDGE_TEST_RING'] === 'all' || turn === (at.isKilled ? 0 : 3);
+}
+
+test.each(kindNames.map((kind, index) => ({ kind, index })))(
+  '$kind that is carried out late ends in the wanted state, in every order of events',
+  async ({ kind, index }) => {
     const failures: string[] = [];
-    for (const event of eventNames) {
-      for (const order of orders) {
+    for (const [eventIndex, event] of eventNames.entries()) {
+      for (const [orderIndex, order] of orders.entries()) {
         for (const isKilled of [false, true]) {
+          if (!isPlayed({ kind: index, event: eventIndex, order: orderIndex, isKilled })) continue;
           const testCase = { kind, event, order, isKilled, isRestarted: isKilled };
           const faults = await faultsIn(testCase).catch((error) => [String(error)]);
           if (faults.length > 0)

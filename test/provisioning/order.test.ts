@@ -11,6 +11,7 @@ import type {
   ScimUserMapping,
 } from '../../src/translator/translation.ts';
 import { person, withFixture } from '../fixtures/provisioning.ts';
+import { runs } from '../fixtures/runs.ts';
 
 const name = fc.constantFrom('Sales', 'sales', 'Twins');
 const paths = ['title', 'nickName', 'userType', 'displayName', 'name.middleName', ']['];
@@ -110,7 +111,7 @@ test('the order of rules and lookups changes neither the version nor any transla
     fc.property(anyLookups, fc.nat({ max: 1_000 }), (lookups, seed) => {
       expect(translateBoth(shuffleLookups(lookups, seed))).toEqual(translateBoth(lookups));
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });
 
@@ -123,7 +124,7 @@ test('rules that are compiled from unsorted lookups, and their translations, do 
       };
       expect(translate(shuffleLookups(lookups, seed))).toEqual(translate(lookups));
     }),
-    { numRuns: 300 },
+    runs(300),
   );
 });
 

@@ -10,6 +10,7 @@ import {
   person,
   withFixture,
 } from '../fixtures/provisioning.ts';
+import { runs } from '../fixtures/runs.ts';
 import { lookups, mappingOf } from '../fixtures/translator.ts';
 import { anyMapping, anyUser } from '../translator/arbitraries.ts';
 
@@ -361,5 +362,5 @@ test('the prediction of a preview comes true', () =>
           }
         }),
     ),
-    { numRuns: 25 },
+    runs(25),
   ));

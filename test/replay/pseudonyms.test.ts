@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { createPseudonyms, type PersonalText } from '../../src/replay/pseudonyms.ts';
+import { runs } from '../fixtures/runs.ts';
 
 const texts = (...values: string[]): PersonalText[] => values.map((text) => ({ text, kind: 'text' }));
 const phones = (...values: string[]): PersonalText[] => values.map((text) => ({ text, kind: 'phone' }));
@@ -162,7 +163,7 @@ describe('pseudonyms of a recording', () => {
         const replace = createPseudonyms(originals);
         expect(originals.map(({ text: value, kind }) => replace(value, kind))).toEqual(replaced);
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 
@@ -174,7 +175,7 @@ describe('pseudonyms of a recording', () => {
         );
         expect(replaceAll(originals).map(shapeOf)).toEqual(expected);
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 
@@ -187,7 +188,7 @@ describe('pseudonyms of a recording', () => {
         );
         expect(survivors).toEqual([]);
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 });

@@ -15,7 +15,7 @@ import {
 } from '../fixtures/recorded-days.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { recordedShell } from '../fixtures/shell.ts';
-import { createTravelResources } from '../idp/travel-service.ts';
+import { createSeed, createTravelResources } from '../idp/travel-service.ts';
 
 describe.each(['okta', 'entra'])('a day of %s, recorded by "jetbridge record" from the log', (idp) => {
   const folder = temporaryFolder();
@@ -27,7 +27,9 @@ describe.each(['okta', 'entra'])('a day of %s, recorded by "jetbridge record" fr
     service = await startService();
     await keepReadBodies();
     const since = new Date().toISOString();
-    const variables = await createTravelResources(service, { seedEmail: 'sam.seed@corp.example' });
+    const seedEmail = 'sam.seed@corp.example';
+    await createSeed(service, seedEmail);
+    const variables = { ...(await createTravelResources(service)), seedEmail };
     day = await playDay(service, scenariosOf(idp), variables);
     // The log is written shortly after the answers.
     await eventually(async () => {

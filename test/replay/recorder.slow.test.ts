@@ -8,14 +8,16 @@ import {
   withNumberedTexts,
 } from '../fixtures/recorded-days.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
-import { createTravelResources } from '../idp/travel-service.ts';
+import { createSeed, createTravelResources } from '../idp/travel-service.ts';
 
 describe.each(['okta', 'entra'])('a day of %s', (idp) => {
   let service: RunningService;
   let day: PlayedDay;
   beforeAll(async () => {
     service = await startService();
-    const variables = await createTravelResources(service, { seedEmail: 'sam.seed@corp.example' });
+    const seedEmail = 'sam.seed@corp.example';
+    await createSeed(service, seedEmail);
+    const variables = { ...(await createTravelResources(service)), seedEmail };
     day = await playDay(service, scenariosOf(idp), variables);
   }, 120_000);
   afterAll(() => service.close());

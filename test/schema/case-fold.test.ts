@@ -3,6 +3,7 @@ import { createFoldCache, foldCase } from '../../src/schema/case-fold.ts';
 import { matchesFilter } from '../../src/schema/filter-match.ts';
 import { parseFilter } from '../../src/schema/filter-parser.ts';
 import { userType } from '../../src/schema/resource-types.ts';
+import { runs } from '../fixtures/runs.ts';
 import { areSameWithoutCase, specialWord, wordPairs } from '../fixtures/unicode.ts';
 
 test.each([
@@ -38,7 +39,7 @@ test('two texts fold to the same form exactly if their NFC in lower case is the 
     fc.property(wordPairs, ([first, second]) => {
       expect(foldCase(first) === foldCase(second)).toBe(areSameWithoutCase(first, second));
     }),
-    { numRuns: 2_000 },
+    runs(2_000),
   );
 });
 
@@ -47,7 +48,7 @@ test('composed and decomposed forms of a text fold to the same', () => {
     fc.property(fc.oneof(specialWord, fc.string({ unit: 'binary' })), (text) => {
       expect(foldCase(text.normalize('NFD'))).toBe(foldCase(text.normalize('NFC')));
     }),
-    { numRuns: 2_000 },
+    runs(2_000),
   );
 });
 
@@ -92,6 +93,6 @@ test.each([
       const user = attribute === 'userName' ? { userName: first } : { emails: [{ value: first }] };
       expect(matchesFilter(userType, filter, user)).toBe(areSameWithoutCase(first, second));
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });

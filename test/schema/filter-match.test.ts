@@ -4,6 +4,7 @@ import { evaluateFilter, filterTest, matchesFilter } from '../../src/schema/filt
 import { type Filter, parseFilter } from '../../src/schema/filter-parser.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../../src/schema/resource-types.ts';
+import { runs } from '../fixtures/runs.ts';
 import { referenceMatches } from './reference-evaluation.ts';
 
 afterEach(() => jest.restoreAllMocks());
@@ -146,7 +147,7 @@ describe('a long text is found in another in time that grows with the sum of the
       fc.property(cut, ([title, part]) => {
         expect(matchesFilter(userType, parse(`title co "${part}"`), { title })).toBe(title.includes(part));
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 
@@ -242,6 +243,6 @@ test('an evaluation has the result of the reference evaluation, for any filter a
       expect(matchesFilter(userType, filter, body)).toBe(expected);
       expect(filterTest(userType, filter)(body)).toBe(expected);
     }),
-    { numRuns: 5_000 },
+    runs(5_000),
   );
 });

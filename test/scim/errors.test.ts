@@ -70,11 +70,11 @@ test('a socket that is not writable is destroyed without a response', () => {
 describe('a running service', () => {
   let service: RunningService;
   let port: number;
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await startService({}, { background: false });
     port = Number(new URL(service.url).port);
   });
-  afterEach(() => service.close());
+  afterAll(() => service.close());
 
   const manyHeaders = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`X-${n}`, 'x'.repeat(1000)]));
   const get = { method: 'GET', target: '/scim/v2/Users' };

@@ -7,6 +7,7 @@ import { userType } from '../../src/schema/resource-types.ts';
 import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
 import { parseProjection } from '../../src/scim/projection.ts';
 import { extensionUrns } from '../fixtures/extension-urns.ts';
+import { runs } from '../fixtures/runs.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { type ScimService, scimService } from '../fixtures/scim-service.ts';
 
@@ -220,6 +221,6 @@ test('an extension with any URN can be stored, named and changed', () => {
       const removed = applyPatch(userType, resource, parsePatch(patchOp({ op: 'remove', path: odd })));
       expect(removed).toEqual({ userName: 'ada' });
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });

@@ -3,6 +3,7 @@ import { matchesFilter } from '../../src/schema/filter-match.ts';
 import { type Filter, parseFilter } from '../../src/schema/filter-parser.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../../src/schema/resource-types.ts';
+import { runs } from '../fixtures/runs.ts';
 import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 let fixture: ScimFixture;
@@ -114,7 +115,7 @@ test('the index and the evaluation on every user find the same users, for any fi
       expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual(expected);
       expect(body.totalResults).toBe(expected.length);
     }),
-    { numRuns: 300 },
+    runs(300),
   );
 });
 
@@ -142,7 +143,7 @@ test('the index and the evaluation on every group find the same groups, for any 
       expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual(expected);
       expect(body.totalResults).toBe(expected.length);
     }),
-    { numRuns: 200 },
+    runs(200),
   );
 });
 

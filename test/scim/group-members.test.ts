@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Member, MemberChange } from '../../src/provisioning/group-ports.ts';
 import { urns } from '../../src/schema/resource.ts';
 import { type MemberPatchStep, netMemberChanges } from '../../src/scim/group-members.ts';
+import { runs } from '../fixtures/runs.ts';
 import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 const base = 'https://bridge.example/scim/v2';
@@ -384,6 +385,6 @@ test('the combination of any steps has the outcome of the steps, in at most thre
       if (!steps.some(({ kind }) => kind === 'substitute')) expect(net.length).toBeLessThanOrEqual(2);
       if (net !== 'noTarget') expect(net.length).toBeLessThanOrEqual(3);
     }),
-    { numRuns: 5000 },
+    runs(5000),
   );
 });

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from '../fixtures/runs.ts';
 import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 let fixture: ScimFixture;
@@ -135,7 +136,7 @@ describe('a cursor is valid only in its list', () => {
           expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidCursor' } });
         },
       ),
-      { numRuns: 150 },
+      runs(150),
     );
   });
 
@@ -195,7 +196,7 @@ test('a user who exists throughout is returned exactly once, while others are cr
         for (const id of before) await fixture.send('DELETE', `/Users/${id}`);
       },
     ),
-    { numRuns: 25 },
+    runs(25),
   );
 });
 

@@ -1,13 +1,13 @@
 import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 
 let fixture: ScimFixture;
-beforeEach(async () => {
+beforeAll(async () => {
   fixture = await scimFixture();
   for (const userName of ['ada', 'bob', 'cleo']) await fixture.send('POST', '/Users', { userName });
   for (const displayName of ['Crew', 'Desk'])
     await fixture.send('POST', '/Groups', { displayName, members: [{ value: 'u1' }] });
 });
-afterEach(() => fixture.close());
+afterAll(() => fixture.close());
 
 const schemas = ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'];
 const search = (path: string, request: object) => fixture.send('POST', path, { schemas, ...request });

@@ -8,6 +8,7 @@ import { nameMatcher } from '../../src/store/erasure/matchers.ts';
 import { type ExchangeKeys, exchangeStore } from '../../src/store/exchange-log.ts';
 import { exchangeReader, type UnreadableSegment } from '../../src/store/exchange-reader.ts';
 import type { StoredExchange } from '../../src/store/exchange-segments.ts';
+import { runs } from '../fixtures/runs.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 
 const NOW = 1_750_000_000_000;
@@ -90,7 +91,7 @@ test('what is written is what is read, newest first, in pages of any length', as
         expect(positions).toEqual([...positions].sort((one, other) => one - other));
       },
     ),
-    { numRuns: 30 },
+    runs(30),
   );
 });
 

@@ -10,6 +10,7 @@ import { openEmbedded } from '../../src/store/sqlite.ts';
 import { openSqlite } from '../../src/store/sqlite-file.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { StoreUnavailable } from '../../src/store/unavailable.ts';
+import { runs } from '../fixtures/runs.ts';
 
 let database: Database;
 let directory: string;
@@ -352,7 +353,7 @@ describe('any transactions, in any groups', () => {
           expect(new Map(rows.map(({ hash, erased_at }) => [hash, erased_at]))).toEqual(model);
         }
       }),
-      { numRuns: 150 },
+      runs(150),
     );
   });
 

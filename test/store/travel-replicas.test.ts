@@ -10,9 +10,10 @@ import type { IndexKeys, StoredResource } from '../../src/travel/ports.ts';
 import type { Resource } from '../../src/travel/resource.ts';
 import { customField } from '../../src/travel/resources/custom-field.ts';
 import { user } from '../../src/travel/resources/user.ts';
+import { isOnPostgres } from '../fixtures/data-folder.ts';
 import { NOW } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
-import { describeOnPostgres, isOnPostgres, withTestDatabase } from '../fixtures/test-database.ts';
+import { describeOnPostgres, withTestDatabase } from '../fixtures/test-database.ts';
 
 const databases = temporaryDatabases('jetbridge-replicas-');
 const bare: IndexKeys = { archived: false, unique: [], index: [], references: [] };

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { makePlan } from '../../src/translator/plan.ts';
 import type { AppliedFields, ScimUserMapping, Translation } from '../../src/translator/translation.ts';
+import { runs } from '../fixtures/runs.ts';
 import { lookups, rulesOf, translate } from '../fixtures/translator.ts';
 import { anyApplied, anyMapping, anyUser } from './arbitraries.ts';
 
@@ -127,7 +128,7 @@ it('a name in the mapping that becomes unknown adds no removal to any plan', () 
       expect(before).toEqual(expect.arrayContaining(after));
       compared += Object.keys(applied).length > before.length ? 1 : 0;
     }),
-    { numRuns: 400 },
+    runs(400),
   );
   expect(compared).toBeGreaterThan(40);
 });
@@ -170,7 +171,7 @@ it('the findings of a user do not change when the values of the same translation
       const later = translate(user, { mapping, applied: appliedFrom(first) });
       expect(later.findings).toEqual(first.findings);
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });
 

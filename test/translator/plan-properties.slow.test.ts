@@ -4,6 +4,7 @@ import type { Rules } from '../../src/translator/rules.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
 import type { AppliedFields, WantedField } from '../../src/translator/translation.ts';
 import { hasValue, readField, type TravelUser } from '../../src/translator/traveler.ts';
+import { runs } from '../fixtures/runs.ts';
 import { applyPlan, lookups, rulesOf } from '../fixtures/translator.ts';
 import { anyMapping, anyTraveler, anyUser } from './arbitraries.ts';
 
@@ -48,7 +49,7 @@ it('after a plan is carried out the traveler is as wanted, and the next plan is 
       const again = reconciled(present.user, rules, { applied, traveler });
       expect(again.done).toEqual(nothing);
     }),
-    { numRuns: 300 },
+    runs(300),
   );
 });
 
@@ -69,7 +70,7 @@ it('roles and custom fields that no rule ever set stay as they were, however the
       for (const key of elements.filter((key) => !touched.has(key)))
         expect(readField(held.traveler, key)).toEqual(readField(observed, key));
     }),
-    { numRuns: 200 },
+    runs(200),
   );
 });
 

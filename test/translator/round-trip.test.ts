@@ -6,6 +6,7 @@ import type { Rules } from '../../src/translator/rules.ts';
 import { toScim } from '../../src/translator/to-scim.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
+import { runs } from '../fixtures/runs.ts';
 import { applyPlan, lookups, rulesOf } from '../fixtures/translator.ts';
 import { anyMapping, anyTraveler } from './arbitraries.ts';
 
@@ -48,7 +49,7 @@ it('the SCIM user of an imported traveler changes nothing on the traveler', () =
       const { changes } = roundTrip(toScim(rules, traveler, { lookups }), rules, traveler);
       expect(changes).toEqual({ set: {}, remove: [] });
     }),
-    { numRuns: 400 },
+    runs(400),
   );
 });
 
@@ -60,7 +61,7 @@ it('a second round trip changes neither the user nor the traveler', () => {
       const second = roundTrip(first.user, rules, first.traveler);
       expect(second).toEqual({ ...first, changes: { set: {}, remove: [] } });
     }),
-    { numRuns: 400 },
+    runs(400),
   );
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { expandTrace } from '../../src/translator/trace.ts';
 import type { ScimUserMapping, Translation } from '../../src/translator/translation.ts';
+import { runs } from '../fixtures/runs.ts';
 import { lookups, mappingOf, translate } from '../fixtures/translator.ts';
 import { anyApplied, anyMapping, anyTarget, anyUser, plainRuleFor, rulesFor } from './arbitraries.ts';
 
@@ -22,7 +23,7 @@ it('the rules of the file for one field change no other: neither its value, nor 
       const ignored = [key, ...(isKnown(key) ? [] : keptFields(having))];
       expect(allBut(ignored, having)).toEqual(allBut(ignored, without));
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });
 
@@ -36,7 +37,7 @@ it('a rule of the collection for one field changes no other', () => {
       const ignored = [keyOf(rule), ...(isKnown(keyOf(rule)) ? [] : keptFields(having))];
       expect(allBut(ignored, having)).toEqual(allBut(ignored, without));
     }),
-    { numRuns: 200 },
+    runs(200),
   );
 });
 

@@ -2,10 +2,10 @@ import request from 'supertest';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
 
 let fixture: Fixture;
-beforeEach(async () => {
+beforeAll(async () => {
   fixture = await openFixture();
 });
-afterEach(() => fixture.close());
+afterAll(() => fixture.close());
 
 const whoami = (authorization?: string) => {
   const sent = request(fixture.app).get('/api/whoami');

@@ -10,6 +10,7 @@ import {
   replaceInRule,
   setInRule,
 } from '../../../src/admin/ui/views/mappings/rules.ts';
+import { runs } from '../../fixtures/runs.ts';
 
 /** One rule in a line, one in several lines, and an unusual layout that must stay. */
 const text = `{
@@ -204,6 +205,6 @@ test('whatever the text and the place, an edit changes the value at that place o
         expect(JSON.parse(setValue(written, path, change))).toEqual(modelOf(before, path, change));
       },
     ),
-    { numRuns: 300 },
+    runs(300),
   );
 });

@@ -2,10 +2,10 @@ import { urns } from '../../../src/schema/resource.ts';
 import { type ScimService, scimService } from '../../fixtures/scim-service.ts';
 
 let scim: ScimService;
-beforeEach(async () => {
+beforeAll(async () => {
   scim = await scimService();
 });
-afterEach(() => scim.close());
+afterAll(() => scim.close());
 
 const listUrn = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 

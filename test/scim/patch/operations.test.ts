@@ -4,6 +4,7 @@ import { type JsonObject, SchemaFault, type ScimResource, urns } from '../../../
 import { userType } from '../../../src/schema/resource-types.ts';
 import { ScimError } from '../../../src/scim/errors.ts';
 import { applyPatch, parsePatch } from '../../../src/scim/patch.ts';
+import { runs } from '../../fixtures/runs.ts';
 import { patchOp } from '../../fixtures/scim.ts';
 
 const ENT = urns.enterprise;
@@ -417,7 +418,7 @@ test('any operations return a normalized resource or fail, and the given resourc
       }
       expect(seed).toEqual(before);
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });
 

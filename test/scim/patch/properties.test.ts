@@ -11,6 +11,7 @@ import {
 import { userType } from '../../../src/schema/resource-types.ts';
 import { ScimError } from '../../../src/scim/errors.ts';
 import { applyPatch, parsePatch } from '../../../src/scim/patch.ts';
+import { runs } from '../../fixtures/runs.ts';
 import { patchOp } from '../../fixtures/scim.ts';
 
 /** Properties of every PATCH, tested with random operations on random users, and against two small models. */
@@ -97,7 +98,7 @@ const planned: fc.Arbitrary<Planned> = fc.constantFrom(...Object.keys(paths)).ch
 );
 const operations = fc.array(planned, { minLength: 1, maxLength: 6 });
 
-const RUNS = { numRuns: 1000 };
+const RUNS = runs(1000);
 
 test('a PATCH does not modify the given resource, and returns a normalized one', () => {
   fc.assert(

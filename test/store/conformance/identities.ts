@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Json } from '../../../src/schema/resource.ts';
 import type { AppliedFields } from '../../../src/translator/translation.ts';
+import { runs } from '../../fixtures/runs.ts';
 import {
   fixture,
   importedIdentity,
@@ -52,7 +53,7 @@ export function describeIdentities(open: OpenDatabase): void {
           await identities.commit('okta', [{ kind: 'insert', identity }]);
           expect((await identities.findById('okta', identity.id))?.desired).toEqual(identity.desired);
         }),
-        { numRuns: 60 },
+        runs(60),
       );
     });
 
@@ -127,7 +128,7 @@ export function describeIdentities(open: OpenDatabase): void {
             expected === 1 ? expect.objectContaining({ id }) : undefined,
           );
         }),
-        { numRuns: 60 },
+        runs(60),
       );
     });
 

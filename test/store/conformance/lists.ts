@@ -9,6 +9,7 @@ import type {
 } from '../../../src/provisioning/list-ports.ts';
 import type { Identities, ListedIdentity } from '../../../src/provisioning/store-ports.ts';
 import { foldCase } from '../../../src/schema/case-fold.ts';
+import { runs } from '../../fixtures/runs.ts';
 import {
   fixture,
   importedIdentity,
@@ -43,7 +44,7 @@ export function describeLists(open: OpenDatabase): void {
           expect(await pagesByIndex(identities, query, scan)).toEqual([expected, expected.length]);
           expect(await pagesByCursor(identities, query, scan)).toEqual([expected, expected.length]);
         }),
-        { numRuns: 120 },
+        runs(120),
       );
     });
 
@@ -257,7 +258,7 @@ export function describeLists(open: OpenDatabase): void {
             left = left.filter(({ id }) => id !== gone);
           }
         }),
-        { numRuns: 40 },
+        runs(40),
       );
     });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { travelStore } from '../../../src/store/travel-writes.ts';
 import type { Edge, IndexKeys, ListQuery, StoredResource, TravelStore } from '../../../src/travel/ports.ts';
+import { runs } from '../../fixtures/runs.ts';
 import { seededRandom } from '../../fixtures/seeded.ts';
 import { NOW, type OpenDatabase } from '../../fixtures/store.ts';
 
@@ -124,7 +125,7 @@ export function describeTravelPages(open: OpenDatabase): void {
             }
           },
         ),
-        { numRuns: 25 },
+        runs(25),
       );
     });
 

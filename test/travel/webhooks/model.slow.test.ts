@@ -4,7 +4,7 @@ import { deliveryQueue } from '../../../src/store/delivery-queue.ts';
 import { withRecorder } from '../../../src/travel/changes.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { costCenter } from '../../../src/travel/resources/lookups.ts';
-import { isOnPostgres } from '../../fixtures/test-database.ts';
+import { isOnPostgres } from '../../fixtures/data-folder.ts';
 import { NOON, openFixture } from '../../fixtures/travel.ts';
 import { DAY, HOUR, MINUTE, SECOND } from './fixture.ts';
 import { openReceiver, type Receiver, type ReceiverBehaviour } from './receiver.ts';

@@ -1,0 +1,37 @@
+process.env.JETBRIDGE_TEST_RING ??= 'all';
+const ci = require('./jest.ci.config.cjs');
+const {
+  aboutSqlite,
+  behaviour,
+  browser,
+  onPostgres,
+  onSqlite,
+  otherKinds,
+  withoutDatabase,
+} = require('./jest.projects.cjs');
+
+const processFiles = ['**/*.{slow,exhaustive}.test.ts'];
+
+/** The third ring, `npm run test:all`: every test with many random inputs, on both databases, and random histories. */
+module.exports = {
+  ...ci,
+  projects: [
+    behaviour,
+    browser,
+    { ...onSqlite, displayName: 'processes', testMatch: processFiles },
+    {
+      ...onPostgres,
+      displayName: 'postgres',
+      testMatch: ['**/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', ...otherKinds, ...aboutSqlite, ...withoutDatabase],
+    },
+    {
+      ...onPostgres,
+      displayName: 'processes on PostgreSQL',
+      testMatch: processFiles,
+      testPathIgnorePatterns: ['/node_modules/', ...aboutSqlite, ...withoutDatabase],
+    },
+    { ...onSqlite, displayName: 'histories', testMatch: ['**/test/histories/*.hunt.ts'] },
+  ],
+  testTimeout: 120_000,
+};

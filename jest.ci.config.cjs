@@ -1,0 +1,44 @@
+const { availableParallelism } = require('node:os');
+const { aboutSqlite, behaviour, browser, onPostgres, otherKinds, processes } = require('./jest.projects.cjs');
+
+process.env.JETBRIDGE_TEST_RING ??= 'ci';
+
+/**
+ * The conformance of PostgreSQL: what differs from SQLite is the store, leases, transactions and replicas. Parsing, validation, pages
+ * and texts of commands are the same on both databases and are tested on one.
+ */
+const postgres = {
+  ...onPostgres,
+  displayName: 'postgres',
+  testMatch: [
+    '**/test/{store,idp}/*.test.ts',
+    '**/test/provisioning/{background-*,event-feed,hold-alarms,import*,reconcile,replicas,rules*,safety-valve}.test.ts',
+    '**/test/provisioning/{email-conflicts,group*,moving-between-connections,references,scan-queue,writes}.test.ts',
+    '**/test/scim/{filter-equivalence,group-concurrency,lists}.test.ts',
+    '**/test/**/erasure*.test.ts',
+    '**/test/travel/webhooks/{delivery,lease,schedule}.test.ts',
+  ],
+  testPathIgnorePatterns: ['/node_modules/', ...otherKinds, ...aboutSqlite],
+};
+
+/** Processes, replicas and commands that share a PostgreSQL database. */
+const postgresProcesses = {
+  ...onPostgres,
+  displayName: 'processes on PostgreSQL',
+  testMatch: [
+    '**/test/process/{crash-random-other,feed,import,lookups,outage}.slow.test.ts',
+    '**/test/provisioning/{rules-change,takeover}.slow.test.ts',
+    '**/test/cli/{connections,erase-elsewhere}.slow.test.ts',
+    '**/test/travel/webhooks/model.slow.test.ts',
+  ],
+};
+
+/** The second ring, `.ci/run`: the behaviour, processes, the page in a browser, and the conformance of PostgreSQL, in one run. */
+module.exports = {
+  projects: [behaviour, processes, browser, postgres, postgresProcesses],
+  testTimeout: 60_000,
+  // Tests of processes wait: for a back-off, for a process that starts, for a lease that expires. Others compute meanwhile.
+  maxWorkers: 2 * availableParallelism(),
+  testSequencer: '<rootDir>/test/fixtures/interleaved-projects.cjs',
+  reporters: ['default', '<rootDir>/test/fixtures/project-times.cjs'],
+};

@@ -1,0 +1,98 @@
+const { readFileSync, statfsSync } = require('node:fs');
+
+// Databases in memory: a commit of SQLite waits for the disk, which takes longer than the rest of most tests. The tests kill processes,
+// not the machine. Another folder is chosen by TMPDIR.
+if (!process.env.TMPDIR && isUsable('/dev/shm')) process.env.TMPDIR = '/dev/shm';
+
+/** True if the folder has room for the databases of all tests, and programs may be started from it, as PostgreSQL may have to be. */
+function isUsable(folder) {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    const mount = readFileSync('/proc/mounts', 'utf8')
+      .split('\n')
+      .find((line) => line.split(' ')[1] === folder);
+    return bavail * bsize > 4e9 && mount !== undefined && !mount.includes('noexec');
+  } catch {
+    return false;
+  }
+}
+
+/** What all tests share. Sources are compiled by swc, which checks no types: `npm run check` does. */
+const common = {
+  rootDir: __dirname,
+  testEnvironment: 'node',
+  roots: ['<rootDir>/test'],
+  // These packages are ES modules only; jest loads them when they are compiled like our sources.
+  transformIgnorePatterns: ['/node_modules/(?!(jose|openid-client|oauth4webapi|@faker-js)/)'],
+  transform: {
+    '^.+/node_modules/(jose|openid-client|oauth4webapi|@faker-js)/.+\\.js$': [
+      '@swc/jest',
+      { module: { type: 'commonjs' } },
+    ],
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: { parser: { syntax: 'typescript' }, target: 'es2023' },
+        module: { type: 'commonjs' },
+        sourceMaps: 'inline',
+      },
+    ],
+  },
+};
+
+/** A project whose tests run on SQLite: each copies an empty database that is made once. */
+const onSqlite = {
+  ...common,
+  globalSetup: '<rootDir>/test/fixtures/global-setup.ts',
+  globalTeardown: '<rootDir>/test/fixtures/global-teardown.ts',
+};
+
+/** A project whose tests run on PostgreSQL: on the server of TEST_DATABASE_URL, else on one that is started for them. */
+const onPostgres = {
+  ...common,
+  globalSetup: '<rootDir>/test/fixtures/global-setup-postgres.ts',
+  globalTeardown: '<rootDir>/test/fixtures/global-teardown-postgres.ts',
+  setupFiles: ['<rootDir>/test/fixtures/on-postgres.ts'],
+};
+
+const anyKind = ['**/*.test.ts'];
+const otherKinds = ['\\.(slow|exhaustive|browser)\\.test\\.ts$'];
+
+/** The behaviour: what the assembled service answers and does, and pure code. These tests need no build and start no process. */
+const behaviour = {
+  ...onSqlite,
+  displayName: 'behaviour',
+  testMatch: anyKind,
+  testPathIgnorePatterns: ['/node_modules/', ...otherKinds],
+};
+
+/** Tests that start or kill processes of `dist/`, fill databases, play at random or let every call fail in turn. */
+const processes = { ...onSqlite, displayName: 'processes', testMatch: ['**/*.slow.test.ts'] };
+
+/** The admin page of a running service in the system's Chromium. */
+const browser = { ...onSqlite, displayName: 'browser', testMatch: ['**/*.browser.test.ts'] };
+
+/** Tests that are about the files of SQLite, or about how it executes queries. */
+const aboutSqlite = [
+  'full-disk\\.',
+  'fixtures/data-folder\\.test',
+  'store/(admin-plans|group-commit|schema|travel-plans|indexes|list-indexes)\\.',
+].map((file) => `/test/.*${file}`);
+
+/** Tests that use a PostgreSQL of their own, or no database. */
+const withoutDatabase = [
+  '/test/(adapter|config|docs|fixtures|replay|schema|translator)/',
+  '/test/store/postgres(-faults|-tls)?\\.slow',
+  '/test/process/(database-restart|frozen-database|replicas)\\.slow',
+];
+
+module.exports = {
+  aboutSqlite,
+  behaviour,
+  browser,
+  onPostgres,
+  onSqlite,
+  otherKinds,
+  processes,
+  withoutDatabase,
+};

@@ -1,3 +1,0 @@
-import { describeResource } from './describe-resource.ts';
-
-describeResource('customFieldOption');
