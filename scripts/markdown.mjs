@@ -61,3 +61,8 @@ export function writeOrCheck(page, markdown) {
     process.exitCode = 1;
   }
 }
+
+/** A text in the font of code. */
+export function code(text) {
+  return `\`${text}\``;
+}

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { environmentGroups } from '../dist/config/environment.js';
 import { settingsSchema } from '../dist/config/schema.js';
-import { linksToDocuments, wrap, writeOrCheck } from './markdown.mjs';
+import { code, linksToDocuments, wrap, writeOrCheck } from './markdown.mjs';
 
 const schema = z.toJSONSchema(settingsSchema, { io: 'input' });
 
@@ -101,8 +101,4 @@ function prose(text) {
 /** Shows a placeholder such as <issuer>, which Markdown would take for an element of HTML. */
 function escaped(text) {
   return text.replace(/<\w+>[\w./-]*[\w-]/g, code);
-}
-
-function code(text) {
-  return `\`${text}\``;
 }
