@@ -27,10 +27,10 @@ export function formatMarkdown(markdown) {
 /** The longest line of prose in a document. */
 const MAX_LINE = 140;
 
-/** Breaks a paragraph into lines. `indent` begins every line but the first. */
+/** Breaks a paragraph into lines, not within code. `indent` begins every line but the first. */
 export function wrap(text, indent = '') {
   const lines = [''];
-  for (const word of text.split(' ')) {
+  for (const [word] of text.matchAll(/(?:[^ `]|`[^`]*`)+/g)) {
     const line = lines.at(-1);
     if (line === '') lines[lines.length - 1] = word;
     else if (line.length + 1 + word.length <= MAX_LINE) lines[lines.length - 1] = `${line} ${word}`;
