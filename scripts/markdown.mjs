@@ -16,7 +16,7 @@ export function table(head, rows) {
 /** Formats Markdown as `npm run fix` does. */
 export function formatMarkdown(markdown) {
   const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
-  return execFileSync(process.execPath, [biome, 'format', '--stdin-file-path=docs/page.md'], {
+  return execFileSync(process.execPath, [biome, 'format', '--stdin-file-path=docs/README.md'], {
     cwd: root,
     input: markdown,
     encoding: 'utf8',
