@@ -238,8 +238,7 @@ const webhooks = z
   })
   .describe('Limits of the webhooks that receive events.');
 
-/** The settings of the embedded travel service. */
-export const travelServiceSchema = z.strictObject({
+const travelService = z.strictObject({
   openid: openid.optional(),
   webhooks: webhooks.prefault({}),
 });
@@ -303,8 +302,7 @@ const adminOpenid = z
     'An OpenID provider with which people sign in to the admin page, beside those with a password. At least one of "admins" and "viewers" is required. See docs/operations/admin-accounts.md.',
   );
 
-/** The settings of the admin page. */
-export const adminPageSchema = z.strictObject({ openid: adminOpenid.optional() });
+const adminPage = z.strictObject({ openid: adminOpenid.optional() });
 
 const domainFault = {
   error: faultText('is no domain', 'Write one that receives no mail, e.g. "jetbridge.invalid", or null.'),
@@ -400,8 +398,8 @@ export const settingsSchema = z.strictObject({
   alerts: alerts
     .prefault({})
     .describe('Alerts about changes that wait for an admin. See docs/operations/held-changes.md.'),
-  adminPage: z.strictObject({ openid: adminOpenid.optional() }).prefault({}).describe('The admin page.'),
-  travelService: travelServiceSchema.prefault({}).describe('The embedded travel service.'),
+  adminPage: adminPage.prefault({}).describe('The admin page.'),
+  travelService: travelService.prefault({}).describe('The embedded travel service.'),
 });
 
 /** Returns the JSON Schemas for editors, by file. They are derived from the schemas that check the settings. */

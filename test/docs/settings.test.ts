@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { environmentSchema } from '../../src/config/environment.ts';
+import { environmentGroups, environmentSchema } from '../../src/config/environment.ts';
 import { settingsSchema } from '../../src/config/schema.ts';
 import { readDocument } from '../fixtures/markdown.ts';
 
@@ -9,6 +9,11 @@ const page = readDocument('docs/settings.md');
 test.each(Object.entries(environmentSchema.shape))('the variable %s has a description', (name, variable) => {
   expect(variable.meta()?.description).toMatch(/^[`A-Z].*\.$/);
   expect(page).toContain(`#### \`${name}\`\n`);
+});
+
+test('every variable is in one group', () => {
+  const grouped = Object.values(environmentGroups).flatMap((group) => Object.keys(group));
+  expect(grouped).toEqual(Object.keys(environmentSchema.shape));
 });
 
 type Schema = Exclude<z.core.JSONSchema._JSONSchema, boolean>;
