@@ -42,9 +42,7 @@ export function wrap(text, indent = '') {
 /** Turns the names of documents in a text, such as docs/settings.md, to links from a page in `folder`. */
 export function linksToDocuments(text, folder) {
   return text.replace(/\bdocs\/[\w/-]+\.md/g, (file) => {
-    const title = existsSync(join(root, file))
-      ? readFileSync(join(root, file), 'utf8').match(/^# (.+)$/m)[1]
-      : file;
+    const [, title] = /^# (.+)$/m.exec(readFileSync(join(root, file), 'utf8'));
     return `[${title}](${relative(folder, file)})`;
   });
 }

@@ -72,7 +72,15 @@ function keyText({ key, member, object }) {
   const [, text, stated] = /^(.*?)(?: Default: (.*)\.)?$/s.exec(member.description);
   const own = member.default === undefined ? undefined : code(JSON.stringify(defaultOf(member)));
   const lines = [prose(text), ...membersOf(member).map(memberText)];
-  return entry(key, lines.join('\n\n'), isRequired ? undefined : (stated ?? own ?? 'none'));
+  return entry(
+    key,
+    lines.join('\n\n'),
+    isRequired ? undefined : `${stated ?? own ?? 'none'}${rangeOf(member)}`,
+  );
+}
+
+function rangeOf({ minimum, maximum }) {
+  return minimum === undefined || maximum === undefined ? '' : `, from ${minimum} to ${maximum}`;
 }
 
 /** The members of a setting that is either false or an object. */

@@ -98,7 +98,9 @@ const travelApi = z.strictObject({
   patchMediaType: z
     .enum(['application/json', 'application/merge-patch+json'])
     .default('application/json')
-    .describe('The media type of a PATCH. After a 415 the other one is used.'),
+    .describe(
+      'The media type of a PATCH, "application/json" or "application/merge-patch+json". After a 415 the other one is used.',
+    ),
 });
 
 const flag = z.boolean({ error: faultText('is neither true nor false', 'Write true or false.') });

@@ -14,6 +14,11 @@ test.each(pages)('no line of prose in %s is longer than 140 characters', (file) 
   expect(long).toEqual([]);
 });
 
+test.each(pages)('no table in %s is wider than 160 characters', (file) => {
+  const wide = linesOf(readDocument(file), 'table').filter(({ line }) => line.length > 160);
+  expect(wide).toEqual([]);
+});
+
 test.each(['operations', 'mappings'])('docs/%s.md has a link to every page of its folder', (name) => {
   const index = readDocument(`docs/${name}.md`);
   const below = documentsBelow(`docs/${name}`).filter(
@@ -67,7 +72,7 @@ test('texts and documents write a command as it is typed: npx jetbridge …', ()
   expect(found).toEqual([]);
 });
 
-test('docs/settings.md and docs/command-line.md show what a text in the font of code names', () => {
+test('docs/settings.md has every environment variable that a document names', () => {
   const settings = readDocument('docs/settings.md');
   const variables = documents.flatMap((file) =>
     codesIn(readDocument(file)).filter((code) => /^(JETBRIDGE|TLS|TRAVEL_API|DATABASE)_[A-Z_]+$/.test(code)),
