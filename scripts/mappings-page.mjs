@@ -1,6 +1,6 @@
-// Writes the tables of docs/mappings.md from the cases that the tests run and from the program's own tables. With
-// --check it only reports whether the page is up to date.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Writes docs/mappings/cases from the cases that the tests run, and the tables of the pages in docs/mappings from the program's own
+// tables. With --check it only reports whether the pages are up to date.
+import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { enterpriseSchema, travelSchema, userSchema } from '../dist/schema/generated-schemas.js';
@@ -9,40 +9,83 @@ import { fields } from '../dist/translator/fields.js';
 import { parseMapping } from '../dist/translator/mapping-file.js';
 import { compileRules } from '../dist/translator/rules.js';
 import { toTravel } from '../dist/translator/to-travel.js';
-import { formatMarkdown, table } from './markdown.mjs';
+import { code, table, wrap, writeOrCheck } from './markdown.mjs';
 
 const root = join(fileURLToPath(import.meta.url), '../..');
-const page = join(root, 'docs/mappings.md');
+const folder = 'docs/mappings';
 const casesFolder = join(root, 'test/translator/cases');
 const lookups = readJson(join(root, 'test/fixtures/lookups.json'));
-const files = readdirSync(casesFolder).map((file) => basename(file, '.json'));
-const cases = Object.fromEntries(files.map((name) => [name, readJson(join(casesFolder, `${name}.json`))]));
 
+/** The title of the page of each file of cases, in the order of the list of pages. */
+const titles = {
+  email: 'Email',
+  names: 'Names',
+  phone: 'Phone number',
+  language: 'Language',
+  address: 'Address and country',
+  active: 'Active and archived',
+  'travel-extension': 'Date of birth, gender, currency, calendar entries',
+  'mapping-rules': 'Rules and their precedence',
+  'mapping-sources': 'Several sources',
+  'mapping-templates': 'Templates',
+  'mapping-conditions': 'Conditions',
+  transforms: 'Transforms',
+  'transform-values': 'Transforms of lists, missing values and other types',
+  'custom-fields': 'Custom fields',
+  lookups: 'Cost centers, billing profiles, travel policies',
+  manager: 'Managers',
+  roles: 'Roles',
+  'mapping-faults': 'Mistakes in the mapping',
+};
+const cases = Object.fromEntries(
+  Object.keys(titles).map((name) => [name, readJson(join(casesFolder, `${name}.json`))]),
+);
+const untitled = readdirSync(casesFolder).filter((file) => !Object.hasOwn(titles, basename(file, '.json')));
+if (untitled.length > 0) throw new Error(`No title is given for the cases of ${untitled.join(', ')}.`);
+
+/** The generated parts of pages that are written by hand. */
 const tables = {
-  ...Object.fromEntries(files.map((name) => [name, () => casesTable(cases[name])])),
-  transforms: () => transformsTable(cases.transforms),
-  'transform-values': () => transformsTable(cases['transform-values']),
+  cases: casesList,
   'the travel service': lookupsTable,
   'SCIM paths': pathsTable,
-  findings: findingsTable,
+  findings: findingsList,
 };
 
-const present = readFileSync(page, 'utf8');
+for (const name of Object.keys(titles)) writeOrCheck(`${folder}/cases/${name}.md`, casesPage(name));
 const shown = new Set();
-const written = formatMarkdown(
-  present.replace(/(<!-- table: (.+) -->\n)[\s\S]*?(<!-- end of table -->)/g, (_all, begin, name, end) => {
-    shown.add(name);
-    if (!tables[name]) throw new Error(`There is no table "${name}".`);
-    return `${begin}\n${tables[name]()}\n\n${end}`;
-  }),
-);
+for (const file of readdirSync(join(root, folder), { recursive: true })) {
+  const page = `${folder}/${file}`;
+  const present = file.endsWith('.md') ? readFileSync(join(root, page), 'utf8') : '';
+  if (present.includes('<!-- table: ')) writeOrCheck(page, withTables(present));
+}
 const missing = Object.keys(tables).filter((name) => !shown.has(name));
-if (missing.length > 0) throw new Error(`docs/mappings.md has no place for: ${missing.join(', ')}.`);
-if (!process.argv.includes('--check')) {
-  writeFileSync(page, written);
-} else if (written !== present) {
-  process.stderr.write('docs/mappings.md is out of date: run "npm run docs" and commit it.\n');
-  process.exitCode = 1;
+if (missing.length > 0) throw new Error(`${folder} has no place for: ${missing.join(', ')}.`);
+
+function withTables(markdown) {
+  return markdown.replace(
+    /(<!-- table: (.+) -->\n)[\s\S]*?(<!-- end of table -->)/g,
+    (_all, begin, name, end) => {
+      shown.add(name);
+      if (!tables[name]) throw new Error(`There is no table "${name}".`);
+      return `${begin}\n${tables[name]()}\n\n${end}`;
+    },
+  );
+}
+
+function casesPage(name) {
+  const isTransforms = name.startsWith('transform');
+  return [
+    `# Cases: ${titles[name]}`,
+    `[How to read the tables](README.md#how-to-read-the-tables). \`npm run docs\` writes this page from \`test/translator/cases/${name}.json\`.`,
+    ...(name === 'transform-values' ? ['Unless the case says otherwise, the target takes one value.'] : []),
+    isTransforms ? transformsTable(cases[name]) : casesTable(cases[name]),
+  ].join('\n\n');
+}
+
+function casesList() {
+  return Object.entries(titles)
+    .map(([name, title]) => `- [${title}](${name}.md)`)
+    .join('\n');
 }
 
 /** The inputs of each case, the traveler, and the findings. */
@@ -232,7 +275,7 @@ function pathsOf({ id, attributes }) {
 }
 
 /** Every code of a finding in the cases, with the text of one finding. */
-function findingsTable() {
+function findingsList() {
   const all = Object.values(cases).flat();
   const findings = all.flatMap((one) => translated(one).findings);
   // Findings about values of the identity provider come last, so that the table shows one of them if a code has any.
@@ -240,10 +283,14 @@ function findingsTable() {
     (one, other) => Number(one.mappingPath === undefined) - Number(other.mappingPath === undefined),
   );
   const byCode = new Map(sorted.map((finding) => [finding.code, finding]));
-  const rows = [...byCode.values()]
+  return [...byCode.values()]
     .toSorted((one, other) => (one.code < other.code ? -1 : 1))
-    .map(({ code: name, value, reason, remedy }) => [code(name), code(json(value)), reason, remedy]);
-  return table(['code', 'example value', 'reason', 'remedy'], rows);
+    .map(findingText)
+    .join('\n');
+}
+
+function findingText({ code: name, value, reason, remedy }) {
+  return wrap(`- ${code(name)}, e.g. for ${code(json(value))}: ${reason} **Remedy**: ${remedy}`, '  ');
 }
 
 function translated({ mapping = {}, collection = [], references = {}, applied = {}, user }) {
@@ -268,10 +315,6 @@ function json(value) {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const members = Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${json(one)}`);
   return members.length > 0 ? `{ ${members.join(', ')} }` : '{}';
-}
-
-function code(text) {
-  return `\`${text}\``;
 }
 
 function readJson(file) {

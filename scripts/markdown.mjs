@@ -1,7 +1,8 @@
 // Tables and formatting for the documents that scripts generate.
 import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(fileURLToPath(import.meta.url), '../..');
@@ -15,10 +16,51 @@ export function table(head, rows) {
 /** Formats Markdown as `npm run fix` does. */
 export function formatMarkdown(markdown) {
   const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
-  return execFileSync(process.execPath, [biome, 'format', '--stdin-file-path=docs/page.md'], {
+  return execFileSync(process.execPath, [biome, 'format', '--stdin-file-path=docs/README.md'], {
     cwd: root,
     input: markdown,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
   });
+}
+
+/** The longest line of prose in a document. */
+const MAX_LINE = 140;
+
+/** Breaks a paragraph into lines, not within code. `indent` begins every line but the first. */
+export function wrap(text, indent = '') {
+  const lines = [''];
+  for (const [word] of text.matchAll(/(?:[^ `]|`[^`]*`)+/g)) {
+    const line = lines.at(-1);
+    if (line === '') lines[lines.length - 1] = word;
+    else if (line.length + 1 + word.length <= MAX_LINE) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(`${indent}${word}`);
+  }
+  return lines.join('\n');
+}
+
+/** Turns the names of documents in a text, such as docs/settings.md, to links from a page in `folder`. */
+export function linksToDocuments(text, folder) {
+  return text.replace(/\bdocs\/[\w/-]+\.md/g, (file) => {
+    const [, title] = /^# (.+)$/m.exec(readFileSync(join(root, file), 'utf8'));
+    return `[${title}](${relative(folder, file)})`;
+  });
+}
+
+/** Writes a generated page, formatted. With --check it only reports whether the page is up to date. */
+export function writeOrCheck(page, markdown) {
+  const file = join(root, page);
+  const written = formatMarkdown(markdown);
+  if (!process.argv.includes('--check')) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, written);
+  } else if (!existsSync(file) || readFileSync(file, 'utf8') !== written) {
+    process.stderr.write(`${page} is out of date: run "npm run docs" and commit it.\n`);
+    process.exitCode = 1;
+  }
+}
+
+/** A text in the font of code. */
+export function code(text) {
+  return `\`${text}\``;
 }

@@ -27,7 +27,7 @@ export function addAdminCommands(program: Command, shell: Shell, action: Action)
   const admins = program.command('admins').description('the accounts of the admin page');
   admins
     .command('create')
-    .description('create an account and print its password; it cannot be shown again')
+    .description('create an account and print its password once')
     .argument('<name>', 'the name or email address with which the person signs in')
     .addOption(choiceOption('--role <role>', 'a viewer only reads', roles).default('viewer'))
     .option('--json', 'one JSON object')
@@ -48,7 +48,7 @@ export function addAdminCommands(program: Command, shell: Shell, action: Action)
     .action(action((flags: { json?: true }) => listAdmins(shell, flags)));
   admins
     .command('reset')
-    .description('give an account a new password and print it; its sessions end')
+    .description('give an account a new password and print it, if one is lost; its sessions end')
     .argument('<name>', 'the name of the account')
     .option('--json', 'one JSON object')
     .addHelpText('after', examples('admins reset admin'))

@@ -11,7 +11,7 @@ export function addCheckCommand(program: Command, shell: Shell, action: Action):
   program
     .command('check')
     .description(
-      'check the settings, the mapping files and the credentials, and print every fault with its place',
+      'check settings, mappings and credentials, look up every name of a mapping in the travel service, and print the settings and every fault',
     )
     .option('--offline', 'leave out what needs a travel API, the database or the OpenID provider')
     .option('--json', 'one JSON object')

@@ -30,14 +30,14 @@ export function addConnectionCommands(program: Command, shell: Shell, action: Ac
     .description('the connections in the database, whether or not the settings have them');
   connections
     .command('list')
-    .description('list them, with the number of people and travelers of each')
+    .description('list them, each with its numbers of people, tombstones, groups and linked travelers')
     .option('--json', 'one JSON object for each connection')
     .addHelpText('after', examples('connections list'))
     .action(action((flags: { json?: true }) => listConnections(shell, flags)));
   connections
     .command('forget')
     .description(
-      'remove a connection that the settings no longer have; its travelers can then be linked by others',
+      'remove a connection that the settings no longer have; its travelers stay, and other connections can link them',
     )
     .argument('<name>', 'its name, as listed')
     .option('--yes', 'do not ask for confirmation')
@@ -174,7 +174,7 @@ export function addImportCommand(program: Command, shell: Shell, action: Action)
   program
     .command('import')
     .description(
-      'read all travelers now, for every connection; the server must not be running on the same data',
+      'read all travelers now, as the server does at its start and every hour; the server must not be running on the same data',
     )
     .option('--accept-missing', 'treat missing travelers as deleted, however many they are')
     .option('--json', 'one JSON object for each connection that could be read')

@@ -21,7 +21,7 @@ function addTokenCommands(program: Command, shell: Shell, action: Action): void 
   const tokens = program.command('tokens').description('the bearer tokens of identity providers');
   tokens
     .command('create')
-    .description('create a token and print it; it cannot be shown again')
+    .description('create a token and print it once; it is valid at once')
     .option('--connection <id>', 'the connection it opens', 'default')
     .option('--name <name>', 'a name for your own use', 'unnamed')
     .option('--days <days>', 'days until it expires; default: never', parseDays)
@@ -33,7 +33,7 @@ function addTokenCommands(program: Command, shell: Shell, action: Action): void 
     .action(action((options: TokenRequest) => createToken(shell, options)));
   tokens
     .command('list')
-    .description('list the tokens')
+    .description('list the tokens with their last use, without their text')
     .option('--json', 'one JSON object for each token')
     .addHelpText('after', examples('tokens list'))
     .action(action((flags: JsonFlag) => listTokens(shell, flags)));
@@ -55,7 +55,7 @@ function addApiKeyCommands(program: Command, shell: Shell, action: Action): void
   const keys = program.command('api-keys').description('the API keys of the embedded travel service');
   keys
     .command('create')
-    .description('create a key that acts on behalf of an admin, and print it; it cannot be shown again')
+    .description('create a key that acts on behalf of an admin, and print it once')
     .requiredOption('--user <email>', 'the admin')
     .option('--name <name>', 'a name for your own use', 'unnamed')
     .option('--json', 'one JSON object')
@@ -63,7 +63,7 @@ function addApiKeyCommands(program: Command, shell: Shell, action: Action): void
     .action(action((options: KeyRequest) => createApiKey(shell, options)));
   keys
     .command('list')
-    .description('list the keys')
+    .description('list the keys with their last use')
     .option('--json', 'one JSON object for each key')
     .addHelpText('after', examples('api-keys list'))
     .action(action((flags: JsonFlag) => listApiKeys(shell, flags)));

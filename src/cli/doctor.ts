@@ -8,7 +8,9 @@ import { type Action, type Color, escapeLine, printJson, type Shell } from './ou
 export function addDoctorCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('doctor')
-    .description('try the database, the travel APIs, the credentials and the mappings, and say what to do')
+    .description(
+      'try the database, travel APIs, credentials, tokens and mappings with real people, and say what to do about each fault; works while the server runs',
+    )
     .option('--json', 'one JSON object for each check')
     .addHelpText('after', examples('doctor', 'doctor --json'))
     .action(action((options: { json?: true }) => doctor(shell, options)));

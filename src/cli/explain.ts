@@ -36,7 +36,9 @@ interface ExplainFlags {
 export function addExplainCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('explain')
-    .description('explain a person: the state and why, findings, and each field from the IdP to the traveler')
+    .description(
+      'explain a person: the state and why, findings with remedies, and each field from the IdP to the traveler',
+    )
     .argument('<person>', 'the userName, email address, SCIM id or travel user id')
     .option('--connection <id>', 'the connection of the person, if several people have that name')
     .option('--json', 'one JSON object')

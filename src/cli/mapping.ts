@@ -36,7 +36,9 @@ interface ChangeFlags extends MappingFlags {
 
 /** Adds the commands `mapping show`, `check`, `preview`, `apply`, `history` and `restore`. */
 export function addMappingCommands(program: Command, shell: Shell, action: Action): void {
-  const mapping = program.command('mapping').description('the mapping in force: see it, change it, go back');
+  const mapping = program
+    .command('mapping')
+    .description('the mapping in force: show it, change it, restore an earlier one');
   withCommonOptions(mapping.command('show'))
     .description('print the mapping in force as JSON')
     .option('--generation <number>', 'a mapping of the history', parseCount)
@@ -65,7 +67,9 @@ export function addMappingCommands(program: Command, shell: Shell, action: Actio
 /** Adds the commands that change the mapping in force. */
 function addChangeCommands(mapping: Command, shell: Shell, action: Action): void {
   withCommonOptions(mapping.command('apply'))
-    .description('put a mapping file in force, after showing what it would change')
+    .description(
+      'show what a mapping file would change, ask, and put it in force without a restart; a file with a fault is refused as a whole',
+    )
     .argument('<file>', 'a mapping file')
     .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', examples('mapping apply my-mapping.json', 'mapping apply my-mapping.json --yes'))
@@ -75,7 +79,7 @@ function addChangeCommands(mapping: Command, shell: Shell, action: Action): void
       ),
     );
   withCommonOptions(mapping.command('restore'))
-    .description('put a mapping of the history in force again, after showing what it would change')
+    .description('show what a mapping of the history would change, ask, and put it in force again')
     .argument('<generation>', 'its number in the history', parseCount)
     .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', examples('mapping restore 1'))

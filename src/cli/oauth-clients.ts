@@ -31,7 +31,7 @@ export function addClientCommands(program: Command, shell: Shell, action: Action
   addCreateCommand(clients, shell, action);
   clients
     .command('list')
-    .description('list the clients')
+    .description('list the clients with their last use')
     .option('--json', 'one JSON object for each client')
     .addHelpText('after', examples('oauth-clients list'))
     .action(action((flags: JsonFlag) => listClients(shell, flags)));
@@ -47,7 +47,7 @@ export function addClientCommands(program: Command, shell: Shell, action: Action
 function addCreateCommand(clients: Command, shell: Shell, action: Action): void {
   clients
     .command('create')
-    .description('register a client and print its id and secret; the secret cannot be shown again')
+    .description('register a client and print its id and its secret once')
     .option('--name <name>', 'a name for your own use', 'unnamed')
     .option('--connection <id>', 'give it access to SCIM of this connection')
     .option('--travel-admin <email>', 'give it access to the embedded travel service on behalf of this admin')

@@ -42,7 +42,7 @@ export function addPreviewCommand(program: Command, shell: Shell, action: Action
   program
     .command('preview')
     .description(
-      'show how a SCIM user is mapped, rule by rule, or what a mapping would change for all people',
+      'show how a SCIM user is mapped, rule by rule, or what a mapping would change for all people; nothing is written or sent',
     )
     .option('--input <file>', 'a SCIM user as JSON, or a ListResponse with users')
     .option('--people', 'preview the stored people')

@@ -23,7 +23,7 @@ import { type Action, escapeLine, type Shell, shrinkWidths } from './output.ts';
 export function addServeCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('serve')
-    .description('serve everything on one port')
+    .description('serve everything on one port; on SIGTERM, finish running requests and exit')
     .addHelpText('after', examples('serve'))
     .action(action(() => serve(shell)));
 }

@@ -25,7 +25,9 @@ const TRIPS_EACH = 100;
 export function addSampleDataCommand(program: Command, shell: Shell, action: Action): void {
   program
     .command('sample-data')
-    .description('create a company with people, trips and invoices in the embedded travel service')
+    .description(
+      'create a company with people, trips and invoices in the embedded travel service, and print which records to look at first',
+    )
     .option(
       '--users <number>',
       'the number of people',

@@ -32,25 +32,53 @@ const encryptionKey = z.string().refine((key) => parseEncryptionKey(key) !== und
   error: faultText('is no key of 32 bytes', 'Give what "openssl rand -hex 32" prints.'),
 });
 
-/** The environment variables. Empty ones must be removed first. */
-export const environmentSchema = z.object({
+const network = {
   PORT: z
     .string()
     .regex(/^\d{1,5}$/, port)
     .transform(Number)
     .refine((number) => number <= 65_535, port)
-    .default(8080),
-  HOST: z.string().default('127.0.0.1'),
+    .default(8080)
+    .describe('The port. 0 takes any free one.'),
+  HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('The address to listen on. `0.0.0.0` listens on all addresses.'),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: faultText('is no URL', 'Give e.g. https://bridge.example.com.') })
-    .optional(),
-  JETBRIDGE_DATA: z.string().default('./data'),
-  DATABASE_URL: databaseUrl.optional(),
+    .optional()
+    .meta({
+      description:
+        'The address that clients use, e.g. `https://bridge.example.com`: every `meta.location` and `Location` begins with it.',
+      defaultText: 'the address in the request',
+    }),
+  TLS_CERT: z
+    .string()
+    .optional()
+    .describe('The PEM file of the certificate with its chain. With `TLS_KEY`, the port serves HTTPS.'),
+  TLS_KEY: z.string().optional().describe('The PEM file of the key of the certificate.'),
+  REQUIRE_HTTPS: yesOrNo.optional().meta({
+    description: '`true` refuses plain HTTP from other machines, `false` accepts it.',
+    defaultText: '`true`, unless `HOST` is loopback',
+  }),
+  TRUSTED_PROXIES: proxies.describe(
+    'The proxies whose `X-Forwarded-*` headers are trusted: addresses, ranges such as `10.0.0.0/8`, `loopback` or `private`, separated by commas.',
+  ),
+};
+
+const storage = {
+  JETBRIDGE_DATA: z.string().default('./data').describe('The folder of the embedded database.'),
+  DATABASE_URL: databaseUrl
+    .optional()
+    .describe(
+      'A PostgreSQL database to use in place of the embedded one: `postgres://user:password@host/database`. See docs/operations/postgresql.md.',
+    ),
   DATABASE_CONNECTIONS: z
     .string()
     .regex(/^[1-9]\d{0,2}$/, faultText('is no whole number from 1 to 999', 'Give one, e.g. 10.'))
     .transform(Number)
-    .default(10),
+    .default(10)
+    .describe('The largest number of connections that one process opens to PostgreSQL, 1 to 999.'),
   JETBRIDGE_KEY: encryptionKey
     .refine((key) => parseEncryptionKey(key) === undefined || secretWeakness(key.trim()) === undefined, {
       error: faultText(
@@ -58,19 +86,46 @@ export const environmentSchema = z.object({
         'Give what "openssl rand -hex 32" prints; the old key goes into JETBRIDGE_KEY_PREVIOUS.',
       ),
     })
-    .optional(),
+    .optional()
+    .meta({
+      description:
+        'The key that encrypts the secrets of webhooks and the log of exchanges: 32 bytes, as `openssl rand -hex 32` prints them. It is required with `DATABASE_URL`.',
+      defaultText: 'created in `JETBRIDGE_DATA`',
+    }),
   // A weak previous key is accepted, because its weakness may be the reason for the change of keys.
-  JETBRIDGE_KEY_PREVIOUS: encryptionKey.optional(),
-  TRAVEL_API_URL: travelUrl.default('embedded'),
-  TRAVEL_API_INSECURE: yesOrNo.default(false),
-  LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
-      error: faultText(
-        'is no level of the log',
-        'Give one of fatal, error, warn, info, debug, trace and silent.',
-      ),
-    })
-    .default('info'),
+  JETBRIDGE_KEY_PREVIOUS: encryptionKey
+    .optional()
+    .describe(
+      'The previous key. For one start after a change, it decrypts the secrets that were encrypted with it. See docs/operations/change-the-key.md.',
+    ),
+};
+
+const connections = {
+  // The settings file names the variables of a connection; these are the names by default.
+  SCIM_TOKEN: z.string().optional().meta({
+    description: 'The bearer token of the connection `default`, 16 characters or more.',
+    defaultText: 'created at the first start and printed once',
+  }),
+  TRAVEL_API_URL: travelUrl
+    .default('embedded')
+    .describe(
+      'The base URL of a real travel API, without `/api`. `embedded` is the embedded travel service.',
+    ),
+  TRAVEL_API_KEY: z.string().optional().meta({
+    description:
+      'The credential for the travel API. For the embedded travel service it is the API key of its first admin.',
+    defaultText: 'created at the first start and printed once',
+  }),
+  TRAVEL_API_INSECURE: yesOrNo
+    .default(false)
+    .describe('`true` allows a travel API at a plain `http://` URL of another machine.'),
+};
+
+const administration = {
+  JETBRIDGE_CONFIG: z.string().optional().meta({
+    description: 'The settings file.',
+    defaultText: '`config/jetbridge.json` in the current folder, else in the folder of the program',
+  }),
   ADMIN_PASSWORD: z
     .string()
     .refine((password) => password.length >= 12 && secretWeakness(password) === undefined, {
@@ -79,9 +134,43 @@ export const environmentSchema = z.object({
         'Give a longer one, or leave it out: the first start makes one and prints it.',
       ),
     })
-    .optional(),
-  TLS_CERT: z.string().optional(),
-  TLS_KEY: z.string().optional(),
-  REQUIRE_HTTPS: yesOrNo.optional(),
-  TRUSTED_PROXIES: proxies,
-});
+    .optional()
+    .meta({
+      description: 'The password of the account `admin` of the admin page, 12 characters or more.',
+      defaultText: 'created at the first start and printed once',
+    }),
+  ADMIN_OPENID_CLIENT_SECRET: z
+    .string()
+    .optional()
+    .describe(
+      'The secret of the client at the OpenID provider of the admin page. `adminPage.openid.clientSecretEnv` may name another variable.',
+    ),
+  ALERTS_WEBHOOK_SECRET: z
+    .string()
+    .optional()
+    .describe(
+      'The secret that signs alerts, `whsec_` and base64. `alerts.secretEnv` may name another variable.',
+    ),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+      error: faultText(
+        'is no level of the log',
+        'Give one of fatal, error, warn, info, debug, trace and silent.',
+      ),
+    })
+    .default('info')
+    .describe(
+      'The level of the log, JSON lines on stdout: `fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',
+    ),
+};
+
+/** The environment variables in groups, as docs/settings.md shows them. `defaultText` describes a default that is no value. */
+export const environmentGroups = {
+  'Address and HTTPS': network,
+  'Database and keys': storage,
+  'The IdP and the travel API': connections,
+  'Settings file, admin page, alerts and log': administration,
+};
+
+/** The environment variables. Empty ones must be removed first. */
+export const environmentSchema = z.object({ ...network, ...storage, ...connections, ...administration });

@@ -29,7 +29,7 @@ const paths = z
   })
   .partial()
   .describe(
-    'Paths of the travel API that differ from those of the embedded service, e.g. {"costCenters": "/api/cost-centers"}.',
+    'Paths of the travel API that differ from those of the embedded service, e.g. {"costCenters": "/api/cost-centers"}. The keys are whoami, users, events, billingProfiles, costCenters, customFields, customFieldOptions (with {id}), travelPolicies and scimUserMappings.',
   );
 
 const variableName = z
@@ -54,22 +54,24 @@ export const travelUrl = z.union(
 const eventFeed = z.strictObject({
   everyMs: wholeNumber(100, 3_600_000, 2_000)
     .default(2_000)
-    .describe('Interval of the calls that read the feed, in milliseconds.'),
+    .describe('The interval of the calls that read the feed, in milliseconds.'),
 });
 
 const travelApi = z.strictObject({
   url: travelUrl
     .optional()
     .describe(
-      'Base URL of the travel API, without /api; "embedded" for the embedded travel service. Plain http:// needs TRAVEL_API_INSECURE unless it is loopback. Default: TRAVEL_API_URL.',
+      'The base URL of the travel API of this connection, without /api; "embedded" is the embedded travel service. Plain http:// needs TRAVEL_API_INSECURE unless it is loopback. Default: TRAVEL_API_URL.',
     ),
-  keyEnv: variableName.default('TRAVEL_API_KEY').describe('Environment variable with the credential.'),
+  keyEnv: variableName
+    .default('TRAVEL_API_KEY')
+    .describe('The environment variable with the credential of the travel API.'),
   account: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'Names the travel account: connections with the same one share its travelers. Default: a hash of URL and keyEnv.',
+      'The name of the travel account. Connections with the same one share its travelers; it is needed where two connections use different credentials of one account. Default: a hash of URL and keyEnv.',
     ),
   paths: paths.default({}),
   feed: z
@@ -80,19 +82,25 @@ const travelApi = z.strictObject({
       ),
     })
     .prefault({})
-    .describe('Follow the event feed of the travel API; false: only the hourly import finds changes.'),
+    .describe(
+      'How the event feed of the travel API is polled. With false there is no feed, and the hourly import finds changes that are made in the travel service.',
+    ),
   timeoutMs: wholeNumber(100, 60_000, 10_000)
     .default(10_000)
-    .describe('Time-out of one call, in milliseconds; includes the wait for its turn.'),
+    .describe('The time limit of one call, in milliseconds. It includes the wait for its turn.'),
   concurrency: wholeNumber(1, 64, 8).default(8).describe('The largest number of concurrent calls.'),
   perSecond: wholeNumber(1, 1_000, 100).default(100).describe('The largest number of calls in a second.'),
   lateMs: wholeNumber(0, 600_000, 30_000)
     .default(30_000)
-    .describe('Time after a time-out in which the travel API may still carry out the call, in milliseconds.'),
+    .describe(
+      'The longest time after which the travel API may still execute a call that it has not answered, in milliseconds. The traveler is read once more after it.',
+    ),
   patchMediaType: z
     .enum(['application/json', 'application/merge-patch+json'])
     .default('application/json')
-    .describe('Media type of a PATCH; after a 415 the other one is used.'),
+    .describe(
+      'The media type of a PATCH, "application/json" or "application/merge-patch+json". After a 415 the other one is used.',
+    ),
 });
 
 const flag = z.boolean({ error: faultText('is neither true nor false', 'Write true or false.') });
@@ -101,10 +109,14 @@ const shareFault = { error: faultText('is no part of a whole', 'Write a number f
 const share = z.number(shareFault).min(0, shareFault).max(1, shareFault);
 
 const safetyValve = z.strictObject({
-  share: share.default(0.05).describe('The share of the active people who may leave, from 0 to 1.'),
+  share: share
+    .default(0.05)
+    .describe('The share of the active people who may leave within the window, from 0 to 1.'),
   minimum: wholeNumber(0, 1_000_000, 20)
     .default(20)
-    .describe('The number of people who may leave in any case.'),
+    .describe(
+      'The number of people who may leave within the window in any case. The larger of this and the share is the limit.',
+    ),
   windowMinutes: wholeNumber(1, 10_080, 60)
     .default(60)
     .describe('The period in which people who leave are counted, in minutes.'),
@@ -114,22 +126,32 @@ const policies = z.strictObject({
   onExistingUser: z
     .enum(['link', 'refuse'])
     .default('link')
-    .describe('For a new user whose email address an existing traveler has.'),
+    .describe(
+      'Effect if an existing traveler has the email address of a new user: "link" links the user to that traveler, "refuse" does not.',
+    ),
   deprovision: z
     .enum(['archive', 'delete'])
     .default('archive')
-    .describe('What a SCIM DELETE does to the traveler.'),
+    .describe(
+      'Effect of a SCIM DELETE on the traveler. With "delete", a traveler that the travel API refuses to delete, e.g. after a trip, is archived.',
+    ),
   onReturn: z
     .enum(['revive', 'separate', 'hold'])
     .default('revive')
-    .describe('For a user who returns with another externalId than the deleted user had.'),
+    .describe(
+      'Effect if a user with another externalId takes the userName or address of a leaver: "revive" assigns the traveler of the leaver with every field reset, "separate" creates a new traveler, "hold" waits for an admin.',
+    ),
   drift: z
     .enum(['report', 'correct'])
     .default('report')
-    .describe('For a provisioned field that was changed in the travel service.'),
+    .describe(
+      'Effect if a provisioned field was changed in the travel service: "report" records it, "correct" sends the value of the IdP again, at most three times an hour.',
+    ),
   reclaimEmail: flag
     .default(false)
-    .describe('Whether an archived traveler loses its email address to a user who needs it.'),
+    .describe(
+      'With true, the archived traveler of a leaver gives up its email address when another user needs it.',
+    ),
   safetyValve: z
     .union([z.literal(false), safetyValve], {
       error: faultText(
@@ -138,7 +160,9 @@ const policies = z.strictObject({
       ),
     })
     .prefault({})
-    .describe('How many people may leave before an admin must approve; false: no limit.'),
+    .describe(
+      'The largest number of people who may leave before an admin must decide. With false there is no limit.',
+    ),
 });
 
 /** One connection: an identity provider that provisions the users of a travel account. */
@@ -147,13 +171,15 @@ export const connectionSchema = z.strictObject({
     .string()
     .optional()
     .describe(
-      'A mapping file, relative to this file. Without one, "npx jetbridge mapping apply" changes the mapping.',
+      'A mapping file, relative to the settings file. Without one, the default rules are in force until "npx jetbridge mapping apply". Default: none.',
     ),
   scimTokenEnv: variableName
     .optional()
-    .describe('Environment variable with a bearer token for this connection; "default" uses SCIM_TOKEN.'),
-  travelApi: travelApi.prefault({}),
-  policies: policies.prefault({}),
+    .describe(
+      'The environment variable with the bearer token of this connection. Without it, "npx jetbridge tokens create" creates tokens. Default: SCIM_TOKEN for the connection "default", none for others.',
+    ),
+  travelApi: travelApi.prefault({}).describe('The travel API of the connection.'),
+  policies: policies.prefault({}).describe('Decisions about existing, leaving and returning people.'),
 });
 
 const connectionId = z
@@ -184,7 +210,7 @@ const openid = z
     jwksUri: providerUrl
       .optional()
       .describe(
-        'URL of the public keys. Default: the jwks_uri of <issuer>/.well-known/openid-configuration.',
+        'The URL of the public keys of the provider. Default: the jwks_uri of <issuer>/.well-known/openid-configuration.',
       ),
     verifiedClaim: z
       .string()
@@ -197,23 +223,24 @@ const openid = z
       .record(z.string().min(1), adminAddress)
       .optional()
       .describe(
-        'Email addresses of admins by the claim "sub" of their tokens; the email in the token is then ignored.',
+        'The email addresses of admins by the claim "sub" of their tokens. It takes precedence over the claim "email".',
       ),
   })
   .describe(
-    'An OpenID provider. Its access tokens are accepted as credentials of the admin with the verified email address.',
+    'An OpenID provider whose access tokens /api accepts for the admin with the verified email address. See docs/operations/tokens.md.',
   );
 
 const webhooks = z
   .strictObject({
     allowPrivate: flag
       .default(false)
-      .describe('Whether webhooks may have private addresses, such as this machine and its network.'),
+      .describe(
+        'With true, webhooks may have URLs that resolve to private addresses, such as this machine and its network.',
+      ),
   })
   .describe('Limits of the webhooks that receive events.');
 
-/** The settings of the embedded travel service. */
-export const travelServiceSchema = z.strictObject({
+const travelService = z.strictObject({
   openid: openid.optional(),
   webhooks: webhooks.prefault({}),
 });
@@ -225,7 +252,7 @@ const openidRule = z.strictObject({
   values: z
     .array(z.string().min(1))
     .min(1, faultText('has no value', 'Name at least one, e.g. ["travel-admins"].'))
-    .describe('Who has one of these values in the claim has the role.'),
+    .describe('A person who has one of these values in the claim has the role.'),
 });
 
 const adminOpenid = z
@@ -246,22 +273,26 @@ const adminOpenid = z
     clientId: z.string().min(1).describe('The id of the client that is registered there.'),
     clientSecretEnv: variableName
       .default('ADMIN_OPENID_CLIENT_SECRET')
-      .describe('Environment variable with the secret of the client.'),
+      .describe('The environment variable with the secret of the client.'),
     scope: z
       .string()
       .regex(/(^| )openid( |$)/, faultText('lacks "openid"', 'Write e.g. "openid profile email groups".'))
       .default('openid profile email')
-      .describe('The scopes that are asked for.'),
+      .describe('The scopes that the sign-in requests.'),
     nameClaim: z
       .string()
       .min(1)
       .default('preferred_username')
       .describe('The claim with the name that the page and the audit log show.'),
-    admins: openidRule.optional().describe('Who has the role admin.'),
-    viewers: openidRule.optional().describe('Who has the role viewer.'),
+    admins: openidRule
+      .optional()
+      .describe(
+        'The people with the role admin, e.g. {"claim": "groups", "values": ["travel-admins"]}. Default: none.',
+      ),
+    viewers: openidRule.optional().describe('The people with the role viewer, likewise. Default: none.'),
     timeoutMs: wholeNumber(100, 30_000, 5_000)
       .default(5_000)
-      .describe('Time-out of one request to the provider, in milliseconds.'),
+      .describe('The time limit of one request to the provider, in milliseconds.'),
   })
   .refine(({ admins, viewers }) => admins !== undefined || viewers !== undefined, {
     error: faultText(
@@ -270,11 +301,10 @@ const adminOpenid = z
     ),
   })
   .describe(
-    'An OpenID provider with which people sign in to the admin page, beside those with a password. Nobody is let in but by "admins" or "viewers".',
+    'An OpenID provider with which people sign in to the admin page, beside those with a password. At least one of "admins" and "viewers" is required. See docs/operations/admin-accounts.md.',
   );
 
-/** The settings of the admin page. */
-export const adminPageSchema = z.strictObject({ openid: adminOpenid.optional() });
+const adminPage = z.strictObject({ openid: adminOpenid.optional() });
 
 const domainFault = {
   error: faultText('is no domain', 'Write one that receives no mail, e.g. "jetbridge.invalid", or null.'),
@@ -287,7 +317,7 @@ const emailSwap = z.strictObject({
     .nullable()
     .default('jetbridge.invalid')
     .describe(
-      'The domain of temporary addresses for people who swap theirs; null: addresses are not swapped.',
+      'The domain of the temporary address that a traveler gets while addresses are swapped and no other is free. With null there are no temporary addresses.',
     ),
 });
 
@@ -295,7 +325,7 @@ const importSettings = z.strictObject({
   minimumShare: share
     .default(0.5)
     .describe(
-      'The share of the known travelers that an import must see before it treats the others as deleted.',
+      'The share of at least 20 known travelers that an import must find before it treats the missing ones as deleted.',
     ),
 });
 
@@ -303,14 +333,16 @@ const retention = z.strictObject({
   tombstones: wholeNumber(1, 36_500, 400)
     .default(400)
     .describe(
-      'How long a deleted user is kept for a return after the traveler is archived or deleted, in days.',
+      'The number of days for which a deleted user is kept for a return after the traveler is archived or deleted.',
     ),
 });
 
 const exchangeLog = z.strictObject({
   keepDays: wholeNumber(0, 365, 7)
     .default(7)
-    .describe('How long exchanges are kept, in days; 0: none are recorded, and those that were are deleted.'),
+    .describe(
+      'The number of days for which SCIM requests and travel calls are kept, with the bodies of writes and errors, encrypted. With 0 none are recorded, and those that were are deleted.',
+    ),
 });
 
 const receiverFault = {
@@ -325,10 +357,10 @@ const alerts = z.strictObject({
       receiverFault,
     )
     .optional()
-    .describe('URL that receives alerts, signed as Standard Webhooks.'),
+    .describe('The URL that receives alerts, signed as Standard Webhooks. Default: none.'),
   secretEnv: variableName
     .default('ALERTS_WEBHOOK_SECRET')
-    .describe('Environment variable with the secret that signs alerts, "whsec_" and base64.'),
+    .describe('The environment variable with the secret that signs alerts, "whsec_" and base64.'),
 });
 
 /** The settings file. */
@@ -336,7 +368,9 @@ export const settingsSchema = z.strictObject({
   $schema: z.string().optional(),
   writeBudgetMs: wholeNumber(0, 10_000, 800)
     .default(800)
-    .describe('Longest wait of a SCIM write for the travel API before it is answered, in milliseconds.'),
+    .describe(
+      'The longest time that a SCIM write waits for the travel API before it is answered, in milliseconds.',
+    ),
   maxConnections: wholeNumber(16, 100_000, 1_000)
     .default(1_000)
     .describe(
@@ -348,18 +382,26 @@ export const settingsSchema = z.strictObject({
       error: faultText('has no connection', 'Leave it out, or name one, e.g. "default": {}.'),
     })
     .default({ default: connectionSchema.parse({}) })
-    .describe('The connections by a name of your choice; the one named "default" uses SCIM_TOKEN.'),
-  emailSwap: emailSwap.prefault({}).describe('Swaps of email addresses between people.'),
-  import: importSettings.prefault({}).describe('The import of existing travelers.'),
-  retention: retention.prefault({}).describe('Retention of deleted users.'),
+    .describe(
+      'The connections, one for each IdP that provisions into a travel account, under a name of your choice. Default: one, "default".',
+    ),
+  emailSwap: emailSwap
+    .prefault({})
+    .describe('Swaps of email addresses between people. See docs/operations/leaving-and-returning.md.'),
+  import: importSettings
+    .prefault({})
+    .describe('The import of existing travelers. See docs/operations/changes-in-the-travel-service.md.'),
+  retention: retention
+    .prefault({})
+    .describe('The retention of deleted users. See docs/operations/stored-data.md.'),
   exchangeLog: exchangeLog
     .prefault({})
-    .describe(
-      'The log of exchanges: SCIM requests and travel calls, for people who look for the cause of something.',
-    ),
-  alerts: alerts.prefault({}).describe('Alerts about changes that wait for an admin.'),
-  adminPage: z.strictObject({ openid: adminOpenid.optional() }).prefault({}).describe('The admin page.'),
-  travelService: travelServiceSchema.prefault({}).describe('The embedded travel service.'),
+    .describe('The log of exchanges: SCIM requests and travel calls. See docs/operations/requests.md.'),
+  alerts: alerts
+    .prefault({})
+    .describe('Alerts about changes that wait for an admin. See docs/operations/held-changes.md.'),
+  adminPage: adminPage.prefault({}).describe('The admin page.'),
+  travelService: travelService.prefault({}).describe('The embedded travel service.'),
 });
 
 /** Returns the JSON Schemas for editors, by file. They are derived from the schemas that check the settings. */

@@ -19,7 +19,7 @@ export interface PeopleFilter {
 
 /**
  * The codes by which people can be selected: those of all findings, of the translator and of the reconciler, in alphabetical order.
- * docs/operations.md explains them.
+ * docs/operations/states-and-findings.md explains them.
  */
 export const findingCodes = [
   'billingProfileAmbiguous',

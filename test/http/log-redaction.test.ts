@@ -8,7 +8,7 @@ import { openTestDatabase } from '../fixtures/test-database.ts';
 
 /**
  * Marked values in every part of a request to a process that logs everything. `SHOWN` is used where the request log
- * of the travel service records values (path, query, body: docs/operations.md, Request log), `HIDDEN` everywhere
+ * of the travel service records values (path, query, body: docs/operations/requests.md), `HIDDEN` everywhere
  * else.
  */
 const SHOWN = 'Zq7shown';

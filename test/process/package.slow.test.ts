@@ -52,13 +52,15 @@ describe('the packed package', () => {
       ...filesOf('demo'),
       'docs/README.md',
       'docs/operations.md',
+      'docs/operations/somebody-has-no-traveler.md',
+      'docs/mappings/cases/README.md',
     ])
       expect(packed).toContain(file);
   });
 
   it('has no sources, tests or files of the development', () => {
     const known =
-      /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|(config|demo)\/.+\.json|docs\/[\w-]+\.md|docs\/images\/[\w-]+\.png|dist\/.+\.js|dist\/admin\/ui\/.+\.(html|css|svg))$/;
+      /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|(config|demo)\/.+\.json|docs\/(?:[\w-]+\/)*[\w-]+\.md|docs\/images\/[\w-]+\.png|dist\/.+\.js|dist\/admin\/ui\/.+\.(html|css|svg))$/;
     const others = packed.filter((file) => !known.test(file) && file !== 'dist/commonjs/package.json');
     expect(others.filter((file) => !/^dist\/.+\.d\.ts$/.test(file))).toEqual([]);
     // Types of nothing but jetbridge/replay and what it names.

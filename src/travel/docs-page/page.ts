@@ -131,7 +131,7 @@ ${answerDetails(success)}
 `;
 }
 
-/** Returns a curl command to paste into a shell. It uses the variables that the README sets. */
+/** Returns a curl command to paste into a shell. It uses the variables that docs/first-mapping.md sets. */
 export function curlLine({ method, path, parameters, request }: Operation): string {
   const place = path.replace(/\{(\w+)\}/g, (_whole, name: string) => shellVariable(parameters, name));
   const words = [

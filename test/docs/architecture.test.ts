@@ -1,0 +1,54 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { readDocument, tableRowsUnder } from '../fixtures/markdown.ts';
+import { codesIn, home, itemsUnder, leadingCodes, sourcesBelow } from './documents.ts';
+
+const architecture = readDocument('docs/architecture.md');
+const [, orders = ''] = architecture.split('\n## Orders of events\n');
+const shown = [...orders.matchAll(/^\| (?!order of events|-)(.*) \|$/gm)].map(([, row = '']) => row);
+
+test('each order of events names a test that exists', () => {
+  expect(shown.length).toBeGreaterThan(40);
+  for (const row of shown) {
+    const tests = codesIn(row).filter((code) => code.startsWith('test/'));
+    expect(tests).not.toEqual([]);
+    for (const file of tests) expect(existsSync(join(home, file)) ? '' : file).toBe('');
+  }
+});
+
+test('each folder of src has a paragraph', () => {
+  const folders = readdirSync(join(home, 'src'), { withFileTypes: true }).filter((one) => one.isDirectory());
+  for (const { name } of folders) expect(architecture).toContain(`\n- **\`${name}\`** `);
+});
+
+test('each step of the requests that are followed names a function that exists', () => {
+  const [, followed = ''] = architecture.split('\n## Three requests followed through the code\n');
+  const steps = [...followed.matchAll(/ \| `(src\/[^`]+)` +\| `(\w+)` +\|$/gm)];
+  expect(steps.length).toBeGreaterThan(20);
+  for (const [, file = '', name = ''] of steps)
+    expect(readDocument(file)).toMatch(new RegExp(`function\\*? ${name}\\b`));
+});
+
+test('every section that code and tests cite exists', () => {
+  const headings = [...architecture.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
+  const cited = ['src', 'test', 'scripts'].flatMap((name) =>
+    sourcesBelow(name).flatMap((file) => citationsIn(readDocument(file))),
+  );
+  expect(cited.length).toBeGreaterThan(10);
+  expect(cited.filter((text) => !headings.some((heading) => text.startsWith(heading)))).toEqual([]);
+});
+
+test('the states are those that the page for operators explains', () => {
+  const described = tableRowsUnder(architecture, 'States of an identity').flatMap(([state = '']) =>
+    codesIn(state),
+  );
+  const page = readDocument('docs/operations/states-and-findings.md');
+  const explained = itemsUnder(page, 'States').flatMap(leadingCodes);
+  expect(described.toSorted()).toEqual(explained.toSorted());
+});
+
+/** The text that follows each citation of docs/architecture.md in comments, which may continue on the next line. */
+function citationsIn(text: string): string[] {
+  const joined = text.replace(/\n\s*(?:\*|\/\/) ?/g, ' ');
+  return [...joined.matchAll(/docs\/architecture\.md, (.{1,60})/g)].map(([, cited = '']) => cited);
+}
