@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../schema/resource.ts';
+import { withVisibleCharacters } from './clean-text.ts';
 import { isSetByRules, type Rules } from './rules.ts';
 import type {
   AppliedFields,
@@ -216,8 +217,8 @@ export function findDrift(applied: AppliedFields, observed: TravelUser): Finding
       {
         field: key,
         code: 'drift',
-        value: now,
-        reason: `Somebody changed this in the travel service; the identity provider wants ${JSON.stringify(answered)}.`,
+        value: withVisibleCharacters(now),
+        reason: `Somebody changed this in the travel service; the identity provider wants ${JSON.stringify(withVisibleCharacters(answered))}.`,
         remedy: 'Change it in the identity provider instead, or have drift corrected (policy drift).',
       },
     ];

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
+import { isObject, type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
 import { elementsOf, elementType, isUnassigned, toText, valueAt } from './values.ts';
 
 /** A SCIM user as sources read it. */
@@ -17,8 +17,31 @@ export interface Source {
 }
 
 /** Prepares a user for reading. */
-export function toSourceUser(resource: ScimResource): SourceUser {
+export function toSourceUser(given: ScimResource): SourceUser {
+  const resource = withPrimaryFirst(given);
   return { resource, address: chooseAddress(resource) };
+}
+
+/**
+ * Moves the primary element of each multi-valued attribute, extensions included, to its beginning: it is "the preferred
+ * value" (RFC 7643 §2.4), so of several elements of one type it is read before the others.
+ */
+function withPrimaryFirst(resource: ScimResource): ScimResource {
+  let ordered: ScimResource | undefined;
+  for (const [name, value] of Object.entries(resource)) {
+    const next = name.includes(':') && isObject(value) ? withPrimaryFirst(value) : primaryFirst(value);
+    if (next === value) continue;
+    ordered ??= { ...resource };
+    ordered[name] = next;
+  }
+  return ordered ?? resource;
+}
+
+function primaryFirst(value: Json): Json {
+  if (!Array.isArray(value)) return value;
+  const index = value.findIndex((element) => isObject(element) && element.primary === true);
+  const primary = value[index];
+  return index <= 0 || primary === undefined ? value : [primary, ...value.toSpliced(index, 1)];
 }
 
 const noValues: readonly Json[] = [];

@@ -27,7 +27,7 @@ interface LocatedSetting extends Setting {
 /** The transforms without an option. */
 export const plainTransforms = {
   trim: () => (text) => textState(text.trim()),
-  lowercase: () => (text) => textState(text.toLowerCase()),
+  lowercase: () => (text) => textState(lowercase(text)),
   uppercase: () => (text) => textState(text.toUpperCase()),
   titlecase: () => (text) => textState(titlecase(text)),
   digits: () => (text) => textState(text.replace(/\D/g, '')),
@@ -205,8 +205,19 @@ function replaceStep({ pattern, with: replacement }: OptionTransforms['replace']
   };
 }
 
+/** The lower case of İ is i with a combining dot above, which mail systems and the travel service do not expect: i is used. */
+function lowercase(text: string): string {
+  return text.replace(/\u0130|I\u0307/g, 'i').toLowerCase();
+}
+
 function titlecase(text: string): string {
-  return text.toLowerCase().replace(/(^|[\s\-'’])\p{L}/gu, (start) => start.toUpperCase());
+  return text.replace(/[^\s\-'’]+/gu, (word) => {
+    const [first = ''] = word;
+    // A capital that begins the word is not lower-cased first, so that İ keeps its dot there.
+    return /\p{L}/u.test(first)
+      ? `${first.toUpperCase()}${lowercase(word.slice(first.length))}`
+      : lowercase(word);
+  });
 }
 
 /** Compiles a regular expression in RE2 syntax, which matches in linear time; returns the error message if it cannot. */
