@@ -127,6 +127,18 @@ const policies = z.strictObject({
     .enum(['report', 'correct'])
     .default('report')
     .describe('For a provisioned field that was changed in the travel service.'),
+  inactiveManager: z
+    .enum(['keep', 'clear'])
+    .default('keep')
+    .describe(
+      'For the reports of a manager who was deactivated: keep the manager, with a finding, or remove it.',
+    ),
+  preexistingRoles: z
+    .enum(['keep', 'adopt'])
+    .default('keep')
+    .describe(
+      'For a role that the traveler had before it was granted: keep it when it is taken away, or remove it.',
+    ),
   reclaimEmail: flag
     .default(false)
     .describe('Whether an archived traveler loses its email address to a user who needs it.'),

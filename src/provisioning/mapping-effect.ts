@@ -57,7 +57,7 @@ export function travelerPreviewer(
   deps: PreviewDeps,
   subject: PreviewSubject,
 ): (rulesSnapshot: RulesSnapshot) => Promise<PreviewedTraveler> {
-  const resolve = referenceResolver(deps, subject.identity);
+  const resolve = referenceResolver(deps, subject);
   return async (rulesSnapshot) =>
     previewTraveler(
       createReadOnlyContext(deps, subject, { rulesSnapshot, references: await resolve(rulesSnapshot.rules) }),
@@ -115,13 +115,14 @@ function isOutOfUse({ desired, applied, creating }: Identity): boolean {
  */
 function referenceResolver(
   deps: PreviewDeps,
-  identity: Identity,
+  { connection, identity }: PreviewSubject,
 ): (rules: Rules) => Promise<Snapshot['references']> {
   const references = readOnlyReferences(deps.references.findRows);
   const known = new Map<string, Promise<ResolvedReferences>>();
   return async (rules) => {
-    const key = JSON.stringify(findManagerReferences(rules, identity.desired));
-    const resolved = known.get(key) ?? resolveReferences({ ...deps, references }, { identity }, rules);
+    const key = JSON.stringify(findManagerReferences(rules, identity.desired, identity.origin.countedParts));
+    const subject = { identity, ...connection.policies };
+    const resolved = known.get(key) ?? resolveReferences({ ...deps, references }, subject, rules);
     known.set(key, resolved);
     return (await resolved).references;
   };
@@ -135,7 +136,7 @@ function createReadOnlyContext(
 ): ReconcileContext {
   const { lookups, rules } = rulesSnapshot;
   const { desired, applied, origin } = identity;
-  const snapshot = { lookups, references, applied };
+  const snapshot = { lookups, references, applied, countedParts: origin.countedParts };
   return {
     connection,
     identity,

@@ -15,6 +15,7 @@ import {
   type Reader,
   type Reading,
   toText,
+  toVerbatimText,
   unresolved,
   unusable,
 } from './values.ts';
@@ -263,9 +264,21 @@ export function isPhoneCountry(country: string): country is CountryCode {
  * resolved.
  */
 export const readManager: Reader = (raw, { references }) => {
-  const reference = references.get(toText(raw) ?? '') ?? { unresolved: 'unknown' };
-  return 'travelId' in reference ? { value: reference.travelId } : managerFaults[reference.unresolved];
+  const reference = references.get(toVerbatimText(raw) ?? '') ?? { unresolved: 'unknown' };
+  if (!('travelId' in reference)) return managerFaults[reference.unresolved];
+  const { travelId, inactive } = reference;
+  if (inactive === 'clear') return inactiveManager('is left out (inactiveManager)');
+  if (inactive === undefined) return { value: travelId };
+  return { value: travelId, note: inactiveManager('stays the manager of this user').fault };
 };
+
+function inactiveManager(effect: string): { fault: Fault } {
+  return unusable(
+    'managerInactive',
+    `The manager was deactivated in the identity provider, and ${effect}.`,
+    'Name the new manager in the identity provider.',
+  );
+}
 
 const managerFaults = {
   unknown: unresolved(
@@ -324,12 +337,12 @@ function findResource(raw: Json, resources: NamedResource[], noun: string): Read
   const found = resources.find((resource) => resource.id === id);
   // A value that is not an object may be an id or a name.
   if (!found) return isObject(raw) ? unknownResource(noun) : findByName(id, resources, noun);
-  if (name === undefined || found.name === name) return { value: id };
+  if (name === undefined || isNamed(found, name)) return { value: id };
   return { value: id, note: contradiction(noun, found) };
 }
 
 function findByName(name: string, resources: NamedResource[], noun: string): Reading {
-  const found = resources.filter((resource) => resource.name === name);
+  const found = resources.filter((resource) => isNamed(resource, name));
   const active = found.filter(({ archived }) => !archived);
   const [only] = active;
   if (only && active.length === 1) return { value: only.id };
@@ -348,6 +361,11 @@ function findByName(name: string, resources: NamedResource[], noun: string): Rea
     reason,
     `Restore the ${noun} in the travel service, or name another.`,
   );
+}
+
+/** A name is compared without invisible characters. */
+function isNamed(resource: NamedResource, name: string): boolean {
+  return toText(resource.name) === name;
 }
 
 function unreadableResource(noun: string): Reading {

@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { cleanText } from './clean-text.ts';
 import { readCountry } from './countries.ts';
 import { jsonPath } from './mapping-faults.ts';
 import { isoDate, parseDate, readLanguage, readPhoneNumber } from './readers.ts';
@@ -61,11 +62,7 @@ const optionTransforms: {
   phone: (country) => phoneStep(country),
   prefix: (prefix) => (text) => textState(`${prefix}${text}`),
   replace: (option) => replaceStep(option),
-  map: (entries, path) => (text) => {
-    const entry = Object.hasOwn(entries, text) ? entries[text] : undefined;
-    if (entry === undefined) return { problem: 'the map of the rule has no entry for it' };
-    return { text: entry, mappingPath: jsonPath([...path, 'map', text]) };
-  },
+  map: (entries, path) => mapStep(entries, path),
 };
 
 /** The name of a transform without an option. */
@@ -194,6 +191,18 @@ function toState(reading: Reading): State {
 
 function phoneStep(country: string | undefined): Step {
   return (text) => toState(readPhoneNumber(text, country === undefined ? [] : [country]));
+}
+
+function mapStep(entries: OptionTransforms['map'], path: PropertyKey[]): Step {
+  // Values have no invisible characters any more, so neither have the keys; an exact key comes first.
+  const keys = new Map(Object.keys(entries).map((key) => [cleanText(key), key] as const));
+  return (text) => {
+    const key = Object.hasOwn(entries, text) ? text : keys.get(text);
+    const entry = key === undefined ? undefined : entries[key];
+    if (key === undefined || entry === undefined)
+      return { problem: 'the map of the rule has no entry for it' };
+    return { text: entry, mappingPath: jsonPath([...path, 'map', key]) };
+  };
 }
 
 function replaceStep({ pattern, with: replacement }: OptionTransforms['replace']): Step {

@@ -10,9 +10,17 @@ export const MAX_VALUE_LENGTH = 10_000;
  * blank text and for text that is too long.
  */
 export function toText(value: Json | undefined): string | undefined {
+  const raw = toVerbatimText(value);
+  if (raw === undefined) return undefined;
+  const text = cleanText(raw).trim();
+  return text === '' ? undefined : text;
+}
+
+/** Like `toText`, with invisible characters: for comparisons with values that are stored as they were sent. */
+export function toVerbatimText(value: Json | undefined): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string' || value.length > MAX_VALUE_LENGTH) return undefined;
-  const text = cleanText(value).trim();
+  const text = value.trim();
   return text === '' ? undefined : text;
 }
 
