@@ -98,7 +98,8 @@ function planUpdate(
   wanted: WantedFields,
 ): Plan {
   const { version, rules } = context.rulesSnapshot;
-  return makePlan({ applied, refused, wanted, observed, basis: version, rules });
+  const { preexistingRoles } = context.connection.policies;
+  return makePlan({ applied, refused, wanted, observed, preexistingRoles, basis: version, rules });
 }
 
 function toPreview(draft: OutcomeDraft, next: Plan): PreviewedTraveler {

@@ -194,6 +194,8 @@ export interface AppliedField {
   source: Json;
   /** True after a call with unknown outcome: the traveler may have `sent` or its earlier value. */
   unsure?: true;
+  /** True for a role that the traveler had before the IdP granted it. */
+  preexisting?: true;
 }
 
 /** The fields of one traveler that the bridge owns. */
