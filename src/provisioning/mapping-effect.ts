@@ -206,6 +206,7 @@ const foundByCallsOnly = [
   'returnHeld',
   'ownCredential',
   'customFieldLost',
+  'rolePreexisting',
 ];
 
 /** Codes of findings that a write of the IdP causes, whatever the rules. */
