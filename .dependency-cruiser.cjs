@@ -79,7 +79,7 @@ module.exports = {
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
-    packages('translator/', 'libphonenumber-js|i18n-iso-countries|zod|re2js'),
+    packages('translator/', 'libphonenumber-js|i18n-iso-countries|country-to-iso|zod|re2js'),
     packages('scim/', 'scimmy|scimmy-routers|express|@types/express'),
     packages('oauth/', 'express|@types/express|express-rate-limit'),
     packages('sample-data/', '@faker-js/faker'),

@@ -147,6 +147,18 @@ const policies = z.strictObject({
     .describe(
       'Effect if a provisioned field was changed in the travel service: "report" records it, "correct" sends the value of the IdP again, at most three times an hour.',
     ),
+  inactiveManager: z
+    .enum(['keep', 'clear'])
+    .default('keep')
+    .describe(
+      'For the reports of a manager who was deactivated: keep the manager, with a finding, or remove it.',
+    ),
+  preexistingRoles: z
+    .enum(['keep', 'adopt'])
+    .default('keep')
+    .describe(
+      'For a role that the traveler had before it was granted: keep it when it is taken away, or remove it.',
+    ),
   reclaimEmail: flag
     .default(false)
     .describe(

@@ -3,7 +3,12 @@ import { findDrift, type Plan, toAppliedFields } from '../translator/plan.ts';
 import type { AppliedFields, FieldKey, Finding } from '../translator/translation.ts';
 import { isParkingAddress } from './email-conflicts.ts';
 import { findings } from './findings.ts';
-import { earlierLostValueFindings, withResetDone, withWrittenFields } from './ownership.ts';
+import {
+  earlierKeptRoleFindings,
+  earlierLostValueFindings,
+  withResetDone,
+  withWrittenFields,
+} from './ownership.ts';
 import {
   endInState,
   type ReconcileContext,
@@ -31,6 +36,7 @@ export function endWithoutCall(
       ? findDrift(applied, draft.observed).filter((one) => !isParkingDrift(context, one, applied))
       : []),
     ...earlierLostValueFindings(context, draft),
+    ...earlierKeptRoleFindings(context, { draft, fields }),
   ];
   // A refused `archived` is not recorded, so that a repeated deactivation sends it again.
   const { archived: _, ...remembered } = refused;

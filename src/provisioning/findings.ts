@@ -159,6 +159,15 @@ export const findings = {
     remedy:
       'Enable the custom field or the option in the travel service and enter the value again, if it is needed.',
   }),
+  rolePreexisting: (field: string): Finding => ({
+    field,
+    code: 'rolePreexisting',
+    value: field.slice('roles.'.length),
+    reason:
+      'The traveler had this role before the identity provider granted it, and keeps it although the identity provider has taken it away (preexistingRoles).',
+    remedy:
+      'Take the role away in the travel service if it is not meant to stay; the policy preexistingRoles "adopt" has roles removed that are granted from then on.',
+  }),
   refused: (field: string, value: Finding['value'], reason: string): Finding => ({
     field,
     code: 'refusedByTravelApi',

@@ -1,6 +1,13 @@
 import { isActive, type Json, type ScimResource } from '../schema/resource.ts';
 import type { AnnouncedFields } from '../translator/announced.ts';
-import type { AppliedFields, FieldKey, Finding, RefusedFields, Trace } from '../translator/translation.ts';
+import type {
+  AppliedFields,
+  CountedParts,
+  FieldKey,
+  Finding,
+  RefusedFields,
+  Trace,
+} from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 
 /**
@@ -115,6 +122,8 @@ export interface Origin {
    * unchanged since the import do not come from the IdP, so the bridge does not own their fields.
    */
   baseline?: ScimResource;
+  /** The parts of references that the last write of them has changed (`countChangedParts`). */
+  countedParts?: CountedParts;
   /** Set on a tombstone whose traveler must give up its email address, because another user needs it. */
   givesEmailUp?: true;
   /** The memberships of the deleted user, set on a tombstone. They are restored if the DELETE is refused. */

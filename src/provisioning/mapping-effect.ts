@@ -57,7 +57,7 @@ export function travelerPreviewer(
   deps: PreviewDeps,
   subject: PreviewSubject,
 ): (rulesSnapshot: RulesSnapshot) => Promise<PreviewedTraveler> {
-  const resolve = referenceResolver(deps, subject.identity);
+  const resolve = referenceResolver(deps, subject);
   return async (rulesSnapshot) =>
     previewTraveler(
       createReadOnlyContext(deps, subject, { rulesSnapshot, references: await resolve(rulesSnapshot.rules) }),
@@ -98,7 +98,8 @@ function planUpdate(
   wanted: WantedFields,
 ): Plan {
   const { version, rules } = context.rulesSnapshot;
-  return makePlan({ applied, refused, wanted, observed, basis: version, rules });
+  const { preexistingRoles } = context.connection.policies;
+  return makePlan({ applied, refused, wanted, observed, preexistingRoles, basis: version, rules });
 }
 
 function toPreview(draft: OutcomeDraft, next: Plan): PreviewedTraveler {
@@ -115,13 +116,14 @@ function isOutOfUse({ desired, applied, creating }: Identity): boolean {
  */
 function referenceResolver(
   deps: PreviewDeps,
-  identity: Identity,
+  { connection, identity }: PreviewSubject,
 ): (rules: Rules) => Promise<Snapshot['references']> {
   const references = readOnlyReferences(deps.references.findRows);
   const known = new Map<string, Promise<ResolvedReferences>>();
   return async (rules) => {
-    const key = JSON.stringify(findManagerReferences(rules, identity.desired));
-    const resolved = known.get(key) ?? resolveReferences({ ...deps, references }, { identity }, rules);
+    const key = JSON.stringify(findManagerReferences(rules, identity.desired, identity.origin.countedParts));
+    const subject = { identity, ...connection.policies };
+    const resolved = known.get(key) ?? resolveReferences({ ...deps, references }, subject, rules);
     known.set(key, resolved);
     return (await resolved).references;
   };
@@ -135,7 +137,7 @@ function createReadOnlyContext(
 ): ReconcileContext {
   const { lookups, rules } = rulesSnapshot;
   const { desired, applied, origin } = identity;
-  const snapshot = { lookups, references, applied };
+  const snapshot = { lookups, references, applied, countedParts: origin.countedParts };
   return {
     connection,
     identity,
@@ -204,6 +206,7 @@ const foundByCallsOnly = [
   'returnHeld',
   'ownCredential',
   'customFieldLost',
+  'rolePreexisting',
 ];
 
 /** Codes of findings that a write of the IdP causes, whatever the rules. */

@@ -50,8 +50,11 @@ export async function notifyDependents(
     await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now);
     deps.wake();
   }
+  // The write has notified the reports of a manager who becomes inactive, unless the process died then.
+  const isArchiveChanged = before.applied['archived']?.sent !== after.applied['archived']?.sent;
   if (before.travelId !== after.travelId || freed.size > 0)
     await notifyReferrers(deps, before, [after.travelId, after.observed?.email, ...former]);
+  else if (isArchiveChanged && before.travelId !== undefined) await notifyReferrers(deps, before, []);
 }
 
 /**

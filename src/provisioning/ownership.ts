@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../schema/resource.ts';
 import {
   findDrift,
   findUnsendableValues,
+  isKeptRole,
   type Plan,
   type RefusedPatch,
   type Unsendable,
@@ -191,9 +192,49 @@ export function earlierLostValueFindings({ identity }: ReconcileContext, draft: 
     const hasValue = draft.observed?.customFields?.some(
       (one) => `customFields.${one.customFieldId}` === field,
     );
-    const isRepeated = draft.findings.some((finding) => finding.code === code && finding.field === field);
-    return code === 'customFieldLost' && !hasValue && !isRepeated;
+    return code === 'customFieldLost' && !hasValue && !isReported(draft, { code, field });
   });
+}
+
+/** Adds a finding for each role that the IdP takes away and that stays, because the traveler had it before. */
+export function withKeptRolesReported(
+  { connection: { policies } }: ReconcileContext,
+  { draft, fields }: SendableFields,
+): SendableFields {
+  const { applied, observed } = draft;
+  const { preexistingRoles } = policies;
+  const kept = Object.keys(applied).filter(
+    (key) =>
+      isKeptRole(key, { applied, preexistingRoles }) &&
+      fields[key] === undefined &&
+      observed !== undefined &&
+      readField(observed, key) !== undefined,
+  );
+  const reported = kept.map(findings.rolePreexisting).filter((finding) => !isReported(draft, finding));
+  return { draft: reported.reduce(withFinding, draft), fields };
+}
+
+/** Returns the earlier findings about roles that stayed, until the traveler loses the role or the IdP grants it again. */
+export function earlierKeptRoleFindings(
+  { identity }: ReconcileContext,
+  { draft, fields }: SendableFields,
+): Finding[] {
+  const { observed } = draft;
+  return identity.findings.filter(
+    (finding) =>
+      finding.code === 'rolePreexisting' &&
+      fields[finding.field] === undefined &&
+      observed !== undefined &&
+      readField(observed, finding.field) !== undefined &&
+      !isReported(draft, finding),
+  );
+}
+
+function isReported(
+  { findings: all }: OutcomeDraft,
+  { code, field }: Pick<Finding, 'code' | 'field'>,
+): boolean {
+  return all.some((finding) => finding.code === code && finding.field === field);
 }
 
 /** The number of corrections of one field within an hour. */

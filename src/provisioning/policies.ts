@@ -17,6 +17,13 @@ export interface Policies {
   deprovision: 'archive' | 'delete';
   /** The treatment of an owned field that is changed in the travel service: report it as a finding, or overwrite it. */
   drift: 'report' | 'correct';
+  /** The treatment of a manager whom the IdP has deactivated: the manager of the reports until they get another one, or left out. */
+  inactiveManager: 'keep' | 'clear';
+  /**
+   * The treatment of a role that a traveler had before the IdP granted it: it stays when the IdP takes it away, or it
+   * belongs to the IdP from the grant on.
+   */
+  preexistingRoles: 'keep' | 'adopt';
   /** If true, an archived traveler gives up its email address when another user needs it. */
   reclaimEmail: boolean;
   /** Limits how many people may leave within a time window; undefined means no limit. */
@@ -29,6 +36,8 @@ export const defaultPolicies: Policies = {
   onReturn: 'revive',
   deprovision: 'archive',
   drift: 'report',
+  inactiveManager: 'keep',
+  preexistingRoles: 'keep',
   reclaimEmail: false,
   safetyValve: { share: 0.05, minimum: 20, windowMs: 3_600_000 },
 };

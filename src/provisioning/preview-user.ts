@@ -21,11 +21,11 @@ export interface UserPreviewDeps {
 export async function previewIdentity(
   deps: UserPreviewDeps,
   identity: Identity,
-  { rules, lookups }: Pick<RulesSnapshot, 'rules' | 'lookups'>,
+  { rules, lookups, policies }: Pick<RulesSnapshot, 'rules' | 'lookups'> & Pick<Connection, 'policies'>,
 ): Promise<Translation> {
-  const { desired, applied } = identity;
-  const references = await readReferences(deps, identity, rules);
-  return toTravel(rules, desired, { lookups, references, applied });
+  const { desired, applied, origin } = identity;
+  const references = await readReferences(deps, identity, { rules, policies });
+  return toTravel(rules, desired, { lookups, references, applied, countedParts: origin.countedParts });
 }
 
 /** Returns the identity that a connection would have for a user that is not stored: managers are found as for a person of that name. */
@@ -44,8 +44,8 @@ export async function identityForPreview(
 export async function readReferences(
   { identities, references }: UserPreviewDeps,
   identity: Identity,
-  rules: Rules,
+  { rules, policies }: { rules: Rules } & Pick<Connection, 'policies'>,
 ): Promise<ReadonlyMap<string, Reference>> {
   const readOnly = { identities, references: readOnlyReferences(references.findRows) };
-  return (await resolveReferences(readOnly, { identity }, rules)).references;
+  return (await resolveReferences(readOnly, { identity, ...policies }, rules)).references;
 }

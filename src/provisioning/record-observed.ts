@@ -8,12 +8,13 @@ import type { Identity } from './identity.ts';
 import type { Imports, KnownTraveler } from './import-ports.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { ReconcileQueue } from './store-ports.ts';
+import type { ReconcileQueue, References } from './store-ports.ts';
 
 /** Dependencies for saving travelers that were read from the travel API. */
 export interface RecordDeps {
   imports: Imports;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markEmailWaitersDirty'>;
+  references: Pick<References, 'findReferrers'>;
   wake(): void;
   runtime: Runtime;
 }
@@ -67,8 +68,11 @@ export async function recordTravelers(
     unclaimedIdentity(deps.runtime, connection, { rulesSnapshot, traveler }),
   );
   await deps.imports.saveUnclaimed(newcomers, since);
-  for (const traveler of others)
-    await notifyIfAddressFreed(deps, connection, { before: known.get(traveler.id), traveler });
+  for (const traveler of others) {
+    const before = known.get(traveler.id);
+    await notifyIfAddressFreed(deps, connection, { before, traveler });
+    await notifyReports(deps, connection, { before, traveler });
+  }
   const claimed = travelers.filter(isClaimed);
   await recordClaimed(
     deps,
@@ -141,6 +145,19 @@ async function recordClaimed(
     deps.wake();
   }
   await deps.imports.markSeen(connection.id, seen, since);
+}
+
+/** Makes the reports of a manager dirty whom the travel service has archived or un-archived, and no IdP has written. */
+async function notifyReports(
+  deps: RecordDeps,
+  connection: Connection,
+  { before, traveler }: { before: KnownTraveler | undefined; traveler: TravelUser },
+): Promise<void> {
+  if (!before?.observed || before.observed.archived === traveler.archived) return;
+  const reports = await deps.references.findReferrers(connection.id, before.id, []);
+  if (reports.length === 0) return;
+  await deps.reconcileQueue.markDirty(connection.id, reports, deps.runtime.now());
+  deps.wake();
 }
 
 /** Makes the identities dirty that wait for an address which a traveler lost by a change in the travel service. */

@@ -1,13 +1,20 @@
 import { findManagerReferences } from '../translator/compiled-fields.ts';
 import type { Rules } from '../translator/rules.ts';
 import type { Reference } from '../translator/translation.ts';
-import { toText } from '../translator/values.ts';
-import type { Identity } from './identity.ts';
+import { toText, toVerbatimText } from '../translator/values.ts';
+import { type Identity, isInactive } from './identity.ts';
+import type { Policies } from './policies.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
 
 interface ReferenceDeps {
   identities: Pick<Identities, 'findById' | 'find'>;
   references: Pick<References, 'findRows' | 'save' | 'update'>;
+}
+
+/** An identity whose references are resolved, its stored references if they are known, and the policy of its connection. */
+interface ReferenceSource extends Pick<Policies, 'inactiveManager'> {
+  identity: Identity;
+  references?: ReferenceRow[] | undefined;
 }
 
 /** The resolved references of an identity, in two forms: by raw value for the translator, and as rows for the store. */
@@ -26,32 +33,33 @@ export interface ResolvedReferences {
  */
 export async function resolveReferences(
   deps: ReferenceDeps,
-  { identity, references: known }: { identity: Identity; references?: ReferenceRow[] | undefined },
+  { identity, references: known, inactiveManager }: ReferenceSource,
   rules: Rules,
 ): Promise<ResolvedReferences> {
   const { connection, id } = identity;
   const before = known ?? (await deps.references.findRows(connection, id));
   const earlier = new Map(before.map((row) => [row.raw, row]));
-  const raws = findManagerReferences(rules, identity.desired);
+  const raws = findManagerReferences(rules, identity.desired, identity.origin.countedParts);
   // The references of an unclaimed identity are never sent, so they are not saved.
   const mustSave = identity.claimed;
   // Save new references before the lookup: a target that is created afterwards then finds this identity among its
   // referrers.
-  const isNew = !raws.every((raw) => earlier.has(raw));
+  const isNew = !raws.every((raw) => earlier.has(toReferenceKey(raw)));
   if (isNew && mustSave) await deps.references.save(connection, id, raws.map(toRow(earlier)));
   const found: FoundTarget[] = [];
-  for (const raw of raws) found.push(await resolveTarget(deps, { identity, raw, earlier: earlier.get(raw) }));
+  for (const raw of raws)
+    found.push(await resolveTarget(deps, { identity, raw, earlier: earlier.get(toReferenceKey(raw)) }));
   const linked = found.map(toLinkedRow(identity));
   const admit = (readRows: ReadRows) => withoutCycles(readRows, id, { found, linked });
   const isAsBefore = !mustSave || areSameReferences(before, linked);
   const admitted = isAsBefore ? linked : await deps.references.update(connection, id, admit);
   const references = new Map<string, Reference>();
   for (const [index, one] of found.entries())
-    references.set(one.raw, toReference(identity, one, admitted[index]));
+    references.set(one.raw, toReference(identity, one, { row: admitted[index], inactiveManager }));
   const rows = found.map(({ raw, target }) => {
     const reference = references.get(raw);
     const travelId = reference && 'travelId' in reference ? reference.travelId : undefined;
-    return { raw, target: target?.id, travelId };
+    return { raw: toReferenceKey(raw), target: target?.id, travelId };
   });
   return { references, rows: mustSave ? rows : [], before, stored: isAsBefore ? before : admitted };
 }
@@ -80,7 +88,10 @@ interface FoundTarget {
 }
 
 function toRow(rows: Map<string, ReferenceRow>): (raw: string) => ReferenceRow {
-  return (raw) => rows.get(raw) ?? { raw, target: undefined, travelId: undefined };
+  return (text) => {
+    const raw = toReferenceKey(text);
+    return rows.get(raw) ?? { raw, target: undefined, travelId: undefined };
+  };
 }
 
 /**
@@ -90,7 +101,7 @@ function toRow(rows: Map<string, ReferenceRow>): (raw: string) => ReferenceRow {
 function toLinkedRow(identity: Identity): (found: FoundTarget) => ReferenceRow {
   return ({ raw, target, lost }) => {
     const travelId = target?.id === identity.id ? undefined : (target?.travelId ?? lost);
-    return { raw, target: target?.id, travelId };
+    return { raw: toReferenceKey(raw), target: target?.id, travelId };
   };
 }
 
@@ -111,7 +122,7 @@ async function resolveTarget(
  * tombstone, but no reference rows.
  */
 function sentTravelIdFor({ applied: { managerId } }: Identity, raw: string): string | undefined {
-  const isFromRaw = managerId !== undefined && toText(managerId.source) === raw;
+  const isFromRaw = managerId !== undefined && toVerbatimText(managerId.source) === raw;
   return isFromRaw && typeof managerId.sent === 'string' ? managerId.sent : undefined;
 }
 
@@ -124,11 +135,40 @@ async function findLinkedIdentity(
   return (await deps.identities.find(connection, { by: 'travelId', value: travelId })).find(isLive);
 }
 
+/** The URI of a user, relative or absolute: the value of `$ref` (RFC 7643 §4.3), which some clients send as `value`. */
+const userUri = /(?:^|\/)Users\/([^/?#]+)\/?(?:[?#].*)?$/i;
+
+/** Returns the text under which a reference is stored: without invisible characters; of a URI of a user, only the id. */
+function toReferenceKey(raw: string): string {
+  const text = toText(raw) ?? raw;
+  const [, id] = userUri.exec(text) ?? [];
+  return id === undefined ? text : decodeSegment(id);
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** Finds the user that a value refers to as it was sent, else as it is stored (`toReferenceKey`). */
+async function findTarget(
+  deps: ReferenceDeps,
+  connection: string,
+  raw: string,
+): Promise<Identity | undefined> {
+  const key = toReferenceKey(raw);
+  const found = await findByValue(deps, connection, raw);
+  return found || key === raw ? found : findByValue(deps, connection, key);
+}
+
 /**
- * Finds the user that a raw value refers to: by SCIM id, travel user id, email, externalId or userName, in this order
+ * Finds the user with a value: by SCIM id, travel user id, email, externalId or userName, in this order
  * (docs/architecture.md, References).
  */
-async function findTarget(
+async function findByValue(
   deps: ReferenceDeps,
   connection: string,
   raw: string,
@@ -155,12 +195,13 @@ async function findTarget(
 function toReference(
   identity: Identity,
   { target, lost }: FoundTarget,
-  row: ReferenceRow | undefined,
+  { row, inactiveManager }: Pick<Policies, 'inactiveManager'> & { row: ReferenceRow | undefined },
 ): Reference {
   if (!target) return { unresolved: lost === undefined ? 'unknown' : 'gone' };
   if (target.id === identity.id) return { unresolved: 'self' };
   if (target.travelId === undefined) return { unresolved: lost === undefined ? 'notLinked' : 'gone' };
-  return row?.travelId === undefined ? { unresolved: 'circle' } : { travelId: target.travelId };
+  if (row?.travelId === undefined) return { unresolved: 'circle' };
+  return { travelId: target.travelId, ...(isInactive(target) ? { inactive: inactiveManager } : {}) };
 }
 
 /** Removes the links that would close a cycle of managers. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { checkNames, type NameFault } from '../translator/check-names.ts';
-import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
+import { type Mapping, parseMapping, storedMappingSchema } from '../translator/mapping-file.ts';
 import { compileRules, EDITION, type Rules } from '../translator/rules.ts';
 import { type Lookups, noLookups } from '../translator/translation.ts';
 import { canonicalJson } from '../translator/values.ts';
@@ -294,7 +294,7 @@ function useRules(state: State, connection: Connection, inForce: RulesInForce): 
   if (known?.inForce.generation === inForce.generation) return known;
   const { lookups, generation } = inForce;
   if (lookups) connection.lookups.adopt(lookups, known !== undefined);
-  const mapping = isUsable(inForce) ? parseMapping(inForce.mapping) : undefined;
+  const mapping = isUsable(inForce) ? parseMapping(inForce.mapping, storedMappingSchema) : undefined;
   const isKnown = lookups && mapping && 'mapping' in mapping;
   const snapshot = isKnown ? { ...toRulesSnapshot(mapping, lookups), generation } : undefined;
   return setLoaded(state, connection, { inForce, snapshot, reading: lookups });
@@ -309,7 +309,7 @@ async function saveReading(
   { before, reading }: { before: LoadedRules; reading: Lookups },
 ): Promise<boolean> {
   const { inForce } = before;
-  const mapping = parseMapping(inForce.mapping);
+  const mapping = parseMapping(inForce.mapping, storedMappingSchema);
   if ('faults' in mapping) return true;
   const generation = inForce.generation + 1;
   const snapshot = { ...toRulesSnapshot(mapping, reading), generation };

@@ -55,26 +55,28 @@ export async function translateIdentity(
 ): Promise<TranslatedIdentity | TravelFailure> {
   const rulesSnapshot = await deps.rulesSnapshots.current(connection, generation);
   if ('kind' in rulesSnapshot) return rulesSnapshot;
-  const first = await translateWith(deps, source, rulesSnapshot);
+  const { policies } = connection;
+  const first = await translateWith(deps, { ...source, policies }, rulesSnapshot);
   if (!first.translation.needsFreshLookups) return first;
   const fresh = await deps.rulesSnapshots.refresh(connection);
   if ('kind' in fresh || fresh.version === rulesSnapshot.version) return first;
   const { before, stored } = first.resolved;
-  const again = await translateWith(deps, { ...source, references: stored }, fresh);
+  const again = await translateWith(deps, { ...source, policies, references: stored }, fresh);
   return { ...again, resolved: { ...again.resolved, before } };
 }
 
 async function translateWith(
   deps: TranslateDeps,
-  source: TranslationSource,
+  source: TranslationSource & Pick<Connection, 'policies'>,
   rulesSnapshot: RulesSnapshot,
 ): Promise<TranslatedIdentity> {
-  const { identity, newUser } = source;
-  const resolved = await resolveReferences(deps, source, rulesSnapshot.rules);
+  const { identity, newUser, policies } = source;
+  const resolved = await resolveReferences(deps, { ...source, ...policies }, rulesSnapshot.rules);
   const snapshot = {
     lookups: rulesSnapshot.lookups,
     references: resolved.references,
     applied: identity.applied,
+    countedParts: identity.origin.countedParts,
   };
   const { desired, origin } = identity;
   const baseline = origin.baseline && toTravel(rulesSnapshot.rules, origin.baseline, snapshot).fields;

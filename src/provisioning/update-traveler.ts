@@ -26,6 +26,7 @@ import {
   findLostValues,
   isResetPending,
   withDriftMarked,
+  withKeptRolesReported,
   withLostValues,
   withoutUnownedFields,
 } from './ownership.ts';
@@ -136,7 +137,8 @@ async function prepareUpdate(
     : withoutUnownedFields(context, doubted);
   const addressed = await withoutUnknownHoldersEmail(context, await resolveEmailConflict(context, owned));
   if ('end' in addressed) return addressed;
-  const sendable = how.isFresh ? await withGuardsApplied(context, addressed) : addressed;
+  const guarded = how.isFresh ? await withGuardsApplied(context, addressed) : addressed;
+  const sendable = isReset ? guarded : withKeptRolesReported(context, guarded);
   return { omit: [], isEmailSentAgain: false, ...how, ...sendable };
 }
 
@@ -248,6 +250,7 @@ function planFor(context: ReconcileContext, draft: OutcomeDraft, wanted: WantedF
   return makePlan({
     basis: context.rulesSnapshot.version,
     rules: context.rulesSnapshot.rules,
+    preexistingRoles: context.connection.policies.preexistingRoles,
     ...{ applied, refused, wanted, observed, isReset },
   });
 }

@@ -1,4 +1,5 @@
 import { isActive, type ScimResource } from '../schema/resource.ts';
+import { countChangedParts } from '../translator/reference-parts.ts';
 import type { Connection } from './connection.ts';
 import { withNextVersion } from './create-user.ts';
 import { isAdministrator } from './guard.ts';
@@ -94,15 +95,17 @@ function isOtherPersonReturning({ before, after }: UserWrite): boolean {
 
 /** Save the externalId with the deactivation, because it may change before the user is reactivated. */
 function nextOrigin({ before, after, kind }: UserWrite): Origin {
-  const { leftAs, baseline, ...others } = before.origin;
+  const { leftAs, baseline, countedParts: counted, ...others } = before.origin;
   const isLeaver = !isActive(after);
   const left = isLeaver
     ? (leftAs ?? leaverExternalId(before) ?? leaverExternalId({ desired: after, origin: {} }))
     : undefined;
+  const countedParts = countChangedParts(before.desired, after, counted);
   const imported = kind === 'replace' ? undefined : before.claimed ? baseline : before.desired;
   return {
     ...others,
     ...(left === undefined ? {} : { leftAs: left }),
     ...(imported === undefined ? {} : { baseline: imported }),
+    ...(countedParts === undefined ? {} : { countedParts }),
   };
 }

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import { createUser, withNextVersion } from './create-user.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
 import type { Groups, MemberChange } from './group-ports.ts';
-import type { Identity, Membership } from './identity.ts';
+import { type Identity, isInactive, type Membership } from './identity.ts';
 import type { ListPage } from './list-ports.ts';
 import {
   type ListedUser,
@@ -294,7 +294,7 @@ function throwIfArchiveRefused(identity: Identity): void {
   if (isArchiveRefused) throw refusedError(identity);
 }
 
-/** Marks the identities dirty that refer to this user by a value that was added or removed. */
+/** Marks the identities dirty that refer to this user, if it was deactivated or reactivated, or by a value that was added or removed. */
 async function markReferrersDirty(deps: UserServiceDeps, before: Identity, after: Identity): Promise<void> {
   const [old, now] = [new Set(referenceValuesOf(before)), new Set(referenceValuesOf(after))];
   const changed = [...old]
@@ -302,7 +302,9 @@ async function markReferrersDirty(deps: UserServiceDeps, before: Identity, after
     .concat([...now].filter((value) => !old.has(value)));
   const isDeleted = after.deletedAt !== undefined;
   const isNewOrRestored = before === after;
-  if (changed.length === 0 && !isDeleted && !isNewOrRestored) return;
+  // The reports of a manager who becomes inactive get a finding, or lose the manager.
+  const isActivityChanged = isInactive(before) !== isInactive(after);
+  if (changed.length === 0 && !isDeleted && !isNewOrRestored && !isActivityChanged) return;
   const values = isDeleted || isNewOrRestored ? [...new Set([...old, ...now])] : changed;
   const referrers = await deps.references.findReferrers(after.connection, after.id, values);
   await markDirty(deps, after.connection, referrers);

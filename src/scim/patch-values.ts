@@ -181,11 +181,32 @@ function changeElement(
   current: Json,
   change: ValueChange & { filter: Filter },
 ): Json[] {
-  const { op, filter, sub, value } = change;
+  const { sub, value } = change;
   if (isUnassigned(value)) return sub === undefined ? [] : clearSubAttribute(attribute, current, sub);
   if (sub !== undefined) return [setSubAttribute(attribute, current, { sub, value })];
-  const base = op === 'add' && isObject(current) ? current : elementOfFilter(attribute, filter);
-  return [mergeElement(base, normalizeElement(attribute, value))];
+  const element = normalizeElement(attribute, value);
+  return [mergeElement(baseOfChange(attribute, { current, element }, change), element)];
+}
+
+/**
+ * Returns the sub-attributes that a selected element keeps beside those of its new value. "All matching record values
+ * SHALL be replaced" (RFC 7644 §3.5.2.3), and the element keeps the `type` by which it was selected. But one that was selected
+ * by its `value`, or whose new value has none, as in `roles[value eq "x"]` with `{ "display": "X" }`, would no longer be that
+ * value: it keeps the rest. A description, such as `display`, is dropped with the `value` that it describes.
+ */
+function baseOfChange(
+  attribute: Attribute,
+  { current, element }: { current: Json; element: Json },
+  { op, filter }: Pick<ValueChange, 'op'> & { filter: Filter },
+): JsonObject | undefined {
+  if (op === 'add' && isObject(current)) return current;
+  const selectedBy = elementOfFilter(attribute, filter);
+  if (!isObject(current) || !isObject(element)) return selectedBy;
+  const isPartial = !('value' in element) && 'value' in current;
+  if (selectedBy && !isPartial) return selectedBy;
+  if (isPartial || element['value'] === current['value']) return current;
+  const { display: _display, $ref: _reference, ...rest } = current;
+  return rest;
 }
 
 function changeAll(attribute: Attribute, elements: Json[], { op, sub, value, fold }: ValueChange): Json[] {

@@ -86,8 +86,9 @@ export async function translateSample(
   const people = page.identities.filter(({ claimed }) => claimed);
   const found = new Map<string, number>();
   for (const identity of people) {
-    const managers = await readReferences({ identities, references }, identity, rules);
-    const snapshot = { lookups: lookups.value, references: managers };
+    const managers = await readReferences({ identities, references }, identity, { rules, ...connection });
+    const { countedParts } = identity.origin;
+    const snapshot = { lookups: lookups.value, references: managers, countedParts };
     for (const { code } of toTravel(rules, identity.desired, snapshot).findings)
       found.set(code, (found.get(code) ?? 0) + 1);
   }
@@ -106,7 +107,7 @@ export async function readManagers(
     const { identities, references } = provisioningStore(database);
     const deps = { identities, references };
     const identity = await identityForPreview(deps, { connection, user }, silentRuntime());
-    return readReferences(deps, identity, rules);
+    return readReferences(deps, identity, { rules, ...connection });
   });
   return found ?? new Map();
 }

@@ -82,14 +82,15 @@ function toHold({ hold_cause, hold_since }: IdentityRow): Identity['hold'] {
 }
 
 /** An applied field in the column `applied`: most values are the same in all three places, and are stored once. */
-type StoredAppliedField = [sent: Json, source?: Json, answered?: Json, unsure?: true];
+type StoredAppliedField = [sent: Json, source?: Json, answered?: Json, unsure?: boolean, preexisting?: true];
 
 /** Returns the content of the column `applied`. Equal fields have equal texts. */
 export function toAppliedJson(applied: AppliedFields): string {
   return toJson(Object.fromEntries(Object.entries(applied).map(([key, field]) => [key, toStored(field)])));
 }
 
-function toStored({ sent, source, answered, unsure }: AppliedField): StoredAppliedField {
+function toStored({ sent, source, answered, unsure, preexisting }: AppliedField): StoredAppliedField {
+  if (preexisting) return [sent, source, answered, unsure === true, preexisting];
   if (unsure) return [sent, source, answered, unsure];
   if (!hasSameText(answered, sent)) return [sent, source, answered];
   return hasSameText(source, sent) ? [sent] : [sent, source];
@@ -105,8 +106,17 @@ export function parseApplied(text: string): AppliedFields {
   return Object.fromEntries(Object.entries(stored).map(([key, field]) => [key, fromStored(field)]));
 }
 
-function fromStored([sent, source = sent, answered = sent, unsure]: StoredAppliedField): AppliedField {
-  return unsure ? { sent, answered, source, unsure } : { sent, answered, source };
+function fromStored([
+  sent,
+  source = sent,
+  answered = sent,
+  unsure,
+  preexisting,
+]: StoredAppliedField): AppliedField {
+  const field: AppliedField = { sent, answered, source };
+  if (unsure) field.unsure = true;
+  if (preexisting) field.preexisting = true;
+  return field;
 }
 
 /**

@@ -51,7 +51,15 @@ export function resolveAnnounced(
     const entry = applied[key];
     if (hasAnnouncedValue(observed, { key, value, rules })) {
       if (value === null) delete resolved[key];
-      else resolved[key] = { sent: value, answered: now, source };
+      else {
+        const isPreexisting = entry
+          ? entry.preexisting
+          : parseFieldKey(key).kind === 'role' && before !== null;
+        resolved[key] = {
+          ...{ sent: value, answered: now, source },
+          ...(isPreexisting ? { preexisting: true } : {}),
+        };
+      }
     } else if (!isEqualJson(now, before)) {
       if (value !== null) resolved[key] = { sent: value, answered: now, source, unsure: true };
       else if (entry) resolved[key] = { ...entry, unsure: true };

@@ -11,8 +11,8 @@ import {
 } from './rule-sources.ts';
 import { findRules, type Rule, type RuleChain, type Rules } from './rules.ts';
 import { type SourceUser, toSourceUser } from './sources.ts';
-import type { FieldKey, Trace, TraceEntry } from './translation.ts';
-import { isUnassigned, type Reader, toText } from './values.ts';
+import type { CountedParts, FieldKey, Trace, TraceEntry } from './translation.ts';
+import { isUnassigned, type Reader, toVerbatimText } from './values.ts';
 
 /** A field with everything about it that depends on the rules only. */
 export interface CompiledField {
@@ -112,15 +112,19 @@ export function usableSources(
  * Returns the SCIM values that name a user's manager, the preferred one first. Provisioning resolves them before it
  * translates the user.
  */
-export function findManagerReferences(rules: Rules, resource: ScimResource): string[] {
-  const user = toSourceUser(resource);
+export function findManagerReferences(
+  rules: Rules,
+  resource: ScimResource,
+  countedParts?: CountedParts,
+): string[] {
+  const user = toSourceUser(resource, countedParts);
   const references = new Set<string>();
   for (const field of compiledFields(rules)) {
     if (field.read !== readManager) continue;
     for (const { valuesOf, prepare } of usableSources(applicableField(field, user), user)) {
       for (const raw of valuesOf(user)) {
         const prepared = prepare ? prepare(raw) : { value: raw };
-        const text = 'value' in prepared ? toText(prepared.value) : undefined;
+        const text = 'value' in prepared ? toVerbatimText(prepared.value) : undefined;
         if (text !== undefined) references.add(text);
       }
     }

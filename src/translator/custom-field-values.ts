@@ -115,8 +115,9 @@ function optionFinder(options: Option[]): (text: string) => Option | undefined {
   const exact = new Map<string, Option>();
   const folded = new Map<string, Option>();
   for (const option of options) {
-    addPreferred(exact, option.data, option);
-    addPreferred(folded, foldCase(option.data), option);
+    const text = toText(option.data) ?? option.data;
+    addPreferred(exact, text, option);
+    addPreferred(folded, foldCase(text), option);
   }
   return (text) => exact.get(text) ?? folded.get(foldCase(text));
 }

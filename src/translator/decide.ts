@@ -1,4 +1,5 @@
 import type { Json } from '../schema/resource.ts';
+import { withVisibleCharacters } from './clean-text.ts';
 import { applicableField, type CompiledField, usableSources } from './compiled-fields.ts';
 import type { CompiledSource } from './rule-sources.ts';
 import type { SourceUser } from './sources.ts';
@@ -221,7 +222,14 @@ export function toFinding(
   value: Json,
   { code, reason, remedy, mappingPath }: Fault,
 ): Finding {
-  return { field, code, value, reason, remedy, ...(mappingPath === undefined ? {} : { mappingPath }) };
+  return {
+    field,
+    code,
+    value: withVisibleCharacters(value),
+    reason,
+    remedy,
+    ...(mappingPath === undefined ? {} : { mappingPath }),
+  };
 }
 
 function traceOf(

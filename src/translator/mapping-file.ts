@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type DefaultName, type Field, fields } from './fields.ts';
 import { faultText, type MappingFault, toMappingFaults } from './mapping-faults.ts';
-import { isDateFormat, isPhoneCountry } from './readers.ts';
+import { hasDateParts, isDateFormat, isPhoneCountry } from './readers.ts';
 import {
   isSyntaxProblem,
   parseCondition,
@@ -51,40 +51,49 @@ const replacement = z
     context.addIssue({ code: 'custom', path: ['with'], message });
   });
 
-const options = {
-  date: z
-    .string()
-    .refine(isDateFormat, {
-      message: faultText('is not a date format', 'Name YYYY, MM and DD once each, e.g. DD/MM/YYYY.'),
-    })
-    .describe('The format of the date, e.g. DD/MM/YYYY.'),
-  phone: countrySchema.describe('The country of national phone numbers, e.g. FR.'),
-  prefix: z.string().min(1).max(1000).describe('A text to put in front.'),
-  replace: replacement,
-  map: z.record(z.string(), z.string()).describe('Results by value; any other value is left out.'),
-  default: z
-    .string()
-    .min(1)
-    .max(1000)
-    .describe('The value if there is none, or if an earlier transform left it out.'),
-} satisfies { [Name in keyof OptionTransforms]: z.ZodType<OptionTransforms[Name]> };
+/** Makes the schemas of the transforms with an option. */
+const optionsFor = (isAccepted: (dateFormat: string) => boolean) =>
+  ({
+    date: z
+      .string()
+      .refine(isAccepted, {
+        message: faultText(
+          'is not a date format',
+          'Name YYYY, MM and DD once each, without names of months and times of day, e.g. DD/MM/YYYY.',
+        ),
+      })
+      .describe('The format of the date, e.g. DD/MM/YYYY.'),
+    phone: countrySchema.describe('The country of national phone numbers, e.g. FR.'),
+    prefix: z.string().min(1).max(1000).describe('A text to put in front.'),
+    replace: replacement,
+    map: z.record(z.string(), z.string()).describe('Results by value; any other value is left out.'),
+    default: z
+      .string()
+      .min(1)
+      .max(1000)
+      .describe('The value if there is none, or if an earlier transform left it out.'),
+  }) satisfies { [Name in keyof OptionTransforms]: z.ZodType<OptionTransforms[Name]> };
+
+const options = optionsFor(isDateFormat);
 
 const known = [...Object.keys(plainTransforms), ...Object.keys(options).map((name) => `{ "${name}": … }`)];
 
 /** The schema of a transform: its name, or an object whose only member is the transform with its option. */
-export const transformSchema = z.union(
-  [
-    z.literal(Object.keys(plainTransforms).filter(isPlainTransform)),
-    z
-      .strictObject(options)
-      .partial()
-      .refine((transform) => Object.keys(transform).length === 1, {
-        message: faultText('is not one transform', 'Write each transform as an element of its own.'),
-        when: ({ issues }) => issues.length === 0,
-      }),
-  ],
-  { error: faultText('is not a transform', `Write one of ${known.join(', ')}.`) },
-);
+function transformSchema(shape: typeof options) {
+  return z.union(
+    [
+      z.literal(Object.keys(plainTransforms).filter(isPlainTransform)),
+      z
+        .strictObject(shape)
+        .partial()
+        .refine((transform) => Object.keys(transform).length === 1, {
+          message: faultText('is not one transform', 'Write each transform as an element of its own.'),
+          when: ({ issues }) => issues.length === 0,
+        }),
+    ],
+    { error: faultText('is not a transform', `Write one of ${known.join(', ')}.`) },
+  );
+}
 
 function isPlainTransform(name: string): name is PlainTransform {
   return Object.hasOwn(plainTransforms, name);
@@ -133,7 +142,7 @@ const inputShape = {
     .meta({ examples: ['userType eq "Contractor"'] }),
 };
 
-function ruleSchema(table: readonly Field[]) {
+function ruleSchema(table: readonly Field[], shape: typeof options) {
   return z
     .strictObject({
       ...inputShape,
@@ -143,7 +152,7 @@ function ruleSchema(table: readonly Field[]) {
         .enum(table.map(({ key }) => key))
         .optional()
         .describe('The field of the traveler that is set.'),
-      transforms: z.array(transformSchema).max(20).optional().describe('Applied in order.'),
+      transforms: z.array(transformSchema(shape)).max(20).optional().describe('Applied in order.'),
     })
     .superRefine((written, context) => {
       const [first, second] = inputs.filter((input) => written[input] !== undefined);
@@ -167,8 +176,8 @@ const ruleExamples = [
   { template: 'CC-40', userAttribute: 'costCenterId', when: 'userType eq "Contractor"' },
 ];
 
-function rulesSchema(table: readonly Field[]) {
-  return z.array(ruleSchema(table)).superRefine((rules, context) => {
+function rulesSchema(table: readonly Field[], shape: typeof options) {
+  return z.array(ruleSchema(table, shape)).superRefine((rules, context) => {
     // The first rule that leaves nothing to later rules with the same target, and with the same condition.
     const seen = new Map<string, number>();
     for (const [index, written] of rules.entries()) {
@@ -208,10 +217,10 @@ const namedResource = z.union([z.strictObject({ id: z.string().min(1) }), z.stri
 });
 
 /** The schema of mapping files for a table of fields (docs/mappings.md). */
-export function mappingSchemaFor(table: readonly Field[]) {
+export function mappingSchemaFor(table: readonly Field[], shape = options) {
   return z.strictObject({
     $schema: z.string().optional(),
-    scimUserMapping: rulesSchema(table)
+    scimUserMapping: rulesSchema(table, shape)
       .default([])
       .describe(
         'Rules; each replaces the default rule of the field that it sets. Of several rules for one field, the first whose condition holds is used.',
@@ -240,6 +249,9 @@ export function mappingSchemaFor(table: readonly Field[]) {
 
 /** The schema of mapping files for the fields of `fields.ts`. */
 export const mappingSchema = mappingSchemaFor(fields);
+
+/** The schema of mappings in the database. Earlier versions accepted date formats that no date matches. */
+export const storedMappingSchema: typeof mappingSchema = mappingSchemaFor(fields, optionsFor(hasDateParts));
 
 /** The content of a valid mapping file. */
 export type Mapping = z.output<typeof mappingSchema>;

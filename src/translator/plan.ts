@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../schema/resource.ts';
+import { withVisibleCharacters } from './clean-text.ts';
 import { isSetByRules, type Rules } from './rules.ts';
 import type {
   AppliedFields,
@@ -34,7 +35,7 @@ export interface Plan {
   adopt: Record<FieldKey, PlannedValue>;
   /** Fields to remove from the traveler. */
   remove: FieldKey[];
-  /** Fields that the bridge stops owning, because no rule sets them any more. Their values stay. */
+  /** Fields that the bridge stops owning: no rule sets them any more, or the traveler had the role before. Their values stay. */
   released: FieldKey[];
   /**
    * True if the traveler must be read right before the call, for one of three reasons. An array is replaced whole, so
@@ -51,6 +52,8 @@ export interface PlanInput {
   wanted: Record<FieldKey, WantedField>;
   /** The traveler as last read; undefined if there is none yet. */
   observed: TravelUser | undefined;
+  /** The treatment of roles that the traveler had before the IdP granted them; by default they are kept. */
+  preexistingRoles?: 'keep' | 'adopt';
   /** True if the traveler passes to another person: fields that no rule sets are then removed instead of released. */
   isReset?: boolean;
   /** The version of rules and lookups. A value that was refused under the same version is not sent again. */
@@ -75,11 +78,24 @@ export function makePlan(input: PlanInput): Plan {
   }
   const unwanted = Object.keys(applied).filter((key) => !(key in wanted));
   const isRemoved = (key: FieldKey) => input.isReset === true || isSetByRules(rules, key);
-  const dropped = unwanted.filter((key) => isRemoved(key) && isRemovable(key, input));
-  const released = unwanted.filter((key) => !isRemoved(key));
+  const stays = (key: FieldKey) => !isRemoved(key) || isKeptRole(key, input);
+  const dropped = unwanted.filter((key) => !stays(key) && isRemovable(key, input));
+  const released = unwanted.filter(stays);
   const removed = [...remove, ...dropped];
   const needsFreshRead = Object.keys(set).some(needsReadToSet) || removed.some(needsReadToRemove);
   return { set, adopt, remove: removed, released, needsFreshRead };
+}
+
+/** True for a role that stays when the IdP takes it away, because the traveler had it before. */
+export function isKeptRole(
+  key: FieldKey,
+  {
+    applied,
+    preexistingRoles = 'keep',
+    isReset = false,
+  }: Pick<PlanInput, 'applied' | 'preexistingRoles' | 'isReset'>,
+): boolean {
+  return applied[key]?.preexisting === true && preexistingRoles === 'keep' && !isReset;
 }
 
 function needsReadToSet(key: FieldKey): boolean {
@@ -168,8 +184,15 @@ export function toAppliedFields(
   );
   for (const [key, { value, source }] of Object.entries({ ...set, ...adopt })) {
     owned[key] = { sent: value, answered: readField(answer, key) ?? null, source };
+    if (key in adopt && isPreexisting(key, applied)) owned[key].preexisting = true;
   }
   return owned;
+}
+
+/** True for an adopted role that the bridge has not set itself: the traveler had it before. */
+function isPreexisting(key: FieldKey, applied: AppliedFields): boolean {
+  const entry = applied[key];
+  return entry ? entry.preexisting === true : parseFieldKey(key).kind === 'role';
 }
 
 /**
@@ -216,8 +239,8 @@ export function findDrift(applied: AppliedFields, observed: TravelUser): Finding
       {
         field: key,
         code: 'drift',
-        value: now,
-        reason: `Somebody changed this in the travel service; the identity provider wants ${JSON.stringify(answered)}.`,
+        value: withVisibleCharacters(now),
+        reason: `Somebody changed this in the travel service; the identity provider wants ${JSON.stringify(withVisibleCharacters(answered))}.`,
         remedy: 'Change it in the identity provider instead, or have drift corrected (policy drift).',
       },
     ];

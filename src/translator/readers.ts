@@ -6,6 +6,7 @@ import {
   parsePhoneNumberFromString,
 } from 'libphonenumber-js';
 import { isObject, type Json } from '../schema/resource.ts';
+import { cleanText, lineBreaks, toLine } from './clean-text.ts';
 import type { AppliedField, Lookups, NamedResource, Reference } from './translation.ts';
 import {
   type Fault,
@@ -14,6 +15,7 @@ import {
   type Reader,
   type Reading,
   toText,
+  toVerbatimText,
   unresolved,
   unusable,
 } from './values.ts';
@@ -21,9 +23,22 @@ import {
 /** This pattern accepts more than RFC 5321 allows, because the travel API validates addresses itself. */
 const emailAddress = /^[^\s@<>()",:;\\[\]]+@[^\s@.,<>()":;\\[\]]+(?:\.[^\s@.,<>()":;\\[\]]+)+$/u;
 
+/**
+ * The userName that Entra ID gives a deleted user: the object id without hyphens, in front of the former name. It is the
+ * address of nobody.
+ */
+const tombstoneName = /^[\da-f]{32}[^@]/i;
+
 /** Reads an email address; its case is kept. */
 export function readEmail(raw: Json): Reading {
   const text = toText(raw);
+  if (text !== undefined && tombstoneName.test(text)) {
+    return unusable(
+      'emailOfDeletedUser',
+      'This is the name that Entra ID gives a deleted user: 32 hexadecimal digits in front of the former name.',
+      'Nothing needs to be done if the person has left; otherwise restore the user in Entra ID.',
+    );
+  }
   if (text !== undefined && text.length <= 254 && emailAddress.test(text)) return { value: text };
   return unusable(
     'emailInvalid',
@@ -35,7 +50,16 @@ export function readEmail(raw: Json): Reading {
 /** Reads a string, number or boolean as text. */
 export function readText(raw: Json): Reading {
   const text = toText(raw);
-  if (text !== undefined) return { value: text };
+  return text === undefined ? unusableText() : { value: text };
+}
+
+/** Reads a string, number or boolean as one line of text. */
+export function readLine(raw: Json): Reading {
+  const text = toText(raw);
+  return text === undefined ? unusableText() : { value: toLine(text) };
+}
+
+function unusableText(): Reading {
   return unusable(
     'textUnusable',
     'The value is not a text, number or boolean, or it is longer than 10,000 characters.',
@@ -45,9 +69,9 @@ export function readText(raw: Json): Reading {
 
 /** Reads a street address; its lines are joined by commas. */
 export function readStreet(raw: Json): Reading {
-  const reading = readText(raw);
-  if (!('value' in reading) || typeof reading.value !== 'string') return reading;
-  const lines = reading.value.split(/[\r\n]+/).map((line) => line.trim());
+  const text = toText(raw);
+  if (text === undefined) return unusableText();
+  const lines = text.split(lineBreaks).map((line) => toLine(line).trim());
   return { value: lines.filter((line) => line !== '').join(', ') };
 }
 
@@ -130,10 +154,23 @@ export function parseDate(text: string, format: string): string | undefined {
   return spelled === text ? calendarDate(year, month, day) : undefined;
 }
 
-/** True if a date format has YYYY, MM and DD once each. */
+/**
+ * True if a date format has YYYY, MM and DD once each, and a date can match the rest. A letter in the rest is meant as a
+ * part that dates here do not have, such as a month's name (MMM) or an hour (HH); only T and Z stand for themselves (ISO
+ * 8601).
+ */
 export function isDateFormat(format: string): boolean {
-  return ['YYYY', 'MM', 'DD'].every((part) => format.split(part).length === 2);
+  const rest = dateParts.reduce((text, part) => text.replace(part, ''), format);
+  // A text is compared without invisible characters and outer blanks.
+  return hasDateParts(format) && !/[A-SU-Y]/i.test(rest) && cleanText(format).trim() === format;
 }
+
+/** True if a date format has YYYY, MM and DD once each. */
+export function hasDateParts(format: string): boolean {
+  return dateParts.every((part) => format.split(part).length === 2);
+}
+
+const dateParts = ['YYYY', 'MM', 'DD'];
 
 function calendarDate(year = '', month = '', day = ''): string | undefined {
   const text = `${year}-${month}-${day}`;
@@ -166,16 +203,19 @@ export function readPhoneNumber(raw: Parameters<Reader>[0], countries: string[])
   const key = `${countries.join()}:${text}`;
   const known = phoneReadings.get(key);
   if (known) return known;
-  const reading = parsePhone(text, countries);
+  const reading = parsePhone(toLine(text), countries);
   if (phoneReadings.size === MAX_PHONE_READINGS) phoneReadings.clear();
   if (text.length <= MAX_REMEMBERED_PHONE) phoneReadings.set(key, reading);
   return reading;
 }
 
 function parsePhone(text: string, countries: string[]): Reading {
-  // A `tel:` URI (RFC 3966), and 00, the international prefix of most countries.
-  const dialed = text.replace(/^tel:/i, '').replace(/^\(?00\)?\s*(?=[1-9(])/, '+');
-  const number = /[+＋]/.test(dialed) ? international(dialed) : national(dialed, countries);
+  // A full-width plus sign, a `tel:` URI (RFC 3966), and 00, the international prefix of most countries.
+  const dialed = text
+    .replaceAll('＋', '+')
+    .replace(/^tel:/i, '')
+    .replace(/^\(?00\)?\s*(?=[1-9(])/, '+');
+  const number = dialed.includes('+') ? international(dialed) : national(dialed, countries);
   if (!number) return unreadablePhone(dialed, countries);
   if (number.ext) {
     return unusable(
@@ -224,9 +264,21 @@ export function isPhoneCountry(country: string): country is CountryCode {
  * resolved.
  */
 export const readManager: Reader = (raw, { references }) => {
-  const reference = references.get(toText(raw) ?? '') ?? { unresolved: 'unknown' };
-  return 'travelId' in reference ? { value: reference.travelId } : managerFaults[reference.unresolved];
+  const reference = references.get(toVerbatimText(raw) ?? '') ?? { unresolved: 'unknown' };
+  if (!('travelId' in reference)) return managerFaults[reference.unresolved];
+  const { travelId, inactive } = reference;
+  if (inactive === 'clear') return inactiveManager('is left out (inactiveManager)');
+  if (inactive === undefined) return { value: travelId };
+  return { value: travelId, note: inactiveManager('stays the manager of this user').fault };
 };
+
+function inactiveManager(effect: string): { fault: Fault } {
+  return unusable(
+    'managerInactive',
+    `The manager was deactivated in the identity provider, and ${effect}.`,
+    'Name the new manager in the identity provider.',
+  );
+}
 
 const managerFaults = {
   unknown: unresolved(
@@ -285,12 +337,12 @@ function findResource(raw: Json, resources: NamedResource[], noun: string): Read
   const found = resources.find((resource) => resource.id === id);
   // A value that is not an object may be an id or a name.
   if (!found) return isObject(raw) ? unknownResource(noun) : findByName(id, resources, noun);
-  if (name === undefined || found.name === name) return { value: id };
+  if (name === undefined || isNamed(found, name)) return { value: id };
   return { value: id, note: contradiction(noun, found) };
 }
 
 function findByName(name: string, resources: NamedResource[], noun: string): Reading {
-  const found = resources.filter((resource) => resource.name === name);
+  const found = resources.filter((resource) => isNamed(resource, name));
   const active = found.filter(({ archived }) => !archived);
   const [only] = active;
   if (only && active.length === 1) return { value: only.id };
@@ -309,6 +361,11 @@ function findByName(name: string, resources: NamedResource[], noun: string): Rea
     reason,
     `Restore the ${noun} in the travel service, or name another.`,
   );
+}
+
+/** A name is compared without invisible characters. */
+function isNamed(resource: NamedResource, name: string): boolean {
+  return toText(resource.name) === name;
 }
 
 function unreadableResource(noun: string): Reading {

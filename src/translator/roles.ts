@@ -57,7 +57,9 @@ function roleTable(mapping: Mapping): RoleTable {
 }
 
 function compileRoles({ roles }: Mapping): RoleTable {
-  const mapped = Object.entries(roles?.map ?? {}).map(([from, role]) => [foldCase(from), role] as const);
+  const mapped = Object.entries(roles?.map ?? {}).map(
+    ([from, role]) => [foldCase(toText(from) ?? from), role] as const,
+  );
   const own = travelRoles.map((role) => [foldCase(role), role] as const);
   const allowed = roles?.allow ?? travelRoles.filter((role) => !privileged.includes(role));
   // In a Map, a later entry replaces an earlier one, and the first entry of the mapping counts.

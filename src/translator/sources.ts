@@ -1,4 +1,6 @@
-import { type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
+import { isObject, type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
+import { referenceKey } from './reference-parts.ts';
+import type { CountedParts } from './translation.ts';
 import { elementsOf, elementType, isUnassigned, toText, valueAt } from './values.ts';
 
 /** A SCIM user as sources read it. */
@@ -6,6 +8,7 @@ export interface SourceUser {
   resource: ScimResource;
   /** The element of `addresses` from which all parts of the postal address come. */
   address: ChosenAddress;
+  countedParts: CountedParts;
 }
 
 /** A possible source for the value of a traveler's field: a SCIM attribute. */
@@ -17,8 +20,31 @@ export interface Source {
 }
 
 /** Prepares a user for reading. */
-export function toSourceUser(resource: ScimResource): SourceUser {
-  return { resource, address: chooseAddress(resource) };
+export function toSourceUser(given: ScimResource, countedParts: CountedParts = {}): SourceUser {
+  const resource = withPrimaryFirst(given);
+  return { resource, address: chooseAddress(resource), countedParts };
+}
+
+/**
+ * Moves the primary element of each multi-valued attribute, extensions included, to its beginning: it is "the preferred
+ * value" (RFC 7643 §2.4), so of several elements of one type it is read before the others.
+ */
+function withPrimaryFirst(resource: ScimResource): ScimResource {
+  let ordered: ScimResource | undefined;
+  for (const [name, value] of Object.entries(resource)) {
+    const next = name.includes(':') && isObject(value) ? withPrimaryFirst(value) : primaryFirst(value);
+    if (next === value) continue;
+    ordered ??= { ...resource };
+    ordered[name] = next;
+  }
+  return ordered ?? resource;
+}
+
+function primaryFirst(value: Json): Json {
+  if (!Array.isArray(value)) return value;
+  const index = value.findIndex((element) => isObject(element) && element.primary === true);
+  const primary = value[index];
+  return index <= 0 || primary === undefined ? value : [primary, ...value.toSpliced(index, 1)];
 }
 
 const noValues: readonly Json[] = [];
@@ -43,11 +69,29 @@ export function enterpriseAttribute(...names: string[]): Source {
 }
 
 function extensionAttribute(urn: string, names: string[]): Source {
+  const [name = '', ...parts] = names;
+  const key = referenceKey(urn, name);
   return {
     rule: `${urn}:${names.join('.')}`,
-    valuesOf: ({ resource }) => toValues(valueAt(resource, urn, ...names)),
+    valuesOf: ({ resource, countedParts }) => {
+      const value = valueAt(resource, urn, ...names);
+      const counted = countedParts[key];
+      if (counted === undefined) return toValues(value);
+      if (parts.length === 0)
+        return toValues(isObject(value) ? { [counted]: value[counted] ?? null } : value);
+      return parts[0] === counted ? toValues(value) : noValues;
+    },
   };
 }
+
+const managerValue = extensionAttribute(urns.enterprise, ['manager', 'value']);
+const managerRef = extensionAttribute(urns.enterprise, ['manager', '$ref']);
+
+/** The source for a manager who is named by a URI (`manager.$ref`, RFC 7643 §4.3): usually it repeats `manager.value`. */
+export const managerUri: Source = {
+  ...managerRef,
+  valuesOf: (user) => (managerValue.valuesOf(user).length > 0 ? noValues : managerRef.valuesOf(user)),
+};
 
 /** Determines the order in which the elements of a multi-valued attribute are tried. */
 interface Preference {

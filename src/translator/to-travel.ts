@@ -17,7 +17,7 @@ import { isUnassigned, type ReadContext, valueAt } from './values.ts';
  * Pure; accepts any JSON. Everything that depends on the rules and lookups only is prepared once for both.
  */
 export function toTravel(rules: Rules, resource: ScimResource, snapshot: Snapshot): Translation {
-  const user = toSourceUser(resource);
+  const user = toSourceUser(resource, snapshot.countedParts);
   const input = { user, context: readContextOf(rules, user.address.element.country, snapshot) };
   const draft: TranslationDraft = {
     fields: {},

@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { cleanText } from './clean-text.ts';
 import { readCountry } from './countries.ts';
 import { jsonPath } from './mapping-faults.ts';
 import { isoDate, parseDate, readLanguage, readPhoneNumber } from './readers.ts';
@@ -27,7 +28,7 @@ interface LocatedSetting extends Setting {
 /** The transforms without an option. */
 export const plainTransforms = {
   trim: () => (text) => textState(text.trim()),
-  lowercase: () => (text) => textState(text.toLowerCase()),
+  lowercase: () => (text) => textState(lowercase(text)),
   uppercase: () => (text) => textState(text.toUpperCase()),
   titlecase: () => (text) => textState(titlecase(text)),
   digits: () => (text) => textState(text.replace(/\D/g, '')),
@@ -61,11 +62,7 @@ const optionTransforms: {
   phone: (country) => phoneStep(country),
   prefix: (prefix) => (text) => textState(`${prefix}${text}`),
   replace: (option) => replaceStep(option),
-  map: (entries, path) => (text) => {
-    const entry = Object.hasOwn(entries, text) ? entries[text] : undefined;
-    if (entry === undefined) return { problem: 'the map of the rule has no entry for it' };
-    return { text: entry, mappingPath: jsonPath([...path, 'map', text]) };
-  },
+  map: (entries, path) => mapStep(entries, path),
 };
 
 /** The name of a transform without an option. */
@@ -196,6 +193,18 @@ function phoneStep(country: string | undefined): Step {
   return (text) => toState(readPhoneNumber(text, country === undefined ? [] : [country]));
 }
 
+function mapStep(entries: OptionTransforms['map'], path: PropertyKey[]): Step {
+  // Values have no invisible characters any more, so neither have the keys; an exact key comes first.
+  const keys = new Map(Object.keys(entries).map((key) => [cleanText(key), key] as const));
+  return (text) => {
+    const key = Object.hasOwn(entries, text) ? text : keys.get(text);
+    const entry = key === undefined ? undefined : entries[key];
+    if (key === undefined || entry === undefined)
+      return { problem: 'the map of the rule has no entry for it' };
+    return { text: entry, mappingPath: jsonPath([...path, 'map', key]) };
+  };
+}
+
 function replaceStep({ pattern, with: replacement }: OptionTransforms['replace']): Step {
   const compiled = compilePattern(pattern);
   return (text) => {
@@ -205,8 +214,19 @@ function replaceStep({ pattern, with: replacement }: OptionTransforms['replace']
   };
 }
 
+/** The lower case of İ is i with a combining dot above, which mail systems and the travel service do not expect: i is used. */
+function lowercase(text: string): string {
+  return text.replace(/\u0130|I\u0307/g, 'i').toLowerCase();
+}
+
 function titlecase(text: string): string {
-  return text.toLowerCase().replace(/(^|[\s\-'’])\p{L}/gu, (start) => start.toUpperCase());
+  return text.replace(/[^\s\-'’]+/gu, (word) => {
+    const [first = ''] = word;
+    // A capital that begins the word is not lower-cased first, so that İ keeps its dot there.
+    return /\p{L}/u.test(first)
+      ? `${first.toUpperCase()}${lowercase(word.slice(first.length))}`
+      : lowercase(word);
+  });
 }
 
 /** Compiles a regular expression in RE2 syntax, which matches in linear time; returns the error message if it cannot. */

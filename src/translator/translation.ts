@@ -16,7 +16,16 @@ export interface Snapshot {
    * deleted (docs/architecture.md, The rules of the plan).
    */
   applied?: AppliedFields;
+  /** The parts of references that count although others are there; none for a user who was never changed. */
+  countedParts?: CountedParts | undefined;
 }
+
+/**
+ * The part of a reference that counts although the other parts are still there, by the URN and name of the attribute: the
+ * one that the last change of the attribute has changed. An attribute without an entry is read in the usual order of its
+ * parts.
+ */
+export type CountedParts = Readonly<Record<string, string>>;
 
 /** The resources of the travel API that translations refer to, as last read. */
 export interface Lookups extends Record<NamedCollection, NamedResource[]> {
@@ -62,12 +71,13 @@ export const noLookups: Lookups = {
 };
 
 /**
- * The travel user that a manager's SCIM value is resolved to, or why there is none. `unknown` and `notLinked` may be
+ * The travel user that a manager's SCIM value is resolved to, or why there is none. `inactive`: the IdP has deactivated the
+ * manager, who stays (`keep`) or is left out (`clear`). `unknown` and `notLinked` may be
  * resolved later. `self` and `circle` are never sent. `gone`: the value was resolved before, and its traveler has been
  * deleted.
  */
 export type Reference =
-  | { travelId: string }
+  | { travelId: string; inactive?: 'keep' | 'clear' }
   | { unresolved: 'unknown' | 'notLinked' | 'self' | 'circle' | 'gone' };
 
 /** The roles of the travel service (specification, "user"). */
@@ -184,6 +194,8 @@ export interface AppliedField {
   source: Json;
   /** True after a call with unknown outcome: the traveler may have `sent` or its earlier value. */
   unsure?: true;
+  /** True for a role that the traveler had before the IdP granted it. */
+  preexisting?: true;
 }
 
 /** The fields of one traveler that the bridge owns. */

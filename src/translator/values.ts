@@ -1,14 +1,23 @@
 import { isObject, type Json, type JsonObject, type ScimResource } from '../schema/resource.ts';
+import { cleanText } from './clean-text.ts';
 import type { AppliedFields, Lookups, Reference } from './translation.ts';
 
 /** The longest usable value, in characters. No travel field is longer, and matching long values takes too much time. */
 export const MAX_VALUE_LENGTH = 10_000;
 
 /**
- * Converts a string, number or boolean to trimmed text; undefined for any other value, for blank text and for text that
- * is too long.
+ * Converts a string, number or boolean to trimmed text without invisible characters; undefined for any other value, for
+ * blank text and for text that is too long.
  */
 export function toText(value: Json | undefined): string | undefined {
+  const raw = toVerbatimText(value);
+  if (raw === undefined) return undefined;
+  const text = cleanText(raw).trim();
+  return text === '' ? undefined : text;
+}
+
+/** Like `toText`, with invisible characters: for comparisons with values that are stored as they were sent. */
+export function toVerbatimText(value: Json | undefined): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string' || value.length > MAX_VALUE_LENGTH) return undefined;
   const text = value.trim();
@@ -26,7 +35,7 @@ export function isUnassigned(value: Json | undefined): boolean {
 
 function isBlank(value: Json | undefined): boolean {
   if (value === undefined || value === null) return true;
-  if (typeof value === 'string') return value.trim() === '';
+  if (typeof value === 'string') return cleanText(value).trim() === '';
   return Array.isArray(value) && value.length === 0;
 }
 

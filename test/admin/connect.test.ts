@@ -87,6 +87,8 @@ test('each policy that differs from the default is said in words', () => {
     onReturn: 'hold',
     deprovision: 'delete',
     drift: 'correct',
+    inactiveManager: 'clear',
+    preexistingRoles: 'adopt',
     reclaimEmail: true,
     safetyValve: undefined,
   });

@@ -199,7 +199,8 @@ async function findViolations(fixture: ProvisioningFixture, { ids }: History): P
     else if (manager === undefined || !isThere) {
       if (has !== undefined) violations.push(`${report}: should have none`);
     } else if (has === target.id) {
-      if (codes.length > 0) violations.push(`${report}: a needless finding`);
+      const expected = target.archived ? 'managerId: managerInactive' : '';
+      if (codes.join() !== expected) violations.push(`${report}: not the finding "${expected}"`);
     } else if (target.id === traveler.id) {
       if (codes.join() !== 'managerId: managerSelf') violations.push(`${report}: no finding`);
     } else if (!leadsTo(target.id, traveler.id)) violations.push(`${report}: could have one`);

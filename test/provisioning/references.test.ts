@@ -12,6 +12,7 @@ import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 import { describeOnPostgres } from '../fixtures/test-database.ts';
 
 const users = 'default';
+const managedByUri = ($ref: string) => ({ [urns.enterprise]: { manager: { $ref } } });
 const { open } = temporaryDatabases('jetbridge-references-');
 
 test.each<[string, (boss: { id: string; travelUserId: string | undefined }) => object]>([
@@ -20,6 +21,15 @@ test.each<[string, (boss: { id: string; travelUserId: string | undefined }) => o
   ['email', () => managedBy('BOSS@corp.example')],
   ['externalId', () => managedBy('00uBoss')],
   ['userName', () => managedBy('Boss.Login')],
+  ['relative URI alone', ({ id }) => managedByUri(`../Users/${id}`)],
+  ['absolute URI alone', ({ id }) => managedByUri(`https://bridge.corp.example/scim/v2/Users/${id}`)],
+  [
+    'URI with a query and a slash at its end',
+    ({ id }) => managedByUri(`/scim/v2/users/${id}/?attributes=id`),
+  ],
+  ['URI of an encoded externalId', () => managedByUri('Users/00u%42oss')],
+  ['URI as value', ({ id }) => managedBy(`Users/${id}`)],
+  ['email with invisible characters', () => managedBy('\u200eboss@corp.example\u200b')],
   ['travel extension id', ({ travelUserId }) => ({ [urns.travel]: { manager: { id: travelUserId ?? '' } } })],
   ['travel extension email', () => ({ [urns.travel]: { manager: { email: addressOf('Boss') } } })],
 ])('a manager is found by %s', (_, naming) =>
@@ -33,6 +43,44 @@ test.each<[string, (boss: { id: string; travelUserId: string | undefined }) => o
     expect(await findings(ada.id)).toEqual([]);
   }),
 );
+
+test('the value of a manager comes before its URI, and an unknown one is reported once', () =>
+  withFixture(async ({ bridge, traveler, findings }) => {
+    const boss = await bridge.users.create(users, person('Boss'));
+    const other = await bridge.users.create(users, person('Other'));
+    const manager = (value: string, $ref: string) => ({ [urns.enterprise]: { manager: { value, $ref } } });
+    const ada = await bridge.users.create(users, person('Ada', manager(boss.id, `../Users/${other.id}`)));
+    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+    const bob = await bridge.users.create(users, person('Bob', manager('m-1', '../Users/m-1')));
+    expect(await findings(bob.id)).toEqual(['managerId: managerUnknown']);
+  }));
+
+test('a URI that names no user is reported as it was sent', () =>
+  withFixture(async ({ bridge, identity }) => {
+    const ada = await bridge.users.create(users, person('Ada', managedByUri('../Users/m-1')));
+    expect((await identity(ada.id)).findings).toMatchObject([
+      { field: 'managerId', code: 'managerUnknown', value: '../Users/m-1' },
+    ]);
+  }));
+
+test.each([
+  ['by URI', '../Users/00uBoss'],
+  ['with invisible characters', '00uBoss\u200b'],
+])('a manager who is named %s and created after the report is set', (_, value) =>
+  withFixture(async ({ bridge, traveler, reconcileAfter }) => {
+    const ada = await bridge.users.create(users, person('Ada', managedBy(value)));
+    const boss = await bridge.users.create(users, person('Boss', { externalId: '00uBoss' }));
+    await reconcileAfter(0);
+    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+  }),
+);
+
+test('a value with invisible characters is found as the other user sends it, too', () =>
+  withFixture(async ({ bridge, traveler }) => {
+    const boss = await bridge.users.create(users, person('Boss', { externalId: 'E-17\u200b' }));
+    const ada = await bridge.users.create(users, person('Ada', managedBy('E-17\u200b')));
+    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+  }));
 
 test('a manager who is created after the report is set', () =>
   withFixture(async ({ bridge, traveler, findings, reconcileAfter }) => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Json } from '../../src/schema/resource.ts';
-import { mappingSchema, parseMapping } from '../../src/translator/mapping-file.ts';
+import { mappingSchema, parseMapping, storedMappingSchema } from '../../src/translator/mapping-file.ts';
 
 function rule(extra: { [name: string]: Json }): Json {
   return { scimUserMapping: [{ scimAttribute: 'title', ...extra }] };
@@ -17,6 +17,22 @@ const shipped = join(__dirname, '../../config/mappings');
 
 it.each(readdirSync(shipped))('the shipped %s has no fault', (file) => {
   expect(faultsOf(JSON.parse(readFileSync(join(shipped, file), 'utf8')))).toEqual([]);
+});
+
+it.each(['DD.MM.YYYY', 'YYYYMMDD', 'YYYY年MM月DD日', 'YYYY-MM-DDT00:00:00Z', 'DD/MM/YYYY 00:00'])(
+  'the date format %s has no fault',
+  (date) => {
+    expect(faultsOf(rule({ customField: 'x', transforms: [{ date }] }))).toEqual([]);
+  },
+);
+
+it('a date format that no date matches is accepted in a mapping that was in force before, and only there', () => {
+  const json = rule({ customField: 'x', transforms: [{ date: 'DD-MMM-YYYY' }] });
+  expect(faultsOf(json)).toHaveLength(1);
+  expect(parseMapping(json, storedMappingSchema)).toEqual({ mapping: json });
+  expect(
+    parseMapping(rule({ customField: 'x', transforms: [{ date: 'DD/MM' }] }), storedMappingSchema),
+  ).toHaveProperty('faults');
 });
 
 it('an empty file is a mapping without rules', () => {
@@ -131,6 +147,22 @@ describe('every fault has its JSON path: ', () => {
       rule({ customField: 'x', transforms: [{ replace: { pattern: '(a)', with: '$$5 $0' } }] }),
       'scimUserMapping[0].transforms[0].replace.with',
     ],
+    ...[
+      'DD-MMM-YYYY',
+      'MMMM DD, YYYY MM',
+      'YYYY-MM-DDTHH:mm',
+      'YYYY-MM-DDThh:mm:ss',
+      'EEE YYYY-MM-DD',
+      'YYYY-MM-DD a',
+      'DD-MM-YYYYY',
+      ' DD/MM/YYYY',
+      'DD\u200e/MM/YYYY',
+      'DD/MM/YYYY　',
+    ].map((date): [string, Json, string] => [
+      `the date format ${JSON.stringify(date)}, which no date matches`,
+      rule({ customField: 'x', transforms: [{ date }] }),
+      'scimUserMapping[0].transforms[0].date',
+    ]),
     [
       'a date format without a year',
       rule({ customField: 'x', transforms: [{ date: 'DD/MM' }] }),

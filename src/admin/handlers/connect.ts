@@ -80,6 +80,15 @@ export function policyTexts(policies: Policies): string[] {
       report: 'A field that was changed in the travel service stays, and is reported.',
       correct: 'A field that was changed in the travel service is changed back.',
     }[policies.drift],
+    {
+      keep: 'A manager who is deactivated stays the manager of the reports, with a finding.',
+      clear: 'A manager who is deactivated is removed from the reports.',
+    }[policies.inactiveManager],
+    {
+      keep: 'A role that a traveler had before it was granted stays when the identity provider takes it away.',
+      adopt:
+        'A role that a traveler had before it was granted is removed when the identity provider takes it away.',
+    }[policies.preexistingRoles],
     policies.reclaimEmail
       ? 'An archived traveler gives up its email address to a user who needs it.'
       : 'An archived traveler keeps its email address.',

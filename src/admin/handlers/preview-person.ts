@@ -37,8 +37,10 @@ interface PersonPreviewRequest {
 export async function previewPerson(request: PersonPreviewRequest, deps: PersonPreviewDeps) {
   const { mapping, inForce } = request;
   const identity = await findSubject(request, deps);
-  const present = await previewIdentity(deps, identity, inForce);
-  const next = await previewIdentity(deps, identity, toRulesSnapshot({ mapping }, inForce.lookups));
+  const { policies } = request.connection;
+  const previewed = toRulesSnapshot({ mapping }, inForce.lookups);
+  const present = await previewIdentity(deps, identity, { ...inForce, policies });
+  const next = await previewIdentity(deps, identity, { ...previewed, policies });
   const fields = compareFields(present, next);
   const trace = expandTrace(next.trace);
   const { findings, fallbackEmail } = next;

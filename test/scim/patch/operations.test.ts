@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { normalize } from '../../../src/schema/normalize.ts';
-import { type JsonObject, SchemaFault, type ScimResource, urns } from '../../../src/schema/resource.ts';
+import {
+  type Json,
+  type JsonObject,
+  SchemaFault,
+  type ScimResource,
+  urns,
+} from '../../../src/schema/resource.ts';
 import { userType } from '../../../src/schema/resource-types.ts';
 import { ScimError } from '../../../src/scim/errors.ts';
 import { applyPatch, parsePatch } from '../../../src/scim/patch.ts';
@@ -20,6 +26,14 @@ function patched(seed: JsonObject, ...operations: unknown[]): ScimResource {
   );
   expect(userName).toBe('ada');
   return rest;
+}
+
+/** Returns a resource with one multi-valued attribute. */
+function inResource(path: string, elements: Json[]): JsonObject {
+  const name = path.slice(path.lastIndexOf(':') + 1);
+  return path.includes(':')
+    ? { [path.slice(0, -name.length - 1)]: { [name]: elements } }
+    : { [name]: elements };
 }
 
 describe('the operation has the expected outcome', () => {
@@ -48,6 +62,54 @@ describe('the operation has the expected outcome', () => {
       { op, path: `${OTHER}:skills[value eq "SQL"]`, value: 'PostgreSQL' },
       { [OTHER]: { skills: ['PostgreSQL', 'Go'] } },
     ]),
+    ...[
+      [
+        'roles',
+        'the description of a role',
+        { display: 'Y' },
+        { value: 'x', display: 'Y', type: 't', primary: true },
+      ],
+      ['roles', 'the type of a role', { type: 'u' }, { value: 'x', display: 'X', type: 'u', primary: true }],
+      ['roles', 'a role', { value: 'y' }, { value: 'y', type: 't', primary: true }],
+      [
+        'roles',
+        'a role and its description',
+        { value: 'y', display: 'Y' },
+        { value: 'y', display: 'Y', type: 't', primary: true },
+      ],
+      ['roles', 'a role by itself', { value: 'x' }, { value: 'x', display: 'X', type: 't', primary: true }],
+      [
+        `${OTHER}:roles`,
+        'a value that no schema declares',
+        { display: 'Y' },
+        { value: 'x', display: 'Y', type: 't', primary: true },
+      ],
+      [
+        `${urns.travel}:roles`,
+        'a role of the travel extension',
+        { display: 'Y' },
+        { value: 'x', display: 'Y' },
+      ],
+    ].map(([path, title, value, expected]): [string, JsonObject, object, JsonObject] => {
+      const others = [{ value: 'z', display: 'Z' }];
+      const element =
+        path === `${urns.travel}:roles`
+          ? { value: 'x', display: 'X' }
+          : { value: 'x', display: 'X', type: 't', primary: true };
+      const resource = (one: unknown) => inResource(String(path), [one, ...others] as Json[]);
+      return [
+        `replace of ${title} at its value keeps the rest`,
+        resource(element),
+        { op: 'replace', path: `${path}[value eq "x"]`, value },
+        resource(expected),
+      ];
+    }),
+    [
+      'replace of a part of an email at its type keeps the address',
+      { emails: [{ ...work, display: 'W' }, home] },
+      { op: 'replace', path: 'emails[type eq "work"]', value: { display: 'V' } },
+      { emails: [{ ...work, display: 'V' }, home] },
+    ],
     [
       'empty text for a part of manager',
       { [ENT]: { manager: { value: 'm', displayName: 'Max' } } },
