@@ -9,6 +9,7 @@ test.each([
   ['docs/settings.md', 'settings-page'],
   ['docs/command-line.md', 'command-line-page'],
   ['docs/mappings', 'mappings-page'],
+  ['docs/deviations.md', 'deviations-page'],
 ])('%s is up to date ("npm run docs" writes it)', async (_page, script) => {
   const file = join(home, `scripts/${script}.mjs`);
   const check = await promisify(execFile)(process.execPath, [file, '--check']).catch((error) => error);

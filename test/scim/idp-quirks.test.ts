@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { isObject, type Json, type JsonObject } from '../../src/schema/resource.ts';
 import { idpQuirks, type QuirkExample } from '../../src/scim/idp-quirks.ts';
 import { type ScimService, scimService } from '../fixtures/scim-service.ts';
@@ -37,12 +35,6 @@ test.each(quirks)('the recording of a quirk exists: $name', ({ recording }) => {
 test('every quirk has its own name', () => {
   const names = quirks.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
-});
-
-test('docs/deviations.md has the table ("npm run docs" writes it)', async () => {
-  const script = join(__dirname, '../../scripts/deviations-page.mjs');
-  const check = await promisify(execFile)(process.execPath, [script, '--check']).catch((error) => error);
-  expect(check).toMatchObject({ stdout: '', stderr: '' });
 });
 
 /** The members of `actual` that `expected` has; null for those that are missing. */
