@@ -115,8 +115,11 @@ export function notInLookups(code: string, reason: string, remedy: string): { fa
   return { fault: { kind: 'unresolved', code, reason, remedy, needsFreshLookups: true } };
 }
 
-/** Faults that concern one user only: a mapping that gives all users this manager is not wrong because of them. */
-const personalFaults = ['managerSelf', 'managerCircle'];
+/**
+ * Faults that concern one user, or the present state of a manager: a mapping that gives all users this manager is not wrong
+ * because of them.
+ */
+const personalFaults = ['managerSelf', 'managerCircle', 'managerInactive'];
 
 /** Changes a fault of a value into a fault of the mapping, with the JSON path that an admin must correct. */
 export function withMappingPath(

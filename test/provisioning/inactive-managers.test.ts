@@ -68,6 +68,24 @@ describe.each([
     }, options));
 });
 
+test('an inactive manager whom the mapping names is removed as well, and the mapping is not at fault', () =>
+  withFixture(
+    async (fixture) => {
+      const { boss, ada } = await bossAndAda(fixture);
+      expect((await fixture.traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+      await fixture.patch(boss.id, { active: false });
+      await fixture.reconcileAfter(0);
+      expect(await fixture.traveler(ada.id)).not.toHaveProperty('managerId');
+      const { findings } = await fixture.identity(ada.id);
+      expect(findings).toMatchObject([{ code: 'managerInactive' }]);
+      expect(findings[0]).not.toHaveProperty('mappingPath');
+    },
+    {
+      ...clear,
+      mapping: { scimUserMapping: [{ template: '00uBoss', userAttribute: 'managerId' }] },
+    },
+  ));
+
 test('a deleted manager is removed from the reports, as before', () =>
   withFixture(async (fixture) => {
     const { boss, ada } = await bossAndAda(fixture);
