@@ -30,6 +30,9 @@ export interface GroupChange {
   signal?: AbortSignal | undefined;
 }
 
+/** Whether a view has the members. `ifFew`: only if the group has at most 1,000 of them; otherwise they are undefined. */
+export type WithMembers = boolean | 'ifFew';
+
 /** Selects, sorts and pages groups. */
 export interface GroupQuery extends ListQuery<GroupField, GroupOrder> {
   /** The part of the filter that columns cannot answer; undefined if they answer all of it. */
@@ -58,7 +61,7 @@ export interface GroupService {
   read(connection: string, id: string, withMembers: boolean): Promise<GroupView>;
   list(connection: string, query: GroupQuery): Promise<ListPage<ListedGroupView>>;
   /** All writes to one group wait in one queue, so that none fails because of a concurrent one. */
-  change(connection: string, id: string, change: GroupChange, withMembers: boolean): Promise<GroupView>;
+  change(connection: string, id: string, change: GroupChange, withMembers: WithMembers): Promise<GroupView>;
   /** Deletes a group. `check` may throw to refuse the version; `signal` has the same effect as in a change. */
   remove(
     connection: string,
@@ -177,7 +180,7 @@ async function create(
 async function update(
   deps: GroupDeps,
   connection: string,
-  { id, change, withMembers }: { id: string; change: GroupChange; withMembers: boolean },
+  { id, change, withMembers }: { id: string; change: GroupChange; withMembers: WithMembers },
 ): Promise<GroupView> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const before = await findGroup(deps, connection, id);
@@ -239,11 +242,18 @@ async function readConsistentView(
   });
 }
 
-/** Reads the members of a group. They fit the group's version only if nothing writes the group meanwhile. */
-async function readView(deps: GroupDeps, group: Group, withMembers: boolean): Promise<GroupView> {
+/**
+ * Reads the members of a group. They fit the group's version only if nothing writes the group meanwhile. If another replica
+ * does, they are newer than the version, and a write with this version in `If-Match` is refused.
+ */
+async function readView(deps: GroupDeps, group: Group, withMembers: WithMembers): Promise<GroupView> {
   const { id, attributes, createdAt, lastModified, version } = group;
   const view = { id, attributes, createdAt, lastModified, version };
   if (!withMembers) return { ...view, members: undefined };
+  if (withMembers === 'ifFew') {
+    const small = await deps.groups.membersOfSmallGroups(group.connection, [id]);
+    return { ...view, members: small.get(id)?.members };
+  }
   const members = await deps.groups.streamMembers(group.connection, id);
   return Array.isArray(members) ? { ...view, members } : { ...view, members: [], manyMembers: members };
 }

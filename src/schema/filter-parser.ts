@@ -46,10 +46,21 @@ const MAX_COMPARISONS = 500;
 
 const comparisons: readonly string[] = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'];
 
+/** The form in which the values of a filter may be written. */
+interface ValueSyntax {
+  /**
+   * True if a word without quotes after `eq` is a text, as some clients write it: `userName eq ada@corp.example`. The filters
+   * of a mapping file are strict, because there it is a mistake of an admin.
+   */
+  bareWords: boolean;
+}
+
+const strict: ValueSyntax = { bareWords: false };
+
 /** Parses a filter (RFC 7644 §3.4.2.2), and the form `emails[type eq "work"].value eq "x"`, which Entra ID sends. */
-export function parseFilter(text: string): Filter | PathFault {
+export function parseFilter(text: string, syntax = strict): Filter | PathFault {
   return catchSyntaxFault(() => {
-    const parser = new FilterParser(text);
+    const parser = new FilterParser(text, syntax);
     const filter = parser.disjunction();
     parser.end();
     return filter;
@@ -57,10 +68,10 @@ export function parseFilter(text: string): Filter | PathFault {
 }
 
 /** Parses an attribute path (RFC 7644 §3.5.2, figure 7): `name.givenName`, `emails[type eq "work"].value`, `urn:…:User:department`. */
-export function parsePath(text: string): AttributePath | PathFault {
+export function parsePath(text: string, syntax = strict): AttributePath | PathFault {
   return catchSyntaxFault(() => {
     if (text.length > MAX_PATH_LENGTH) throw new SyntaxFault('the path is too long', MAX_PATH_LENGTH);
-    const parser = new FilterParser(text);
+    const parser = new FilterParser(text, syntax);
     const path = parser.path();
     parser.end();
     return path;
@@ -75,11 +86,13 @@ class FilterParser {
   #comparisons = 0;
   readonly #tokens: Token[];
   readonly #length: number;
+  readonly #syntax: ValueSyntax;
 
-  constructor(text: string) {
+  constructor(text: string, syntax: ValueSyntax) {
     if (text.length > MAX_FILTER_LENGTH) throw new SyntaxFault('the filter is too long', MAX_FILTER_LENGTH);
     this.#tokens = tokenize(text);
     this.#length = text.length;
+    this.#syntax = syntax;
   }
 
   disjunction(): Filter {
@@ -165,14 +178,14 @@ class FilterParser {
     }
     if (isComparison(word)) {
       this.#at += 1;
-      return { op: word, path, value: this.#value() };
+      return { op: word, path, value: this.#value(word) };
     }
     // A value filter without an operator after it is true if an element matches.
     if (path.filter && path.sub === undefined) return { op: 'pr', path };
     throw this.#unexpected(token, 'an operator');
   }
 
-  #value(): Operand {
+  #value(op: Comparison): Operand {
     const token = this.#next();
     if (token?.kind === 'string') return token.value;
     if (token?.kind !== 'word') throw this.#unexpected(token, 'a value');
@@ -181,6 +194,7 @@ class FilterParser {
     if (word === 'true' || word === 'false') return word === 'true';
     if (word === 'null') return null;
     if (jsonNumber.test(word)) return parseNumber(word, token.at);
+    if (this.#syntax.bareWords && op === 'eq' && isBareWord(token.text)) return token.text;
     throw new SyntaxFault(`"${shorten(token.text)}" is no value; strings need double quotes`, token.at);
   }
 
@@ -200,6 +214,11 @@ class FilterParser {
   #unexpected(token: Token | undefined, wanted: string): SyntaxFault {
     return new SyntaxFault(`${wanted} was expected`, token?.at ?? this.#length);
   }
+}
+
+/** Tells whether a word can be a text without quotes. An operator in its place means that the value is missing. */
+function isBareWord(word: string): boolean {
+  return /^[\w.@+-]+$/.test(word) && !['and', 'or', 'not'].includes(word.toLowerCase());
 }
 
 /** A number in the syntax of JSON (RFC 7644 §3.4.2.2, compValue; RFC 8259 §6). */

@@ -28,7 +28,6 @@ export const userSchema: Schema = {
     attribute('locale', 'The place that settles formats.'),
     attribute('timezone', 'The time zone, by its Olson name.'),
     attribute('active', 'Whether the user may travel.', { type: 'boolean' }),
-    attribute('password', 'Accepted and thrown away.', { mutability: 'writeOnly', returned: 'never' }),
     complexAttribute('emails', 'Email addresses.', {
       multiValued: true,
       required: true,

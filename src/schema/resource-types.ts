@@ -32,6 +32,11 @@ const commonAttributes: readonly Attribute[] = [
   }),
 ];
 
+/** Attributes that clients send and no schema lists: they are dropped, never stored, returned or searched. */
+const droppedAttributes: readonly Attribute[] = [
+  attribute('password', 'Accepted and thrown away.', { mutability: 'writeOnly', returned: 'never' }),
+];
+
 /** A resource type (RFC 7643 §6): its endpoint, its schema and the schema extensions. */
 export interface ResourceType {
   name: 'User' | 'Group';
@@ -90,7 +95,10 @@ const baseSchemas = new Set(coreUrns.map((urn) => urn.toLowerCase()));
 
 function resolveCoreAttribute(type: ResourceType, name: string | undefined): ResolvedAttribute {
   if (name === undefined) return { urn: undefined, attribute: undefined, name };
-  const attribute = findAttribute(type.schema.attributes, name) ?? findAttribute(commonAttributes, name);
+  const attribute =
+    findAttribute(type.schema.attributes, name) ??
+    findAttribute(commonAttributes, name) ??
+    findAttribute(droppedAttributes, name);
   if (attribute) return { urn: undefined, attribute, name: attribute.name };
   // Older Entra ID sends `manager` without the URN of the enterprise extension.
   const [enterprise] = type.extensions;

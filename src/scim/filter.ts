@@ -17,7 +17,7 @@ export function parseFilterParameter(
 ): Filter | undefined {
   if (parameter === undefined) return undefined;
   if (typeof parameter !== 'string') throw invalidFilter('There must be one filter.');
-  const filter = parseFilter(parameter);
+  const filter = parseFilter(parameter, { bareWords: true });
   if ('fault' in filter) {
     throw invalidFilter(`The filter cannot be read at character ${filter.position + 1}: ${filter.fault}.`);
   }

@@ -1,10 +1,12 @@
 import { userService } from '../provisioning/users.ts';
+import { parseFilter } from '../schema/filter-parser.ts';
 import { checkRequiredAttributes, normalize } from '../schema/normalize.ts';
 import { type JsonObject, urns } from '../schema/resource.ts';
 import { resolveAttribute } from '../schema/resource-types.ts';
 import { normalizeValue } from '../schema/values.ts';
 import { parseFilterParameter } from './filter.ts';
 import { splitGroupPatch } from './group-members.ts';
+import { parseIndexPage } from './pagination.ts';
 import { applyPatch, parsePatch } from './patch.ts';
 import { changeValue } from './patch-values.ts';
 import { serializeGroup, serializeUser } from './serialize.ts';
@@ -109,8 +111,8 @@ export const idpQuirks: readonly IdpQuirk[] = [
     name: '`password`',
     sentBy: ['Okta'],
     rfc: 'write-only (7643 §4.1.1)',
-    here: 'dropped: never stored, logged or returned',
-    why: 'Okta always sends one; travelers have none',
+    here: 'in no schema, and dropped: never stored, logged or returned',
+    why: 'Okta always sends one; travelers have none. Clients that map what `/Schemas` lists send none',
     example: {
       request: { method: 'POST', path: '/Users', body: { userName: 'ada', password: 'S3cret' } },
       response: { status: 201, body: { userName: 'ada', password: null } },
@@ -195,7 +197,7 @@ export const idpQuirks: readonly IdpQuirk[] = [
         body: { displayName: 'Crew', members: [{ value: 'a' }, { value: 'b' }] },
       },
       request: patch('/Groups/{id}', { op: 'Remove', path: 'members', value: [{ value: 'a' }] }),
-      response: { status: 204, body: { members: [{ value: 'b' }] } },
+      response: { status: 200, body: { members: [{ value: 'b' }] } },
     },
     recording: 'jumpcloud-group-members.json',
     handledBy: splitGroupPatch,
@@ -248,6 +250,46 @@ export const idpQuirks: readonly IdpQuirk[] = [
     },
     recording: 'entra-match-preexisting-travel-user.json',
     handledBy: parseFilterParameter,
+  },
+  {
+    name: 'filters: a text without quotes',
+    sentBy: ['authentik'],
+    rfc: 'texts have quotes (7644 §3.4.2.2)',
+    here: 'after `eq`, a word of letters, digits and `_ . @ + -` without quotes is a text, unless it is true, false, null, a number, `and`, `or` or `not`; an empty `filter` is 400',
+    example: {
+      given: ada,
+      request: { method: 'GET', path: '/Users?filter=userName eq ada' },
+      response: { status: 200, body: { totalResults: 1, Resources: [{ userName: 'ada' }] } },
+    },
+    recording: 'authentik-unquoted-filter.json',
+    handledBy: parseFilter,
+  },
+  {
+    name: 'empty paging parameters',
+    sentBy: ['scimgateway'],
+    rfc: '`startIndex` and `count` are integers (7644 §3.4.2.4)',
+    here: 'without a value, as in `startIndex=&count=`, they count as absent; other text is 400',
+    example: {
+      given: ada,
+      request: { method: 'GET', path: '/Users?startIndex=&count=' },
+      response: { status: 200, body: { totalResults: 1, startIndex: 1, itemsPerPage: 1 } },
+    },
+    recording: 'scimgateway-search-create-disable.json',
+    handledBy: parseIndexPage,
+  },
+  {
+    name: 'groups without members, and the answer to their PATCH',
+    sentBy: ['idp-scim-sync', 'ssosync', 'Nextcloud'],
+    rfc: 'an attribute without a value may be left out (7643 §2.5); a PATCH is answered with 200 or 204 (7644 §3.5.2)',
+    here: 'a group without members has `members: []`; a PATCH is answered with 200 and the group if it has at most 1,000 members or the request has `attributes`, else with 204',
+    why: 'these clients parse the body of every answer and compare the list of members',
+    example: {
+      given: { path: '/Groups', body: { displayName: 'Crew', members: [{ value: 'a' }] } },
+      request: patch('/Groups/{id}', { op: 'remove', path: 'members' }),
+      response: { status: 200, body: { displayName: 'Crew', members: [] } },
+    },
+    recording: 'idp-scim-sync-group-diff.json',
+    handledBy: serializeGroup,
   },
 ];
 

@@ -51,11 +51,11 @@ export function parseIndexPage({ startIndex, count }: Query): { startIndex: numb
 /** "cursor: … If this parameter is empty, it means that the client is requesting the first page" (RFC 9865 §2). */
 function parseCursorPage({ cursor, startIndex, count }: Query, cursorScope: CursorScope): PageRequest {
   if (typeof cursor !== 'string') throw badRequest('invalidCursor', 'There must be one cursor.');
-  if (startIndex !== undefined) {
+  if (isGiven(startIndex)) {
     throw badRequest('invalidValue', 'startIndex and cursor cannot be used together.');
   }
   const start = cursor === '' ? { offset: 0 } : { after: decodeCursor(cursor, cursorScope) };
-  const limit = count === undefined ? MAX_COUNT : parseInteger(count);
+  const limit = isGiven(count) ? parseInteger(count) : MAX_COUNT;
   // "count: A positive integer" (RFC 9865 §2): an empty page would have no next page.
   if (limit === undefined || limit < 1) {
     throw badRequest('invalidCount', `With a cursor, count must be an integer from 1 to ${MAX_COUNT}.`);
@@ -64,10 +64,15 @@ function parseCursorPage({ cursor, startIndex, count }: Query, cursorScope: Curs
 }
 
 function integerParameter(name: string, parameter: unknown): number | undefined {
-  if (parameter === undefined) return undefined;
+  if (!isGiven(parameter)) return undefined;
   const integer = parseInteger(parameter);
   if (integer === undefined) throw badRequest('invalidValue', `${name} must be an integer.`);
   return integer;
+}
+
+/** A parameter without a value, as in `startIndex=&count=`, counts as absent. */
+function isGiven(parameter: unknown): boolean {
+  return parameter !== undefined && parameter !== '';
 }
 
 /** Parameters of a URL are texts; the body of a search may have numbers. */

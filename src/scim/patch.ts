@@ -135,7 +135,7 @@ function operationWeight({ path = '', value }: PatchOperation): number {
 
 /** Parses the path of an operation, or throws 400 invalidPath. */
 export function parsePatchPath(text: string): AttributePath {
-  const path = parsePath(text);
+  const path = parsePath(text, { bareWords: true });
   if ('fault' in path) {
     throw badRequest(
       'invalidPath',

@@ -22,6 +22,8 @@ export function scimmySchemas(travelAttributes = travelExtensionAttributes()): S
   const { User, Group, EnterpriseUser } = SCIMMY.Schemas;
   const enterprise = withOverrides(EnterpriseUser.definition, enterpriseOverrides);
   const user = withOverrides(User.definition, userOverrides)
+    // Clients map what a schema lists, and would send passwords. `resolveAttribute` knows it, so that it is dropped.
+    .truncate('password')
     .extend(enterprise, false)
     .extend(travelDefinition(travelAttributes), false);
   // SCIMMY gives every definition a hidden `externalId`, which /Schemas does not list. The override lists it, so remove
@@ -94,7 +96,7 @@ const userOverrides: Overrides = {
     locale: { description: 'The place that settles formats.' },
     timezone: { description: 'The time zone, by its Olson name.' },
     active: { description: 'Whether the user may travel.' },
-    password: { description: 'Accepted and thrown away.' },
+    password: { description: 'Not listed.' },
     // Required so that provisioning tools map emails by default, like `name`.
     emails: { description: 'Email addresses.', required: true },
     phoneNumbers: { description: 'Phone numbers.' },

@@ -162,9 +162,11 @@ export function serializeGroup(view: GroupView, base: string, projection: Projec
   if (!view.manyMembers && members.length <= MEMBERS_AT_ONCE) {
     return JSON.stringify(projection.apply(toGroupResource(view, base)));
   }
-  return serializeInPieces(manyMembers, (batch) =>
-    projection.apply(toGroupResource({ ...view, members: batch }, base)),
-  );
+  const resourceWith = (batch: ResolvedMember[] | undefined) =>
+    projection.apply(toGroupResource({ ...view, members: batch }, base));
+  return projection.includes('members')
+    ? serializeInPieces(manyMembers, resourceWith)
+    : JSON.stringify(resourceWith(undefined));
 }
 
 async function* inBatches(members: ResolvedMember[]): AsyncGenerator<ResolvedMember[]> {
@@ -173,32 +175,33 @@ async function* inBatches(members: ResolvedMember[]): AsyncGenerator<ResolvedMem
 }
 
 /**
- * Serializes a group batch by batch. `toResourceWith` converts the group with one batch as its members; the text of
- * each further batch is appended, because `members` is the last attribute.
+ * Serializes a group batch by batch. `resourceWith` converts the group with one batch as its members, or without members;
+ * the text of each batch is appended, so that `members` is the last attribute.
  */
 async function* serializeInPieces(
   batches: AsyncIterable<ResolvedMember[]>,
-  toResourceWith: (batch: ResolvedMember[]) => JsonObject,
+  resourceWith: (batch: ResolvedMember[] | undefined) => JsonObject,
 ): AsyncGenerator<string> {
-  const withoutMembers = JSON.stringify(toResourceWith([]));
-  let hasMembers = false;
+  let separator = '';
+  yield `${JSON.stringify(resourceWith(undefined)).slice(0, -1)},"members":[`;
   for await (const batch of batches) {
-    const members = batch.length > 0 ? toResourceWith(batch)['members'] : undefined;
-    // The response does not contain `members`, or the group has none.
-    if (members === undefined) break;
-    const text = JSON.stringify(members).slice(1, -1);
-    yield hasMembers ? `,${text}` : `${withoutMembers.slice(0, -1)},"members":[${text}`;
-    hasMembers = true;
+    if (batch.length === 0) break;
+    yield `${separator}${JSON.stringify(resourceWith(batch)['members']).slice(1, -1)}`;
+    separator = ',';
     await setImmediate();
   }
-  yield hasMembers ? ']}' : withoutMembers;
+  yield ']}';
 }
 
-/** Converts a group to a SCIM resource. If its members were not read, the resource has no `members`. */
+/**
+ * Converts a group to a SCIM resource. A group without members has `members: []`, because clients that compare members fail
+ * without the attribute; if the members were not read, the resource has no `members`.
+ */
 function toGroupResource(view: GroupView, base: string): JsonObject {
   const { id, attributes, members, createdAt, lastModified, version } = view;
-  const shown = (members ?? []).map((member) => toMemberElement(member, base));
-  const body = shown.length > 0 ? { ...attributes, members: shown } : attributes;
+  const body = members
+    ? { ...attributes, members: members.map((member) => toMemberElement(member, base)) }
+    : attributes;
   return toResource(groupType, body, { id, createdAt, lastModified, version, base });
 }
 

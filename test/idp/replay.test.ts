@@ -4,7 +4,9 @@ import { playSteps, type RawClient, rawClient, type Variables } from '../../src/
 import { readScenarios, type Scenario } from '../../src/replay/scenario.ts';
 import { travelerCheck } from '../../src/replay/traveler-check.ts';
 import { isOnPostgres } from '../fixtures/data-folder.ts';
+import { eventually } from '../fixtures/eventually.ts';
 import { oauthClient } from '../fixtures/oauth-client.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { createSeed, createTravelResources } from './travel-service.ts';
@@ -47,6 +49,7 @@ test.each(played.map((scenario) => ({ scenario, name: scenario.name })))(
     const run = randomBytes(4).toString('hex');
     const seedEmail = `seed.${run}@corp.example`;
     await createSeed(service, seedEmail);
+    if (scenario.tags.includes('needs-seed')) await untilListed(seedEmail);
     expect(await playScenario(scenario, { ...shared, run, seedEmail })).toEqual([]);
   },
 );
@@ -65,6 +68,16 @@ async function playScenario(scenario: Scenario, variables: Variables): Promise<u
   return steps.flatMap(({ index, method, target, mismatches }) =>
     mismatches.map((mismatch) => ({ step: index + 1, request: `${method} ${target}`, ...mismatch })),
   );
+}
+
+/** Resolves when a list has the user who exists in the travel service only: the event feed or an import has read it. */
+async function untilListed(email: string): Promise<void> {
+  const { send } = scimClient(service.url, service.scimToken);
+  await eventually(async () => {
+    const { body } = await send('GET', '/Users?count=200&sortBy=meta.created&sortOrder=descending');
+    const names = body.Resources.map(({ userName }: { userName: string }) => userName);
+    if (!names.includes(email)) throw new Error('The user is not listed yet.');
+  });
 }
 
 /** The variables of scenarios in which the IdP requests its access token. */

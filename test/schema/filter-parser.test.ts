@@ -161,3 +161,38 @@ describe('a number that JavaScript rounds is a fault that asks for a string', ()
     });
   });
 });
+
+describe('a word after eq that is neither true, false, null nor a number is a text if bare words are accepted', () => {
+  const cases: [string, unknown][] = [
+    ['ada', 'ada'],
+    ['Ada.Lovelace+x@corp-group.example', 'Ada.Lovelace+x@corp-group.example'],
+    ['04f9e1a2-7c1b-4d55-9c36-1f0e4f5a9b11', '04f9e1a2-7c1b-4d55-9c36-1f0e4f5a9b11'],
+    ['0042', '0042'],
+    ['+33612345678', '+33612345678'],
+    ['NaN', 'NaN'],
+    ['True', true],
+    ['null', null],
+    ['42', 42],
+    ['1e2', 100],
+  ];
+  test.each(cases)('%s', (word, value) => {
+    const syntax = { bareWords: true };
+    expect(parseFilter(`userName eq ${word}`, syntax)).toMatchObject({ op: 'eq', value });
+    expect(parseFilter(`(userName EQ ${word}) and title pr`, syntax)).toMatchObject({ op: 'and' });
+    expect(parsePath(`emails[value eq ${word}].type`, syntax)).toMatchObject({ filter: { value } });
+  });
+
+  test.each([
+    'sw ada',
+    'ne ada',
+    'eq and',
+    'eq OR',
+    'eq ada,bob',
+    "eq 'ada'",
+    'eq zoë',
+    'eq ada"x"',
+    'eq 1e400',
+  ])('but not in: userName %s', (rest) => {
+    expect(parseFilter(`userName ${rest}`, { bareWords: true })).toMatchObject({ fault: expect.any(String) });
+  });
+});

@@ -99,7 +99,7 @@ const goldens: [file: string, ask: (seed: Seed) => Asked][] = [
     }),
   ],
   [
-    'group-patch-204',
+    'group-patch-200',
     ({ group, user }) =>
       patch(`/Groups/${group}`, { op: 'Remove', path: 'members', value: [{ value: user }] }),
   ],

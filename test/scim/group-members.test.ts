@@ -164,7 +164,7 @@ describe('a group that is deleted', () => {
     const second = (await fixture.send('GET', `/Groups?count=3&cursor=${first.nextCursor}`)).body;
     const listed = [...first.Resources, ...second.Resources];
     expect(listed.map(({ id }) => id)).toEqual([inner, ...outer]);
-    expect(second.Resources.every((one: { members?: unknown }) => one.members === undefined)).toBe(true);
+    expect(second.Resources.map((one: { members?: unknown }) => one.members)).toEqual([[], [], []]);
   });
 
   test('leaves groups that contain each other, and a group that contains itself', async () => {
@@ -235,7 +235,7 @@ describe('replace at members[value eq …] (RFC 7644 §3.5.2.3)', () => {
   ];
   test.each(done)('by %s', async (_title, operations, expected) => {
     const id = await createGroup('Team', ['a', 'b', 'c']);
-    expect((await patch(id, ...operations)).status).toBe(204);
+    expect((await patch(id, ...operations)).status).toBe(200);
     expect(await valuesOf(id)).toEqual(expected);
   });
 
@@ -265,14 +265,14 @@ describe('replace at members[value eq …] (RFC 7644 §3.5.2.3)', () => {
 
   test('keeps the id in the filter if the new value has none', async () => {
     const id = await createGroup('Team', [{ value: 'a', display: 'Ada' }, 'b']);
-    expect((await patch(id, at(['a'], { display: 'Anna' }))).status).toBe(204);
+    expect((await patch(id, at(['a'], { display: 'Anna' }))).status).toBe(200);
     expect((await readGroup(id)).members).toEqual([{ value: 'b' }, { value: 'a', display: 'Anna' }]);
   });
 
   test('keeps the version if it changes nothing', async () => {
     const id = await createGroup('Team', [{ value: 'a', display: 'Ada' }, 'b']);
     const before = await readGroup(id);
-    expect((await patch(id, at(['a'], { value: 'a', display: 'Ada' }))).status).toBe(204);
+    expect((await patch(id, at(['a'], { value: 'a', display: 'Ada' }))).status).toBe(200);
     expect(await readGroup(id)).toEqual(before);
   });
 
@@ -325,7 +325,7 @@ describe('members are recognized in every spelling of their name', () => {
     ['a filter as a path', { op: 'add', path: 'members[value eq "a"]', value: { display: 'Ada' } }],
   ])('in a PATCH by %s', async (_title, operation) => {
     const id = await createGroup('Team');
-    expect((await patch(id, operation)).status).toBe(204);
+    expect((await patch(id, operation)).status).toBe(200);
     expect(await valuesOf(id)).toEqual(['a']);
     await patch(id, { op: 'remove', path: 'members' });
     expect(await valuesOf(id)).toEqual([]);

@@ -48,8 +48,20 @@ test('a deleted user leaves the group, which changes the version of the group', 
   expect(Date.parse(after.meta.lastModified)).toBeGreaterThan(Date.parse(before.meta.lastModified));
 });
 
-test('a group without members has no attribute members', async () => {
-  expect((await create()).body.members).toBeUndefined();
+test('a group without members has an empty list of members in every response', async () => {
+  expect((await create()).body.members).toEqual([]);
+  expect((await fixture.send('GET', '/Groups/g1')).body.members).toEqual([]);
+  expect((await fixture.send('GET', '/Groups')).body.Resources[0].members).toEqual([]);
+  expect((await fixture.send('PUT', '/Groups/g1', { displayName: 'Team' })).body.members).toEqual([]);
+  expect((await fixture.send('GET', '/Groups/g1?attributes=members.value')).body.members).toEqual([]);
+  expect((await fixture.send('GET', '/Groups/g1?excludedAttributes=members')).body.members).toBeUndefined();
+  for (const [filter, total] of [
+    ['members pr', 0],
+    ['not (members pr)', 1],
+  ]) {
+    const { body } = await fixture.send('GET', `/Groups?filter=${encodeURIComponent(String(filter))}`);
+    expect([filter, body.totalResults]).toEqual([filter, total]);
+  }
 });
 
 test('a displayName that is taken is 409, one that is missing 400', async () => {
@@ -59,7 +71,7 @@ test('a displayName that is taken is 409, one that is missing 400', async () => 
   expect(nameless).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
 });
 
-describe('PATCH of members answers 204', () => {
+describe('PATCH of members answers 200 with the group', () => {
   const cases: [string, unknown[], string[]][] = [
     [
       'Add with $ref null',
@@ -116,20 +128,48 @@ describe('PATCH of members answers 204', () => {
   ];
   test.each(cases)('%s', async (_title, operations, expected) => {
     await create(['a', 'b']);
-    expect(await fixture.send('PATCH', '/Groups/g1', patchOp(...operations))).toMatchObject({
-      status: 204,
-      body: undefined,
-    });
-    expect(await members()).toEqual(expected);
+    const { status, body } = await fixture.send('PATCH', '/Groups/g1', patchOp(...operations));
+    expect([status, body.members.map(({ value }: { value: string }) => value)]).toEqual([200, expected]);
+    expect(body).toEqual((await fixture.send('GET', '/Groups/g1')).body);
   });
 });
 
 test('PATCH renames a group and keeps its members, also with id and schemas in the value', async () => {
   await create(['a']);
   const value = { schemas: [urns.group], id: 'g1', displayName: 'Ops', externalId: 'x' };
-  expect((await fixture.send('PATCH', '/Groups/g1', patchOp({ op: 'replace', value }))).status).toBe(204);
-  const { body } = await fixture.send('GET', '/Groups/g1');
+  const { status, body } = await fixture.send('PATCH', '/Groups/g1', patchOp({ op: 'replace', value }));
+  expect(status).toBe(200);
   expect(body).toMatchObject({ displayName: 'Ops', externalId: 'x', members: [{ value: 'a' }] });
+});
+
+describe('PATCH of a group with many members', () => {
+  const many = (count: number) => Array.from({ length: count }, (_, index) => `m${index}`);
+  const add = (...value: string[]) => patchOp({ op: 'add', path: 'members', value });
+  const patch = (query: string, change: object) => fixture.send('PATCH', `/Groups/g1${query}`, change);
+
+  test('answers 200 with the group up to 1,000 members, and 204 beyond', async () => {
+    await create(many(999));
+    const full = await patch('', add('last'));
+    expect([full.status, full.body.members.length]).toEqual([200, 1000]);
+    const beyond = await patch('', add('more'));
+    expect([beyond.status, beyond.body]).toEqual([204, undefined]);
+    expect(beyond.headers.get('etag')).toBe((await patch('', patchOp())).headers.get('etag'));
+    const fewer = await patch('', patchOp({ op: 'remove', path: 'members[value eq "more"]' }));
+    expect([fewer.status, fewer.body.members.length]).toEqual([200, 1000]);
+  });
+
+  test('answers 200 with what attributes and excludedAttributes leave', async () => {
+    await create(many(1001));
+    const without = await patch('?excludedAttributes=members', add('a'));
+    expect([without.status, without.body.displayName, without.body.members]).toEqual([
+      200,
+      'Team',
+      undefined,
+    ]);
+    expect((await patch('?excludedAttributes=externalId', add('b'))).status).toBe(204);
+    const named = await patch('?attributes=members', add('c'));
+    expect([named.status, named.body.members.length]).toEqual([200, 1004]);
+  });
 });
 
 test('PATCH with attributes answers 200 with them (RFC 7644 §3.5.2)', async () => {

@@ -52,7 +52,7 @@ function everyKind({ name, user, group }: Own, round: number): [number, ...Ask][
     [200, 'GET', `/Groups/${group}`],
     [200, 'GET', '/Groups'],
     [201, 'POST', '/Groups', { displayName: `${name}-${round}` }],
-    [204, 'PATCH', `/Groups/${group}`, patchOp({ op: 'add', path: 'externalId', value: `${name} ${round}` })],
+    [200, 'PATCH', `/Groups/${group}`, patchOp({ op: 'add', path: 'externalId', value: `${name} ${round}` })],
     [200, 'PUT', `/Groups/${group}`, { displayName: `${name}-stays`, members: [{ value: user }] }],
     [200, 'GET', '/Schemas'],
     [200, 'GET', '/ResourceTypes/User'],

@@ -202,7 +202,8 @@ test('members are read no faster than the client reads the response, which has a
       ...one,
       display: 'x'.repeat(1000),
     }));
-    expect((await fixture.send('PATCH', `/Groups/${created.id}`, patchOp(add(wide)))).status).toBe(204);
+    const { status } = await fixture.send('PATCH', `/Groups/${created.id}`, patchOp(add(wide)));
+    expect(status).toBe(round === 0 ? 200 : 204);
   }
   const target = `/scim/v2/Groups/${created.id}`;
   const request = `GET ${target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer good\r\n\r\n`;

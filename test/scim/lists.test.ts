@@ -59,7 +59,7 @@ describe('index paging (RFC 7644 §3.4.2.4)', () => {
     });
   });
 
-  test.each(['count=abc', 'count=1e3', 'count=', 'startIndex=1.5', 'startIndex=1&startIndex=2'])(
+  test.each(['count=abc', 'count=1e3', 'count=+', 'startIndex=1.5', 'startIndex=1&startIndex=2'])(
     '%s is 400 invalidValue',
     async (query) => {
       const answer = await fixture.send('GET', `/Users?${query}`);
@@ -102,6 +102,12 @@ describe('a filter finds', () => {
     ['meta.created gt "2026-11-20T10:00:03Z"', ['Dia', 'Eva']],
     ['meta.resourceType eq "User" and externalId eq "E1"', ['Bob']],
     ['urn:x:y:2.0:User:z eq "x"', []],
+    // Words without quotes, as authentik sends them.
+    ['userName eq ADA@corp.example', ['Ada']],
+    ['externalId eq E1', ['Bob']],
+    ['id eq u2 and emails[type eq work].value eq bob@corp.example', ['Bob']],
+    ['externalId eq 05', []],
+    ['name.givenName eq Ada or (name.givenName eq Bob)', ['Ada', 'Bob']],
   ];
   test.each(cases)('%s', async (filter, names) => {
     await populate();
@@ -150,7 +156,10 @@ describe('a filter that is malformed or not supported is 400 invalidFilter', () 
     'emails[]',
     'not userName eq "x" )',
     "userName eq 'x'",
-    'userName eq bob@x.com',
+    'userName co bob@x.com',
+    'userName eq and',
+    'userName eq bob x',
+    'userName eq zoë',
     '"userName" eq "x"',
     'active gt true',
     'active eq "maybe"',

@@ -152,6 +152,11 @@ describe('a cursor is valid only in its list', () => {
     expect(answer).toMatchObject({ status: 400, body: { scimType } });
   });
 
+  test('an empty startIndex and an empty count count as absent', async () => {
+    const answer = await fixture.send('GET', '/Users?cursor=&startIndex=&count=');
+    expect(answer).toMatchObject({ status: 200, body: { itemsPerPage: expect.any(Number) } });
+  });
+
   test('count is limited with a cursor as well', async () => {
     expect((await fixture.send('GET', '/Users?cursor=&count=100000')).status).toBe(200);
   });

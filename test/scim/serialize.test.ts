@@ -81,14 +81,17 @@ test('every response with a user has Location beside Content-Location (RFC 7644 
   expect(await located('GET', path, undefined, ifNoneMatch)).toEqual([304, ['content-location']]);
 });
 
-test('every response with a group has Location beside Content-Location; a 204 has neither', async () => {
+test('every response with a group has Location beside Content-Location; the 204 of a large group has neither', async () => {
   const { body } = await scim.send('POST', '/Groups', { displayName: 'located' });
   const path = `/Groups/${body.id}`;
   expect(await located('GET', path)).toEqual([200, both]);
   expect(await located('PUT', path, { displayName: 'located' })).toEqual([200, both]);
   const operation = { op: 'replace', path: 'displayName', value: 'relocated' };
   expect(await located('PATCH', `${path}?attributes=id,meta`, patchOp(operation))).toEqual([200, both]);
-  expect(await located('PATCH', path, patchOp(operation))).toEqual([204, []]);
+  expect(await located('PATCH', path, patchOp(operation))).toEqual([200, both]);
+  const members = Array.from({ length: 1001 }, (_, index) => `m${index}`);
+  const addition = { op: 'add', path: 'members', value: members };
+  expect(await located('PATCH', path, patchOp(addition))).toEqual([204, []]);
 });
 
 test.each([

@@ -606,7 +606,7 @@ describe('§3.5.2 of groups', () => {
       add('externalId', 'e'),
     );
     expect(answer).toEqual({
-      status: 204,
+      status: 200,
       scimType: undefined,
       displayName: 'New',
       externalId: 'e',
