@@ -1,3 +1,4 @@
+import type { LeftOutValue } from '../schema/left-out.ts';
 import { isActive, type Json, type ScimResource } from '../schema/resource.ts';
 import type { AnnouncedFields } from '../translator/announced.ts';
 import type {
@@ -124,6 +125,8 @@ export interface Origin {
   baseline?: ScimResource;
   /** The parts of references that the last write of them has changed (`countChangedParts`). */
   countedParts?: CountedParts;
+  /** The values of the IdP's requests that the desired state does not have, because they do not fit the schema. */
+  leftOut?: LeftOutValue[];
   /** Set on a tombstone whose traveler must give up its email address, because another user needs it. */
   givesEmailUp?: true;
   /** The memberships of the deleted user, set on a tombstone. They are restored if the DELETE is refused. */

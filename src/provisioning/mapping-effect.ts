@@ -210,7 +210,7 @@ const foundByCallsOnly = [
 ];
 
 /** Codes of findings that a write of the IdP causes, whatever the rules. */
-const foundAtWrites = ['movedFrom'];
+const foundAtWrites = ['movedFrom', 'severalValues', 'valueRefused', 'attributeUnknown'];
 
 /** Compares two previews of one person. Without `from`, it compares `to` with the present state of the identity. */
 export function comparePreviews(

@@ -22,6 +22,7 @@ export interface PeopleFilter {
  * docs/operations/states-and-findings.md explains them.
  */
 export const findingCodes = [
+  'attributeUnknown',
   'billingProfileAmbiguous',
   'billingProfileArchived',
   'billingProfileContradiction',
@@ -81,6 +82,7 @@ export const findingCodes = [
   'roleUnknown',
   'rulesHeld',
   'safetyValve',
+  'severalValues',
   'textUnusable',
   'transformFailed',
   'travelPolicyAmbiguous',
@@ -88,6 +90,7 @@ export const findingCodes = [
   'travelPolicyContradiction',
   'travelPolicyUnknown',
   'travelPolicyUnreadable',
+  'valueRefused',
 ] as const;
 
 /** The place of a person in the order of people: by userName without case, then by id. */

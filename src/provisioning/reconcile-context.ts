@@ -11,6 +11,7 @@ import type { TravelUser } from '../translator/traveler.ts';
 import type { Connection } from './connection.ts';
 import type { Holds } from './hold-ports.ts';
 import type { HoldCause, Identity, IdentityState, Outcome } from './identity.ts';
+import { leftOutFindings } from './left-out-values.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
 import type { Checkpoint } from './runtime-ports.ts';
 import type { Announcement, Identities, Leases } from './store-ports.ts';
@@ -93,7 +94,7 @@ export function newDraft(identity: Identity, translation: Translation): OutcomeD
     waitingFor: undefined,
     progress,
     hold: undefined,
-    findings: translation.findings,
+    findings: [...translation.findings, ...leftOutFindings(identity)],
   };
 }
 

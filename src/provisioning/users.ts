@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { LeftOutValue } from '../schema/left-out.ts';
 import { extensionsOf, isActive, type ScimResource } from '../schema/resource.ts';
 import type { Connection } from './connection.ts';
 import { createUser, withNextVersion } from './create-user.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
 import type { Groups, MemberChange } from './group-ports.ts';
 import { type Identity, isInactive, type Membership } from './identity.ts';
+import { hasSameLeftOut, leftOutAfter, withLeftOut } from './left-out-values.ts';
 import type { ListPage } from './list-ports.ts';
 import {
   type ListedUser,
@@ -21,13 +23,20 @@ import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange, IdentityView, ReconcileQueue, References } from './store-ports.ts';
 import { updateUser } from './update-user.ts';
+import type { PendingWrite } from './write-attempt.ts';
 
 /**
  * The operations on SCIM users. Every write is durable before it returns. A write waits for the travel API no longer
  * than the write budget. `requestId` is that of the SCIM request, for the log of exchanges.
  */
 export interface UserService {
-  create(connection: string, desired: ScimResource, requestId?: string): Promise<UserView>;
+  /** `leftOut` are the values of the request that `desired` does not have. */
+  create(
+    connection: string,
+    desired: ScimResource,
+    requestId?: string,
+    leftOut?: LeftOutValue[],
+  ): Promise<UserView>;
   read(connection: string, id: string): Promise<UserView>;
   list(connection: string, query: UserQuery): Promise<ListPage<ListedUser>>;
   /**
@@ -37,7 +46,7 @@ export interface UserService {
   change(
     connection: string,
     id: string,
-    change: (current: ScimResource, version: number) => ScimResource,
+    change: UserChange,
     kind: 'replace' | 'patch',
     requestId?: string,
   ): Promise<UserView>;
@@ -52,6 +61,13 @@ export interface UserService {
     requestId?: string,
   ): Promise<void>;
 }
+
+/** Returns the new desired state of a user. `report` receives the values of the request that it does not have. */
+export type UserChange = (
+  current: ScimResource,
+  version: number,
+  report?: (leftOut: LeftOutValue[]) => void,
+) => ScimResource;
 
 export interface UserServiceDeps {
   identities: Identities;
@@ -73,8 +89,8 @@ const MAX_TRIES = 20;
 /** Creates the service for the users of all connections. */
 export function userService(deps: UserServiceDeps): UserService {
   return {
-    create: (connection, desired, requestId) =>
-      create(deps, deps.connectionOf(connection), { desired, requestId }),
+    create: (connection, desired, requestId, leftOut = []) =>
+      create(deps, deps.connectionOf(connection), { desired, requestId, leftOut }),
     read: (connection, id) => readView(deps, connection, id),
     list: (connection, query) => listUsers(deps, deps.connectionOf(connection), query),
     change: (connection, id, change, kind, requestId) =>
@@ -87,16 +103,18 @@ export function userService(deps: UserServiceDeps): UserService {
 async function create(
   deps: UserServiceDeps,
   connection: Connection,
-  { desired, requestId }: { desired: ScimResource; requestId: string | undefined },
+  {
+    desired,
+    requestId,
+    leftOut,
+  }: { desired: ScimResource; requestId: string | undefined; leftOut: LeftOutValue[] },
 ): Promise<UserView> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const user = { ...desired, active: desired.active ?? true };
     // If the commit of a new user is refused, the matches are searched.
     const expectsNoMatch = tries === 0;
-    const write = {
-      ...(await createUser(deps, connection, { desired: user, expectsNoMatch })),
-      requestId,
-    };
+    const created = await createUser(deps, connection, { desired: user, expectsNoMatch });
+    const write = { ...withLeftOut(created, leftOut), requestId };
     const { identity } = write;
     const attempt = await deps.reconcileWithinBudget.commit(connection, write, async () => {
       if (identity.travelId !== undefined) await markReferrersDirty(deps, identity, identity);
@@ -109,7 +127,7 @@ async function create(
 
 interface UserUpdate {
   id: string;
-  change: (current: ScimResource, version: number) => ScimResource;
+  change: UserChange;
   kind: 'replace' | 'patch';
   requestId: string | undefined;
 }
@@ -124,14 +142,24 @@ async function updateDesired(
     if (!stored || stored.isDeleted) throw notFoundError();
     const { view } = stored;
     const desired = JSON.parse(view.desired) as ScimResource; // The store writes only SCIM resources into this column.
-    const after = withStoredActive(desired, update.change(desired, view.version));
+    let reported: LeftOutValue[] = [];
+    const changed = update.change(desired, view.version, (leftOut) => {
+      reported = leftOut;
+    });
+    const after = withStoredActive(desired, changed);
     const isSame = isDeepStrictEqual(after, desired);
-    if (isSame && stored.canAnswerNoOp) return toUserView(deps, connection.id, view);
+    if (isSame && stored.canAnswerNoOp && reported.length === 0) return toUserView(deps, connection.id, view);
     const before = stored.parse();
-    if (isSame && before.claimed) return repeat(deps, connection, { before, requestId: update.requestId });
-    const { identity, changes } = updateUser(deps.runtime, connection, { before, after, kind: update.kind });
+    const { kind, requestId } = update;
+    const leftOut = leftOutAfter(before, { after, kind, reported });
+    const isUnchanged = isSame && before.claimed;
+    if (isUnchanged && hasSameLeftOut(before, leftOut))
+      return repeat(deps, connection, { before, requestId });
+    const updated = isUnchanged
+      ? markForFindings(before)
+      : updateUser(deps.runtime, connection, { before, after, kind });
+    const { identity, changes } = withLeftOut(updated, leftOut);
     const references = stored.hasReferences ? undefined : [];
-    const { requestId } = update;
     const write = { identity, before, changes, references, generation: stored.generation, requestId };
     const attempt = await deps.reconcileWithinBudget.commit(connection, write, () =>
       markReferrersDirty(deps, before, identity),
@@ -142,6 +170,12 @@ async function updateDesired(
     return viewAfter(deps, identity, { attempt, inGroups: view.inGroups });
   }
   throw busyError();
+}
+
+/** Returns the write of a request that changes nothing but the findings. The version stays: the user is the same. */
+function markForFindings(before: Identity): Pick<PendingWrite, 'identity' | 'changes'> {
+  const identity: Identity = { ...before, state: 'dirty', attempts: 0, nextAttemptAt: undefined };
+  return { identity, changes: [{ kind: 'update', identity, expected: before.version }] };
 }
 
 /** Answers a write that changes nothing, of an identity that is refused or held: any repeat tries again. */

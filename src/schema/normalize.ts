@@ -1,5 +1,6 @@
 import { chooseReading, isUrn, parseAttributeName, type QualifiedName } from './attribute-names.ts';
 import { type Attribute, undeclaredAttribute } from './attributes.ts';
+import { type Tolerance, tolerate } from './left-out.ts';
 import {
   checkNameCount,
   isObject,
@@ -22,19 +23,43 @@ export interface Normalized {
   dropped: string[];
 }
 
+/** The values that are left out, and the resource that is to be replaced. */
+interface NormalizeOptions {
+  tolerance?: Tolerance | undefined;
+  /** Keeps its value of an attribute whose new value is left out. */
+  current?: ScimResource | undefined;
+}
+
 /**
  * Normalizes the body of a POST or PUT (RFC 7644 §3.3, §3.5.1): names and types become those of the schema, values stay
  * verbatim, and read-only, write-only and unassigned attributes are left out. Attributes of unknown extensions are kept,
- * unknown core attributes are dropped. Throws a SchemaFault for a body that does not fit the schema.
+ * unknown core attributes are dropped. Throws a SchemaFault for a body that does not fit the schema, except for the values that
+ * the tolerance leaves out.
  */
-export function normalize(type: ResourceType, body: JsonObject): Normalized {
+export function normalize(type: ResourceType, body: JsonObject, options: NormalizeOptions = {}): Normalized {
   checkAttributeCount(body);
   checkSchemas(type, ownValue(body, 'schemas'));
   const normalized: Normalized = { resource: {}, dropped: [] };
-  addAll(type, normalized, body);
-  checkRequiredAttributes(type, normalized.resource);
-  checkSize(normalized.resource);
-  return normalized;
+  addAll(type, { ...normalized, ...options }, body);
+  return { ...normalized, resource: checkResource(type, normalized.resource, options) };
+}
+
+/**
+ * Returns the resource if its required attributes are there and it is not too large. With a tolerance to any value, a required
+ * attribute keeps its current value, and of a resource that is too large only `active` is used.
+ */
+export function checkResource(
+  type: ResourceType,
+  resource: ScimResource,
+  { tolerance, current = {} }: NormalizeOptions,
+): ScimResource {
+  const { userName } = type.name === 'User' ? current : {};
+  const where = { attribute: 'userName', value: resource['userName'] };
+  const hasRequired = tolerate(tolerance, where, () => checkRequiredAttributes(type, resource));
+  const complete = hasRequired ? resource : { ...resource, ...(userName === undefined ? {} : { userName }) };
+  const fits = tolerate(tolerance, { attribute: '*', value: undefined }, () => checkSize(complete));
+  const { active } = resource;
+  return fits ? complete : { ...current, ...(active === undefined ? {} : { active }) };
 }
 
 function checkAttributeCount(body: JsonObject): void {
@@ -69,13 +94,22 @@ function checkSchemas(type: ResourceType, schemas: Json | undefined): void {
   throw new SchemaFault('schemas', `schemas must list ${type.schema.id}.`);
 }
 
-function addAll(type: ResourceType, into: Normalized, body: JsonObject): void {
+/** The result of the normalization, and what it depends on. */
+interface NormalizedDraft extends Normalized, NormalizeOptions {}
+
+function addAll(type: ResourceType, into: NormalizedDraft, body: JsonObject): void {
   const known = namedUrns(body);
   for (const [key, value] of Object.entries(body)) {
     const name = parseKey(key, value, known);
     if (!name || name.sub !== undefined) into.dropped.push(key);
     else
-      addEntry(type, into, resolveAttribute(type, name), { isQualified: name.urn !== undefined, key, value });
+      tolerate(into.tolerance, { attribute: key, value }, () =>
+        addEntry(type, into, resolveAttribute(type, name), {
+          isQualified: name.urn !== undefined,
+          key,
+          value,
+        }),
+      );
   }
 }
 
@@ -106,7 +140,7 @@ interface BodyEntry {
 
 function addEntry(
   type: ResourceType,
-  into: Normalized,
+  into: NormalizedDraft,
   resolved: ResolvedAttribute,
   { isQualified, key, value: given }: BodyEntry,
 ): void {
@@ -114,11 +148,33 @@ function addEntry(
   if (name === undefined) addContainer(type, into, urn, { key, value: given });
   else if (urn === undefined && !attribute) into.dropped.push(key);
   else if (isSafeName(name) && (!attribute || isWritable(attribute))) {
-    const value = normalizeValue(attribute ?? undeclaredAttribute(name), given);
+    const value = normalizeEntry(attribute ?? undeclaredAttribute(name), into, { urn, name, given });
     if (urn !== undefined) setInExtension(into.resource, { urn, name, value, isQualified });
     // A core attribute has the spelling of the schema, so that no other key can differ from it by case only.
     else if (value !== undefined) into.resource[name] = value;
   }
+}
+
+/** Normalizes a value. If nothing of it fits, the attribute keeps the value that the current resource has. */
+function normalizeEntry(
+  attribute: Attribute,
+  { tolerance, current = {} }: NormalizeOptions,
+  { urn, name, given }: { urn: string | undefined; name: string; given: Json },
+): Json | undefined {
+  let isComplete = true;
+  const counting = tolerance && {
+    ...tolerance,
+    report: (value: Parameters<Tolerance['report']>[0]) => {
+      isComplete = false;
+      tolerance.report(value);
+    },
+  };
+  const fitting = tolerate(counting, { attribute: name, value: given }, () =>
+    normalizeValue(attribute, given, counting),
+  );
+  if (fitting?.result !== undefined || isComplete) return fitting?.result;
+  const container = urn === undefined ? current : ownValue(current, urn);
+  return isObject(container) ? ownValue(container, name) : undefined;
 }
 
 /**
@@ -127,15 +183,21 @@ function addEntry(
  */
 function addContainer(
   type: ResourceType,
-  into: Normalized,
+  into: NormalizedDraft,
   urn: string | undefined,
   { key, value }: Pick<BodyEntry, 'key' | 'value'>,
 ): void {
   if (isUnassigned(value) || value === '') return;
-  if (!isObject(value)) throw new SchemaFault('value', `The value of ${key} must be an object.`);
+  if (!isObject(value)) {
+    const kept = urn === undefined ? undefined : ownValue(into.current ?? {}, urn);
+    if (urn !== undefined && isObject(kept)) into.resource[urn] = kept;
+    throw new SchemaFault('value', `The value of ${key} must be an object.`);
+  }
   for (const [inner, innerValue] of Object.entries(value)) {
     const resolved = resolveAttribute(type, { urn: urn ?? type.schema.id, attribute: inner });
-    addEntry(type, into, resolved, { isQualified: true, key: inner, value: innerValue });
+    tolerate(into.tolerance, { attribute: inner, value: innerValue }, () =>
+      addEntry(type, into, resolved, { isQualified: true, key: inner, value: innerValue }),
+    );
   }
 }
 

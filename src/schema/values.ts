@@ -1,5 +1,6 @@
 import { MAX_NAME_LENGTH } from './attribute-names.ts';
 import { type Attribute, findAttribute } from './attributes.ts';
+import { isValueFault, leftOutValue, type Tolerance, tolerate } from './left-out.ts';
 import {
   isObject,
   type Json,
@@ -15,24 +16,35 @@ export const MAX_ELEMENTS = 250;
 /**
  * Converts a value to the type of its attribute, with the names of the schema (RFC 7643 §2); text stays verbatim. Returns
  * undefined for an unassigned value: null and `[]` (RFC 7643 §2.5), and `""` where the type is not a string. Throws a
- * SchemaFault for a value of another type.
+ * SchemaFault for a value of another type, unless `tolerance` leaves out the part that does not fit.
  */
-export function normalizeValue(attribute: Attribute, value: Json): Json | undefined {
+export function normalizeValue(attribute: Attribute, value: Json, tolerance?: Tolerance): Json | undefined {
   if (attribute.type === 'any') return normalizeUndeclared(value, attribute.name);
-  return attribute.multiValued ? normalizeElements(attribute, value) : normalizeSingle(attribute, value);
+  return attribute.multiValued
+    ? normalizeElements(attribute, value, tolerance)
+    : normalizeSingle(attribute, value, tolerance);
 }
 
 /**
  * Normalizes each sub-attribute of a complex value. In the result, undefined means that the client sent the
  * sub-attribute as unassigned.
  */
-export function normalizeSubAttributes(attribute: Attribute, value: Json): Map<string, Json | undefined> {
-  const unwrapped = unwrapSingleElement(attribute, value);
+export function normalizeSubAttributes(
+  attribute: Attribute,
+  value: Json,
+  tolerance?: Tolerance,
+): Map<string, Json | undefined> {
+  const unwrapped = unwrapSingleElement(attribute, value, tolerance);
   if (!isObject(unwrapped)) return new Map(textAsValue(attribute, unwrapped));
   const parts = new Map<string, Json | undefined>();
   for (const [name, inner] of Object.entries(unwrapped)) {
     const part = findAttribute(attribute.subAttributes, name);
-    if (part) parts.set(part.name, normalizeSubAttribute(attribute, part, inner));
+    if (!part) continue;
+    const where = { attribute: `${attribute.name}.${part.name}`, value: inner };
+    const fitting = tolerate(tolerance, where, () =>
+      normalizeSubAttribute(attribute, part, inner, tolerance),
+    );
+    if (fitting) parts.set(part.name, fitting.result);
   }
   return parts;
 }
@@ -41,9 +53,14 @@ export function normalizeSubAttributes(attribute: Attribute, value: Json): Map<s
  * Normalizes one sub-attribute of a complex value. Empty text in a single-valued reference such as `manager` means that it is
  * unassigned (docs/architecture.md, SCIM requests).
  */
-export function normalizeSubAttribute(attribute: Attribute, part: Attribute, value: Json): Json | undefined {
+export function normalizeSubAttribute(
+  attribute: Attribute,
+  part: Attribute,
+  value: Json,
+  tolerance?: Tolerance,
+): Json | undefined {
   const isReference = !attribute.multiValued && findAttribute(attribute.subAttributes, 'value') !== undefined;
-  const normalized = normalizeValue(part, value);
+  const normalized = normalizeValue(part, value, tolerance);
   return isReference && normalized === '' ? undefined : normalized;
 }
 
@@ -52,12 +69,22 @@ export function isUnassigned(value: Json | undefined): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
-function normalizeElements(attribute: Attribute, value: Json): Json[] | undefined {
+function normalizeElements(
+  attribute: Attribute,
+  value: Json,
+  tolerance: Tolerance | undefined,
+): Json[] | undefined {
+  const { name } = attribute;
   const given = (Array.isArray(value) ? value : [value]).filter((element) => element !== null);
-  if (given.length > MAX_ELEMENTS) throw new SchemaFault('value', `${attribute.name} has too many values.`);
-  const elements = given.flatMap((element) => {
-    if (Array.isArray(element)) throw wrongTypeFault(attribute, 'an array of values');
-    return normalizeSingle(attribute, element) ?? [];
+  const counted = tolerate(tolerance, { attribute: name, value: `${given.length} values` }, () => {
+    if (given.length > MAX_ELEMENTS) throw new SchemaFault('value', `${name} has too many values.`);
+  });
+  const elements = given.slice(0, counted ? given.length : MAX_ELEMENTS).flatMap((element) => {
+    const fitting = tolerate(tolerance, { attribute: name, value: element }, () => {
+      if (Array.isArray(element)) throw wrongTypeFault(attribute, 'an array of values');
+      return normalizeSingle(attribute, element, tolerance);
+    });
+    return fitting?.result ?? [];
   });
   // Remove duplicates before and after, because elements can become equal when one of them is no longer primary.
   return elements.length > 0 ? removeDuplicates(keepOnePrimary(removeDuplicates(elements))) : undefined;
@@ -90,10 +117,14 @@ function keepOnePrimary(elements: Json[]): Json[] {
   );
 }
 
-function normalizeSingle(attribute: Attribute, value: Json): Json | undefined {
-  const unwrapped = unwrapSingleElement(attribute, value);
+function normalizeSingle(
+  attribute: Attribute,
+  value: Json,
+  tolerance: Tolerance | undefined,
+): Json | undefined {
+  const unwrapped = unwrapSingleElement(attribute, value, tolerance);
   if (isUnassigned(unwrapped)) return undefined;
-  if (attribute.type === 'complex') return normalizeComplex(attribute, unwrapped);
+  if (attribute.type === 'complex') return normalizeComplex(attribute, unwrapped, tolerance);
   if (attribute.type === 'boolean') return toBoolean(attribute, unwrapped);
   if (typeof unwrapped === 'number') return String(checkNumber(unwrapped, attribute.name));
   if (typeof unwrapped !== 'string') throw wrongTypeFault(attribute, 'a string');
@@ -101,18 +132,51 @@ function normalizeSingle(attribute: Attribute, value: Json): Json | undefined {
   return checkText(unwrapped, attribute.name);
 }
 
-/** Accepts `[value]` for `value`, and `[{ "value": value }]`, which older Entra ID sends for simple attributes. */
-function unwrapSingleElement(attribute: Attribute, value: Json): Json {
+/**
+ * Accepts `[value]` for `value`, and `[{ "value": value }]`, which older Entra ID sends for simple attributes. The first usable one of
+ * several values counts if the tolerance leaves the others out.
+ */
+function unwrapSingleElement(attribute: Attribute, value: Json, tolerance: Tolerance | undefined): Json {
   if (!Array.isArray(value) || value.length === 0) return value;
-  const [only = null, ...more] = value;
-  if (more.length > 0 || Array.isArray(only)) throw wrongTypeFault(attribute, 'a single value');
+  const only = value.length === 1 ? value[0] : firstUsable(attribute, value, tolerance);
+  if (only === undefined || Array.isArray(only)) throw wrongTypeFault(attribute, 'a single value');
   return attribute.type !== 'complex' && isObject(only) ? (ownValue(only, 'value') ?? null) : only;
 }
 
-function normalizeComplex(attribute: Attribute, value: Json): JsonObject | undefined {
+/** Returns the first value of a list that the attribute can have, and reports that the others are left out. */
+function firstUsable(
+  attribute: Attribute,
+  values: Json[],
+  tolerance: Tolerance | undefined,
+): Json | undefined {
+  if (!tolerance || tolerance.leavesOut === 'nothing' || values.length > MAX_ELEMENTS) return undefined;
+  const usable = values.find((element) => isUsable(attribute, element));
+  const fault = wrongTypeFault(attribute, 'a single value').message;
+  if (usable !== undefined)
+    tolerance.report(leftOutValue('severalValues', { attribute: attribute.name, value: values, fault }));
+  return usable;
+}
+
+/** True for an element of a list that the attribute can have as its only value. */
+function isUsable(attribute: Attribute, element: Json): boolean {
+  if (Array.isArray(element)) return false;
+  try {
+    const normalized = normalizeSingle(attribute, [element], undefined);
+    return normalized !== undefined && normalized !== '';
+  } catch (error) {
+    if (isValueFault(error)) return false;
+    throw error;
+  }
+}
+
+function normalizeComplex(
+  attribute: Attribute,
+  value: Json,
+  tolerance: Tolerance | undefined,
+): JsonObject | undefined {
   const assigned: JsonObject = {};
   let isAssigned = false;
-  for (const [name, part] of normalizeSubAttributes(attribute, value)) {
+  for (const [name, part] of normalizeSubAttributes(attribute, value, tolerance)) {
     if (part === undefined) continue;
     assigned[name] = part;
     isAssigned = true;

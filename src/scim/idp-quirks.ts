@@ -51,7 +51,7 @@ export const idpQuirks: readonly IdpQuirk[] = [
     name: 'values of another JSON type',
     sentBy: ['Entra ID (older dialect)', 'OneLogin'],
     rfc: 'JSON types are strict (7643 §2.3)',
-    here: '`"False"`, `"true"`, numbers instead of strings, and one-element lists instead of single values are converted to the type that the schema declares',
+    here: '`"False"`, `"true"`, numbers instead of strings, and one-element lists instead of single values are converted to the type that the schema declares; of a longer list in a POST or PUT of a user, the first usable value counts, with a finding',
     example: patchOfAda({ op: 'Replace', path: 'active', value: 'False' }, { active: false }),
     recording: 'entra-patch-active-string-false.json',
     handledBy: normalizeValue,
@@ -98,7 +98,7 @@ export const idpQuirks: readonly IdpQuirk[] = [
     name: 'unknown core attributes',
     sentBy: ['Okta', 'Entra ID'],
     rfc: 'not defined',
-    here: 'in POST and PUT the attribute is dropped, and the log names it; in PATCH the operation is ignored. An unknown sub-attribute in a PATCH path is 400 `invalidPath`',
+    here: 'in POST and PUT the attribute is dropped, and the log names it; in PATCH the operation is ignored, and a path becomes a finding. An unknown sub-attribute in a PATCH path is 400 `invalidPath`',
     why: 'both send every attribute that they have',
     example: {
       request: { method: 'POST', path: '/Users', body: { userName: 'ada', favoriteColor: 'blue' } },

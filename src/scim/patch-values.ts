@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Attribute, findSubAttribute } from '../schema/attributes.ts';
 import { matchElements } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
+import type { Tolerance } from '../schema/left-out.ts';
 import { isObject, type Json, type JsonObject } from '../schema/resource.ts';
 import {
   isUnassigned,
@@ -23,6 +24,8 @@ export interface ValueChange {
   value: Json;
   /** Returns a text in the form for comparison without case. Results are cached during one PATCH. */
   fold(text: string): string;
+  /** Leaves out values that do not fit the schema; undefined if they are refused. */
+  tolerance?: Tolerance | undefined;
 }
 
 /** Returns the value of an attribute after a change; undefined if the attribute is now unassigned. */
@@ -56,7 +59,7 @@ function changeSingle(
   current: Json | undefined,
   change: ValueChange,
 ): Json | undefined {
-  const { op, filter, sub, value, fold } = change;
+  const { op, filter, sub, value, fold, tolerance } = change;
   const elements = current === undefined ? [] : [current];
   if (filter && !matchElements(attribute, filter, { elements, fold }).includes(true)) {
     if (op === 'remove') return current;
@@ -64,9 +67,9 @@ function changeSingle(
   }
   if (sub !== undefined) return changeSubAttribute(attribute, current, { ...change, sub });
   if (op === 'remove' || isUnassigned(value)) return undefined;
-  if (attribute.type !== 'complex') return normalizeValue(attribute, value);
+  if (attribute.type !== 'complex') return normalizeValue(attribute, value, tolerance);
   if (value === '') return undefined;
-  return mergeSubAttributes(attribute, current, normalizeSubAttributes(attribute, value));
+  return mergeSubAttributes(attribute, current, normalizeSubAttributes(attribute, value, tolerance));
 }
 
 /**
@@ -103,11 +106,11 @@ function mergeValues(
 function changeSubAttribute(
   attribute: Attribute,
   current: Json | undefined,
-  { op, sub, value }: Pick<ValueChange, 'op' | 'value'> & { sub: string },
+  { op, sub, value, tolerance }: Pick<ValueChange, 'op' | 'value' | 'tolerance'> & { sub: string },
 ): JsonObject | undefined {
   const subAttribute = findSubAttribute(attribute, sub);
   if (!subAttribute) throw badRequest('invalidPath', `${attribute.name} has no sub-attribute ${sub}.`);
-  const next = op === 'remove' ? undefined : normalizeSubAttribute(attribute, subAttribute, value);
+  const next = op === 'remove' ? undefined : normalizeSubAttribute(attribute, subAttribute, value, tolerance);
   return mergeValues(current, new Map([[subAttribute.name, next]]));
 }
 
@@ -156,7 +159,7 @@ function changeSelected(
   elements: Json[],
   change: ValueChange & { filter: Filter },
 ): Json[] {
-  const { filter, sub, value, fold } = change;
+  const { filter, sub, value, fold, tolerance } = change;
   const selected = matchElements(attribute, filter, { elements, fold });
   if (selected.includes(true)) {
     const changed = elements.map((element, index) =>
@@ -170,8 +173,8 @@ function changeSelected(
   if (!criteria) throw badRequest('noTarget', `No value of ${attribute.name} matches the filter.`);
   const created =
     sub === undefined
-      ? mergeElement(criteria, normalizeElement(attribute, value))
-      : setSubAttribute(attribute, criteria, { sub, value });
+      ? mergeElement(criteria, normalizeElement(attribute, value, tolerance))
+      : setSubAttribute(attribute, criteria, { sub, value, tolerance });
   return keepOnePrimary([...elements, created], new Set([created]));
 }
 
@@ -181,10 +184,10 @@ function changeElement(
   current: Json,
   change: ValueChange & { filter: Filter },
 ): Json[] {
-  const { sub, value } = change;
+  const { sub, value, tolerance } = change;
   if (isUnassigned(value)) return sub === undefined ? [] : clearSubAttribute(attribute, current, sub);
-  if (sub !== undefined) return [setSubAttribute(attribute, current, { sub, value })];
-  const element = normalizeElement(attribute, value);
+  if (sub !== undefined) return [setSubAttribute(attribute, current, { sub, value, tolerance })];
+  const element = normalizeElement(attribute, value, tolerance);
   return [mergeElement(baseOfChange(attribute, { current, element }, change), element)];
 }
 
@@ -209,13 +212,14 @@ function baseOfChange(
   return rest;
 }
 
-function changeAll(attribute: Attribute, elements: Json[], { op, sub, value, fold }: ValueChange): Json[] {
+function changeAll(attribute: Attribute, elements: Json[], change: ValueChange): Json[] {
+  const { op, sub, value, fold, tolerance } = change;
   if (sub !== undefined) {
     if (isUnassigned(value)) return elements.flatMap((element) => clearSubAttribute(attribute, element, sub));
     const present = elements.length > 0 ? elements : [{}];
-    return present.map((element) => setSubAttribute(attribute, element, { sub, value }));
+    return present.map((element) => setSubAttribute(attribute, element, { sub, value, tolerance }));
   }
-  const values = normalizeElements(attribute, value);
+  const values = normalizeElements(attribute, value, tolerance);
   if (op === 'replace') return values;
   return values.reduce<Json[]>((all, added) => addElement(attribute, all, { added, fold }), elements);
 }
@@ -250,9 +254,9 @@ function keepOnePrimary(elements: Json[], touched: Set<Json>): Json[] {
 function setSubAttribute(
   attribute: Attribute,
   current: Json,
-  { sub, value }: { sub: string; value: Json },
+  change: Pick<ValueChange, 'value' | 'tolerance'> & { sub: string },
 ): JsonObject {
-  return changeSubAttribute(attribute, current, { op: 'replace', sub, value }) ?? {};
+  return changeSubAttribute(attribute, current, { ...change, op: 'replace' }) ?? {};
 }
 
 /** Removes a sub-attribute of an element. If only labels such as `type` are left, removes the element. */
@@ -261,9 +265,15 @@ function clearSubAttribute(attribute: Attribute, current: Json, sub: string): Js
   return Object.keys(rest).every((name) => ['type', 'primary', 'display'].includes(name)) ? [] : [rest];
 }
 
-function normalizeElements(attribute: Attribute, value: Json): Json[] {
-  const normalized = normalizeValue(attribute, value);
-  return Array.isArray(normalized) ? normalized : normalized === undefined ? [] : [normalized];
+/** If every element is left out, throws the fault of the whole value, because the present elements must stay. */
+function normalizeElements(attribute: Attribute, value: Json, tolerance?: Tolerance): Json[] {
+  const normalized = normalizeValue(attribute, value, tolerance);
+  if (Array.isArray(normalized)) return normalized;
+  if (normalized !== undefined) return [normalized];
+  const isAssigned = [value].flat().some((element) => !isUnassigned(element) && element !== '');
+  if (isAssigned && tolerance?.leavesOut === 'anyValue')
+    throw badRequest('invalidValue', `No value of ${attribute.name} can be used.`);
+  return [];
 }
 
 /** An undeclared attribute may have simple elements, which replace the whole element. */
@@ -271,8 +281,8 @@ function mergeElement(base: JsonObject | undefined, element: Json): Json {
   return isObject(element) ? { ...base, ...element } : element;
 }
 
-function normalizeElement(attribute: Attribute, value: Json): Json {
-  const [element, ...more] = normalizeElements(attribute, value);
+function normalizeElement(attribute: Attribute, value: Json, tolerance: Tolerance | undefined): Json {
+  const [element, ...more] = normalizeElements(attribute, value, tolerance);
   if (more.length > 0) throw badRequest('invalidValue', `One value of ${attribute.name} cannot become many.`);
   return element ?? {};
 }

@@ -2,7 +2,8 @@ import { chooseReading, containerUrn, isUrn, parseAttributeName } from '../schem
 import { type Attribute, undeclaredAttribute } from '../schema/attributes.ts';
 import { createFoldCache } from '../schema/case-fold.ts';
 import { type AttributePath, type Filter, parsePath } from '../schema/filter-parser.ts';
-import { checkRequiredAttributes, includesUrn, isWritable } from '../schema/normalize.ts';
+import { isValueFault, leftOutValue, type Tolerance, tolerate } from '../schema/left-out.ts';
+import { checkResource, includesUrn, isWritable } from '../schema/normalize.ts';
 import {
   checkNameCount,
   isObject,
@@ -13,8 +14,8 @@ import {
   type ScimResource,
 } from '../schema/resource.ts';
 import { type ResourceType, resolveAttribute } from '../schema/resource-types.ts';
-import { checkName, checkSize, isSafeName, isUnassigned } from '../schema/values.ts';
-import { badRequest } from './errors.ts';
+import { checkName, isSafeName, isUnassigned } from '../schema/values.ts';
+import { badRequest, ScimError } from './errors.ts';
 import { changeValue, type ValueChange } from './patch-values.ts';
 
 /** One operation of a PATCH (RFC 7644 §3.5.2). */
@@ -66,22 +67,31 @@ function parseOperation(operation: Json, index: number): PatchOperation {
 
 /**
  * Applies a PATCH to a resource and returns the new resource (RFC 7644 §3.5.2, with the exceptions in docs/deviations.md).
- * The given resource is not changed, so a PATCH that fails in any operation changes nothing.
+ * The given resource is not changed, so a PATCH that fails in any operation changes nothing. With a tolerance to any value, a change
+ * is left out whose value does not fit.
  */
 export function applyPatch(
   type: ResourceType,
   resource: ScimResource,
   operations: PatchOperation[],
+  tolerance?: Tolerance,
 ): ScimResource {
   const draft = copyForChange(resource);
   // Find the URN keys once per PATCH and keep them up to date: a PATCH may have hundreds of paths.
   const keys = Object.keys(draft).filter((key) => key.includes(':'));
   const urnKeys: UrnKeys = new Map(keys.map((key) => [key.toLowerCase(), key]));
-  const shared = { chargeWork: createWorkMeter(), fold: createFoldCache(), urnKeys };
-  for (const step of toSteps(operations)) applyStep(type, draft, { ...step, ...shared });
-  checkRequiredAttributes(type, draft);
-  checkSize(draft);
-  return draft;
+  const shared = { chargeWork: createWorkMeter(), fold: createFoldCache(), urnKeys, tolerance };
+  for (const step of toSteps(type, operations, tolerance))
+    applyIfTolerable(type, draft, { ...step, ...shared });
+  return checkResource(type, draft, { tolerance, current: resource });
+}
+
+/** True for an error that the value of an operation causes, whatever the form of the operation. */
+export function isPatchValueFault(error: unknown): boolean {
+  const isRefusedValue = error instanceof ScimError && error.scimType === 'invalidValue';
+  return (
+    isRefusedValue || isValueFault(error) || (error instanceof ScimError && error.scimType === 'noTarget')
+  );
 }
 
 /** Copies the resource and its extensions, so that their attributes can be set. Attribute values are never modified in place. */
@@ -110,15 +120,35 @@ interface PatchStep {
  */
 const MAX_WEIGHT = 1500;
 
-/** Splits operations into steps, in order. Throws 400 if the PATCH is too large. */
-function toSteps(operations: PatchOperation[]): PatchStep[] {
+/** Splits operations into steps, in order. Throws 400 if the PATCH is too large; with a tolerance, only `active` is changed then. */
+function toSteps(
+  type: ResourceType,
+  operations: PatchOperation[],
+  tolerance: Tolerance | undefined,
+): PatchStep[] {
   const weight = operations.reduce((sum, operation) => sum + operationWeight(operation), 0);
-  if (weight > MAX_WEIGHT)
-    throw badRequest('invalidValue', 'The PATCH asks for too much at once; send it in parts.');
-  return operations.flatMap(({ op, path, value }): PatchStep[] => {
+  const fits = tolerate(
+    tolerance,
+    { attribute: '*', value: undefined },
+    () => {
+      if (weight > MAX_WEIGHT) throw tooMuchError();
+    },
+    isPatchValueFault,
+  );
+  const steps = operations.flatMap(({ op, path, value }): PatchStep[] => {
     if (path !== undefined) return [{ op, path: parsePatchPath(path), value, isNamedInPath: true }];
     return isObject(value) ? toStepsOfKeys(op, value, undefined) : [];
   });
+  return fits ? steps : steps.filter(({ path }) => isActivePath(type, path));
+}
+
+function tooMuchError(): Error {
+  return badRequest('invalidValue', 'The PATCH asks for too much at once; send it in parts.');
+}
+
+function isActivePath(type: ResourceType, path: AttributePath): boolean {
+  const { urn, name } = resolveAttribute(type, path);
+  return urn === undefined && name === 'active';
 }
 
 /**
@@ -180,21 +210,46 @@ function parseKey(key: string, value: Json, urn: string | undefined): AttributeP
 type UrnKeys = Map<string, string>;
 
 /** A step, with the state shared by all steps of the PATCH. */
-interface SharedStep extends PatchStep, Pick<ValueChange, 'fold'> {
+interface SharedStep extends PatchStep, Pick<ValueChange, 'fold' | 'tolerance'> {
   chargeWork: ReturnType<typeof createWorkMeter>;
   urnKeys: UrnKeys;
+}
+
+/** Applies a step, or leaves it out and reports that. */
+function applyIfTolerable(type: ResourceType, draft: ScimResource, step: SharedStep): void {
+  const { urn, attribute, sub } = step.path;
+  const name = [attribute ?? urn ?? '', sub].filter((part) => part !== undefined).join('.');
+  const { tolerance, value } = step;
+  const isApplied = tolerate(
+    tolerance,
+    { attribute: name, value },
+    () => applyStep(type, draft, step),
+    isPatchValueFault,
+  );
+  // The last value counts, and it is none that `active` can have.
+  if (!isApplied && isActivePath(type, step.path)) delete draft['active'];
 }
 
 function applyStep(type: ResourceType, draft: ScimResource, step: SharedStep): void {
   const path = choosePath(step);
   const { urn, attribute, name } = resolveAttribute(type, path);
   if (name === undefined) changeWhole(type, draft, { ...step, urn });
-  else if (urn === undefined && !attribute) return;
+  else if (urn === undefined && !attribute) reportUnknown(name, step);
   else if (isSafeName(name) && (!attribute || isChangeable(step, attribute))) {
     const change = { ...step, path, attribute: attribute ?? undeclaredAttribute(name) };
     if (urn === undefined) changeAttribute(draft, name, change);
     else changeExtension(draft, urn, { ...change, name });
   }
+}
+
+/** The attributes of every resource (RFC 7643 §3) that a PATCH cannot change. They are known, although no schema lists them. */
+const commonNames = ['schemas', 'id', 'meta'];
+
+/** Keys of a value without a path are not reported: clients send every attribute that they have. */
+function reportUnknown(name: string, { isNamedInPath, tolerance }: SharedStep): void {
+  if (!isNamedInPath || commonNames.includes(name.toLowerCase())) return;
+  const fault = 'No schema has an attribute of this name.';
+  tolerance?.report(leftOutValue('attributeUnknown', { attribute: name, value: undefined, fault }));
 }
 
 /**
@@ -226,8 +281,9 @@ function isChangeable({ op, isNamedInPath }: PatchStep, attribute: Attribute): b
 function changeWhole(
   type: ResourceType,
   draft: ScimResource,
-  { op, value, urn, chargeWork, fold, urnKeys }: SharedStep & { urn: string | undefined },
+  { op, value, urn, ...shared }: SharedStep & { urn: string | undefined },
 ): void {
+  const { urnKeys } = shared;
   if (op === 'remove' || isUnassigned(value) || value === '') {
     if (urn === undefined) throw badRequest('noTarget', 'A resource cannot be cleared as a whole.');
     setExtension(draft, extensionKey(draft, urn, urnKeys), undefined, urnKeys);
@@ -235,7 +291,7 @@ function changeWhole(
   }
   if (!isObject(value)) throw badRequest('invalidValue', 'The value of a schema must be an object.');
   for (const step of toStepsOfKeys(op, value, urn ?? type.schema.id)) {
-    if (step.path.attribute !== undefined) applyStep(type, draft, { ...step, chargeWork, fold, urnKeys });
+    if (step.path.attribute !== undefined) applyIfTolerable(type, draft, { ...shared, ...step });
   }
 }
 
@@ -268,11 +324,12 @@ function setExtension(draft: ScimResource, key: string, value: Json | undefined,
 function changeAttribute(
   container: JsonObject,
   name: string,
-  { op, path, value = null, attribute, chargeWork, fold }: SharedStep & { attribute: Attribute },
+  { op, path, value = null, attribute, chargeWork, fold, tolerance }: SharedStep & { attribute: Attribute },
 ): void {
   const key = ownKey(container, name) ?? name;
-  const change = { op, filter: path.filter, sub: path.sub, value, fold };
-  chargeWork(container, container[key], change);
+  const change = { op, filter: path.filter, sub: path.sub, value, fold, tolerance };
+  // `active` costs nothing, and a departure must not be refused because other changes cost much.
+  if (attribute.name !== 'active') chargeWork(container, container[key], change);
   setValue(container, key, changeValue(attribute, container[key], change));
 }
 
@@ -311,7 +368,7 @@ function createWorkMeter(): (container: JsonObject, current: Json | undefined, c
     const filtering = filter ? currentWeight * countTerms(filter) : 0;
     left -=
       Object.keys(container).length * LOOKUP_COST + currentWeight + valueWeight + comparisons + filtering;
-    if (left < 0) throw badRequest('invalidValue', 'The PATCH asks for too much at once; send it in parts.');
+    if (left < 0) throw tooMuchError();
   };
 }
 

@@ -1,14 +1,15 @@
 import type { ListedUser, UserQuery, UserView } from '../provisioning/list-users.ts';
+import type { UserChange } from '../provisioning/users.ts';
 import { mentionsAttributes, prepareFilter } from '../schema/filter-condition.ts';
 import { evaluateFilter, runInSteps } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
-import { normalize } from '../schema/normalize.ts';
-import { type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
+import { type JsonObject, urns } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
+import { parseNewUser, parseReplacement, patchOfUser } from './departures.ts';
 import { type Endpoint, logDroppedAttributes, type ScimContext } from './endpoint.ts';
 import { parseFilterParameter, toFilterQuery, userColumns } from './filter.ts';
 import { parseOrder, parsePageRequest, toPage, userOrders } from './pagination.ts';
-import { applyPatch, parsePatch } from './patch.ts';
+import { parsePatch } from './patch.ts';
 import { parseProjection } from './projection.ts';
 import { serializeUser, toUserResource, userResponse } from './serialize.ts';
 
@@ -45,29 +46,25 @@ export const usersEndpoint: Endpoint = {
   create: async (context, body, query) => {
     const projection = parseProjection(userType, query);
     const { users, connection, base, scope } = context;
-    const user = await users.create(connection, normalizeUser(context, body), scope.id);
+    const { resource, dropped, leftOut } = parseNewUser(body);
+    logDroppedAttributes(context, dropped);
+    const user = await users.create(connection, resource, scope.id, leftOut);
     return userResponse(user, base, projection);
   },
 
   replace: async (context, id, { body, query }) => {
     const projection = parseProjection(userType, query);
-    const desired = normalizeUser(context, body);
-    const { users, connection, base, preconditions, scope } = context;
-    const change = (_current: ScimResource, version: number) => {
-      preconditions.check(version);
-      return desired;
-    };
-    const user = await users.change(connection, id, change, 'replace', scope.id);
+    const { change, dropped } = parseReplacement(body);
+    logDroppedAttributes(context, dropped);
+    const { users, connection, base, scope } = context;
+    const user = await users.change(connection, id, checkedFirst(context, change), 'replace', scope.id);
     return userResponse(user, base, projection);
   },
 
-  patch: async ({ users, connection, base, preconditions, scope }, id, { body, query }) => {
+  patch: async (context, id, { body, query }) => {
     const projection = parseProjection(userType, query);
-    const operations = parsePatch(body);
-    const change = (current: ScimResource, version: number) => {
-      preconditions.check(version);
-      return applyPatch(userType, current, operations);
-    };
+    const change = checkedFirst(context, patchOfUser(parsePatch(body)));
+    const { users, connection, base, scope } = context;
     const user = await users.change(connection, id, change, 'patch', scope.id);
     return userResponse(user, base, projection);
   },
@@ -98,8 +95,10 @@ function toUserResidual(filter: Filter, base: string): UserQuery['residual'] {
   };
 }
 
-function normalizeUser(context: ScimContext, body: JsonObject): ScimResource {
-  const { resource, dropped } = normalize(userType, body);
-  logDroppedAttributes(context, dropped);
-  return resource;
+/** Checks `If-Match` before the change. */
+function checkedFirst({ preconditions }: ScimContext, change: UserChange): UserChange {
+  return (current, version, report) => {
+    preconditions.check(version);
+    return change(current, version, report);
+  };
 }

@@ -23,7 +23,12 @@ export async function findForWrite(
   return {
     view: toShownIdentity(row),
     isDeleted: row.deleted_at !== null,
-    canAnswerNoOp: row.claimed === 1 && row.state !== 'refused' && row.state !== 'held',
+    // A repeated write ends the findings about values that were left out of an earlier one.
+    canAnswerNoOp:
+      row.claimed === 1 &&
+      row.state !== 'refused' &&
+      row.state !== 'held' &&
+      !row.origin.includes('"leftOut"'),
     hasReferences: row.has_references === 1,
     generation: row.generation ?? 0,
     parse: () => toIdentity(row),
