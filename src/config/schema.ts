@@ -115,6 +115,16 @@ const policies = z.strictObject({
     .enum(['link', 'refuse'])
     .default('link')
     .describe('For a new user whose email address an existing traveler has.'),
+  existingPeople: z
+    .enum(['list', 'match'])
+    .default('list')
+    .describe(
+      'Whether lists show the people whom no identity provider has written, or only filters that name them.',
+    ),
+  unclaimedDelete: z
+    .enum(['hold', 'archive'])
+    .default('hold')
+    .describe('For a DELETE of a person whom this connection has neither written nor found by a filter.'),
   deprovision: z
     .enum(['archive', 'delete'])
     .default('archive')

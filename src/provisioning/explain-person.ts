@@ -199,6 +199,7 @@ function addressOfLateCreate(
 const holdCodes = {
   safetyValve: ['safetyValve'],
   guarded: ['privileged', 'ownCredential', 'guarded'],
+  neverProvisioned: ['neverProvisioned'],
   return: ['returnHeld'],
   rules: ['rulesHeld'],
 } satisfies Record<HoldCause, string[]>;

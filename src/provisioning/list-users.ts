@@ -33,10 +33,11 @@ type YieldBetweenSteps = ListScan<unknown>['yieldBetweenSteps'];
 
 /** The dependencies for listing users. */
 export interface ListUsersDeps {
-  identities: Pick<Identities, 'find' | 'list' | 'findView'>;
+  identities: Pick<Identities, 'find' | 'list' | 'findView' | 'markFound'>;
   groups: Pick<Groups, 'groupsOf'>;
   existingUserFinder: ExistingUserFinder;
   scanQueue: ScanQueue;
+  runtime: Pick<Runtime, 'log'>;
 }
 
 /** Returns one page of users. If a search for one person finds nothing, it asks the travel API once and searches again. */
@@ -48,10 +49,38 @@ export async function listUsers(
   const known = await listStored(deps, connection.id, query);
   const isNew = known.total === 0 && (await findsExistingUser(deps, connection, query));
   const { rows, ...rest } = isNew ? await listStored(deps, connection.id, query) : known;
+  const views = namesPerson(query.where) ? await markFound(deps, connection.id, rows) : rows;
   return {
     ...rest,
-    rows: await toUserViews(deps, connection.id, { views: rows, withGroups: query.withGroups }),
+    rows: await toUserViews(deps, connection.id, { views, withGroups: query.withGroups }),
   };
+}
+
+/** True for a condition that only people meet whose userName, externalId or address it names. */
+function namesPerson(where: Where<UserField>): boolean {
+  if ('all' in where) return where.all.some(namesPerson);
+  if ('any' in where) return where.any.length > 0 && where.any.every(namesPerson);
+  return where.operator === 'eq' && personFields.includes(where.field);
+}
+
+const personFields: readonly UserField[] = ['userName', 'externalId', 'email'];
+
+/** Remembers that the connection knows these people: a DELETE of one of them is meant. */
+async function markFound(
+  { identities, runtime }: ListUsersDeps,
+  connection: string,
+  rows: ListedIdentity[],
+): Promise<ListedIdentity[]> {
+  const ids = rows.filter(({ isStranger }) => isStranger !== false).map(({ id }) => id);
+  const views = rows.map(({ isStranger: _, ...view }) => view);
+  if (ids.length === 0) return views;
+  try {
+    await identities.markFound(connection, ids);
+  } catch (error) {
+    // A full disk must not make reads fail.
+    runtime.log.error({ err: error, connection }, 'it could not be saved that a filter has found a person');
+  }
+  return views;
 }
 
 /** Adds their groups to users; with `withGroups` false the groups stay empty and nothing is read. */

@@ -200,6 +200,8 @@ const foundByCallsOnly = [
   'privileged',
   'guarded',
   'safetyValve',
+  'keptActive',
+  'neverProvisioned',
   'rulesHeld',
   'returnHeld',
   'ownCredential',

@@ -5,6 +5,7 @@ import { createUser, withNextVersion } from './create-user.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
 import type { Groups, MemberChange } from './group-ports.ts';
 import type { Identity, Membership } from './identity.ts';
+import { departureAfter, isKeptActive } from './kept-active.ts';
 import type { ListPage } from './list-ports.ts';
 import {
   type ListedUser,
@@ -128,8 +129,12 @@ async function updateDesired(
     const isSame = isDeepStrictEqual(after, desired);
     if (isSame && stored.canAnswerNoOp) return toUserView(deps, connection.id, view);
     const before = stored.parse();
-    if (isSame && before.claimed) return repeat(deps, connection, { before, requestId: update.requestId });
-    const { identity, changes } = updateUser(deps.runtime, connection, { before, after, kind: update.kind });
+    const statesDeparture = statesInactive(before, update.change);
+    const isHeldAgain = isSame && statesDeparture && isKeptActive(before);
+    if (isSame && before.claimed && !isHeldAgain)
+      return repeat(deps, connection, { before, requestId: update.requestId });
+    const change = { before, after, kind: update.kind, statesDeparture };
+    const { identity, changes } = updateUser(deps.runtime, connection, change);
     const references = stored.hasReferences ? undefined : [];
     const { requestId } = update;
     const write = { identity, before, changes, references, generation: stored.generation, requestId };
@@ -142,6 +147,16 @@ async function updateDesired(
     return viewAfter(deps, identity, { attempt, inGroups: view.inGroups });
   }
   throw busyError();
+}
+
+/**
+ * False if the user is inactive by an earlier request, and this one does not state it again. Only the decision of an admin makes a
+ * difference between the two.
+ */
+function statesInactive({ desired, version, decision }: Identity, change: UserUpdate['change']): boolean {
+  if (decision === undefined || isActive(desired)) return true;
+  const { active: _, ...others } = desired;
+  return change(others, version).active === false;
 }
 
 /** Answers a write that changes nothing, of an identity that is refused or held: any repeat tries again. */
@@ -219,13 +234,11 @@ async function remove(
     const before = stored.parse();
     if (stored.isDeleted) await throwDeleted(deps, connection, { tombstone: before, requestId });
     check?.(before.version);
-    const { runtime } = deps;
     const memberOf = stored.view.inGroups ? await deps.groups.membershipsOf(connection.id, id) : [];
-    const identity: Identity = {
-      ...withNextVersion(before, runtime),
-      deletedAt: runtime.wallClock(),
-      origin: memberOf.length > 0 ? { ...before.origin, memberOf } : before.origin,
-    };
+    const isStranger = isHeldStranger(connection, before);
+    if (isStranger) await throwIfLinkedElsewhere(deps, connection, before);
+    const deleted = toDeleted(before, memberOf, deps.runtime);
+    const identity = isStranger ? { ...deleted, claimed: false } : deleted;
     const changes: IdentityChange[] = [{ kind: 'update', identity, expected: before.version }];
     const references = stored.hasReferences ? undefined : [];
     const write = { identity, before, changes, references, generation: stored.generation, requestId };
@@ -239,6 +252,35 @@ async function remove(
   throw busyError();
 }
 
+/** Returns the tombstone of a user. */
+function toDeleted(before: Identity, memberOf: Membership[], runtime: UserServiceDeps['runtime']): Identity {
+  const departure = departureAfter(before, { isStated: true });
+  return {
+    ...withNextVersion(before, runtime),
+    deletedAt: runtime.wallClock(),
+    origin: { ...before.origin, departure, ...(memberOf.length > 0 ? { memberOf } : {}) },
+  };
+}
+
+/** Throws 404 for a person whom another connection of the account provisions, and whom an import has listed at the same time. */
+async function throwIfLinkedElsewhere(
+  { identities }: UserServiceDeps,
+  { id: connection, account }: Connection,
+  { id, travelId }: Identity,
+): Promise<void> {
+  if (travelId === undefined || !(await identities.findHolder(account, { travelId }))) return;
+  await identities.commit(connection, [{ kind: 'deleteUnclaimed', id }]);
+  throw notFoundError();
+}
+
+/**
+ * True for a person whom the connection has neither written nor found by a filter, and whose traveler therefore stays until an
+ * admin decides. The tombstone stays unclaimed, so that other connections of the account still find the person.
+ */
+function isHeldStranger({ policies }: Connection, { claimed, origin }: Identity): boolean {
+  return policies.unclaimedDelete === 'hold' && !claimed && origin.found !== true;
+}
+
 /**
  * Answers the DELETE of a tombstone. If an earlier DELETE was committed but the process ended before it was answered, the
  * repeated DELETE must still report a refusal.
@@ -246,8 +288,18 @@ async function remove(
 async function throwDeleted(
   deps: UserServiceDeps,
   connection: Connection,
-  { tombstone: { id, state, hold }, requestId }: { tombstone: Identity; requestId: string | undefined },
+  { tombstone, requestId }: { tombstone: Identity; requestId: string | undefined },
 ): Promise<never> {
+  const { id, state, hold, origin } = tombstone;
+  if (isKeptActive(tombstone)) {
+    // The IdP states again that the person leaves, although an admin has discarded that.
+    const departure = departureAfter(tombstone, { isStated: true });
+    const { lastModified } = tombstone;
+    const next = withNextVersion(tombstone, deps.runtime);
+    const identity = { ...next, lastModified, origin: { ...origin, departure } };
+    await deps.identities.commit(connection.id, [{ kind: 'update', identity, expected: tombstone.version }]);
+    deps.wake();
+  }
   const isOpen = state === 'dirty' || state === 'refused' || hold?.cause === 'guarded';
   if (isOpen && (await tryAgain(deps, connection, { id, requestId })) === 'refused')
     await undoDelete(deps, connection, id);
@@ -289,7 +341,8 @@ async function undoDelete(deps: UserServiceDeps, connection: Connection, id: str
 
 function throwIfArchiveRefused(identity: Identity): void {
   const isArchiveRefused = identity.findings.some(
-    ({ field, code }) => (field === 'archived' && code !== 'drift') || code === 'ownCredential',
+    ({ field, code }) =>
+      (field === 'archived' && code !== 'drift' && code !== 'keptActive') || code === 'ownCredential',
   );
   if (isArchiveRefused) throw refusedError(identity);
 }

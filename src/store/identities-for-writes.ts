@@ -23,7 +23,8 @@ export async function findForWrite(
   return {
     view: toShownIdentity(row),
     isDeleted: row.deleted_at !== null,
-    canAnswerNoOp: row.claimed === 1 && row.state !== 'refused' && row.state !== 'held',
+    canAnswerNoOp:
+      row.claimed === 1 && row.state !== 'refused' && row.state !== 'held' && row.decision === '',
     hasReferences: row.has_references === 1,
     generation: row.generation ?? 0,
     parse: () => toIdentity(row),

@@ -28,6 +28,7 @@ import {
 } from './list-definitions.ts';
 import { listByUniqueValue } from './list-lookup.ts';
 import { listRows, type PageEnds } from './list-query.ts';
+import { markFound } from './mark-found.ts';
 import { PageMemory } from './page-memory.ts';
 import { compiledQuery } from './queries.ts';
 import { attributeKey, caseFoldedKey, exactKey } from './search-keys.ts';
@@ -65,6 +66,7 @@ export function identities(database: Database): Identities {
       if (isInserted) await updateStatistics(1).catch(() => {});
       return result;
     },
+    markFound: (connection, ids) => markFound(database, scopeOf(connection), ids),
     findHolder: (account, match) => findHolder(db, account, match),
     isWaitedFor: async (account, email, except) => {
       const waiting = await selectActiveWaiter(db, { account, key: caseFoldedKey(email), except });

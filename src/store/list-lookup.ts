@@ -17,11 +17,13 @@ const lookups = {
   ),
 };
 
+const isStranger = sql`case when claimed = 0 and origin = '{}' then 1 else 0 end`;
+
 /** A second row shows that the value is not unique. */
 function selectUsers(before: string, after = '') {
   return compiledQuery((db, lookup: Scope & { key: string }) => {
-    const query = sql<ShownColumns>`
-      select ${shownColumns} from identity
+    const query = sql<ShownColumns & { is_stranger: 0 | 1 }>`
+      select ${shownColumns}, ${isStranger} as is_stranger from identity
       where ${inScope(lookup)} and deleted_at is null and ${sql.raw(before)}${lookup.key}${sql.raw(after)}
       limit 2`;
     return { compile: () => query.compile(db) };
@@ -45,5 +47,9 @@ export async function listByUniqueValue(
   const { rows } = await lookups[field](db, { ...scope, key });
   if (rows.length > 1) return undefined;
   const isOnPage = start.offset === 0 && limit > 0;
-  return { total: rows.length, rows: isOnPage ? rows.map(toShownIdentity) : [], keys: [], next: undefined };
+  return { total: rows.length, rows: isOnPage ? rows.map(toListed) : [], keys: [], next: undefined };
+}
+
+function toListed(row: ShownColumns & { is_stranger: 0 | 1 }): ListedIdentity {
+  return { ...toShownIdentity(row), isStranger: row.is_stranger === 1 };
 }

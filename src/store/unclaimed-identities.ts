@@ -263,8 +263,13 @@ async function refreshIdentity(
 ): Promise<void> {
   const { desired, observed, lastModified } = identity;
   const hasChanged = !isStoredAs(before.desired, desired);
-  const isRefreshed = hasChanged && !(await isNameTaken(tx, scope, { desired, id: before.id }));
-  const changes = { ...desiredColumns(desired), version: before.version + 1, last_modified: lastModified };
+  // Clients do not see a tombstone. It keeps its version, to which the decision of an admin applies.
+  const isDeleted = before.deleted_at !== null;
+  const isRefreshed =
+    hasChanged &&
+    (isDeleted || !(await isUserNameTaken(tx, scope, { ...desiredColumns(desired), id: before.id })));
+  const version = isDeleted ? {} : { version: before.version + 1, last_modified: lastModified };
+  const changes = { ...desiredColumns(desired), ...version };
   const { numUpdatedRows } = await tx
     .updateTable('identity')
     // Clear the generation of the rules if the userName is taken: the stored state does not match any rules, so it must be
@@ -285,15 +290,14 @@ async function refreshIdentity(
 }
 
 /**
- * Returns true if another user has the userName. The identity then keeps its old desired state, because a userName is
- * unique.
+ * Returns true if another user has the userName. An unclaimed identity then keeps its old desired state, because a userName
+ * is unique.
  */
-async function isNameTaken(
+export async function isUserNameTaken(
   tx: Kysely<Tables>,
   scope: Scope,
-  { id, desired }: Pick<Identity, 'id' | 'desired'>,
+  { id, user_name_key }: Pick<IdentityTable, 'id' | 'user_name_key'>,
 ): Promise<boolean> {
-  const { user_name_key } = desiredColumns(desired);
   if (user_name_key === null) return false;
   const other = await tx
     .selectFrom('identity')

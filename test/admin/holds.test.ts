@@ -89,7 +89,7 @@ test('what is held is grouped by connection and cause, with numbers, reasons and
         since: expect.stringMatching(/^\d{4}-.*Z$/),
         causedBy: 'the identity provider of connection default',
         why: 'more people left within 60 minutes than 1 or 0 % of the active ones',
-        ifDiscarded: 'the traveler stays active until the IdP changes the person again',
+        ifDiscarded: 'the traveler stays active until the IdP deactivates or deletes the person again',
         effects: { archived: 1, deleted: 1, changed: 0 },
         examples: [
           { ...ada, userName: 'ada@corp.example', wants: 'deactivate', effect: 'archived' },
@@ -115,7 +115,7 @@ test('a person is told why the change is held, and what each decision does', asy
   expect((await fixture.viewer('GET', `/people/default/${id}/hold`)).body).toMatchObject({
     ...{ id, userName: 'dan@corp.example', cause: 'safetyValve', wants: 'delete' },
     ifApproved: 'the traveler will be deleted',
-    ifDiscarded: 'the traveler stays active until the IdP changes the person again',
+    ifDiscarded: 'the traveler stays active until the IdP deactivates or deletes the person again',
   });
   const { id: free } = await createPerson('free');
   expect((await fixture.viewer('GET', `/people/default/${free}/hold`)).status).toBe(404);

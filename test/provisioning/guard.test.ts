@@ -6,6 +6,7 @@ import {
   emailsOf,
   type ProvisioningFixture,
   person,
+  usersWhere,
   withFixture,
 } from '../fixtures/provisioning.ts';
 
@@ -65,9 +66,12 @@ const admins: [string, (fixture: ProvisioningFixture) => Promise<string>][] = [
     },
   ],
   [
-    'who was imported and claimed by a PATCH',
+    'who was imported, found by a filter and claimed by a PATCH',
     async (fixture) => {
-      return importTraveler(fixture, ['admin']);
+      const id = await importTraveler(fixture, ['admin']);
+      const byName = { field: 'userName', operator: 'eq', value: addressOf('Ada') } as const;
+      await fixture.bridge.users.list(users, usersWhere(byName));
+      return id;
     },
   ],
   [

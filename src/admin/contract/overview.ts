@@ -88,7 +88,7 @@ export const overviewContract = {
       held: z.array(
         z.object({
           connection: z.string(),
-          cause: z.enum(['safetyValve', 'guarded', 'return', 'rules']),
+          cause: z.enum(['safetyValve', 'guarded', 'neverProvisioned', 'return', 'rules']),
           people: count,
           since: time,
         }),
