@@ -1,7 +1,17 @@
 import type { Connection } from './connection.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
 import type { Groups } from './group-ports.ts';
-import type { Comparison, ListPage, ListQuery, ListScan, UserField, UserOrder, Where } from './list-ports.ts';
+import type {
+  Comparison,
+  HiddenPeople,
+  ListPage,
+  ListQuery,
+  ListScan,
+  UserField,
+  UserOrder,
+  Where,
+} from './list-ports.ts';
+import type { OwnUsers } from './own-users.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityView, ListedIdentity } from './store-ports.ts';
@@ -37,6 +47,7 @@ export interface ListUsersDeps {
   groups: Pick<Groups, 'groupsOf'>;
   existingUserFinder: ExistingUserFinder;
   scanQueue: ScanQueue;
+  ownUsers: Pick<OwnUsers, 'lastKnown'>;
   runtime: Pick<Runtime, 'log'>;
 }
 
@@ -46,24 +57,36 @@ export async function listUsers(
   connection: Connection,
   query: UserQuery,
 ): Promise<ListPage<ListedUser>> {
-  const known = await listStored(deps, connection.id, query);
+  const known = await listStored(deps, connection, query);
   const isNew = known.total === 0 && (await findsExistingUser(deps, connection, query));
-  const { rows, ...rest } = isNew ? await listStored(deps, connection.id, query) : known;
-  const views = namesPerson(query.where) ? await markFound(deps, connection.id, rows) : rows;
+  const { rows, ...rest } = isNew ? await listStored(deps, connection, query) : known;
+  const views = namesPerson(query.where, personFields) ? await markFound(deps, connection.id, rows) : rows;
   return {
     ...rest,
     rows: await toUserViews(deps, connection.id, { views, withGroups: query.withGroups }),
   };
 }
 
-/** True for a condition that only people meet whose userName, externalId or address it names. */
-function namesPerson(where: Where<UserField>): boolean {
-  if ('all' in where) return where.all.some(namesPerson);
-  if ('any' in where) return where.any.length > 0 && where.any.every(namesPerson);
-  return where.operator === 'eq' && personFields.includes(where.field);
+/** True for a condition that only people meet of whom it names one of these values. */
+function namesPerson(where: Where<UserField>, fields: readonly UserField[]): boolean {
+  const names = (part: Where<UserField>) => namesPerson(part, fields);
+  if ('all' in where) return where.all.some(names);
+  if ('any' in where) return where.any.length > 0 && where.any.every(names);
+  return where.operator === 'eq' && fields.includes(where.field);
 }
 
 const personFields: readonly UserField[] = ['userName', 'externalId', 'email'];
+
+/** Returns the unclaimed people whom the answer leaves out (docs/architecture.md, People whom an IdP has never sent). */
+async function hiddenPeople(
+  { ownUsers }: ListUsersDeps,
+  { id, policies }: Connection,
+  where: Where<UserField>,
+): Promise<HiddenPeople> {
+  const isNamed = namesPerson(where, ['id', ...personFields]);
+  const travelId = await ownUsers.lastKnown(id);
+  return { areUnclaimed: policies.existingPeople === 'match' && !isNamed, travelId };
+}
 
 /** Remembers that the connection knows these people: a DELETE of one of them is meant. */
 async function markFound(
@@ -96,14 +119,16 @@ export async function toUserViews<View extends Pick<IdentityView, 'id' | 'inGrou
   return views.map((identity) => ({ groups: found.get(identity.id) ?? [], ...identity }));
 }
 
-function listStored(
+async function listStored(
   deps: ListUsersDeps,
-  connection: string,
+  connection: Connection,
   query: UserQuery,
 ): Promise<ListPage<ListedIdentity>> {
-  return deps.scanQueue.run(connection, (yieldBetweenSteps) => {
-    const residual = residualFilter(deps, connection, { query, yieldBetweenSteps });
-    return deps.identities.list(connection, query, { yieldBetweenSteps, residual });
+  const { id } = connection;
+  const hidden = await hiddenPeople(deps, connection, query.where);
+  return deps.scanQueue.run(id, (yieldBetweenSteps) => {
+    const residual = residualFilter(deps, id, { query, yieldBetweenSteps });
+    return deps.identities.list(id, query, { yieldBetweenSteps, residual }, hidden);
   });
 }
 

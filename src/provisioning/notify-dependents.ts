@@ -188,12 +188,14 @@ export async function notifySuccessor(
   }
 }
 
+interface MarkDeps {
+  reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
+  wake(): void;
+  runtime: Pick<Runtime, 'now'>;
+}
+
 /** Makes identities of a connection dirty, and wakes the loop that reconciles them. */
-export async function markDirty(
-  deps: { reconcileQueue: Pick<ReconcileQueue, 'markDirty'>; wake(): void; runtime: Pick<Runtime, 'now'> },
-  connection: string,
-  ids: string[],
-): Promise<void> {
+export async function markDirty(deps: MarkDeps, connection: string, ids: string[]): Promise<void> {
   if (ids.length === 0) return;
   await deps.reconcileQueue.markDirty(connection, ids, deps.runtime.now());
   deps.wake();
@@ -216,4 +218,22 @@ export function emailsOf({ emails }: ScimResource): string[] {
   return emails
     .map((email) => (typeof email === 'object' && email && !Array.isArray(email) ? email.value : undefined))
     .filter((value) => typeof value === 'string');
+}
+
+/** Marks the identities dirty that refer to this user by a value that was added or removed. */
+export async function markReferrersDirty(
+  deps: MarkDeps & { references: Pick<References, 'findReferrers'> },
+  before: Identity,
+  after: Identity,
+): Promise<void> {
+  const [old, now] = [new Set(referenceValuesOf(before)), new Set(referenceValuesOf(after))];
+  const changed = [...old]
+    .filter((value) => !now.has(value))
+    .concat([...now].filter((value) => !old.has(value)));
+  const isDeleted = after.deletedAt !== undefined;
+  const isNewOrRestored = before === after;
+  if (changed.length === 0 && !isDeleted && !isNewOrRestored) return;
+  const values = isDeleted || isNewOrRestored ? [...new Set([...old, ...now])] : changed;
+  const referrers = await deps.references.findReferrers(after.connection, after.id, values);
+  await markDirty(deps, after.connection, referrers);
 }

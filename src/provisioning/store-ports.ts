@@ -1,7 +1,7 @@
 import type { AppliedFields } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import type { Identity, Origin, Outcome, Progress } from './identity.ts';
-import type { ListPage, ListQuery, ListScan, UserField, UserOrder } from './list-ports.ts';
+import type { HiddenPeople, ListPage, ListQuery, ListScan, UserField, UserOrder } from './list-ports.ts';
 
 /** A lease to acquire or to extend. */
 export interface LeaseRequest {
@@ -166,11 +166,12 @@ export interface Identities {
   find(connection: string, match: IdentityMatch): Promise<Identity[]>;
   /** Reads complete live identities by `position`; with `limit` 0 it only counts them. */
   findPage(connection: string, offset: number, limit: number): Promise<IdentityPage>;
-  /** Returns one page of the live identities, with an exact total. */
+  /** Returns one page of the live identities, with an exact total. By default nobody is hidden. */
   list(
     connection: string,
     query: ListQuery<UserField, UserOrder>,
     scan: ListScan<ListedIdentity>,
+    hidden?: HiddenPeople,
   ): Promise<ListPage<ListedIdentity>>;
   /** Sets `Origin.found` on those of these identities that are unclaimed. */
   markFound(connection: string, ids: string[]): Promise<void>;

@@ -3,7 +3,7 @@ import { extensionsOf, isActive, type ScimResource } from '../schema/resource.ts
 import type { Connection } from './connection.ts';
 import { createUser, withNextVersion } from './create-user.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
-import type { Groups, MemberChange } from './group-ports.ts';
+import type { Groups } from './group-ports.ts';
 import type { Identity, Membership } from './identity.ts';
 import { departureAfter, isKeptActive } from './kept-active.ts';
 import type { ListPage } from './list-ports.ts';
@@ -15,9 +15,17 @@ import {
   type UserQuery,
   type UserView,
 } from './list-users.ts';
-import { markDirty, referenceValuesOf } from './notify-dependents.ts';
+import { markDirty, markReferrersDirty } from './notify-dependents.ts';
+import type { OwnUsers } from './own-users.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import type { BudgetedAttempt, ReconcileWithinBudget } from './reconcile-within-budget.ts';
+import {
+  isOwnUser,
+  notFoundError,
+  refuseToEndOwnUser,
+  throwIfArchiveRefused,
+  undoDelete,
+} from './refused-departures.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange, IdentityView, ReconcileQueue, References } from './store-ports.ts';
@@ -63,6 +71,7 @@ export interface UserServiceDeps {
   existingUserFinder: ExistingUserFinder;
   reconcileWithinBudget: ReconcileWithinBudget;
   scanQueue: ScanQueue;
+  ownUsers: Pick<OwnUsers, 'lastKnown'>;
   connectionOf(id: string): Connection;
   wake(): void;
   runtime: Runtime;
@@ -127,6 +136,10 @@ async function updateDesired(
     const desired = JSON.parse(view.desired) as ScimResource; // The store writes only SCIM resources into this column.
     const after = withStoredActive(desired, update.change(desired, view.version));
     const isSame = isDeepStrictEqual(after, desired);
+    if (await isOwnUser(deps, connection.id, view)) {
+      if (!stored.parse().claimed) throw notFoundError();
+      if (!isActive(after)) await refuseToEndOwnUser(deps, stored.parse());
+    }
     if (isSame && stored.canAnswerNoOp) return toUserView(deps, connection.id, view);
     const before = stored.parse();
     const statesDeparture = statesInactive(before, update.change);
@@ -143,7 +156,7 @@ async function updateDesired(
     );
     if (attempt === 'stale') continue;
     if (attempt.result === 'refused' && !isActive(after))
-      throwIfArchiveRefused({ ...identity, ...attempt.outcome });
+      await throwIfArchiveRefused(deps, { ...identity, ...attempt.outcome });
     return viewAfter(deps, identity, { attempt, inGroups: view.inGroups });
   }
   throw busyError();
@@ -169,7 +182,7 @@ async function repeat(
   const attempt = isTriedAgain ? await tryAgain(deps, connection, { id: before.id, requestId }) : 'later';
   if (attempt === 'refused' && !isActive(before.desired)) {
     const identity = await deps.identities.findById(connection.id, before.id);
-    if (identity) throwIfArchiveRefused(identity);
+    if (identity) await throwIfArchiveRefused(deps, identity);
   }
   return readView(deps, connection.id, before.id);
 }
@@ -233,7 +246,10 @@ async function remove(
     if (!stored) throw notFoundError();
     const before = stored.parse();
     if (stored.isDeleted) await throwDeleted(deps, connection, { tombstone: before, requestId });
+    const isOwn = await isOwnUser(deps, connection.id, stored.view);
+    if (isOwn && !before.claimed) throw notFoundError();
     check?.(before.version);
+    if (isOwn) await refuseToEndOwnUser(deps, before);
     const memberOf = stored.view.inGroups ? await deps.groups.membershipsOf(connection.id, id) : [];
     const isStranger = isHeldStranger(connection, before);
     if (isStranger) await throwIfLinkedElsewhere(deps, connection, before);
@@ -306,65 +322,16 @@ async function throwDeleted(
   throw notFoundError();
 }
 
-/**
- * Turns a DELETE that the travel API refuses into a deactivation and throws `refused`; a repeated DELETE tries again
- * (docs/architecture.md, Guarded people).
- */
-async function undoDelete(deps: UserServiceDeps, connection: Connection, id: string): Promise<void> {
-  const tombstone = await deps.identities.findById(connection.id, id);
-  if (tombstone?.deletedAt === undefined) throw notFoundError();
-  const { memberOf: memberships = [], ...origin } = tombstone.origin;
-  const identity: Identity = {
-    ...withNextVersion(tombstone, deps.runtime),
-    desired: { ...tombstone.desired, active: false },
-    deletedAt: undefined,
-    state: tombstone.state,
-    origin,
-  };
-  // Restore the groups first: if the process dies before the commit, the tombstone still lists them.
-  await changeGroups(deps, connection.id, {
-    memberships,
-    change: ({ group: _, ...member }) => ({ kind: 'add', members: [{ value: id, ...member }] }),
-  });
-  const change = { kind: 'update', identity, expected: tombstone.version } as const;
-  // If another user has taken the userName meanwhile, do not restore the user after the refused DELETE.
-  if ((await deps.identities.commit(connection.id, [change])) === 'duplicate') {
-    await changeGroups(deps, connection.id, {
-      memberships,
-      change: () => ({ kind: 'remove', values: [id] }),
-    });
-    throw notFoundError();
-  }
-  await markReferrersDirty(deps, identity, identity);
-  throw refusedError(tombstone);
-}
-
-function throwIfArchiveRefused(identity: Identity): void {
-  const isArchiveRefused = identity.findings.some(
-    ({ field, code }) =>
-      (field === 'archived' && code !== 'drift' && code !== 'keptActive') || code === 'ownCredential',
-  );
-  if (isArchiveRefused) throw refusedError(identity);
-}
-
-/** Marks the identities dirty that refer to this user by a value that was added or removed. */
-async function markReferrersDirty(deps: UserServiceDeps, before: Identity, after: Identity): Promise<void> {
-  const [old, now] = [new Set(referenceValuesOf(before)), new Set(referenceValuesOf(after))];
-  const changed = [...old]
-    .filter((value) => !now.has(value))
-    .concat([...now].filter((value) => !old.has(value)));
-  const isDeleted = after.deletedAt !== undefined;
-  const isNewOrRestored = before === after;
-  if (changed.length === 0 && !isDeleted && !isNewOrRestored) return;
-  const values = isDeleted || isNewOrRestored ? [...new Set([...old, ...now])] : changed;
-  const referrers = await deps.references.findReferrers(after.connection, after.id, values);
-  await markDirty(deps, after.connection, referrers);
-}
-
 async function readView(deps: UserServiceDeps, connection: string, id: string): Promise<UserView> {
   const stored = await deps.identities.findView(connection, id);
-  if (!stored) throw notFoundError();
+  if (!stored || (await isHidden(deps, connection, stored))) throw notFoundError();
   return toUserView(deps, connection, stored);
+}
+
+/** True for the person of the credential, until an IdP has written the user. */
+async function isHidden(deps: UserServiceDeps, connection: string, view: IdentityView): Promise<boolean> {
+  if (!(await isOwnUser(deps, connection, view))) return false;
+  return (await deps.identities.findById(connection, view.id))?.claimed === false;
 }
 
 async function toUserView(
@@ -377,43 +344,6 @@ async function toUserView(
   return user;
 }
 
-function notFoundError(): ProvisioningError {
-  return new ProvisioningError('notFound', 'There is no such user.');
-}
-
-function refusedError({ hold, findings }: Identity): ProvisioningError {
-  if (hold?.cause === 'guarded')
-    return new ProvisioningError(
-      'refused',
-      'This person administers the travel service and is not deactivated by an identity provider; an administrator of Jetbridge must approve it.',
-    );
-  if (findings.some(({ code }) => code === 'ownCredential'))
-    return new ProvisioningError(
-      'refused',
-      'Jetbridge itself uses the travel service as this person, who is never deactivated.',
-    );
-  return new ProvisioningError('refused', 'The travel service refuses to take this person out of use.');
-}
-
 function busyError(): ProvisioningError {
   return new ProvisioningError('unavailable', 'Too many writers change this user at once; try again.');
-}
-
-/** Changes the members of each of these groups. Groups that no longer exist are skipped. */
-export async function changeGroups(
-  { groups, runtime }: Pick<UserServiceDeps, 'groups' | 'runtime'>,
-  connection: string,
-  { memberships, change }: { memberships: Membership[]; change: (membership: Membership) => MemberChange },
-): Promise<void> {
-  for (const membership of memberships) {
-    for (let outcome = 'stale'; outcome === 'stale'; ) {
-      const group = await groups.findById(connection, membership.group);
-      if (!group) break;
-      const after = { ...group, version: group.version + 1, lastModified: runtime.wallClock() };
-      outcome = await groups.change(after, group.version, {
-        attributes: group.attributes,
-        members: [change(membership)],
-      });
-    }
-  }
 }

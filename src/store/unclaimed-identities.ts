@@ -154,7 +154,7 @@ async function deleteInserted(tx: Kysely<Tables>, scope: Scope, identities: Iden
 }
 
 function countedIdentity({ desired }: Identity): CountedIdentity {
-  return { deleted_at: null, active: isActive(desired) ? 1 : 0 };
+  return { deleted_at: null, active: isActive(desired) ? 1 : 0, claimed: 0 };
 }
 
 /** Unclaimed identities always have a traveler. */
@@ -286,7 +286,8 @@ async function refreshIdentity(
   if (!isRefreshed || numUpdatedRows === 0n) return;
   await replaceEmailKeys(tx, scope, { id: before.id, desired });
   if (before.active === changes.active) return;
-  await countIdentities(tx, scope, [{ before, now: { ...before, active: changes.active } }]);
+  const counted = { ...before, claimed: 0 } as const;
+  await countIdentities(tx, scope, [{ before: counted, now: { ...counted, active: changes.active } }]);
 }
 
 /**
