@@ -196,3 +196,23 @@ test('a decision is in the audit log with its numbers', async () => {
     },
   });
 });
+
+test('a discard names its admin on the person, who is counted as kept active, and nothing waits', async () => {
+  const quin = await createHeld('quin');
+  await decide({ answer: 'discarded', people: [quin] });
+  expect((await fixture.viewer('GET', '/holds')).body).toEqual({ people: 0, groups: [] });
+  const body = await eventually(async () => {
+    const person = (await fixture.viewer('GET', `/people/default/${quin.id}`)).body;
+    expect(person.findings).toMatchObject([{ field: 'archived', code: 'keptActive' }]);
+    return person;
+  });
+  expect(body.findings[0].reason).toMatch(/, and .+ keeps the traveler active since \d{4}-\d\d-\d\d\.$/);
+  expect(body.verdict).toMatchObject({
+    status: 'synced',
+    because: expect.stringContaining('keeps the traveler active'),
+  });
+  const { keptActive } = (await fixture.viewer('GET', '/overview')).body;
+  const { people } = (await fixture.viewer('GET', '/people?finding=keptActive')).body;
+  expect(keptActive).toBe(people.length);
+  expect(people.map(({ userName }: { userName: string }) => userName)).toContain('quin@corp.example');
+});

@@ -1673,6 +1673,12 @@ export class Api<
              */
             held: number;
           };
+          /**
+           * People whose departure an admin has discarded; nothing waits for them
+           * @min 0
+           * @max 9007199254740991
+           */
+          keptActive: number;
           findings: {
             kinds: {
               code: string;
