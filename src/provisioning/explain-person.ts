@@ -135,7 +135,7 @@ export function verdictOn(identity: Identity, now: number): Verdict {
     case 'pending':
       return { status: 'noTraveler', because: noTravelerBecause(identity) };
     case 'synced':
-      if (!claimed) return { status: 'imported' };
+      if (!claimed && identity.deletedAt === undefined) return { status: 'imported' };
       if (travelId === undefined) return { status: 'noTraveler', because: goneBecause(identity) };
       return isArchived(identity) ? archivedVerdict(identity) : syncedVerdict(identity);
   }
