@@ -207,6 +207,8 @@ export interface PeopleSummary {
   connection: string;
   /** The users that are not deleted, and the deleted ones for whom work remains, by state. */
   states: Record<IdentityState, number>;
+  /** The people whose departure an admin has discarded, deleted ones included. They are counted among the synced ones, too. */
+  keptActive: number;
   /** The people whose last attempt has failed, and when the oldest of their changes was written; among the first ones in the queue. */
   failing: { people: number; oldest: number } | undefined;
   /** False as long as all people were imported and none was written by an IdP. */

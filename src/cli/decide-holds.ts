@@ -5,6 +5,7 @@ import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { replicas } from '../store/replicas.ts';
 import { withDatabase } from './connections.ts';
+import { currentUser } from './current-user.ts';
 import {
   ALL,
   findIdentities,
@@ -127,12 +128,13 @@ async function saveDecisions(
   const { holds } = provisioningStore(database);
   // The servers compare times by the clock of the database.
   const now = await replicas(database).time(Date.now());
+  const by = currentUser();
   const byConnection = new Map<string, string[]>();
   for (const { connection, id } of people) {
     const ids = byConnection.get(connection) ?? [];
     ids.push(id);
     byConnection.set(connection, ids);
   }
-  for (const [connection, ids] of byConnection) await holds.decide(connection, { ids }, answer, now);
-  for (const { connection } of rules) await holds.decide(connection, { cause: 'rules' }, answer, now);
+  for (const [connection, ids] of byConnection) await holds.decide(connection, { ids }, answer, now, by);
+  for (const { connection } of rules) await holds.decide(connection, { cause: 'rules' }, answer, now, by);
 }

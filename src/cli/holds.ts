@@ -6,7 +6,7 @@ import { examples } from './help.ts';
 import type { Action, Shell } from './output.ts';
 import { listHolds, showHold } from './show-holds.ts';
 
-const causes = ['safetyValve', 'guarded', 'return', 'rules'] satisfies HoldCause[];
+const causes = ['safetyValve', 'guarded', 'neverProvisioned', 'return', 'rules'] satisfies HoldCause[];
 
 /** Adds the commands `holds list`, `holds show`, `holds approve` and `holds discard`. */
 export function addHoldCommands(program: Command, shell: Shell, action: Action): void {

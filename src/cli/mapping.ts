@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Fault, SettingsFault } from '../config/faults.ts';
@@ -20,6 +19,7 @@ import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
 import { parseCount } from './arguments.ts';
 import { checkConnectionNames, warningText } from './check.ts';
 import { findConnection } from './connections.ts';
+import { currentUser } from './current-user.ts';
 import { examples } from './help.ts';
 import { appliedText, conflictText, generationsText, historyTable, planText } from './mapping-texts.ts';
 import { type Action, jsonLine, type Shell } from './output.ts';
@@ -336,13 +336,4 @@ function reportResult(
       `The settings name ${connection.mappingFile}, which replaces this mapping when its content changes.`,
     );
   return isConflict ? 1 : 0;
-}
-
-/** The name of the user of the operating system; a container may have none. */
-function currentUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `user ${process.getuid?.() ?? 'unknown'}`;
-  }
 }

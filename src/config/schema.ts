@@ -129,6 +129,16 @@ const policies = z.strictObject({
     .describe(
       'Effect if an existing traveler has the email address of a new user: "link" links the user to that traveler, "refuse" does not.',
     ),
+  existingPeople: z
+    .enum(['list', 'match'])
+    .default('list')
+    .describe(
+      'Whether lists show the people whom no identity provider has written, or only filters that name them.',
+    ),
+  unclaimedDelete: z
+    .enum(['hold', 'archive'])
+    .default('hold')
+    .describe('For a DELETE of a person whom this connection has neither written nor found by a filter.'),
   deprovision: z
     .enum(['archive', 'delete'])
     .default('archive')

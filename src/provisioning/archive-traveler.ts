@@ -3,6 +3,7 @@ import type { TravelUser } from '../translator/traveler.ts';
 import { isParkingAddress, mustGiveEmailUp, newParkingAddress } from './email-conflicts.ts';
 import { findings } from './findings.ts';
 import { admitDeparture, isAdministrator, isGuarded, refuseOwnUser } from './guard.ts';
+import { isKeptActive } from './kept-active.ts';
 import {
   addLateCall,
   isLateCheckDue,
@@ -114,6 +115,8 @@ async function archiveIfAllowed(
   // An archived traveler no longer has access, so archiving it again needs no approval. Deleting it does.
   const isLeaving = observed?.archived === false || context.connection.policies.deprovision === 'delete';
   if (!isLeaving) return archiveAndGiveUpEmail(context, draft, travelId);
+  if (isKeptActive(context.identity))
+    return endInState(withFinding(draft, findings.keptActive(context.identity.decision)), 'synced');
   if (observed && isGuarded(observed, applied) && !isApproved(context.identity, 'guarded'))
     return endInState(withHold(context, withFinding(draft, findings.guardedLeaver()), 'guarded'), 'held');
   if (!(await admitDeparture(context)))

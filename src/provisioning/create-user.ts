@@ -40,7 +40,10 @@ export async function createUser(
   const { generation } = matches;
   const sameUserName = matches.userName.filter(isLive);
   if (sameUserName.some(({ claimed }) => claimed)) throw conflictError();
-  const unclaimed = matches.travelEmail.find((one) => isLive(one) && !one.claimed) ?? sameUserName[0];
+  const unclaimed =
+    matches.travelEmail.find((one) => isLive(one) && !one.claimed) ??
+    sameUserName[0] ??
+    [...matches.travelEmail, ...matches.userName].find(isDeletedStranger);
   if (unclaimed) return claimImportedUser(deps, connection, { unclaimed, sameUserName, desired, generation });
   const tombstone = findTombstone(matches);
   if (tombstone) return restoreUser(deps, connection, { tombstone, desired, generation });
@@ -94,9 +97,14 @@ function isLive({ deletedAt }: Identity): boolean {
   return deletedAt === undefined;
 }
 
+/** True for an imported person whom the IdP has deleted without ever having sent the person. */
+function isDeletedStranger({ claimed, deletedAt, travelId }: Identity): boolean {
+  return !claimed && deletedAt !== undefined && travelId !== undefined;
+}
+
 /**
  * Turns an imported person into a user of the IdP. If the traveler is active, the SCIM id stays, because an IdP may
- * have read it. If the traveler is archived, the user gets a new id.
+ * have read it. If the traveler is archived, or the IdP has deleted the person, the user gets a new id.
  */
 function claimImportedUser(
   deps: CreateUserDeps,
@@ -111,7 +119,7 @@ function claimImportedUser(
   if (connection.policies.onExistingUser === 'refuse') throw conflictError();
   const replaced = sameUserName.filter(({ id }) => id !== unclaimed.id);
   const deletions: IdentityChange[] = replaced.map(({ id }) => ({ kind: 'deleteUnclaimed', id }));
-  if (unclaimed.observed?.archived) {
+  if (unclaimed.observed?.archived || !isLive(unclaimed)) {
     const { travelId, observed } = unclaimed;
     const identity = { ...newIdentity(deps.runtime, connection, desired), travelId, observed };
     const others: IdentityChange[] = [...deletions, { kind: 'deleteUnclaimed', id: unclaimed.id }];
@@ -135,7 +143,7 @@ function findTombstone({
 }: NewUserMatches): Identity | undefined {
   const hasTraveler = ({ travelId, creating }: Identity) => travelId !== undefined || creating !== undefined;
   const own = [...externalId, ...userName, ...travelEmail].find(
-    (one) => canBeTakenOver(one) && hasTraveler(one),
+    (one) => one.claimed && canBeTakenOver(one) && hasTraveler(one),
   );
   return own ?? [holder, creator].find((one) => one && canBeTakenOver(one));
 }

@@ -135,10 +135,16 @@ export function verdictOn(identity: Identity, now: number): Verdict {
     case 'pending':
       return { status: 'noTraveler', because: noTravelerBecause(identity) };
     case 'synced':
-      if (!claimed) return { status: 'imported' };
+      if (!claimed && identity.deletedAt === undefined) return { status: 'imported' };
       if (travelId === undefined) return { status: 'noTraveler', because: goneBecause(identity) };
-      return isArchived(identity) ? archivedVerdict(identity) : { status: 'synced' };
+      return isArchived(identity) ? archivedVerdict(identity) : syncedVerdict(identity);
   }
+}
+
+/** The traveler may be active although the user is not: an admin has discarded the departure. */
+function syncedVerdict({ findings }: Identity): Verdict {
+  const because = reasonOf(findings, ({ code }) => code === 'keptActive');
+  return { status: 'synced', ...(because === undefined ? {} : { because }) };
 }
 
 function isArchived({ observed, applied }: Identity): boolean {
@@ -199,6 +205,7 @@ function addressOfLateCreate(
 const holdCodes = {
   safetyValve: ['safetyValve'],
   guarded: ['privileged', 'ownCredential', 'guarded'],
+  neverProvisioned: ['neverProvisioned'],
   return: ['returnHeld'],
   rules: ['rulesHeld'],
 } satisfies Record<HoldCause, string[]>;

@@ -79,6 +79,8 @@ async function saveMatches(
   const answer = await connection.travel.findByEmails([email], SEARCH_TIMEOUT_MS, { requestId });
   if (answer.kind !== 'ok' || answer.value.length === 0) return false;
   const travelers = await filterVisibleTravelers(deps.imports, connection, answer.value);
+  // The person of the credential stays hidden; the answer is remembered (src/provisioning/own-users.ts).
+  await connection.lookups.readOwnUser();
   const rulesSnapshot = deps.rulesSnapshots.lastKnown(connection);
   const identities = travelers.map((traveler) =>
     unclaimedIdentity(deps.runtime, connection, { rulesSnapshot, traveler }),

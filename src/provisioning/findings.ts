@@ -1,5 +1,6 @@
 import type { Finding } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
+import type { Decision } from './identity.ts';
 
 /** The findings of the reconciler, which an admin reads on the identity. The translator has its own. */
 export const findings = {
@@ -70,6 +71,23 @@ export const findings = {
     reason: 'More people would leave at once than the safety valve of the connection lets pass.',
     remedy:
       'Approve or discard it (npx jetbridge holds); reactivating the user in the identity provider ends the wait, too.',
+  }),
+  keptActive: ({ by, at }: Pick<Decision, 'by' | 'at'> = {}): Finding => ({
+    field: 'archived',
+    code: 'keptActive',
+    value: false,
+    reason: `The identity provider wants this person to leave, and ${by ?? 'an admin'} keeps the traveler active${at === undefined ? '' : ` since ${new Date(at).toISOString().slice(0, 10)}`}.`,
+    remedy:
+      'Reactivate the user in the identity provider if the person stays. A deactivation or a DELETE that the identity provider sends again waits for an admin again.',
+  }),
+  neverProvisioned: (): Finding => ({
+    field: 'archived',
+    code: 'neverProvisioned',
+    value: true,
+    reason:
+      'The identity provider has deleted a person whom it had never sent or searched; the traveler is left alone until an admin has approved it.',
+    remedy:
+      'Approve it (npx jetbridge holds approve) to archive the traveler, or discard it to list the person again; a client that deletes whom it does not know needs existingPeople "match".',
   }),
   heldReturn: (): Finding => ({
     field: '*',

@@ -4,6 +4,7 @@ import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
 import type { Identity } from './identity.ts';
 import { isInactive } from './identity.ts';
+import { departureCauses, isKeptActive } from './kept-active.ts';
 import {
   endInFailure,
   endInState,
@@ -74,10 +75,23 @@ export async function withGuardsApplied(
   const guarded = withGuardedFieldsKept(context, { draft, fields });
   const { observed } = guarded.draft;
   const isLeaving = isArchiveWanted(guarded.fields) && observed?.archived === false;
-  if (!isLeaving || (await admitDeparture(context))) return guarded;
+  if (!isLeaving) return guarded;
+  if (isKeptActive(context.identity)) return withDepartureDiscarded(context, guarded);
+  if (await admitDeparture(context)) return guarded;
   return {
     draft: withHold(context, withFinding(guarded.draft, findings.heldBySafetyValve()), 'safetyValve'),
     fields: { ...guarded.fields, archived: { kind: 'kept' } },
+  };
+}
+
+/** Keeps the traveler active, because an admin has discarded the departure. */
+function withDepartureDiscarded(
+  { identity }: ReconcileContext,
+  { draft, fields }: SendableFields,
+): SendableFields {
+  return {
+    draft: withFinding(draft, findings.keptActive(identity.decision)),
+    fields: { ...fields, archived: { kind: 'kept' } },
   };
 }
 
@@ -92,8 +106,8 @@ export async function admitDeparture({
   holds,
   now,
 }: ReconcileContext): Promise<boolean> {
-  if (isApproved(identity, 'safetyValve') || isApproved(identity, 'guarded')) return true;
-  if (wasHeldFor(identity, 'safetyValve')) return false;
+  if (departureCauses.some((cause) => isApproved(identity, cause))) return true;
+  if (wasHeldFor(identity, 'safetyValve') || identity.origin.departure?.isRepeated) return false;
   const valve = connection.policies.safetyValve;
   return !valve || holds.admitDeparture(connection.id, identity.id, valve, now());
 }
@@ -108,7 +122,8 @@ function withGuardedFieldsKept(context: ReconcileContext, { draft, fields }: Sen
   const isChange = keys.some((key) => isFieldChanging(context, key, { draft, fields }));
   const noted = isChange ? withFinding(draft, findings.guarded()) : draft;
   const isLeaving = isArchiveWanted(fields) && !observed.archived;
-  if (!isLeaving || isApproved(context.identity, 'guarded')) return { draft: noted, fields: kept };
+  const isDecided = isApproved(context.identity, 'guarded') || isKeptActive(context.identity);
+  if (!isLeaving || isDecided) return { draft: noted, fields: kept };
   return {
     draft: withHold(context, withFinding(noted, findings.guardedLeaver()), 'guarded'),
     fields: { ...kept, archived: { kind: 'kept' } },

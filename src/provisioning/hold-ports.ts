@@ -80,6 +80,7 @@ export interface Holds {
     selection: { cause: HoldCause; people: VersionOfPerson[] },
     answer: Decision['answer'],
     now: number,
+    by?: string,
   ): Promise<number>;
   /**
    * Saves the first decision about a held change of rules and about the people whom it holds, as `decide` does. Returns
@@ -90,16 +91,18 @@ export interface Holds {
     generation: number,
     answer: Decision['answer'],
     now: number,
+    by?: string,
   ): Promise<number | undefined>;
   /**
-   * Saves an admin's decision about held people at their present version, marks them dirty, and returns their number. The
-   * cause `rules` also decides the held change of rules; its approval marks every identity dirty that the rules affect.
+   * Saves the decision of an admin, whose name is `by`, about held people at their present version, marks them dirty, and returns
+   * their number. People whom no IdP has ever sent are live again if their deletion is discarded. The cause `rules` also decides the held change of rules; its approval marks every identity dirty that the rules affect.
    */
   decide(
     connection: string,
     selection: { ids: string[] } | { cause: HoldCause },
     answer: Decision['answer'],
     now: number,
+    by?: string,
   ): Promise<number>;
   /**
    * Counts one departure against the safety valve. Returns false, and counts nothing, if more people would leave within

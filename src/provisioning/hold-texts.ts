@@ -18,13 +18,18 @@ interface CauseText {
 export const causeTexts = {
   safetyValve: {
     why: (policies) => safetyValveText(policies?.safetyValve),
-    discarded: 'the traveler stays active until the IdP changes the person again',
+    discarded: 'the traveler stays active until the IdP deactivates or deletes the person again',
     approved: 'the traveler is changed as the IdP wants',
   },
   guarded: {
     why: () => 'the traveler administers the travel service by a role that the mapping did not give',
     discarded: 'the traveler stays as it is until the IdP changes the person again',
     approved: 'the traveler is linked to the person and changed as the IdP wants',
+  },
+  neverProvisioned: {
+    why: () => 'the identity provider has deleted a person whom it had never sent or searched',
+    discarded: 'the traveler stays as it is, and the person is listed again',
+    approved: 'the traveler is archived',
   },
   return: {
     why: () => 'the person returns under another externalId than the one who left: it may be somebody else',

@@ -25,6 +25,8 @@ export type HoldCause =
   | 'guarded'
   /** The returning user has another externalId than the user that left. */
   | 'return'
+  /** The IdP has deleted a person whom it had neither written nor found by a filter. */
+  | 'neverProvisioned'
   /** A change of rules or lookups would change many people at once. */
   | 'rules';
 
@@ -35,11 +37,17 @@ export interface Hold {
   since: number;
 }
 
-/** An admin's answer to a hold. It applies to one version only, so a later write of the IdP is held again. */
+/**
+ * An admin's answer to a hold. It applies to one version only, so a later write of the IdP is held again. A discarded departure
+ * stays discarded until the IdP states the departure again (`Origin.departure`).
+ */
 export interface Decision {
   cause: HoldCause;
   answer: 'approved' | 'discarded';
   version: number;
+  /** The name of the admin, and the time by the wall clock; absent in decisions of earlier versions. */
+  by?: string;
+  at?: number;
 }
 
 /**
@@ -101,6 +109,14 @@ export interface Membership {
   type?: string;
 }
 
+/** The last request in which the IdP stated that the person leaves. */
+export interface Departure {
+  /** The version of that write. */
+  version: number;
+  /** True if an admin had discarded the departure before. It is then held again, however few people leave. */
+  isRepeated?: true;
+}
+
 /**
  * The history of an identity that the reconciler needs. It is set by writes of the IdP, in the same commit as the
  * desired state.
@@ -108,6 +124,8 @@ export interface Membership {
 export interface Origin {
   /** The externalId that the user had when it was deactivated. */
   leftAs?: string;
+  /** Set on inactive and deleted users; absent if the last statement is from an earlier version of Jetbridge. */
+  departure?: Departure;
   /**
    * The version of the write that passed the traveler to a different person. The old person's values are removed once
    * for each such write.
@@ -127,6 +145,8 @@ export interface Origin {
   countedParts?: CountedParts;
   /** The values of the IdP's requests that the desired state does not have, because they do not fit the schema. */
   leftOut?: LeftOutValue[];
+  /** Set on an unclaimed identity that a filter of the IdP on userName, externalId or an address has found. */
+  found?: true;
   /** Set on a tombstone whose traveler must give up its email address, because another user needs it. */
   givesEmailUp?: true;
   /** The memberships of the deleted user, set on a tombstone. They are restored if the DELETE is refused. */

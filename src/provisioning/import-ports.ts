@@ -49,7 +49,9 @@ export interface Imports {
    * Records that the travelers of these identities were listed at this time, without changing their observed values.
    */
   markSeen(connection: string, ids: string[], seenAt: number): Promise<void>;
-  /** Returns the live identities whose traveler was not listed since this time. */
+  /**
+   * Returns the identities whose traveler was not listed since this time, without the tombstones of users whom the IdP has sent.
+   */
   findMissing(connection: string, since: number): Promise<MissingTraveler[]>;
   /**
    * Deletes the unclaimed identities whose traveler was not listed since this time, and returns the ids of the claimed

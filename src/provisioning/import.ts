@@ -93,6 +93,8 @@ export function importer(deps: ImportDeps): Importer {
     run: async (connection, onPage, { acceptMissing = false } = {}) => {
       const snapshot = await deps.rulesSnapshots.current(connection);
       if ('kind' in snapshot) return snapshot;
+      // Before its person is listed. If the travel API does not tell it now, the last known one counts.
+      await connection.lookups.readOwnUser();
       const context = { connection, rulesSnapshot: snapshot, since: deps.runtime.now() };
       const result = await readAllPages(deps, context, onPage);
       if ('kind' in result) return result;

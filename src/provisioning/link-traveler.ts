@@ -33,7 +33,7 @@ type Availability =
   | { is: 'free'; tombstone: Identity | undefined }
   /** Another identity of the account is linked to the traveler, or is creating it at this moment. */
   | { is: 'linked' }
-  /** The traveler owns the credential that the bridge uses. */
+  /** The traveler owns the credential that the bridge uses, and no identity has it. */
   | { is: 'own' }
   /** The traveler belongs to a person whose data was erased. */
   | { is: 'erased' };
@@ -103,6 +103,9 @@ export async function linkExistingTraveler(
     const availability = await readAvailability(context, traveler);
     if (availability.kind !== 'ok') return endInFailure(draft, availability);
     if (availability.value.is === 'erased') isErased = true;
+    // The link is all that happens: the bridge never writes this traveler, and says so on the identity.
+    if (availability.value.is === 'own' && context.connection.policies.onExistingUser === 'link')
+      return announceLink(context, draft, { traveler, applied: {} });
     if (availability.value.is !== 'free') continue;
     const linked = await linkIfAllowed(context, draft, { traveler, tombstone: availability.value.tombstone });
     if (linked !== 'taken') return linked;
@@ -135,7 +138,6 @@ async function readAvailability(
 ): Promise<TravelAnswer<Availability>> {
   const self = await context.connection.lookups.readOwnUser();
   if (self.kind !== 'ok') return self;
-  if (self.value.id === traveler.id) return { kind: 'ok', value: { is: 'own' } };
   const { account } = context.connection;
   const { identities } = context;
   if (await identities.isErased(account, traveler.id)) return { kind: 'ok', value: { is: 'erased' } };
@@ -145,7 +147,9 @@ async function readAvailability(
     return { kind: 'ok', value: { is: 'linked' } };
   const holder = await identities.findHolder(account, { travelId: traveler.id });
   const other = holder?.id === context.identity.id ? undefined : holder;
-  if (other && !canBeTakenOver(other)) return { kind: 'ok', value: { is: 'linked' } };
+  const isOwn = self.value.id === traveler.id;
+  if (other && (isOwn || !canBeTakenOver(other))) return { kind: 'ok', value: { is: 'linked' } };
+  if (isOwn) return { kind: 'ok', value: { is: 'own' } };
   return { kind: 'ok', value: { is: 'free', tombstone: other } };
 }
 

@@ -1,7 +1,17 @@
 import type { Connection } from './connection.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
 import type { Groups } from './group-ports.ts';
-import type { Comparison, ListPage, ListQuery, ListScan, UserField, UserOrder, Where } from './list-ports.ts';
+import type {
+  Comparison,
+  HiddenPeople,
+  ListPage,
+  ListQuery,
+  ListScan,
+  UserField,
+  UserOrder,
+  Where,
+} from './list-ports.ts';
+import type { OwnUsers } from './own-users.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityView, ListedIdentity } from './store-ports.ts';
@@ -33,10 +43,12 @@ type YieldBetweenSteps = ListScan<unknown>['yieldBetweenSteps'];
 
 /** The dependencies for listing users. */
 export interface ListUsersDeps {
-  identities: Pick<Identities, 'find' | 'list' | 'findView'>;
+  identities: Pick<Identities, 'find' | 'list' | 'findView' | 'markFound'>;
   groups: Pick<Groups, 'groupsOf'>;
   existingUserFinder: ExistingUserFinder;
   scanQueue: ScanQueue;
+  ownUsers: Pick<OwnUsers, 'lastKnown'>;
+  runtime: Pick<Runtime, 'log'>;
 }
 
 /** Returns one page of users. If a search for one person finds nothing, it asks the travel API once and searches again. */
@@ -45,13 +57,53 @@ export async function listUsers(
   connection: Connection,
   query: UserQuery,
 ): Promise<ListPage<ListedUser>> {
-  const known = await listStored(deps, connection.id, query);
+  const known = await listStored(deps, connection, query);
   const isNew = known.total === 0 && (await findsExistingUser(deps, connection, query));
-  const { rows, ...rest } = isNew ? await listStored(deps, connection.id, query) : known;
+  const { rows, ...rest } = isNew ? await listStored(deps, connection, query) : known;
+  const views = namesPerson(query.where, personFields) ? await markFound(deps, connection.id, rows) : rows;
   return {
     ...rest,
-    rows: await toUserViews(deps, connection.id, { views: rows, withGroups: query.withGroups }),
+    rows: await toUserViews(deps, connection.id, { views, withGroups: query.withGroups }),
   };
+}
+
+/** True for a condition that only people meet of whom it names one of these values. */
+function namesPerson(where: Where<UserField>, fields: readonly UserField[]): boolean {
+  const names = (part: Where<UserField>) => namesPerson(part, fields);
+  if ('all' in where) return where.all.some(names);
+  if ('any' in where) return where.any.length > 0 && where.any.every(names);
+  return where.operator === 'eq' && fields.includes(where.field);
+}
+
+const personFields: readonly UserField[] = ['userName', 'externalId', 'email'];
+
+/** Returns the unclaimed people whom the answer leaves out (docs/architecture.md, People whom an IdP has never sent). */
+async function hiddenPeople(
+  { ownUsers }: ListUsersDeps,
+  { id, policies }: Connection,
+  where: Where<UserField>,
+): Promise<HiddenPeople> {
+  const isNamed = namesPerson(where, ['id', ...personFields]);
+  const travelId = await ownUsers.lastKnown(id);
+  return { areUnclaimed: policies.existingPeople === 'match' && !isNamed, travelId };
+}
+
+/** Remembers that the connection knows these people: a DELETE of one of them is meant. */
+async function markFound(
+  { identities, runtime }: ListUsersDeps,
+  connection: string,
+  rows: ListedIdentity[],
+): Promise<ListedIdentity[]> {
+  const ids = rows.filter(({ isStranger }) => isStranger !== false).map(({ id }) => id);
+  const views = rows.map(({ isStranger: _, ...view }) => view);
+  if (ids.length === 0) return views;
+  try {
+    await identities.markFound(connection, ids);
+  } catch (error) {
+    // A full disk must not make reads fail.
+    runtime.log.error({ err: error, connection }, 'it could not be saved that a filter has found a person');
+  }
+  return views;
 }
 
 /** Adds their groups to users; with `withGroups` false the groups stay empty and nothing is read. */
@@ -67,14 +119,16 @@ export async function toUserViews<View extends Pick<IdentityView, 'id' | 'inGrou
   return views.map((identity) => ({ groups: found.get(identity.id) ?? [], ...identity }));
 }
 
-function listStored(
+async function listStored(
   deps: ListUsersDeps,
-  connection: string,
+  connection: Connection,
   query: UserQuery,
 ): Promise<ListPage<ListedIdentity>> {
-  return deps.scanQueue.run(connection, (yieldBetweenSteps) => {
-    const residual = residualFilter(deps, connection, { query, yieldBetweenSteps });
-    return deps.identities.list(connection, query, { yieldBetweenSteps, residual });
+  const { id } = connection;
+  const hidden = await hiddenPeople(deps, connection, query.where);
+  return deps.scanQueue.run(id, (yieldBetweenSteps) => {
+    const residual = residualFilter(deps, id, { query, yieldBetweenSteps });
+    return deps.identities.list(id, query, { yieldBetweenSteps, residual }, hidden);
   });
 }
 

@@ -202,6 +202,8 @@ const foundByCallsOnly = [
   'privileged',
   'guarded',
   'safetyValve',
+  'keptActive',
+  'neverProvisioned',
   'rulesHeld',
   'returnHeld',
   'ownCredential',

@@ -2,7 +2,7 @@ import type { ScimResource } from '../schema/resource.ts';
 import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
 import { isAdministrator } from './guard.ts';
-import type { Identity, Outcome } from './identity.ts';
+import { type Identity, isInactive, type Outcome } from './identity.ts';
 import { managerChain, managerOf, type ReadRows } from './references.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, ReconcileQueue, ReferenceRow, References } from './store-ports.ts';
@@ -191,12 +191,14 @@ export async function notifySuccessor(
   }
 }
 
+interface MarkDeps {
+  reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
+  wake(): void;
+  runtime: Pick<Runtime, 'now'>;
+}
+
 /** Makes identities of a connection dirty, and wakes the loop that reconciles them. */
-export async function markDirty(
-  deps: { reconcileQueue: Pick<ReconcileQueue, 'markDirty'>; wake(): void; runtime: Pick<Runtime, 'now'> },
-  connection: string,
-  ids: string[],
-): Promise<void> {
+export async function markDirty(deps: MarkDeps, connection: string, ids: string[]): Promise<void> {
   if (ids.length === 0) return;
   await deps.reconcileQueue.markDirty(connection, ids, deps.runtime.now());
   deps.wake();
@@ -219,4 +221,24 @@ export function emailsOf({ emails }: ScimResource): string[] {
   return emails
     .map((email) => (typeof email === 'object' && email && !Array.isArray(email) ? email.value : undefined))
     .filter((value) => typeof value === 'string');
+}
+
+/** Marks the identities dirty that refer to this user, if it was deactivated or reactivated, or by a value that was added or removed. */
+export async function markReferrersDirty(
+  deps: MarkDeps & { references: Pick<References, 'findReferrers'> },
+  before: Identity,
+  after: Identity,
+): Promise<void> {
+  const [old, now] = [new Set(referenceValuesOf(before)), new Set(referenceValuesOf(after))];
+  const changed = [...old]
+    .filter((value) => !now.has(value))
+    .concat([...now].filter((value) => !old.has(value)));
+  const isDeleted = after.deletedAt !== undefined;
+  const isNewOrRestored = before === after;
+  // The reports of a manager who becomes inactive get a finding, or lose the manager.
+  const isActivityChanged = isInactive(before) !== isInactive(after);
+  if (changed.length === 0 && !isDeleted && !isNewOrRestored && !isActivityChanged) return;
+  const values = isDeleted || isNewOrRestored ? [...new Set([...old, ...now])] : changed;
+  const referrers = await deps.references.findReferrers(after.connection, after.id, values);
+  await markDirty(deps, after.connection, referrers);
 }

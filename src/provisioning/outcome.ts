@@ -41,9 +41,11 @@ export function toOutcome(
   };
 }
 
-/** Sets `settledVersion`, but only for a claimed identity: the first write of an IdP must read the traveler. */
-function withSettledVersion({ claimed, version }: Identity, progress: Progress): Progress {
-  return claimed ? { ...progress, settledVersion: version } : progress;
+/**
+ * Sets `settledVersion`, but not for a live unclaimed identity: the first write of an IdP must read the traveler.
+ */
+function withSettledVersion({ claimed, deletedAt, version }: Identity, progress: Progress): Progress {
+  return claimed || deletedAt !== undefined ? { ...progress, settledVersion: version } : progress;
 }
 
 /** Logs how an attempt ended. */

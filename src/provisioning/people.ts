@@ -10,7 +10,7 @@ export interface PeopleFilter {
   finding?: string | undefined;
   /**
    * True: only people who are inactive or deleted. Otherwise deleted people are included only while work remains for
-   * them, such as the archive of their traveler.
+   * them, such as the archive of their traveler, or while an admin keeps their traveler active.
    */
   archived?: boolean | undefined;
   /** The beginning of the userName, without case. */
@@ -56,6 +56,7 @@ export const findingCodes = [
   'forbidden',
   'genderUnknown',
   'guarded',
+  'keptActive',
   'languageUnsupported',
   'managerCircle',
   'managerGone',
@@ -66,6 +67,7 @@ export const findingCodes = [
   'mappingUnusable',
   'movedFrom',
   'movedTo',
+  'neverProvisioned',
   'noEmail',
   'notDeleted',
   'optionDisabled',

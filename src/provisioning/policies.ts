@@ -6,6 +6,16 @@ export interface Policies {
    */
   onExistingUser: 'link' | 'refuse';
   /**
+   * `list`: lists show unclaimed people. `match`: only a filter that names a person finds an unclaimed one, so that a client
+   * that removes whom it does not know sees nobody to remove.
+   */
+  existingPeople: 'list' | 'match';
+  /**
+   * The effect of a DELETE of an unclaimed person whom the connection has neither written nor found by a filter: the client
+   * removes somebody whom it never knew. `hold`: the traveler is left alone until an admin approves.
+   */
+  unclaimedDelete: 'hold' | 'archive';
+  /**
    * The treatment of a user who returns with another externalId than the one that left: reuse the traveler and remove the
    * old person's values, create a separate traveler, or hold the return for an admin.
    */
@@ -33,6 +43,8 @@ export interface Policies {
 /** The default policies, for connections whose settings contain none. */
 export const defaultPolicies: Policies = {
   onExistingUser: 'link',
+  existingPeople: 'list',
+  unclaimedDelete: 'hold',
   onReturn: 'revive',
   deprovision: 'archive',
   drift: 'report',

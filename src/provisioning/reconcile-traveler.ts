@@ -7,6 +7,7 @@ import { isReturnHeld } from './ownership.ts';
 import {
   endInFailure,
   endInState,
+  isApproved,
   newDraft,
   type OutcomeDraft,
   type ReconcileContext,
@@ -21,7 +22,7 @@ import { updateTraveler } from './update-traveler.ts';
 export async function reconcileTraveler(context: ReconcileContext): Promise<ReconcileResult> {
   const { identity } = context;
   const initial = newDraft(identity, context.translation);
-  if (!identity.claimed) return endInState({ ...initial, findings: [] }, 'synced');
+  if (!identity.claimed) return reconcileUnclaimed(context, initial);
   if (identity.deletedAt !== undefined) return archiveTraveler(context, initial);
   const { movedFrom } = identity.origin;
   const draft = movedFrom === undefined ? initial : withFinding(initial, findings.movedFrom(movedFrom));
@@ -44,6 +45,23 @@ export async function reconcileTraveler(context: ReconcileContext): Promise<Reco
     kind: 'unavailable',
     text: 'the traveler was deleted while it was being made',
   });
+}
+
+/**
+ * Leaves the traveler of an unclaimed person alone. If the IdP has deleted the person, an admin must approve that the traveler is
+ * archived (docs/architecture.md, People whom an IdP has never sent).
+ */
+async function reconcileUnclaimed(
+  context: ReconcileContext,
+  initial: OutcomeDraft,
+): Promise<ReconcileResult> {
+  const { identity } = context;
+  const draft: OutcomeDraft = { ...initial, findings: [] };
+  if (identity.deletedAt === undefined) return endInState(draft, 'synced');
+  if (isApproved(identity, 'neverProvisioned') || isApproved(identity, 'guarded'))
+    return archiveTraveler(context, draft);
+  const held = withHold(context, withFinding(draft, findings.neverProvisioned()), 'neverProvisioned');
+  return endInState(held, 'held');
 }
 
 /** Links or creates a traveler. For an inactive user whose traveler was deleted, no new one is created. */

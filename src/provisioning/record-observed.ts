@@ -100,9 +100,10 @@ export async function recordPresent(
   return travelIdsOfLive(known);
 }
 
+/** An unclaimed identity counts also if the IdP has deleted the person: it lives as long as the traveler. */
 function travelIdsOfLive(identities: KnownTraveler[]): string[] {
-  return identities.flatMap(({ travelId, deletedAt }) =>
-    travelId !== undefined && deletedAt === undefined ? [travelId] : [],
+  return identities.flatMap(({ travelId, deletedAt, claimed }) =>
+    travelId !== undefined && (deletedAt === undefined || !claimed) ? [travelId] : [],
   );
 }
 

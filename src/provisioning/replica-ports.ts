@@ -1,8 +1,11 @@
 import type { HoldCount } from './hold-ports.ts';
 import type { LeaseRequest } from './store-ports.ts';
 
-/** The kinds of background work that one replica at a time does for a connection. */
-export type TaskKind = 'import' | 'feed' | 'demoDay';
+/**
+ * The kinds of background work that one replica at a time does for a connection. `ownUser` is no work, and has only a state: the traveler
+ * whose credential the bridge uses.
+ */
+export type TaskKind = 'import' | 'feed' | 'demoDay' | 'ownUser';
 
 /** A lease on one kind of background work of a connection. */
 export interface TaskLease {

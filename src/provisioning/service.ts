@@ -17,6 +17,7 @@ import { type Importer, importer } from './import.ts';
 import type { Imports } from './import-ports.ts';
 import { scanQueue } from './list-users.ts';
 import { applyMapping, type MappingChange, type MappingChangeResult } from './mapping-versions.ts';
+import { type OwnUsers, ownUsers } from './own-users.ts';
 import type { People } from './people.ts';
 import { type MappingPreviewer, mappingPreviewer } from './preview-mapping.ts';
 import { type Reconciler, reconciler } from './reconcile.ts';
@@ -86,8 +87,8 @@ interface ServiceOptions {
 
 /** Creates the provisioning service of these connections. All parts of this folder are wired together here. */
 export function provisioningService(options: ServiceOptions): ProvisioningService {
-  const { runtime, writeBudgetMs: budgetMs } = options;
-  const states = connectionStates(options.connections, runtime);
+  const { writeBudgetMs: budgetMs } = options;
+  const states = connectionStates(options);
   const stateOf = states.of;
   const deps = createDeps(options, states);
   let loops: BackgroundLoops | undefined;
@@ -152,6 +153,7 @@ function startLoops(deps: ReturnType<typeof createDeps>, { of: stateOf, all }: C
 
 /** The states of all connections of the process. */
 interface ConnectionStates {
+  ownUsers: OwnUsers;
   of(connection: { id: string }): ConnectionState;
   all(): ConnectionState[];
   add(connection: Connection): void;
@@ -169,6 +171,7 @@ function createDeps({ store, runtime }: ServiceOptions, states: ConnectionStates
     runtime,
     rulesSnapshots: rulesSnapshots({ rules: store.rules, runtime }),
     scanQueue: scanQueue(runtime),
+    ownUsers: states.ownUsers,
     connectionOf: (id: string) => stateOf({ id }).connection,
     circuitBreakerOf: (connection: Connection) => stateOf(connection).circuitBreaker,
     wake: () => {
@@ -216,16 +219,19 @@ interface ConnectionState {
   rulesSignal: WakeSignal;
 }
 
-function connectionStates(connections: Connection[], runtime: Runtime): ConnectionStates {
-  const states = new Map(connections.map((connection) => [connection.id, newState(connection, runtime)]));
+function connectionStates({ connections, store, runtime }: ServiceOptions): ConnectionStates {
+  const own = ownUsers({ tasks: store.tasks, runtime });
+  const create = (connection: Connection) => newState(own.watched(connection), runtime);
+  const states = new Map(connections.map((connection) => [connection.id, create(connection)]));
   return {
+    ownUsers: own,
     of: ({ id }) => {
       const state = states.get(id);
       if (!state) throw new Error(`there is no connection ${id}`);
       return state;
     },
     all: () => [...states.values()],
-    add: (connection) => void states.set(connection.id, newState(connection, runtime)),
+    add: (connection) => void states.set(connection.id, create(connection)),
     remove: (id) => void states.delete(id),
   };
 }

@@ -1,7 +1,7 @@
 import type { AppliedFields } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import type { Identity, Origin, Outcome, Progress } from './identity.ts';
-import type { ListPage, ListQuery, ListScan, UserField, UserOrder } from './list-ports.ts';
+import type { HiddenPeople, ListPage, ListQuery, ListScan, UserField, UserOrder } from './list-ports.ts';
 
 /** A lease to acquire or to extend. */
 export interface LeaseRequest {
@@ -97,13 +97,18 @@ export interface IdentityView {
  */
 export interface ListedIdentity extends Omit<IdentityView, 'desired'> {
   desired: string | undefined;
+  /** True if the connection has neither written nor found the user by a filter; undefined if that was not read. */
+  isStranger?: boolean;
 }
 
 /** An identity as stored. Most of it is parsed only when it is needed, because most repeated writes change nothing. */
 export interface StoredIdentity {
   view: IdentityView;
   isDeleted: boolean;
-  /** True if a write that changes nothing needs no work: an IdP has written the identity before, and nothing was refused. */
+  /**
+   * True if a write that changes nothing needs no work: an IdP has written the identity before, nothing was refused, and no
+   * admin has decided about it.
+   */
   canAnswerNoOp: boolean;
   /** True if the identity has stored references. */
   hasReferences: boolean;
@@ -161,12 +166,15 @@ export interface Identities {
   find(connection: string, match: IdentityMatch): Promise<Identity[]>;
   /** Reads complete live identities by `position`; with `limit` 0 it only counts them. */
   findPage(connection: string, offset: number, limit: number): Promise<IdentityPage>;
-  /** Returns one page of the live identities, with an exact total. */
+  /** Returns one page of the live identities, with an exact total. By default nobody is hidden. */
   list(
     connection: string,
     query: ListQuery<UserField, UserOrder>,
     scan: ListScan<ListedIdentity>,
+    hidden?: HiddenPeople,
   ): Promise<ListPage<ListedIdentity>>;
+  /** Sets `Origin.found` on those of these identities that are unclaimed. */
+  markFound(connection: string, ids: string[]): Promise<void>;
   /**
    * Commits all changes or none. `unleased`: committed, but without the lease, the progress and the end of an update;
    * `stale`: an identity no longer has its expected version, or the condition of an insert does not hold; `duplicate`: another live identity has the userName.

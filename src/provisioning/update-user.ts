@@ -5,6 +5,7 @@ import { withNextVersion } from './create-user.ts';
 import { isAdministrator } from './guard.ts';
 import type { Identity, Origin } from './identity.ts';
 import { isInactive } from './identity.ts';
+import { departureAfter } from './kept-active.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { IdentityChange } from './store-ports.ts';
 import { leaverExternalId } from './takeover.ts';
@@ -15,6 +16,8 @@ export interface UserWrite {
   before: Identity;
   after: ScimResource;
   kind: 'replace' | 'patch';
+  /** True if the request itself states that the user is inactive; false if an earlier one did. */
+  statesDeparture: boolean;
 }
 
 /** The changed identity, and the changes whose commit saves it. */
@@ -94,8 +97,8 @@ function isOtherPersonReturning({ before, after }: UserWrite): boolean {
 }
 
 /** Save the externalId with the deactivation, because it may change before the user is reactivated. */
-function nextOrigin({ before, after, kind }: UserWrite): Origin {
-  const { leftAs, baseline, countedParts: counted, ...others } = before.origin;
+function nextOrigin({ before, after, kind, statesDeparture }: UserWrite): Origin {
+  const { leftAs, departure: _, found: _found, baseline, countedParts: counted, ...others } = before.origin;
   const isLeaver = !isActive(after);
   const left = isLeaver
     ? (leftAs ?? leaverExternalId(before) ?? leaverExternalId({ desired: after, origin: {} }))
@@ -105,6 +108,7 @@ function nextOrigin({ before, after, kind }: UserWrite): Origin {
   return {
     ...others,
     ...(left === undefined ? {} : { leftAs: left }),
+    ...(isLeaver ? { departure: departureAfter(before, { isStated: statesDeparture }) } : {}),
     ...(imported === undefined ? {} : { baseline: imported }),
     ...(countedParts === undefined ? {} : { countedParts }),
   };

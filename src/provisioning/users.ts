@@ -4,8 +4,9 @@ import { extensionsOf, isActive, type ScimResource } from '../schema/resource.ts
 import type { Connection } from './connection.ts';
 import { createUser, withNextVersion } from './create-user.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
-import type { Groups, MemberChange } from './group-ports.ts';
-import { type Identity, isInactive, type Membership } from './identity.ts';
+import type { Groups } from './group-ports.ts';
+import type { Identity, Membership } from './identity.ts';
+import { departureAfter, isKeptActive } from './kept-active.ts';
 import { hasSameLeftOut, leftOutAfter, withLeftOut } from './left-out-values.ts';
 import type { ListPage } from './list-ports.ts';
 import {
@@ -16,9 +17,17 @@ import {
   type UserQuery,
   type UserView,
 } from './list-users.ts';
-import { markDirty, referenceValuesOf } from './notify-dependents.ts';
+import { markDirty, markReferrersDirty } from './notify-dependents.ts';
+import type { OwnUsers } from './own-users.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import type { BudgetedAttempt, ReconcileWithinBudget } from './reconcile-within-budget.ts';
+import {
+  isOwnUser,
+  notFoundError,
+  refuseToEndOwnUser,
+  throwIfArchiveRefused,
+  undoDelete,
+} from './refused-departures.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange, IdentityView, ReconcileQueue, References } from './store-ports.ts';
@@ -78,6 +87,7 @@ export interface UserServiceDeps {
   existingUserFinder: ExistingUserFinder;
   reconcileWithinBudget: ReconcileWithinBudget;
   scanQueue: ScanQueue;
+  ownUsers: Pick<OwnUsers, 'lastKnown'>;
   connectionOf(id: string): Connection;
   wake(): void;
   runtime: Runtime;
@@ -148,16 +158,22 @@ async function updateDesired(
     });
     const after = withStoredActive(desired, changed);
     const isSame = isDeepStrictEqual(after, desired);
+    if (await isOwnUser(deps, connection.id, view)) {
+      if (!stored.parse().claimed) throw notFoundError();
+      if (!isActive(after)) await refuseToEndOwnUser(deps, stored.parse());
+    }
     if (isSame && stored.canAnswerNoOp && reported.length === 0) return toUserView(deps, connection.id, view);
     const before = stored.parse();
     const { kind, requestId } = update;
+    const statesDeparture = statesInactive(before, update.change);
+    const isHeldAgain = isSame && statesDeparture && isKeptActive(before);
     const leftOut = leftOutAfter(before, { after, kind, reported });
-    const isUnchanged = isSame && before.claimed;
+    const isUnchanged = isSame && before.claimed && !isHeldAgain;
     if (isUnchanged && hasSameLeftOut(before, leftOut))
       return repeat(deps, connection, { before, requestId });
     const updated = isUnchanged
       ? markForFindings(before)
-      : updateUser(deps.runtime, connection, { before, after, kind });
+      : updateUser(deps.runtime, connection, { before, after, kind, statesDeparture });
     const { identity, changes } = withLeftOut(updated, leftOut);
     const references = stored.hasReferences ? undefined : [];
     const write = { identity, before, changes, references, generation: stored.generation, requestId };
@@ -166,7 +182,7 @@ async function updateDesired(
     );
     if (attempt === 'stale') continue;
     if (attempt.result === 'refused' && !isActive(after))
-      throwIfArchiveRefused({ ...identity, ...attempt.outcome });
+      await throwIfArchiveRefused(deps, { ...identity, ...attempt.outcome });
     return viewAfter(deps, identity, { attempt, inGroups: view.inGroups });
   }
   throw busyError();
@@ -176,6 +192,16 @@ async function updateDesired(
 function markForFindings(before: Identity): Pick<PendingWrite, 'identity' | 'changes'> {
   const identity: Identity = { ...before, state: 'dirty', attempts: 0, nextAttemptAt: undefined };
   return { identity, changes: [{ kind: 'update', identity, expected: before.version }] };
+}
+
+/**
+ * False if the user is inactive by an earlier request, and this one does not state it again. Only the decision of an admin makes a
+ * difference between the two.
+ */
+function statesInactive({ desired, version, decision }: Identity, change: UserUpdate['change']): boolean {
+  if (decision === undefined || isActive(desired)) return true;
+  const { active: _, ...others } = desired;
+  return change(others, version, () => {}).active === false;
 }
 
 /** Answers a write that changes nothing, of an identity that is refused or held: any repeat tries again. */
@@ -188,7 +214,7 @@ async function repeat(
   const attempt = isTriedAgain ? await tryAgain(deps, connection, { id: before.id, requestId }) : 'later';
   if (attempt === 'refused' && !isActive(before.desired)) {
     const identity = await deps.identities.findById(connection.id, before.id);
-    if (identity) throwIfArchiveRefused(identity);
+    if (identity) await throwIfArchiveRefused(deps, identity);
   }
   return readView(deps, connection.id, before.id);
 }
@@ -252,14 +278,15 @@ async function remove(
     if (!stored) throw notFoundError();
     const before = stored.parse();
     if (stored.isDeleted) await throwDeleted(deps, connection, { tombstone: before, requestId });
+    const isOwn = await isOwnUser(deps, connection.id, stored.view);
+    if (isOwn && !before.claimed) throw notFoundError();
     check?.(before.version);
-    const { runtime } = deps;
+    if (isOwn) await refuseToEndOwnUser(deps, before);
     const memberOf = stored.view.inGroups ? await deps.groups.membershipsOf(connection.id, id) : [];
-    const identity: Identity = {
-      ...withNextVersion(before, runtime),
-      deletedAt: runtime.wallClock(),
-      origin: memberOf.length > 0 ? { ...before.origin, memberOf } : before.origin,
-    };
+    const isStranger = isHeldStranger(connection, before);
+    if (isStranger) await throwIfLinkedElsewhere(deps, connection, before);
+    const deleted = toDeleted(before, memberOf, deps.runtime);
+    const identity = isStranger ? { ...deleted, claimed: false } : deleted;
     const changes: IdentityChange[] = [{ kind: 'update', identity, expected: before.version }];
     const references = stored.hasReferences ? undefined : [];
     const write = { identity, before, changes, references, generation: stored.generation, requestId };
@@ -273,6 +300,35 @@ async function remove(
   throw busyError();
 }
 
+/** Returns the tombstone of a user. */
+function toDeleted(before: Identity, memberOf: Membership[], runtime: UserServiceDeps['runtime']): Identity {
+  const departure = departureAfter(before, { isStated: true });
+  return {
+    ...withNextVersion(before, runtime),
+    deletedAt: runtime.wallClock(),
+    origin: { ...before.origin, departure, ...(memberOf.length > 0 ? { memberOf } : {}) },
+  };
+}
+
+/** Throws 404 for a person whom another connection of the account provisions, and whom an import has listed at the same time. */
+async function throwIfLinkedElsewhere(
+  { identities }: UserServiceDeps,
+  { id: connection, account }: Connection,
+  { id, travelId }: Identity,
+): Promise<void> {
+  if (travelId === undefined || !(await identities.findHolder(account, { travelId }))) return;
+  await identities.commit(connection, [{ kind: 'deleteUnclaimed', id }]);
+  throw notFoundError();
+}
+
+/**
+ * True for a person whom the connection has neither written nor found by a filter, and whose traveler therefore stays until an
+ * admin decides. The tombstone stays unclaimed, so that other connections of the account still find the person.
+ */
+function isHeldStranger({ policies }: Connection, { claimed, origin }: Identity): boolean {
+  return policies.unclaimedDelete === 'hold' && !claimed && origin.found !== true;
+}
+
 /**
  * Answers the DELETE of a tombstone. If an earlier DELETE was committed but the process ended before it was answered, the
  * repeated DELETE must still report a refusal.
@@ -280,74 +336,34 @@ async function remove(
 async function throwDeleted(
   deps: UserServiceDeps,
   connection: Connection,
-  { tombstone: { id, state, hold }, requestId }: { tombstone: Identity; requestId: string | undefined },
+  { tombstone, requestId }: { tombstone: Identity; requestId: string | undefined },
 ): Promise<never> {
+  const { id, state, hold, origin } = tombstone;
+  if (isKeptActive(tombstone)) {
+    // The IdP states again that the person leaves, although an admin has discarded that.
+    const departure = departureAfter(tombstone, { isStated: true });
+    const { lastModified } = tombstone;
+    const next = withNextVersion(tombstone, deps.runtime);
+    const identity = { ...next, lastModified, origin: { ...origin, departure } };
+    await deps.identities.commit(connection.id, [{ kind: 'update', identity, expected: tombstone.version }]);
+    deps.wake();
+  }
   const isOpen = state === 'dirty' || state === 'refused' || hold?.cause === 'guarded';
   if (isOpen && (await tryAgain(deps, connection, { id, requestId })) === 'refused')
     await undoDelete(deps, connection, id);
   throw notFoundError();
 }
 
-/**
- * Turns a DELETE that the travel API refuses into a deactivation and throws `refused`; a repeated DELETE tries again
- * (docs/architecture.md, Guarded people).
- */
-async function undoDelete(deps: UserServiceDeps, connection: Connection, id: string): Promise<void> {
-  const tombstone = await deps.identities.findById(connection.id, id);
-  if (tombstone?.deletedAt === undefined) throw notFoundError();
-  const { memberOf: memberships = [], ...origin } = tombstone.origin;
-  const identity: Identity = {
-    ...withNextVersion(tombstone, deps.runtime),
-    desired: { ...tombstone.desired, active: false },
-    deletedAt: undefined,
-    state: tombstone.state,
-    origin,
-  };
-  // Restore the groups first: if the process dies before the commit, the tombstone still lists them.
-  await changeGroups(deps, connection.id, {
-    memberships,
-    change: ({ group: _, ...member }) => ({ kind: 'add', members: [{ value: id, ...member }] }),
-  });
-  const change = { kind: 'update', identity, expected: tombstone.version } as const;
-  // If another user has taken the userName meanwhile, do not restore the user after the refused DELETE.
-  if ((await deps.identities.commit(connection.id, [change])) === 'duplicate') {
-    await changeGroups(deps, connection.id, {
-      memberships,
-      change: () => ({ kind: 'remove', values: [id] }),
-    });
-    throw notFoundError();
-  }
-  await markReferrersDirty(deps, identity, identity);
-  throw refusedError(tombstone);
-}
-
-function throwIfArchiveRefused(identity: Identity): void {
-  const isArchiveRefused = identity.findings.some(
-    ({ field, code }) => (field === 'archived' && code !== 'drift') || code === 'ownCredential',
-  );
-  if (isArchiveRefused) throw refusedError(identity);
-}
-
-/** Marks the identities dirty that refer to this user, if it was deactivated or reactivated, or by a value that was added or removed. */
-async function markReferrersDirty(deps: UserServiceDeps, before: Identity, after: Identity): Promise<void> {
-  const [old, now] = [new Set(referenceValuesOf(before)), new Set(referenceValuesOf(after))];
-  const changed = [...old]
-    .filter((value) => !now.has(value))
-    .concat([...now].filter((value) => !old.has(value)));
-  const isDeleted = after.deletedAt !== undefined;
-  const isNewOrRestored = before === after;
-  // The reports of a manager who becomes inactive get a finding, or lose the manager.
-  const isActivityChanged = isInactive(before) !== isInactive(after);
-  if (changed.length === 0 && !isDeleted && !isNewOrRestored && !isActivityChanged) return;
-  const values = isDeleted || isNewOrRestored ? [...new Set([...old, ...now])] : changed;
-  const referrers = await deps.references.findReferrers(after.connection, after.id, values);
-  await markDirty(deps, after.connection, referrers);
-}
-
 async function readView(deps: UserServiceDeps, connection: string, id: string): Promise<UserView> {
   const stored = await deps.identities.findView(connection, id);
-  if (!stored) throw notFoundError();
+  if (!stored || (await isHidden(deps, connection, stored))) throw notFoundError();
   return toUserView(deps, connection, stored);
+}
+
+/** True for the person of the credential, until an IdP has written the user. */
+async function isHidden(deps: UserServiceDeps, connection: string, view: IdentityView): Promise<boolean> {
+  if (!(await isOwnUser(deps, connection, view))) return false;
+  return (await deps.identities.findById(connection, view.id))?.claimed === false;
 }
 
 async function toUserView(
@@ -360,43 +376,6 @@ async function toUserView(
   return user;
 }
 
-function notFoundError(): ProvisioningError {
-  return new ProvisioningError('notFound', 'There is no such user.');
-}
-
-function refusedError({ hold, findings }: Identity): ProvisioningError {
-  if (hold?.cause === 'guarded')
-    return new ProvisioningError(
-      'refused',
-      'This person administers the travel service and is not deactivated by an identity provider; an administrator of Jetbridge must approve it.',
-    );
-  if (findings.some(({ code }) => code === 'ownCredential'))
-    return new ProvisioningError(
-      'refused',
-      'Jetbridge itself uses the travel service as this person, who is never deactivated.',
-    );
-  return new ProvisioningError('refused', 'The travel service refuses to take this person out of use.');
-}
-
 function busyError(): ProvisioningError {
   return new ProvisioningError('unavailable', 'Too many writers change this user at once; try again.');
-}
-
-/** Changes the members of each of these groups. Groups that no longer exist are skipped. */
-export async function changeGroups(
-  { groups, runtime }: Pick<UserServiceDeps, 'groups' | 'runtime'>,
-  connection: string,
-  { memberships, change }: { memberships: Membership[]; change: (membership: Membership) => MemberChange },
-): Promise<void> {
-  for (const membership of memberships) {
-    for (let outcome = 'stale'; outcome === 'stale'; ) {
-      const group = await groups.findById(connection, membership.group);
-      if (!group) break;
-      const after = { ...group, version: group.version + 1, lastModified: runtime.wallClock() };
-      outcome = await groups.change(after, group.version, {
-        attributes: group.attributes,
-        members: [change(membership)],
-      });
-    }
-  }
 }

@@ -221,7 +221,7 @@ async function deleteIdentitiesBatch(tx: Kysely<Tables>, scope: Scope): Promise<
     .where('id', 'in', (identity) =>
       identity.selectFrom('identity').select('id').where(inScope(scope)).limit(BATCH),
     )
-    .returning(['active', 'deleted_at', 'travel_email_key', 'creating_key'])
+    .returning(['active', 'claimed', 'deleted_at', 'travel_email_key', 'creating_key'])
     .execute();
   await countIdentities(
     tx,

@@ -19,7 +19,7 @@ function deleteUnclaimedWhere(db: Kysely<Tables>, which: IdentityCondition) {
     .deleteFrom('identity')
     .where('claimed', '=', sql.lit(0))
     .where(which)
-    .returning(['account', 'connection_id', 'id', 'deleted_at', 'active']);
+    .returning(['account', 'connection_id', 'id', 'deleted_at', 'active', 'claimed']);
 }
 
 type DeletedRow = Awaited<ReturnType<ReturnType<typeof deleteUnclaimedWhere>['execute']>>[number];
@@ -160,7 +160,7 @@ async function expireTombstones(
     )
     // Again, because another transaction may have changed the row since the search.
     .where(isExpired)
-    .returning(['id', 'active', 'deleted_at', 'travel_email_key'])
+    .returning(['id', 'active', 'claimed', 'deleted_at', 'travel_email_key'])
     .execute();
   if (expired.length === 0) return 0;
   await countIdentities(

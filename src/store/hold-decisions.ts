@@ -5,6 +5,7 @@ import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { batches, parseJson, toJson } from './queries.ts';
 import { reconcileQueue } from './reconcile-queue.ts';
+import { relistStrangers } from './relist-strangers.ts';
 import type { Tables } from './tables.ts';
 
 type DecisionAnswer = Parameters<Holds['decide']>[2];
@@ -57,6 +58,8 @@ export interface DecisionRequest {
   scope: Scope;
   answer: DecisionAnswer;
   now: number;
+  /** The name of the admin. */
+  by: string | undefined;
 }
 
 /** Saves a decision about people, or about a cause and its change of rules. Returns the number of people it concerns. */
@@ -139,7 +142,7 @@ function groupAlike(rows: DecidedRow[]): DecidedRow[][] {
 /** Another writer may have changed a row since it was read: that row is left out. */
 async function writeDecision(
   tx: Kysely<Tables>,
-  { scope, answer, now }: DecisionRequest,
+  { scope, answer, now, by }: DecisionRequest,
   alike: DecidedRow[],
 ): Promise<number> {
   const [first] = alike;
@@ -148,7 +151,7 @@ async function writeDecision(
   const { numUpdatedRows } = await tx
     .updateTable('identity')
     .set((row) => ({
-      decision: toJson({ cause, answer, version }),
+      decision: toJson({ cause, answer, version, ...(by === undefined ? {} : { by }), at: now }),
       state: 'dirty',
       next_attempt_at: now,
       revision: row('revision', '+', 1),
@@ -163,6 +166,12 @@ async function writeDecision(
     .where('hold_cause', '=', cause)
     .where('decision', '=', decision)
     .executeTakeFirst();
+  if (answer === 'discarded')
+    await relistStrangers(
+      tx,
+      scope,
+      alike.map(({ id }) => id),
+    );
   return Number(numUpdatedRows);
 }
 

@@ -39,12 +39,12 @@ export function holds(database: Database): Holds {
     countHolds: () => countHolds(db),
     countRequestedChanges: () => countRequestedChanges(db),
     findUndecided: (connection, cause) => findUndecided(db, { scope: scopeOf(connection), cause }),
-    decideUndecided: (connection, selection, answer, now) =>
-      decideUndecided(database, { scope: scopeOf(connection), answer, now }, selection),
-    decideRulesChange: (connection, generation, answer, now) =>
-      decideRulesChange(database, { scope: scopeOf(connection), answer, now }, generation),
-    decide: (connection, target, answer, now) =>
-      saveDecision(database, { scope: scopeOf(connection), answer, now }, target),
+    decideUndecided: (connection, selection, answer, now, by) =>
+      decideUndecided(database, { scope: scopeOf(connection), answer, now, by }, selection),
+    decideRulesChange: (connection, generation, answer, now, by) =>
+      decideRulesChange(database, { scope: scopeOf(connection), answer, now, by }, generation),
+    decide: (connection, target, answer, now, by) =>
+      saveDecision(database, { scope: scopeOf(connection), answer, now, by }, target),
     admitDeparture: (connection, id, valve, now) =>
       countDepartureIfAllowed(database, { ...scopeOf(connection), id, now }, valve),
     findHeldRules: (connection) => readRulesChange(db, scopeOf(connection)),

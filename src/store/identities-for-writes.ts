@@ -28,6 +28,7 @@ export async function findForWrite(
       row.claimed === 1 &&
       row.state !== 'refused' &&
       row.state !== 'held' &&
+      row.decision === '' &&
       !row.origin.includes('"leftOut"'),
     hasReferences: row.has_references === 1,
     generation: row.generation ?? 0,

@@ -28,6 +28,7 @@ import {
 } from './list-definitions.ts';
 import { listByUniqueValue } from './list-lookup.ts';
 import { listRows, type PageEnds } from './list-query.ts';
+import { markFound } from './mark-found.ts';
 import { PageMemory } from './page-memory.ts';
 import { compiledQuery } from './queries.ts';
 import { attributeKey, caseFoldedKey, exactKey } from './search-keys.ts';
@@ -39,7 +40,6 @@ export function identities(database: Database): Identities {
   const { db, readBoth, scopeOf } = database;
   const pageEnds: PageEnds = new PageMemory();
   const updateStatistics = statisticsOfIdentities(database);
-  const definition = userListOn(database.dialect);
   return {
     findById: async (connection, id) =>
       toFirstIdentity(await selectIdentityById(db, { ...scopeOf(connection), id })),
@@ -52,9 +52,11 @@ export function identities(database: Database): Identities {
     find: (connection, match) => findIdentities(db, scopeOf(connection), match),
     findPage: (connection, offset, limit) =>
       readIdentityPage({ db, readBoth, ...scopeOf(connection) }, pageEnds, { offset, limit }),
-    list: async (connection, query, scan) => {
+    list: async (connection, query, scan, hidden = hidesNobody) => {
       const scope = { db, readBoth, ...scopeOf(connection) };
-      const uniqueResult = scan.residual ? undefined : await listByUniqueValue(db, scope, query);
+      const isFiltered = scan.residual || hidden.areUnclaimed;
+      const uniqueResult = isFiltered ? undefined : await listByUniqueValue(db, scope, query, hidden);
+      const definition = userListOn(database.dialect, scope, hidden);
       return uniqueResult ?? listRows({ definition, scope, query, scan, pageEnds });
     },
     commit: async (connection, changes) => {
@@ -65,6 +67,7 @@ export function identities(database: Database): Identities {
       if (isInserted) await updateStatistics(1).catch(() => {});
       return result;
     },
+    markFound: (connection, ids) => markFound(database, scopeOf(connection), ids),
     findHolder: (account, match) => findHolder(db, account, match),
     isWaitedFor: async (account, email, except) => {
       const waiting = await selectActiveWaiter(db, { account, key: caseFoldedKey(email), except });
@@ -77,6 +80,8 @@ export function identities(database: Database): Identities {
     },
   };
 }
+
+const hidesNobody = { areUnclaimed: false, travelId: undefined };
 
 function toFirstIdentity({ rows: [row] }: QueryResult<IdentityRow>): Identity | undefined {
   return row && toIdentity(row);

@@ -148,8 +148,12 @@ function withLease<Values extends object>({ token, ms, now }: LeaseRequest, valu
   return { token, ms, now, ...values };
 }
 
-function countedIdentity({ desired, deletedAt }: Identity): CountedIdentity {
-  return { active: isActive(desired) ? 1 : 0, deleted_at: deletedAt ?? null };
+function countedIdentity({ desired, deletedAt, claimed }: Identity): CountedIdentity {
+  return {
+    active: isActive(desired) ? 1 : 0,
+    deleted_at: deletedAt ?? null,
+    claimed: claimed ? 1 : 0,
+  };
 }
 
 function hasSameEmails(identity: Identity, before: Identity): boolean {
@@ -253,7 +257,8 @@ async function updateCountersAndGroups(
   scope: Scope,
   { id, lastModified, before, now }: CountedChange,
 ): Promise<void> {
-  if (isLive(before) === isLive(now) && before.active === now.active) return;
+  const isSame = before.active === now.active && before.claimed === now.claimed;
+  if (isLive(before) === isLive(now) && isSame) return;
   await countIdentities(tx, scope, [{ before, now }]);
   if (isLive(before) && !isLive(now)) await removeFromGroups(tx, scope, { ids: [id], at: lastModified });
 }

@@ -65,8 +65,9 @@ function afterInsert(
   { identity, row }: { identity: Identity; row: ReturnType<typeof toRow> },
 ): CompiledQuery<unknown>[] {
   const { deleted_at, active } = row;
+  const claimed = identity.claimed ? 1 : 0;
   return [
-    countStoredIdentity(db, scope, { id: identity.id, deleted_at, active }),
+    ...countStoredIdentity(db, scope, { id: identity.id, deleted_at, active, claimed }),
     ...storedIdentityEmails(db, scope, identity),
   ];
 }

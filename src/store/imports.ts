@@ -169,20 +169,25 @@ export async function deleteStale(database: Database, scope: Scope, since: numbe
   const unseen = await findMissingTravelers(db, scope, since);
   const unclaimed = unseen.filter(({ claimed }) => !claimed).map(({ id }) => id);
   for (const batch of batches(unclaimed)) await deleteUnclaimedBatch(database, scope, { batch, since });
-  const tombstones = await selectUnseen(db, scope, since).where('deleted_at', 'is not', null).execute();
+  const tombstones = await selectUnseen(db, scope, since)
+    .where('deleted_at', 'is not', null)
+    .where('claimed', '=', sql.lit(1))
+    .execute();
   return [...unseen.filter(({ claimed }) => claimed), ...tombstones].map(({ id }) => id);
 }
 
 /**
- * Returns the live linked identities that the import begun at `since` has not seen. Identities that the IdP has written
- * since then count as seen.
+ * Returns the linked identities that the import begun at `since` has not seen, without the tombstones of users whom the IdP has
+ * sent. Identities that the IdP has written since then count as seen.
  */
 export async function findMissingTravelers(
   db: Kysely<Tables>,
   scope: Scope,
   since: number,
 ): Promise<MissingTraveler[]> {
-  const rows = await selectUnseen(db, scope, since).where('deleted_at', 'is', null).execute();
+  const rows = await selectUnseen(db, scope, since)
+    .where((row) => row.or([row('deleted_at', 'is', null), row('claimed', '=', sql.lit(0))]))
+    .execute();
   return rows.flatMap(({ id, travel_id, claimed }) =>
     travel_id === null ? [] : [{ id, travelId: travel_id, claimed: claimed === 1 }],
   );

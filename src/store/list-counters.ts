@@ -1,4 +1,12 @@
-import { type CompiledQuery, type Kysely, type OnConflictBuilder, type QueryResult, sql } from 'kysely';
+import {
+  type CompiledQuery,
+  type Kysely,
+  type OnConflictBuilder,
+  type QueryResult,
+  type RawBuilder,
+  type SqlBool,
+  sql,
+} from 'kysely';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import { compiledQuery, pick } from './queries.ts';
 import type { Tables } from './tables.ts';
@@ -22,6 +30,7 @@ let lastSlot = 0;
 export interface CountedIdentity {
   deleted_at: number | null;
   active: 0 | 1;
+  claimed: 0 | 1;
 }
 
 /** An identity before and after a change. Without `before` it is new, without `now` it is deleted. */
@@ -41,23 +50,34 @@ export async function countIdentities(
       (sum, { before, now }) => sum + (now && counts(now) ? 1 : 0) - (before && counts(before) ? 1 : 0),
       0,
     );
-  const count = difference(isLive);
-  const active = difference((identity) => isLive(identity) && identity.active === 1);
+  const isActive = ({ active }: CountedIdentity) => active === 1;
+  const ofLive = (counts: (identity: CountedIdentity) => boolean) =>
+    difference((identity) => isLive(identity) && counts(identity));
   const dead = difference((identity) => !isLive(identity));
-  await updateCounter(tx, scope, { kind: 'live', count, active });
+  await updateCounter(tx, scope, { kind: 'live', count: difference(isLive), active: ofLive(isActive) });
+  await updateCounter(tx, scope, {
+    kind: 'unclaimed',
+    count: ofLive(isUnclaimed),
+    active: ofLive((identity) => isUnclaimed(identity) && isActive(identity)),
+  });
   await updateCounter(tx, scope, { kind: 'dead', count: dead, active: 0 });
 }
 
-/** Returns the statement that counts a new identity if the identity is stored. */
+function isUnclaimed({ claimed }: CountedIdentity): boolean {
+  return claimed === 0;
+}
+
+/** Returns the statements that count a new identity if the identity is stored. */
 export function countStoredIdentity(
   db: Kysely<Tables>,
   scope: Scope,
   { id, ...identity }: CountedIdentity & { id: string },
-): CompiledQuery<unknown> {
-  const counted = isLive(identity)
-    ? ({ kind: 'live', active: identity.active } as const)
-    : ({ kind: 'dead', active: 0 } as const);
-  return countIfStored.compile(db, { ...scope, id, slot: nextSlot(), ...counted });
+): CompiledQuery<unknown>[] {
+  const { active } = identity;
+  const kinds: Pick<CounterRow, 'kind' | 'active'>[] = isLive(identity)
+    ? [{ kind: 'live', active }, ...(isUnclaimed(identity) ? [{ kind: 'unclaimed', active } as const] : [])]
+    : [{ kind: 'dead', active: 0 }];
+  return kinds.map((counted) => countIfStored.compile(db, { ...scope, id, slot: nextSlot(), ...counted }));
 }
 
 type NewlyCounted = Scope & { id: string } & Pick<CounterRow, 'kind' | 'slot' | 'active'>;
@@ -119,20 +139,40 @@ function addCounts(conflict: OnConflictBuilder<Tables, 'list_counter'>) {
   });
 }
 
+/**
+ * The rows of a list whose number the counters tell: those of one counter, the live identities that an IdP has written, or the live
+ * identities without the unclaimed one of a traveler.
+ */
+export type CountedRows = CounterKind | 'claimed' | { liveExcept: string };
+
 /** Returns the exact counts without counting rows. */
-export async function readCounter(db: Kysely<Tables>, scope: Scope, kind: CounterKind): Promise<Counts> {
-  return toCounts(await selectCounter(db, { ...scope, kind }));
+export async function readCounter(db: Kysely<Tables>, scope: Scope, rows: CountedRows): Promise<Counts> {
+  return toCounts(await db.executeQuery(compileCounter(db, scope, rows)));
 }
 
-/** Converts the result of `selectCounter`. */
-export function toCounts({
-  rows: [row],
-}: QueryResult<{ count: number | null; active: number | null }>): Counts {
+/** The sums of the slots of a counter; null if there are none. */
+interface CounterSums {
+  count: number | null;
+  active: number | null;
+}
+
+/** Converts the result of a query of `compileCounter`. */
+export function toCounts({ rows: [row] }: QueryResult<CounterSums>): Counts {
   return { count: row?.count ?? 0, active: row?.active ?? 0 };
 }
 
-/** Selects the sums of the slots of a counter. */
-export const selectCounter = compiledQuery((db, counter: Scope & Pick<CounterRow, 'kind'>) =>
+/** Returns the query of a counter. */
+export function compileCounter(
+  db: Kysely<Tables>,
+  scope: Scope,
+  rows: CountedRows,
+): CompiledQuery<CounterSums> {
+  if (rows === 'claimed') return selectClaimedCounter.compile(db, scope);
+  if (typeof rows === 'string') return selectCounter.compile(db, { ...scope, kind: rows });
+  return selectCounterExcept.compile(db, { ...scope, travelId: rows.liveExcept });
+}
+
+const selectCounter = compiledQuery((db, counter: Scope & Pick<CounterRow, 'kind'>) =>
   db
     .selectFrom('list_counter')
     .select(({ fn }) => [
@@ -142,3 +182,32 @@ export const selectCounter = compiledQuery((db, counter: Scope & Pick<CounterRow
     .where(inScope(counter))
     .where('kind', '=', counter.kind),
 );
+
+const selectClaimedCounter = compiledQuery((db, scope: Scope) => {
+  const sign = sql`case when kind = 'unclaimed' then -1 else 1 end`;
+  return db
+    .selectFrom('list_counter')
+    .select([
+      sql<number | null>`sum(${sign} * ${sql.ref('count')})`.as('count'),
+      sql<number | null>`sum(${sign} * ${sql.ref('active')})`.as('active'),
+    ])
+    .where(inScope(scope))
+    .where(sql<boolean>`kind in ('live', 'unclaimed')`);
+});
+
+const selectCounterExcept = compiledQuery((db, key: Scope & { travelId: string }) => {
+  const sumWithout = (column: 'count' | 'active', hidden: RawBuilder<unknown>) =>
+    sql<number | null>`sum(${sql.ref(column)}) - coalesce((
+      select ${hidden} from identity where ${unclaimedOfTraveler(key, key.travelId)}), 0)`.as(column);
+  return db
+    .selectFrom('list_counter')
+    .select([sumWithout('count', sql`count(*)`), sumWithout('active', sql`sum(identity.active)`)])
+    .where(inScope(key))
+    .where('kind', '=', sql.lit('live'));
+});
+
+/** The condition of the live unclaimed identity of a traveler. */
+export function unclaimedOfTraveler(scope: Scope, travelId: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${inScope(scope, 'identity')} and identity.travel_id = ${travelId}
+    and identity.claimed = 0 and identity.deleted_at is null`;
+}

@@ -1,14 +1,21 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Group, ListedGroup } from '../provisioning/group-ports.ts';
 import type { Identity } from '../provisioning/identity.ts';
-import type { GroupField, GroupOrder, UserField, UserOrder, Where } from '../provisioning/list-ports.ts';
+import type {
+  GroupField,
+  GroupOrder,
+  HiddenPeople,
+  UserField,
+  UserOrder,
+  Where,
+} from '../provisioning/list-ports.ts';
 import type { IdentityView, ListedIdentity } from '../provisioning/store-ports.ts';
 import type { Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import { type IdentityRow, readColumnNames, toIdentity } from './identity-row.ts';
 import { fromJsonText, type JoinedColumns, toJsonText } from './joined-rows.ts';
-import type { CounterKind, Counts } from './list-counters.ts';
+import { type CountedRows, type Counts, unclaimedOfTraveler } from './list-counters.ts';
 import { parseJson } from './queries.ts';
 import { caseFoldedKey, exactKey } from './search-keys.ts';
 
@@ -23,6 +30,8 @@ export interface ListDefinition<Field extends string, By extends string, Row> {
   table: 'identity' | 'scim_group';
   /** The condition that all listed rows meet. */
   live: Sql;
+  /** Tells lists of the same table apart whose rows meet other conditions. */
+  variant: string;
   columns: Sql;
   toRow(columns: object): Row;
   /** Reads the rows of a page as one text. Undefined if the driver converts each row. */
@@ -37,7 +46,7 @@ export interface ListDefinition<Field extends string, By extends string, Row> {
 
 /** The counter of a list, and the function that computes the number of rows from its counts. */
 export interface ListCounter {
-  kind: CounterKind;
+  rows: CountedRows;
   toTotal(counts: Counts): number;
 }
 
@@ -95,6 +104,7 @@ function columnsWith(desired: string): Sql {
 export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
   table: 'identity',
   live: sql`deleted_at is null`,
+  variant: '',
   columns: columnsWith(`case when octet_length(desired) <= ${LARGE} then desired end as desired`),
   joined: undefined,
   toRow: (columns) => toListedIdentity(columns as ListedColumns), // The row has the columns of `columns`.
@@ -121,7 +131,7 @@ export const userList: ListDefinition<UserField, UserOrder, ListedIdentity> = {
     lastModified: { column: 'last_modified', nullable: false, field: 'lastModified' },
   },
   covered: 'active',
-  counterOf: counterOfUsers,
+  counterOf: (conditions) => counterOfUsers('live', conditions),
 };
 
 /** The same list, with pages that are read as one text. */
@@ -155,9 +165,29 @@ const joinedUserList: typeof userList = {
   },
 };
 
-/** Returns the list of users for a database. */
-export function userListOn({ joinsRows }: Pick<Dialect, 'joinsRows'>): typeof userList {
-  return joinsRows ? joinedUserList : userList;
+/** Returns the list of users for a database, without some of the unclaimed people. */
+export function userListOn(
+  { joinsRows }: Pick<Dialect, 'joinsRows'>,
+  scope: Scope,
+  { areUnclaimed, travelId }: HiddenPeople,
+): typeof userList {
+  const all = joinsRows ? joinedUserList : userList;
+  if (areUnclaimed)
+    return {
+      ...all,
+      // The condition of the index of these lists, word for word.
+      live: sql`claimed = 1 and deleted_at is null`,
+      variant: 'claimed',
+      counterOf: (conditions) => counterOfUsers('claimed', conditions),
+    };
+  if (travelId === undefined) return all;
+  return {
+    ...all,
+    live: sql`deleted_at is null and id <> coalesce((
+      select identity.id from identity where ${unclaimedOfTraveler(scope, travelId)}), '')`,
+    variant: `without ${travelId}`,
+    counterOf: (conditions) => counterOfUsers({ liveExcept: travelId }, conditions),
+  };
 }
 
 /** The same list with complete identities. */
@@ -172,6 +202,7 @@ export const identityList: ListDefinition<UserField, UserOrder, Identity> = {
 export const groupList: ListDefinition<GroupField, GroupOrder, ListedGroup> = {
   table: 'scim_group',
   live: sql.raw('1 = 1'),
+  variant: '',
   columns: sql.raw(`
     connection_id, id, case when octet_length(attributes) <= ${LARGE} then attributes end as attributes,
     version, created_at, last_modified`),
@@ -198,7 +229,7 @@ export const groupList: ListDefinition<GroupField, GroupOrder, ListedGroup> = {
   },
   covered: undefined,
   counterOf: (conditions) =>
-    conditions.length > 0 ? undefined : { kind: 'group', toTotal: ({ count }) => count },
+    conditions.length > 0 ? undefined : { rows: 'group', toTotal: ({ count }) => count },
 };
 
 /** The columns of an identity in a response. */
@@ -239,7 +270,7 @@ function toView<Desired>(row: Omit<ShownColumns, 'desired'>, desired: Desired) {
 }
 
 /** Counters exist for all users, active users and inactive users. */
-function counterOfUsers(conditions: Where<UserField>[]): ListCounter | undefined {
+function counterOfUsers(rows: CountedRows, conditions: Where<UserField>[]): ListCounter | undefined {
   const values = new Set<boolean>();
   for (const condition of conditions) {
     if (!('field' in condition) || condition.field !== 'active') return undefined;
@@ -250,7 +281,7 @@ function counterOfUsers(conditions: Where<UserField>[]): ListCounter | undefined
     if (values.has(true)) return active;
     return values.has(false) ? count - active : count;
   };
-  return { kind: 'live', toTotal };
+  return { rows, toTotal };
 }
 
 interface GroupColumns {

@@ -69,7 +69,7 @@ export async function listRows<Field extends string, By extends string, Row>(
   const walk = walkInOrder(definition, conditions, query);
   const direct = counter && !walk.filter && !scan.residual && (await readPageAndTotal(task, walk, counter));
   if (direct) return direct;
-  const known = counter?.toTotal(await readCounter(scope.db, scope, counter.kind));
+  const known = counter?.toTotal(await readCounter(scope.db, scope, counter.rows));
   if (known === undefined || (known <= MANY && walk.filter)) {
     const found = await findByIndexes(task, walk);
     if (found) return readFoundPage(task, found);
@@ -86,14 +86,14 @@ export async function listRows<Field extends string, By extends string, Row>(
 async function readPageAndTotal<Field extends string, By extends string, Row>(
   task: ListTask<Field, By, Row>,
   walk: IndexWalk,
-  { kind, toTotal }: ListCounter,
+  { rows: counted, toTotal }: ListCounter,
 ): Promise<ListPage<Row> | undefined> {
   const { start, limit } = task.query;
   const offset = 'offset' in start ? start.offset : 0;
   const end = recallPageEnd(task, offset);
   const key = 'after' in start ? start.after : end?.key;
   if (limit === 0 || (offset > 0 && !key)) return undefined;
-  const from = { start: key, limit: wantedRows(limit), kind, ...task.scan };
+  const from = { start: key, limit: wantedRows(limit), counted, ...task.scan };
   const { rows, counts } = await readRowsAndCounts(task, walk, from);
   const total = toTotal(counts);
   if (end && !isValidAt(total, end)) return undefined;
@@ -336,7 +336,14 @@ function describeList<Field extends string, By extends string, Row>({
   scope,
   query,
 }: ListTask<Field, By, Row>): string {
-  return JSON.stringify([definition.table, scope.account, scope.connection, query.where, query.order]);
+  return JSON.stringify([
+    definition.table,
+    definition.variant,
+    scope.account,
+    scope.connection,
+    query.where,
+    query.order,
+  ]);
 }
 
 /** Reads rows of a walk with a filter: after a key, after skipping rows, and at most `limit`. */

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { ListQuery, ListScan, SortKey, Where } from '../provisioning/list-ports.ts';
 import { inScope } from './connection-scopes.ts';
 import { joinRows, splitRows } from './joined-rows.ts';
-import { type CounterKind, type Counts, readCounter, selectCounter, toCounts } from './list-counters.ts';
+import { type CountedRows, type Counts, compileCounter, readCounter, toCounts } from './list-counters.ts';
 import type { ListDefinition, ListScope, OrderColumn, Sql } from './list-definitions.ts';
 import { allOf, hideFromPlanner, toCondition } from './list-filter.ts';
 
@@ -204,11 +204,16 @@ export async function readRows<Row>(
 export async function readRowsAndCounts<Row>(
   list: List<Row>,
   walk: IndexWalk,
-  { start, limit, kind, yieldBetweenSteps }: { start: Start; limit: number; kind: CounterKind } & Yielding,
+  {
+    start,
+    limit,
+    counted,
+    yieldBetweenSteps,
+  }: { start: Start; limit: number; counted: CountedRows } & Yielding,
 ): Promise<{ rows: KeyedRow<Row>[]; counts: Counts }> {
   const [first, ...others] = partsAfter(walk, start);
-  if (!first) return { rows: [], counts: await readCounter(list.scope.db, list.scope, kind) };
-  const { rows, counts } = await readFirstRows(list, first.part, { after: first.after, limit, kind });
+  if (!first) return { rows: [], counts: await readCounter(list.scope.db, list.scope, counted) };
+  const { rows, counts } = await readFirstRows(list, first.part, { after: first.after, limit, counted });
   if (rows.length < limit && others.length > 0) {
     const rest = { ...walk, parts: others.map(({ part }) => part) };
     const from = { start: undefined, skip: 0, limit: limit - rows.length, yieldBetweenSteps };
@@ -223,18 +228,18 @@ type Yielding = Pick<ListScan<unknown>, 'yieldBetweenSteps'>;
 async function readFirstRows<Row>(
   list: List<Row>,
   part: IndexPart,
-  { after, limit, kind }: { after: Start; limit: number; kind: CounterKind },
+  { after, limit, counted }: { after: Start; limit: number; counted: CountedRows },
 ): Promise<{ rows: KeyedRow<Row>[]; counts: Counts }> {
   const { db, readBoth, ...scope } = list.scope;
   const { joined } = list.definition;
-  const counter = selectCounter.compile(db, { ...scope, kind });
+  const counter = compileCounter(db, scope, counted);
   const select = selectFirstRows(list, part, { after, limit });
   if (joined?.order !== part.column) {
-    const [counted, { rows }] = await readBoth(counter, select.compile(db));
-    return { rows: toKeyedRows(list, rows), counts: toCounts(counted) };
+    const [sums, { rows }] = await readBoth(counter, select.compile(db));
+    return { rows: toKeyedRows(list, rows), counts: toCounts(sums) };
   }
-  const [counted, { rows }] = await readBoth(counter, joinRows(joined, select).compile(db));
-  return { rows: rows.flatMap((row) => splitRows(joined, row)), counts: toCounts(counted) };
+  const [sums, { rows }] = await readBoth(counter, joinRows(joined, select).compile(db));
+  return { rows: rows.flatMap((row) => splitRows(joined, row)), counts: toCounts(sums) };
 }
 
 async function readRowsOfPart<Row>(

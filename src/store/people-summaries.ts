@@ -50,10 +50,19 @@ async function readSummary(
       refused: countOf('refused'),
       held: countOf('held'),
     },
+    keptActive: await countKeptActive(db, scope),
     failing: oldest === null ? undefined : { people: failing, oldest },
     hasUsers: claimed > 0 || (await isAnySettledClaimed(db, scope)),
     ...findings,
   };
+}
+
+/** The index of the people about whom an admin has decided has all columns. Deleted people are in no other count. */
+async function countKeptActive(db: Kysely<Tables>, scope: Scope): Promise<number> {
+  const { rows } = await sql<{ people: number }>`
+    select count(*) as people from identity
+    where ${inScope(scope)} and decision <> '' and finding_codes like '%keptActive%'`.execute(db);
+  return Number(rows[0]?.people ?? 0);
 }
 
 /** The counts of the people who are not in step. */

@@ -193,7 +193,7 @@ function matchCondition({ state, finding, archived }: PeopleFilter): RawBuilder<
   const conditions = [
     archived
       ? sql<SqlBool>`(active = 0 or deleted_at is not null)`
-      : sql<SqlBool>`(deleted_at is null or state <> 'synced')`,
+      : sql<SqlBool>`(deleted_at is null or state <> 'synced' or ${isKept})`,
     // The parameter keeps the planner from the index of unsettled identities, whose order is another one.
     ...(state === undefined ? [] : [sql<SqlBool>`state = ${state}`]),
     // The code is compared exactly when the findings are parsed.
@@ -201,6 +201,9 @@ function matchCondition({ state, finding, archived }: PeopleFilter): RawBuilder<
   ];
   return sql<SqlBool>`${sql.join(conditions, sql` and `)}`;
 }
+
+/** The condition of people whose departure an admin has discarded: their travelers are active. */
+const isKept = sql<SqlBool>`(decision <> '' and finding_codes like '%keptActive%')`;
 
 function toPerson(row: PersonRow): ListedPerson | undefined {
   if (row.desired === null || row.findings === null) return undefined;

@@ -45,8 +45,11 @@ interface ConnectionTable {
 interface ListCounterTable {
   account: string;
   connection_id: string;
-  /** The rows that are counted. `live`: live identities; `dead`: tombstones; `group`: groups. */
-  kind: 'live' | 'dead' | 'group';
+  /**
+   * The rows that are counted. `live`: live identities; `unclaimed`: those of them that no IdP has written; `dead`: tombstones;
+   * `group`: groups.
+   */
+  kind: 'live' | 'unclaimed' | 'dead' | 'group';
   slot: number;
   count: number;
   /** The number of live identities that are active. */

@@ -154,7 +154,7 @@ async function deleteInserted(tx: Kysely<Tables>, scope: Scope, identities: Iden
 }
 
 function countedIdentity({ desired }: Identity): CountedIdentity {
-  return { deleted_at: null, active: isActive(desired) ? 1 : 0 };
+  return { deleted_at: null, active: isActive(desired) ? 1 : 0, claimed: 0 };
 }
 
 /** Unclaimed identities always have a traveler. */
@@ -263,8 +263,13 @@ async function refreshIdentity(
 ): Promise<void> {
   const { desired, observed, lastModified } = identity;
   const hasChanged = !isStoredAs(before.desired, desired);
-  const isRefreshed = hasChanged && !(await isNameTaken(tx, scope, { desired, id: before.id }));
-  const changes = { ...desiredColumns(desired), version: before.version + 1, last_modified: lastModified };
+  // Clients do not see a tombstone. It keeps its version, to which the decision of an admin applies.
+  const isDeleted = before.deleted_at !== null;
+  const isRefreshed =
+    hasChanged &&
+    (isDeleted || !(await isUserNameTaken(tx, scope, { ...desiredColumns(desired), id: before.id })));
+  const version = isDeleted ? {} : { version: before.version + 1, last_modified: lastModified };
+  const changes = { ...desiredColumns(desired), ...version };
   const { numUpdatedRows } = await tx
     .updateTable('identity')
     // Clear the generation of the rules if the userName is taken: the stored state does not match any rules, so it must be
@@ -281,19 +286,19 @@ async function refreshIdentity(
   if (!isRefreshed || numUpdatedRows === 0n) return;
   await replaceEmailKeys(tx, scope, { id: before.id, desired });
   if (before.active === changes.active) return;
-  await countIdentities(tx, scope, [{ before, now: { ...before, active: changes.active } }]);
+  const counted = { ...before, claimed: 0 } as const;
+  await countIdentities(tx, scope, [{ before: counted, now: { ...counted, active: changes.active } }]);
 }
 
 /**
- * Returns true if another user has the userName. The identity then keeps its old desired state, because a userName is
- * unique.
+ * Returns true if another user has the userName. An unclaimed identity then keeps its old desired state, because a userName
+ * is unique.
  */
-async function isNameTaken(
+export async function isUserNameTaken(
   tx: Kysely<Tables>,
   scope: Scope,
-  { id, desired }: Pick<Identity, 'id' | 'desired'>,
+  { id, user_name_key }: Pick<IdentityTable, 'id' | 'user_name_key'>,
 ): Promise<boolean> {
-  const { user_name_key } = desiredColumns(desired);
   if (user_name_key === null) return false;
   const other = await tx
     .selectFrom('identity')

@@ -84,6 +84,8 @@ test('a connection is listed with the URLs that the caller uses, and its policie
 test('each policy that differs from the default is said in words', () => {
   const texts = policyTexts({
     onExistingUser: 'refuse',
+    existingPeople: 'match',
+    unclaimedDelete: 'archive',
     onReturn: 'hold',
     deprovision: 'delete',
     drift: 'correct',

@@ -89,7 +89,7 @@ test('what is held is grouped by connection and cause, with numbers, reasons and
         since: expect.stringMatching(/^\d{4}-.*Z$/),
         causedBy: 'the identity provider of connection default',
         why: 'more people left within 60 minutes than 1 or 0 % of the active ones',
-        ifDiscarded: 'the traveler stays active until the IdP changes the person again',
+        ifDiscarded: 'the traveler stays active until the IdP deactivates or deletes the person again',
         effects: { archived: 1, deleted: 1, changed: 0 },
         examples: [
           { ...ada, userName: 'ada@corp.example', wants: 'deactivate', effect: 'archived' },
@@ -115,7 +115,7 @@ test('a person is told why the change is held, and what each decision does', asy
   expect((await fixture.viewer('GET', `/people/default/${id}/hold`)).body).toMatchObject({
     ...{ id, userName: 'dan@corp.example', cause: 'safetyValve', wants: 'delete' },
     ifApproved: 'the traveler will be deleted',
-    ifDiscarded: 'the traveler stays active until the IdP changes the person again',
+    ifDiscarded: 'the traveler stays active until the IdP deactivates or deletes the person again',
   });
   const { id: free } = await createPerson('free');
   expect((await fixture.viewer('GET', `/people/default/${free}/hold`)).status).toBe(404);
@@ -195,4 +195,24 @@ test('a decision is in the audit log with its numbers', async () => {
       ...{ asked: 2, decided: 2, skipped: 0, people: people.map(({ id }) => id) },
     },
   });
+});
+
+test('a discard names its admin on the person, who is counted as kept active, and nothing waits', async () => {
+  const quin = await createHeld('quin');
+  await decide({ answer: 'discarded', people: [quin] });
+  expect((await fixture.viewer('GET', '/holds')).body).toEqual({ people: 0, groups: [] });
+  const body = await eventually(async () => {
+    const person = (await fixture.viewer('GET', `/people/default/${quin.id}`)).body;
+    expect(person.findings).toMatchObject([{ field: 'archived', code: 'keptActive' }]);
+    return person;
+  });
+  expect(body.findings[0].reason).toMatch(/, and .+ keeps the traveler active since \d{4}-\d\d-\d\d\.$/);
+  expect(body.verdict).toMatchObject({
+    status: 'synced',
+    because: expect.stringContaining('keeps the traveler active'),
+  });
+  const { keptActive } = (await fixture.viewer('GET', '/overview')).body;
+  const { people } = (await fixture.viewer('GET', '/people?finding=keptActive')).body;
+  expect(keptActive).toBe(people.length);
+  expect(people.map(({ userName }: { userName: string }) => userName)).toContain('quin@corp.example');
 });

@@ -113,7 +113,7 @@ test('a person is shown by id or userName, with the reason and the effects and c
       '  held         since 2025-06-15 15:06 (UTC), cause safetyValve',
       '  why          more people left within 60 minutes than 20 or 5 % of the active ones',
       '  approve      the traveler will be archived: npx jetbridge holds approve bob',
-      '  discard      the traveler stays active until the IdP changes the person again: npx jetbridge holds discard bob',
+      '  discard      the traveler stays active until the IdP deactivates or deletes the person again: npx jetbridge holds discard bob',
     ].join('\n'),
   ]);
   await showHold(shell, { person: 'cyd' });

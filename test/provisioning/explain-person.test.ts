@@ -71,6 +71,30 @@ const verdicts: [title: string, identity: Partial<Identity>, verdict: object][] 
     },
   ],
   [
+    'whose deletion is held because the client never knew the person',
+    {
+      ...{ claimed: false, deletedAt: NOW, state: 'held', findings: [findings.neverProvisioned()] },
+      hold: { cause: 'neverProvisioned', since: NOW },
+    },
+    {
+      status: 'held',
+      because: expect.stringMatching(/^the identity provider has deleted a person whom it had never sent/),
+      since: NOW,
+    },
+  ],
+  [
+    'whom an admin keeps active',
+    {
+      ...{ state: 'synced', travelId: 't1' },
+      findings: [findings.keptActive({ by: 'Grace', at: Date.UTC(2026, 10, 20) })],
+    },
+    {
+      status: 'synced',
+      because:
+        'the identity provider wants this person to leave, and Grace keeps the traveler active since 2026-11-20',
+    },
+  ],
+  [
     'refused',
     { state: 'refused', findings: [findings.ownCredential()] },
     {

@@ -6,6 +6,7 @@ import {
   emailsOf,
   type ProvisioningFixture,
   person,
+  usersWhere,
   withFixture,
 } from '../fixtures/provisioning.ts';
 
@@ -65,9 +66,12 @@ const admins: [string, (fixture: ProvisioningFixture) => Promise<string>][] = [
     },
   ],
   [
-    'who was imported and claimed by a PATCH',
+    'who was imported, found by a filter and claimed by a PATCH',
     async (fixture) => {
-      return importTraveler(fixture, ['admin']);
+      const id = await importTraveler(fixture, ['admin']);
+      const byName = { field: 'userName', operator: 'eq', value: addressOf('Ada') } as const;
+      await fixture.bridge.users.list(users, usersWhere(byName));
+      return id;
     },
   ],
   [
@@ -240,14 +244,13 @@ test('the user whose credential the bridge uses is never deactivated or deleted,
   withEveryRoleAllowed(async (fixture) => {
     const own = { kind: 'refused', message: expect.stringContaining('Jetbridge itself uses') };
     await fixture.importTravelers();
-    const [self] = await fixture.store.identities.find(users, { by: 'travelId', value: 't-1' });
-    const id = self?.id ?? '';
+    const { id } = await fixture.bridge.users.create(users, person('Eve', emailsOf('bridge@travel.example')));
     fixture.travel.calls.length = 0;
     for (let repeat = 0; repeat < 2; repeat += 1) {
       await expect(fixture.patch(id, { active: false })).rejects.toMatchObject(own);
       await expect(fixture.bridge.users.remove(users, id)).rejects.toMatchObject(own);
     }
-    expect(desiredOf(await fixture.bridge.users.read(users, id)).active).toBe(false);
+    expect(desiredOf(await fixture.bridge.users.read(users, id)).active).toBe(true);
     expect(await fixture.store.holds.countHolds()).toEqual([]);
     expect(await fixture.store.holds.decide(users, { ids: [id] }, 'approved', fixture.clock.now())).toBe(0);
     await fixture.importTravelers();

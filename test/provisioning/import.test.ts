@@ -29,8 +29,8 @@ test('existing people are visible after an import, which sends no write', () =>
     fixture.travel.addTraveler({ email: addressOf('Bob'), archived: true });
     await fixture.importTravelers();
     const all = await fixture.bridge.users.list(users, allUsers());
-    // The traveler of the credential is one of them.
-    expect(all.total).toBe(3);
+    // The traveler of the credential is hidden.
+    expect(all.total).toBe(2);
     expect(await findUser(fixture, 'Ada')).toMatchObject({
       desired: { name: { givenName: 'Ada', familyName: 'Smith' }, preferredLanguage: 'fr', active: true },
     });
@@ -109,7 +109,7 @@ test('a POST claims an imported person and keeps the SCIM id', () =>
     const ada = await fixture.bridge.users.create(users, person('Ada', { userName: 'ada' }));
     expect(ada).toMatchObject({ id: listed?.id, travelUserId: old.id });
     expect(await fixture.traveler(ada.id)).toMatchObject({ firstName: 'Ada', currency: 'EUR' });
-    expect((await fixture.bridge.users.list(users, allUsers())).total).toBe(2);
+    expect((await fixture.bridge.users.list(users, allUsers())).total).toBe(1);
   }));
 
 test('a POST of an existing person is a conflict if the policy refuses existing people', () =>
@@ -130,11 +130,11 @@ test('an import skips a traveler whose create has no known outcome', () =>
     fixture.travel.faultFor = ({ verb }) => (verb === 'create' ? 'lose' : undefined);
     await fixture.bridge.users.create(users, person('Ada', { userName: 'ada' }));
     await fixture.bridge.importer.run(fixture.connection);
-    expect((await fixture.bridge.users.list(users, allUsers())).total).toBe(2);
+    expect((await fixture.bridge.users.list(users, allUsers())).total).toBe(1);
     fixture.travel.faultFor = () => undefined;
     await fixture.reconcileAfter(5_000);
     await fixture.importTravelers();
-    expect((await fixture.bridge.users.list(users, allUsers())).total).toBe(2);
+    expect((await fixture.bridge.users.list(users, allUsers())).total).toBe(1);
   }));
 
 test('an import without changes reads its pages and sends no other call', () =>
@@ -171,7 +171,7 @@ test('an import of many pages reads all travelers', () =>
       complete: true,
     });
     expect(progress).toEqual([100, 200, 251]);
-    expect((await fixture.bridge.users.list(users, allUsers(0))).total).toBe(251);
+    expect((await fixture.bridge.users.list(users, allUsers(0))).total).toBe(250);
   }));
 
 test('an import that fails half-way deletes no user', () =>
@@ -313,15 +313,11 @@ test('the traveler of the credential is never written', () =>
   withFixture(async (fixture) => {
     const email = 'bridge@travel.example';
     const before = [...fixture.travel.travelers.values()];
-    const linked = await fixture.bridge.users.create(
+    const { id: own } = await fixture.bridge.users.create(
       users,
       person('Eve', { userName: 'eve', ...emailsOf(email) }),
     );
-    expect((await fixture.identity(linked.id)).travelId).toBeUndefined();
     await fixture.importTravelers();
-    const match = { field: 'userName', operator: 'eq', value: email } as const;
-    const { rows: list } = await fixture.bridge.users.list(users, usersWhere(match, 1));
-    const own = list[0]?.id ?? '';
     await fixture.patch(own, { preferredLanguage: 'fr' });
     expect(await fixture.findings(own)).toContain('*: ownCredential');
     await expect(fixture.patch(own, { active: false })).rejects.toMatchObject({ kind: 'refused' });

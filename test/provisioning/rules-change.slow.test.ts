@@ -272,7 +272,7 @@ test('a reconciliation that began before a change is neither held nor replaces t
   }));
 
 test('values that the travel API refused before are sent again without a hold', () =>
-  withUsers(async (fixture) => {
+  withUsers(async (fixture, ids) => {
     const refused = { field: 'costCenterId', code: 'invalid', message: 'no' };
     fixture.travel.faultFor = ({ verb, body }) =>
       verb === 'patch' && body && 'costCenterId' in body ? { kind: 'invalid', fields: [refused] } : undefined;
@@ -280,9 +280,8 @@ test('values that the travel API refused before are sent again without a hold', 
       ...fixture.travel.lookupData,
       costCenters: [...centers, { id: 'cc-x', name: 'Other', archived: false }],
     };
-    const { identities } = await fixture.store.identities.findPage(users, 0, 200);
-    for (const { id } of identities) await fixture.patch(id, { [urns.enterprise]: { costCenter: 'Other' } });
-    expect(await fixture.findings(identities[0]?.id ?? '')).toEqual(['costCenterId: refusedByTravelApi']);
+    for (const id of ids) await fixture.patch(id, { [urns.enterprise]: { costCenter: 'Other' } });
+    expect(await fixture.findings(ids[0] ?? '')).toEqual(['costCenterId: refusedByTravelApi']);
     fixture.travel.faultFor = () => undefined;
     fixture.travel.lookupData = { ...fixture.travel.lookupData, customFields: [] };
     await applyRules(fixture);

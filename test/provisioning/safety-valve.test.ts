@@ -166,27 +166,96 @@ test('an approval survives a travel API that is down, and a restart', () =>
     expect(countArchived(fixture)).toBe(8);
   }));
 
-test('a discarded archive stays discarded until the IdP writes again; then it is held anew', () =>
+test('a discard ends the hold: the traveler stays active, with the name of the admin and the date', () =>
   withThreeHeld(async (fixture, _ids, held) => {
     const [ada = ''] = held;
-    await decide(fixture, held, 'discarded');
+    const { store, clock, bridge } = fixture;
+    await store.holds.decide(users, { ids: held }, 'discarded', clock.now(), 'Grace Hopper');
+    await bridge.reconcileDue();
     expect(await heldCount(fixture)).toBe(0);
-    fixture.clock.advance(2 * HOUR_MS);
-    await fixture.store.reconcileQueue.markDirty(users, held, fixture.clock.now());
+    const kept = await fixture.identity(ada);
+    expect(kept).toMatchObject({ state: 'synced', hold: undefined, desired: { active: false } });
+    expect(kept.findings).toMatchObject([{ field: 'archived', code: 'keptActive' }]);
+    const date = new Date(clock.now()).toISOString().slice(0, 10);
+    expect(kept.findings[0]?.reason).toContain(`Grace Hopper keeps the traveler active since ${date}`);
+    clock.advance(2 * HOUR_MS);
+    await store.reconcileQueue.markDirty(users, held, clock.now());
     await fixture.restart();
     await fixture.importTravelers();
     expect(countArchived(fixture)).toBe(BOUND);
+    expect(await fixture.findings(ada)).toEqual(['archived: keptActive']);
+  }));
+
+/** Discards the departures of three users; the window of the safety valve then moves on, so that it would let all of them pass. */
+function withThreeKept(
+  run: (fixture: ProvisioningFixture, kept: string[]) => Promise<void>,
+  leave = deactivate,
+) {
+  return withThreeHeld(async (fixture, _ids, held) => {
+    await decide(fixture, held, 'discarded');
+    fixture.clock.advance(2 * HOUR_MS);
+    await run(fixture, held);
+  }, leave);
+}
+
+test('after a discard, a request that does not state the deactivation again is carried out, and holds nothing', () =>
+  withThreeKept(async (fixture, [ada = '']) => {
     await fixture.patch(ada, { displayName: 'Somebody' });
+    await fixture.patch(ada, { preferredLanguage: 'fr' });
+    expect(await fixture.traveler(ada)).toMatchObject({ archived: false, lang: 'fr' });
+    expect(await fixture.identity(ada)).toMatchObject({ state: 'synced', hold: undefined });
+    expect(await fixture.findings(ada)).toEqual(['archived: keptActive']);
+  }));
+
+const requestsThatLeave: [string, (fixture: ProvisioningFixture, id: string) => Promise<unknown>][] = [
+  ['PATCH that states active: false again', (fixture, id) => fixture.patch(id, { active: false })],
+  ['PATCH that also changes something', (fixture, id) => fixture.patch(id, { active: false, title: 'Dr.' })],
+  [
+    'PUT that states active: false again',
+    (fixture, id) =>
+      fixture.bridge.users.change(users, id, (user) => ({ ...user, active: false }), 'replace'),
+  ],
+  ['DELETE', (fixture, id) => fixture.bridge.users.remove(users, id)],
+];
+
+test.each(requestsThatLeave)('after a discard, a %s is held again, however few people leave', (_, send) =>
+  withThreeKept(async (fixture, [ada = '']) => {
+    await send(fixture, ada);
+    expect(await heldIds(fixture)).toEqual([ada]);
+    expect(await fixture.traveler(ada)).toMatchObject({ archived: false });
+    await decide(fixture, [ada], 'approved');
+    expect(await fixture.identity(ada)).toMatchObject({ state: 'synced', findings: [] });
+    expect(countArchived(fixture)).toBe(BOUND + 1);
+  }),
+);
+
+test('a departure that was held again can be discarded again', () =>
+  withThreeKept(async (fixture, [ada = '']) => {
+    await fixture.patch(ada, { active: false });
+    await decide(fixture, [ada], 'discarded');
+    expect(await heldIds(fixture)).toEqual([]);
+    await fixture.patch(ada, { title: 'Dr.' });
+    expect(await fixture.findings(ada)).toEqual(['archived: keptActive']);
+    await fixture.patch(ada, { active: false });
+    expect(await heldIds(fixture)).toEqual([ada]);
+  }));
+
+test('a reactivation after a discard ends the finding, and the next departure is an ordinary one', () =>
+  withThreeKept(async (fixture, [ada = '']) => {
+    await fixture.patch(ada, { active: true });
+    expect(await fixture.findings(ada)).toEqual([]);
+    await fixture.patch(ada, { active: false });
     expect(await fixture.traveler(ada)).toMatchObject({ archived: true });
   }));
 
-test('a write of the IdP after a discarded archive is held as long as the window is full', () =>
-  withThreeHeld(async (fixture, _ids, [ada = '']) => {
-    await decide(fixture, [ada], 'discarded');
-    await fixture.patch(ada, { displayName: 'Somebody' });
+test('after a discarded DELETE the user is gone, the traveler stays active, and another DELETE is held again', () =>
+  withThreeKept(async (fixture, [ada = '']) => {
+    expect(await fixture.findings(ada)).toEqual(['archived: keptActive']);
+    await expect(fixture.bridge.users.remove(users, ada)).rejects.toMatchObject({ kind: 'notFound' });
+    await fixture.bridge.reconcileDue();
+    expect(await heldIds(fixture)).toEqual([ada]);
     expect(countArchived(fixture)).toBe(BOUND);
-    expect(await heldIds(fixture)).toContain(ada);
-  }));
+  }, remove));
 
 test('a reactivation ends the hold even if the travel API is down', () =>
   withThreeHeld(async (fixture, _ids, held) => {

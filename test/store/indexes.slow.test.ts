@@ -274,6 +274,7 @@ it('people are counted for the overview by indexes of those who need something',
       'COVERING INDEX identity_unsettled',
       'COVERING INDEX identity_finding_codes',
       'INDEX identity_finding_codes',
+      'INDEX identity_decided',
     ]);
   } finally {
     await database.close();

@@ -34,6 +34,24 @@ test('people are counted once by each kind of their findings, deleted ones only 
   });
 });
 
+test('people whom an admin keeps active are counted, deleted ones included, and are found by their finding', async () => {
+  const { add, people, summary } = await counted();
+  const kept = {
+    state: 'synced',
+    decision: { cause: 'safetyValve', answer: 'discarded', version: 1 },
+    findings: [findings.noEmail(), findings.keptActive()],
+  } as const;
+  await add(
+    person('a', { ...kept, findings: [...kept.findings] }),
+    person('b', { ...kept, findings: [...kept.findings], deletedAt: NOW }),
+    person('c', { ...kept, findings: [] }),
+    person('d', { state: 'synced', deletedAt: NOW }),
+  );
+  expect(await summary()).toMatchObject({ keptActive: 2, states: { synced: 2, held: 0 } });
+  const found = await people.findPage('okta', { finding: 'keptActive' }, undefined);
+  expect(found.people.map(({ id }) => id)).toEqual(['a', 'b']);
+});
+
 test('each outcome changes what is counted', async () => {
   const { add, leases, read, summary } = await counted();
   await add(importedIdentity('a', 't1'));

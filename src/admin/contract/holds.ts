@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Contract } from './operation.ts';
 import { id, limit, time } from './schemas.ts';
 
-const cause = z.enum(['safetyValve', 'guarded', 'return', 'rules']).meta({
+const cause = z.enum(['safetyValve', 'guarded', 'neverProvisioned', 'return', 'rules']).meta({
   description:
-    'safetyValve: too many people left at once; guarded: an administrator of the travel service; return: somebody returns under another externalId; rules: other rules or lookups would change many people',
+    'safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: somebody returns under another externalId; rules: other rules or lookups would change many people',
 });
 
 const answer = z.enum(['approved', 'discarded']);

@@ -79,6 +79,9 @@ export const overviewContract = {
         total: count,
         ...{ synced: count, dirty: count, pending: count, refused: count, held: count },
       }),
+      keptActive: count.meta({
+        description: 'People whose departure an admin has discarded; nothing waits for them',
+      }),
       findings: z.object({
         kinds: z.array(z.object({ code: z.string(), people: count })),
         isCut: z
@@ -88,7 +91,7 @@ export const overviewContract = {
       held: z.array(
         z.object({
           connection: z.string(),
-          cause: z.enum(['safetyValve', 'guarded', 'return', 'rules']),
+          cause: z.enum(['safetyValve', 'guarded', 'neverProvisioned', 'return', 'rules']),
           people: count,
           since: time,
         }),

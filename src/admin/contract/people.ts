@@ -25,7 +25,7 @@ const person = z
     userName: z.string(),
     name: z.string().meta({ description: 'Empty if the user has none' }),
     state: z.enum(states),
-    holdCause: z.enum(['safetyValve', 'guarded', 'return', 'rules']).optional(),
+    holdCause: z.enum(['safetyValve', 'guarded', 'neverProvisioned', 'return', 'rules']).optional(),
     travelId: z.string().optional(),
     isActive: z.boolean(),
     isDeleted: z.boolean(),

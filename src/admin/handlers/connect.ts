@@ -68,6 +68,16 @@ export function policyTexts(policies: Policies): string[] {
       refuse: 'A new user with the email address of an existing traveler is refused.',
     }[policies.onExistingUser],
     {
+      list: 'People whom no identity provider has written are listed, and can be imported and matched.',
+      match:
+        'People whom no identity provider has written are found by a search for one of them, and are not listed.',
+    }[policies.existingPeople],
+    {
+      hold: 'When somebody is deleted whom the identity provider has neither written nor searched, the traveler stays, and an admin decides.',
+      archive:
+        'When somebody is deleted whom the identity provider has neither written nor searched, the traveler is archived.',
+    }[policies.unclaimedDelete],
+    {
       archive: 'When a user is deleted, the traveler is archived.',
       delete: 'When a user is deleted, the traveler is deleted.',
     }[policies.deprovision],

@@ -48,7 +48,7 @@ export function holdHandlers(deps: HoldDeps): Handlers<typeof holdsContract, Adm
     },
     listHeldPeople: ({ params, query }) => listHeldPeople(params, query, deps),
     explainHold: ({ params }) => explainHold(params, deps),
-    decideHolds: ({ body }, { note }) => decideHolds(body, note, deps),
+    decideHolds: ({ body }, context) => decideHolds(body, context, deps),
   };
 }
 
@@ -165,7 +165,12 @@ async function explainHold({ connection, id }: { connection: string; id: string 
 
 type Decided = HandlerRequest<(typeof holdsContract)['decideHolds']>['body'];
 
-async function decideHolds(body: Decided, note: AdminContext['note'], deps: HoldDeps) {
+async function decideHolds(
+  body: Decided,
+  { note, caller }: Pick<AdminContext, 'note' | 'caller'>,
+  held: HoldDeps,
+) {
+  const deps = { ...held, by: caller?.name };
   const { connection, cause, answer, people } = body;
   note({ connection, cause, answer, asked: people?.length ?? body.count });
   if (people) note({ people: people.slice(0, NOTED).map(({ id }) => id) });
@@ -177,23 +182,31 @@ async function decideHolds(body: Decided, note: AdminContext['note'], deps: Hold
   return result;
 }
 
+/** The dependencies of a decision, and the name of the admin. */
+interface DecisionDeps extends Pick<HoldDeps, 'holds' | 'now'> {
+  by: string | undefined;
+}
+
 const NOBODY_LEFT =
   'None of these people waits for this decision any more: somebody else has decided, or the identity provider has changed them. Nothing was decided now.';
 
 async function decidePeople(
   { connection, cause, answer }: Decided,
   people: { id: string; version: number }[],
-  { holds, now }: HoldDeps,
+  { holds, now, by }: DecisionDeps,
 ) {
-  const decided = await holds.decideUndecided(connection, { cause, people }, answer, now());
+  const decided = await holds.decideUndecided(connection, { cause, people }, answer, now(), by);
   return { decided, skipped: people.length - decided };
 }
 
 /** Decides about everybody in a group, if the group is still as large as the admin has seen it. */
-async function decideGroup({ connection, cause, answer, count = 0, generation }: Decided, deps: HoldDeps) {
-  const { holds, now } = deps;
+async function decideGroup(
+  { connection, cause, answer, count = 0, generation }: Decided,
+  deps: DecisionDeps,
+) {
+  const { holds, now, by } = deps;
   if (cause === 'rules' && generation !== undefined) {
-    const decided = await holds.decideRulesChange(connection, generation, answer, now());
+    const decided = await holds.decideRulesChange(connection, generation, answer, now(), by);
     return { decided: decided ?? 0, skipped: 0 };
   }
   const people = await holds.findUndecided(connection, cause);

@@ -121,6 +121,7 @@ async function readOverview(deps: OverviewDeps, reader: ActivityReader) {
   });
   return {
     ...{ state, sentence, people: { total, ...states }, findings: sumFindings(summaries) },
+    keptActive: sum(summaries.map((summary) => summary.keptActive)),
     held: held.map(({ count, since, ...hold }) => ({ ...hold, people: count, since: toTime(since) })),
     connections: connections.map((connection) => ({
       ...connection,

@@ -156,7 +156,12 @@ export interface Person {
   /** Empty if the user has none */
   name: string;
   state: "synced" | "dirty" | "pending" | "refused" | "held";
-  holdCause?: "safetyValve" | "guarded" | "return" | "rules";
+  holdCause?:
+    | "safetyValve"
+    | "guarded"
+    | "neverProvisioned"
+    | "return"
+    | "rules";
   travelId?: string;
   isActive: boolean;
   isDeleted: boolean;
@@ -576,8 +581,8 @@ export interface HoldGroup {
    * @maxLength 200
    */
   connection: string;
-  /** safetyValve: too many people left at once; guarded: an administrator of the travel service; return: somebody returns under another externalId; rules: other rules or lookups would change many people */
-  cause: "safetyValve" | "guarded" | "return" | "rules";
+  /** safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: somebody returns under another externalId; rules: other rules or lookups would change many people */
+  cause: "safetyValve" | "guarded" | "neverProvisioned" | "return" | "rules";
   /**
    * @min 0
    * @max 9007199254740991
@@ -1668,6 +1673,12 @@ export class Api<
              */
             held: number;
           };
+          /**
+           * People whose departure an admin has discarded; nothing waits for them
+           * @min 0
+           * @max 9007199254740991
+           */
+          keptActive: number;
           findings: {
             kinds: {
               code: string;
@@ -1682,7 +1693,12 @@ export class Api<
           };
           held: {
             connection: string;
-            cause: "safetyValve" | "guarded" | "return" | "rules";
+            cause:
+              | "safetyValve"
+              | "guarded"
+              | "neverProvisioned"
+              | "return"
+              | "rules";
             /**
              * @min 0
              * @max 9007199254740991
@@ -2471,8 +2487,13 @@ export class Api<
            * @maxLength 200
            */
           connection: string;
-          /** safetyValve: too many people left at once; guarded: an administrator of the travel service; return: somebody returns under another externalId; rules: other rules or lookups would change many people */
-          cause: "safetyValve" | "guarded" | "return" | "rules";
+          /** safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: somebody returns under another externalId; rules: other rules or lookups would change many people */
+          cause:
+            | "safetyValve"
+            | "guarded"
+            | "neverProvisioned"
+            | "return"
+            | "rules";
           why: string;
           causedBy: string;
           /** The decision that has been made about this version */
@@ -2505,8 +2526,13 @@ export class Api<
          * @maxLength 200
          */
         connection: string;
-        /** safetyValve: too many people left at once; guarded: an administrator of the travel service; return: somebody returns under another externalId; rules: other rules or lookups would change many people */
-        cause: "safetyValve" | "guarded" | "return" | "rules";
+        /** safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: somebody returns under another externalId; rules: other rules or lookups would change many people */
+        cause:
+          | "safetyValve"
+          | "guarded"
+          | "neverProvisioned"
+          | "return"
+          | "rules";
         answer: "approved" | "discarded";
         /**
          * The people whom the decision concerns

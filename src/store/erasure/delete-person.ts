@@ -103,7 +103,7 @@ async function deleteIdentity(
     .where('id', '=', id)
     .where('lease_token', '=', token)
     .where('version', '=', version)
-    .returning(['active', 'deleted_at', 'travel_email_key', 'creating_key'])
+    .returning(['active', 'claimed', 'deleted_at', 'travel_email_key', 'creating_key'])
     .executeTakeFirst();
   if (!row) throw new LeaseLost();
   await countIdentities(tx, scope, [{ before: row }]);

@@ -1,8 +1,9 @@
 import type { Migration } from 'kysely';
 import { schemaMigration } from './0001-schema.ts';
+import { unclaimedPeopleMigration } from './0002-unclaimed-people.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /** All migrations, by name, in order; written once for every database. */
 export function migrations(types: ColumnTypes): Record<string, Migration> {
-  return schemaMigration(types);
+  return { ...schemaMigration(types), ...unclaimedPeopleMigration };
 }

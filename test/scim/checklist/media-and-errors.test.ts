@@ -125,11 +125,15 @@ test('6. missing or invalid credentials are 401 with WWW-Authenticate', async ()
 
 test('7. authenticated but not allowed is 403', async () => {
   // The bridge uses the credential of this traveler, so the travel service refuses to archive it.
-  const { body } = await scim.send('GET', '/Users?filter=userName+eq+%22admin%40jetbridge.local%22');
-  const path = `/Users/${body.Resources[0].id}`;
+  const { body } = await scim.send('POST', '/Users', {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+    userName: 'admin@jetbridge.local',
+  });
+  const path = `/Users/${body.id}`;
   expectError(await scim.send('DELETE', path), 403);
   expectError(await scim.send('PATCH', path, patchOp({ op: 'replace', path: 'active', value: false })), 403);
-  expect((await scim.send('GET', path)).status).toBe(200);
+  const read = await scim.send('GET', path);
+  expect(read).toMatchObject({ status: 200, body: { active: true } });
 });
 
 test('8. an unknown resource or endpoint is 404; an unsupported method 405, an unsupported feature 501', async () => {

@@ -26,7 +26,7 @@ export function OverviewView() {
           <DemoDayNotice demoDay={data.demoDay} />
           {data.steps && <FirstSteps steps={data.steps} demoDay={data.demoDay} />}
           <SimpleGrid cols={{ base: 1, md: 3 }} spacing="md">
-            <PeopleNumbers people={data.people} />
+            <PeopleNumbers people={data.people} keptActive={data.keptActive} />
             <Findings findings={data.findings} />
             <Held held={data.held} />
           </SimpleGrid>
@@ -63,7 +63,7 @@ function StateSentence({ state, sentence }: Overview) {
   );
 }
 
-function PeopleNumbers({ people }: { people: Overview['people'] }) {
+function PeopleNumbers({ people, keptActive }: Pick<Overview, 'people' | 'keptActive'>) {
   return (
     <Panel title="People" action={<PanelLink to="/people">All {people.total.toLocaleString()}</PanelLink>}>
       {peopleStates.map(({ state, symbol, label }) => (
@@ -78,6 +78,17 @@ function PeopleNumbers({ people }: { people: Overview['people'] }) {
           to={`/people?state=${state}`}
         />
       ))}
+      {keptActive > 0 && (
+        <NumberRow
+          label={
+            <>
+              <span aria-hidden>♦</span> kept active by an admin
+            </>
+          }
+          count={keptActive}
+          to="/people?finding=keptActive"
+        />
+      )}
     </Panel>
   );
 }

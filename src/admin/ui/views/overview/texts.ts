@@ -27,6 +27,7 @@ export const peopleStates: { state: PersonState; symbol: string; label: string }
 export const causeTexts: Record<Overview['held'][number]['cause'], string> = {
   safetyValve: 'Safety valve',
   guarded: 'Administrators',
+  neverProvisioned: 'People never sent',
   return: 'People who return',
   rules: 'Change of rules',
 };

@@ -1,0 +1,33 @@
+import type { Departure, HoldCause, Identity } from './identity.ts';
+import { isInactive } from './identity.ts';
+
+/** The causes for which the departure of a person is held. */
+export const departureCauses = [
+  'safetyValve',
+  'guarded',
+  'neverProvisioned',
+] as const satisfies readonly HoldCause[];
+
+/**
+ * True if an admin has discarded the departure of this person, and the IdP has not stated it again since. The traveler stays
+ * active, and nothing waits for an admin.
+ */
+export function isKeptActive(
+  identity: Pick<Identity, 'decision' | 'origin' | 'version' | KeptColumns>,
+): boolean {
+  const { decision, origin, version } = identity;
+  if (decision?.answer !== 'discarded' || !isInactive(identity)) return false;
+  const isDeparture = departureCauses.some((cause) => cause === decision.cause);
+  return isDeparture && (origin.departure?.version ?? version) <= decision.version;
+}
+
+type KeptColumns = 'desired' | 'deletedAt';
+
+/** Returns the departure after a write of the IdP that leaves the user inactive or deleted. */
+export function departureAfter(before: Identity, { isStated }: { isStated: boolean }): Departure {
+  // Without a statement in this write, the last one is in the version before, at the latest.
+  if (!isStated) return before.origin.departure ?? { version: before.version };
+  const isRepeated =
+    isKeptActive(before) || (isInactive(before) && before.origin.departure?.isRepeated === true);
+  return { version: before.version + 1, ...(isRepeated ? { isRepeated } : {}) };
+}
