@@ -120,9 +120,9 @@ const policies = z.strictObject({
     .default('archive')
     .describe('What a SCIM DELETE does to the traveler.'),
   onReturn: z
-    .enum(['revive', 'separate', 'hold'])
-    .default('revive')
-    .describe('For a user who returns with another externalId than the deleted user had.'),
+    .enum(['separate', 'revive', 'hold'])
+    .default('separate')
+    .describe('For another person who takes the place of a user who left.'),
   drift: z
     .enum(['report', 'correct'])
     .default('report')

@@ -28,7 +28,7 @@ import {
   withoutAnnouncedCall,
   withRefusals,
 } from './reconcile-context.ts';
-import { canBeTakenOver, mustWaitForLeaver } from './takeover.ts';
+import { canBeTakenOver } from './takeover.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
@@ -194,13 +194,13 @@ async function findObstacleAndWait(
 }
 
 /**
- * Finds the identity that prevents a create with the address. A tombstone usually does not: the create gets 409, and
+ * Finds the identity that prevents a create with the address. A leaver usually does not: the create gets 409, and
  * the identity then takes the traveler over.
  */
 async function findObstacle(context: ReconcileContext, email: string): Promise<Identity | undefined> {
   if (email === context.freeEmail) return undefined;
   const holder = await findEmailHolder(context, email);
-  if (holder && (!canBeTakenOver(holder) || mustWaitForLeaver(context, holder))) return holder;
+  if (holder && !canBeTakenOver(holder, context.connection)) return holder;
   return findClaimant(context, context.connection, { email, except: context.identity.id });
 }
 
@@ -297,6 +297,8 @@ async function handleCreateConflict(
   // Save the wait before the search: if the address is freed from now on, this identity becomes dirty.
   if (draft.waitingFor === undefined) await context.saveEmailWait(email);
   const linked = await linkExistingTraveler(context, draft, email);
+  if (typeof linked === 'object' && 'freed' in linked)
+    return createTraveler(context, linked.freed, { rounds: rounds - 1, free: email });
   if (linked === 'erased') {
     const waiting = withTakenEmail(draft, email, findings.erasedTraveler(email));
     return createTraveler(context, waiting, { rounds: rounds - 1, free: undefined });

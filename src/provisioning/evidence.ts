@@ -1,4 +1,5 @@
 import { foldCase } from '../schema/case-fold.ts';
+import { employeeNumberKey } from '../schema/resource.ts';
 
 /** The values by which a leaver and a newcomer are compared. Absent values are undefined, or an empty list. */
 export interface PersonalValues {
@@ -98,21 +99,13 @@ export function judgeReturn(leaver: PersonalValues, newcomer: PersonalValues, fa
 }
 
 /** True if two users have the same number. Whether it tells anything depends on `ReturnFacts.isNumberShared`. */
-export function haveEqualNumbers(one: PersonalValues, other: PersonalValues): boolean {
-  const number = numberKey(one.employeeNumber);
-  return number !== undefined && number === numberKey(other.employeeNumber);
-}
-
-/** The form in which employee numbers are compared: without case, spaces and leading zeros; undefined if nothing is left. */
-export function numberKey(employeeNumber: string | undefined): string | undefined {
-  const key = foldCase(employeeNumber ?? '')
-    .replace(/\s+/gu, '')
-    .replace(/^0+/u, '');
-  return key === '' ? undefined : key;
+function haveEqualNumbers(one: PersonalValues, other: PersonalValues): boolean {
+  const number = employeeNumberKey(one.employeeNumber);
+  return number !== undefined && number === employeeNumberKey(other.employeeNumber);
 }
 
 /** Returns the externalId unless it is the userName, an address or the local part of one: these pass to other people. */
-export function stableExternalId({ externalId, userName, emails = [] }: PersonalValues): string | undefined {
+function stableExternalId({ externalId, userName, emails = [] }: PersonalValues): string | undefined {
   if (externalId === undefined || externalId.trim() === '') return undefined;
   const names = [userName ?? '', ...emails].filter((name) => name !== '');
   const reused = names.flatMap((name) => [name, name.replace(/@[^@]*$/u, '')]).map(foldCase);
@@ -121,7 +114,8 @@ export function stableExternalId({ externalId, userName, emails = [] }: Personal
 
 function isUnchanged(leaver: PersonalValues, newcomer: PersonalValues): boolean {
   const isSameId = leaver.externalId === newcomer.externalId;
-  const isSameNumber = numberKey(leaver.employeeNumber) === numberKey(newcomer.employeeNumber);
+  const isSameNumber =
+    employeeNumberKey(leaver.employeeNumber) === employeeNumberKey(newcomer.employeeNumber);
   const names = [leaver, newcomer].map((person) => [toName(person.givenName), toName(person.familyName)]);
   const [[given, family] = [], [newGiven, newFamily] = []] = names;
   const isSameName = isSameOrAbsent(given, newGiven) && isSameOrAbsent(family, newFamily);

@@ -1,7 +1,7 @@
 import { archiveTraveler } from './archive-traveler.ts';
 import { linkOrCreateTraveler } from './create-traveler.ts';
 import { findings } from './findings.ts';
-import { isInactive } from './identity.ts';
+import { type Identity, isInactive } from './identity.ts';
 import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
 import { isReturnHeld } from './ownership.ts';
 import {
@@ -15,6 +15,7 @@ import {
   withHold,
   withoutAnnouncedCall,
 } from './reconcile-context.ts';
+import { predecessorOf } from './takeover.ts';
 import { updateTraveler } from './update-traveler.ts';
 
 /** Decides which step the identity needs: archive its traveler, link or create one, or update the linked one. */
@@ -24,9 +25,16 @@ export async function reconcileTraveler(context: ReconcileContext): Promise<Reco
   if (!identity.claimed) return endInState({ ...initial, findings: [] }, 'synced');
   if (identity.deletedAt !== undefined) return archiveTraveler(context, initial);
   const { movedFrom } = identity.origin;
-  const draft = movedFrom === undefined ? initial : withFinding(initial, findings.movedFrom(movedFrom));
-  if (isReturnHeld(identity))
-    return endInState(withHold(context, withFinding(draft, findings.heldReturn()), 'return'), 'held');
+  const moved = movedFrom === undefined ? initial : withFinding(initial, findings.movedFrom(movedFrom));
+  if (isReturnHeld(identity)) {
+    const judgement = predecessorOf(identity, moved);
+    return endInState(
+      withHold(context, withFinding(moved, findings.heldReturn(judgement)), 'return'),
+      'held',
+    );
+  }
+  const draft = withSuccessionFindings(identity, moved);
+  if (hasPassedTravelerOn(identity)) return endInState({ ...draft, creating: undefined }, 'synced');
   const first =
     draft.travelId === undefined
       ? await linkUnlessInactive(context, draft)
@@ -44,6 +52,23 @@ export async function reconcileTraveler(context: ReconcileContext): Promise<Reco
     kind: 'unavailable',
     text: 'the traveler was deleted while it was being made',
   });
+}
+
+/** Adds what the user must know of a leaver in whose place it is, and of a user that has taken its own place. */
+function withSuccessionFindings(identity: Identity, draft: OutcomeDraft): OutcomeDraft {
+  const predecessor = predecessorOf(identity, draft);
+  const { successor } = identity.origin;
+  const noted = [
+    predecessor && findings.predecessor(predecessor),
+    successor && findings.successor(successor, identity.id),
+  ];
+  return noted.filter((finding) => finding !== undefined).reduce(withFinding, draft);
+}
+
+/** True for an inactive user whose traveler another user has now. */
+function hasPassedTravelerOn({ origin: { successor }, travelId, ...identity }: Identity): boolean {
+  const isGone = successor?.effect === 'passedOn' || successor?.effect === 'revived';
+  return isGone && travelId === undefined && isInactive(identity);
 }
 
 /** Links or creates a traveler. For an inactive user whose traveler was deleted, no new one is created. */

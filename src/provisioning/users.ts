@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import { createUser, withNextVersion } from './create-user.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
 import type { Groups, MemberChange } from './group-ports.ts';
-import type { Identity, Membership } from './identity.ts';
+import { type Identity, isInactive, type Membership } from './identity.ts';
 import type { ListPage } from './list-ports.ts';
 import {
   type ListedUser,
@@ -20,7 +20,9 @@ import type { BudgetedAttempt, ReconcileWithinBudget } from './reconcile-within-
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange, IdentityView, ReconcileQueue, References } from './store-ports.ts';
-import { updateUser } from './update-user.ts';
+import { departureOf, findNumberHolders } from './takeover.ts';
+import { isReturn, presentDeparture, updateUser } from './update-user.ts';
+import type { PendingWrite } from './write-attempt.ts';
 
 /**
  * The operations on SCIM users. Every write is durable before it returns. A write waits for the travel API no longer
@@ -89,6 +91,7 @@ async function create(
   connection: Connection,
   { desired, requestId }: { desired: ScimResource; requestId: string | undefined },
 ): Promise<UserView> {
+  const since = deps.runtime.now();
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const user = { ...desired, active: desired.active ?? true };
     // If the commit of a new user is refused, the matches are searched.
@@ -100,11 +103,41 @@ async function create(
     const { identity } = write;
     const attempt = await deps.reconcileWithinBudget.commit(connection, write, async () => {
       if (identity.travelId !== undefined) await markReferrersDirty(deps, identity, identity);
+      await markLeaversReferrersDirty(deps, write);
     });
     if (attempt === 'stale') continue;
+    const leavers = leaversGivingEmailUp(connection, write);
+    if (leavers.length > 0) {
+      // With its own address free, the new user can have its traveler in the answer already.
+      await deps.reconcileWithinBudget.reconcileInOrder(connection, [...leavers, identity.id], {
+        since,
+        requestId,
+      });
+      return readView(deps, connection.id, identity.id);
+    }
     return viewAfter(deps, identity, { attempt, inGroups: write.before !== undefined });
   }
   throw busyError();
+}
+
+/** The leavers of this connection whose travelers give up their address for a new user. */
+function leaversGivingEmailUp({ id: connection }: Connection, { changes }: PendingWrite): string[] {
+  return changes.flatMap((change) =>
+    change.kind === 'noteSuccessor' && change.givesEmailUp && change.connection === connection
+      ? [change.id]
+      : [],
+  );
+}
+
+/** People who refer to a live leaver as their manager lose the traveler that it passes on. */
+async function markLeaversReferrersDirty(deps: UserServiceDeps, { changes }: PendingWrite): Promise<void> {
+  for (const change of changes) {
+    if (change.kind !== 'giveUpTraveler' || change.origin.successor === undefined) continue;
+    const { connection, id } = change;
+    const leaver = await deps.identities.findById(connection, id);
+    const values = leaver ? referenceValuesOf(leaver) : [id];
+    await markDirty(deps, connection, await deps.references.findReferrers(connection, id, values));
+  }
 }
 
 interface UserUpdate {
@@ -129,7 +162,11 @@ async function updateDesired(
     if (isSame && stored.canAnswerNoOp) return toUserView(deps, connection.id, view);
     const before = stored.parse();
     if (isSame && before.claimed) return repeat(deps, connection, { before, requestId: update.requestId });
-    const { identity, changes } = updateUser(deps.runtime, connection, { before, after, kind: update.kind });
+    const change = { before, after, kind: update.kind };
+    const numberHolders = isReturn(change, deps.runtime.wallClock())
+      ? await findNumberHolders(deps.identities, connection.account, after)
+      : [];
+    const { identity, changes } = updateUser(deps.runtime, connection, { ...change, numberHolders });
     const references = stored.hasReferences ? undefined : [];
     const { requestId } = update;
     const write = { identity, before, changes, references, generation: stored.generation, requestId };
@@ -221,10 +258,14 @@ async function remove(
     check?.(before.version);
     const { runtime } = deps;
     const memberOf = stored.view.inGroups ? await deps.groups.membershipsOf(connection.id, id) : [];
+    const now = runtime.wallClock();
+    const departure = isInactive(before)
+      ? departureOf(before)
+      : presentDeparture(before, before.desired, now);
     const identity: Identity = {
       ...withNextVersion(before, runtime),
-      deletedAt: runtime.wallClock(),
-      origin: memberOf.length > 0 ? { ...before.origin, memberOf } : before.origin,
+      deletedAt: now,
+      origin: { ...before.origin, departure, ...(memberOf.length > 0 ? { memberOf } : {}) },
     };
     const changes: IdentityChange[] = [{ kind: 'update', identity, expected: before.version }];
     const references = stored.hasReferences ? undefined : [];

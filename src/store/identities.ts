@@ -6,9 +6,16 @@ import type { Database } from './database.ts';
 import { deleteLinkedElsewhere, deleteUnclaimed } from './delete-identities.ts';
 import type { Dialect } from './dialect.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
-import { findForNewUser, findForWrite, holdsFor, isLinked, MAX_WAITERS } from './identities-for-writes.ts';
 import {
-  markEmailGivenUp,
+  findByEmployeeNumber,
+  findForNewUser,
+  findForWrite,
+  holdsFor,
+  isLinked,
+  MAX_WAITERS,
+} from './identities-for-writes.ts';
+import {
+  noteSuccessor,
   onlyLeasedUpdate,
   releaseTraveler,
   unlinkTraveler,
@@ -70,6 +77,7 @@ export function identities(database: Database): Identities {
       const waiting = await selectActiveWaiter(db, { account, key: caseFoldedKey(email), except });
       return waiting.rows.length > 0;
     },
+    findByEmployeeNumber: (account, number) => findByEmployeeNumber(db, account, number),
     isErased: async (account, travelId) => (await findErasedTravelers(db, account, [travelId])).size > 0,
     findWaiters: async (account, email) => {
       const { rows } = await selectWaiters(db, { account, key: caseFoldedKey(email) });
@@ -330,8 +338,10 @@ async function applyChange(
       return updateIdentity(tx, scope, change);
     case 'giveUpTraveler':
       return releaseTraveler(tx, { ...scope, connection: change.connection }, change);
-    case 'giveEmailUp':
-      return markEmailGivenUp(tx, { ...scope, connection: change.connection, id: change.id });
+    case 'noteSuccessor': {
+      const { connection, id, successor, givesEmailUp } = change;
+      return noteSuccessor(tx, { ...scope, connection, id, successor, givesEmailUp });
+    }
     case 'unlink':
       return unlinkTraveler(tx, { ...scope, id: change.id });
     case 'deleteUnclaimed': {

@@ -40,7 +40,13 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ],
   [
     'identities of a new user',
-    ({ identities }) => identities.findForNewUser('okta', { userName: 'a', externalId: 'a', email: 'a@x' }),
+    ({ identities }) =>
+      identities.findForNewUser('okta', {
+        userName: 'a',
+        externalId: 'a',
+        employeeNumber: undefined,
+        email: 'a@x',
+      }),
     /^(SCAN CONSTANT ROW$|SEARCH rules_in_force USING INDEX sqlite_autoindex_rules_in_force_1 )/,
   ],
   [
