@@ -38,10 +38,8 @@ export async function archiveTraveler(
   context: ReconcileContext,
   begun: OutcomeDraft,
 ): Promise<ReconcileResult> {
-  const { id, origin } = context.identity;
-  const { movedTo, successor } = origin;
-  const moved = movedTo === undefined ? begun : withFinding(begun, findings.movedTo(movedTo));
-  const draft = successor ? withFinding(moved, findings.successor(successor, id)) : moved;
+  const { movedTo } = context.identity.origin;
+  const draft = movedTo === undefined ? begun : withFinding(begun, findings.movedTo(movedTo));
   if (isLateCheckDue(context, draft)) {
     const failure = await removeLateTravelers(context, draft);
     if (failure) return endInFailure(draft, failure);

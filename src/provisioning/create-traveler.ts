@@ -28,7 +28,7 @@ import {
   withoutAnnouncedCall,
   withRefusals,
 } from './reconcile-context.ts';
-import { canBeTakenOver } from './takeover.ts';
+import { canBeTakenOver, canGiveEmailUp, predecessorOf } from './takeover.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
@@ -200,8 +200,15 @@ async function findObstacleAndWait(
 async function findObstacle(context: ReconcileContext, email: string): Promise<Identity | undefined> {
   if (email === context.freeEmail) return undefined;
   const holder = await findEmailHolder(context, email);
-  if (holder && !canBeTakenOver(holder, context.connection)) return holder;
+  if (holder && (!canBeTakenOver(holder, context.connection) || mustWaitFor(context, holder))) return holder;
   return findClaimant(context, context.connection, { email, except: context.identity.id });
+}
+
+/** True for a leaver of whom the write has decided that it gives up the address; that decision may not be committed yet. */
+function mustWaitFor({ identity, connection }: ReconcileContext, leaver: Identity): boolean {
+  const known = predecessorOf(identity, identity);
+  const isSeparate = known?.effect === 'separate' && known.id === leaver.id;
+  return isSeparate && canGiveEmailUp(leaver, connection);
 }
 
 /** True if an earlier step of this attempt has found that another traveler has the address. */

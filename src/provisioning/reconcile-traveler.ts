@@ -18,22 +18,31 @@ import {
 import { predecessorOf } from './takeover.ts';
 import { updateTraveler } from './update-traveler.ts';
 
-/** Decides which step the identity needs: archive its traveler, link or create one, or update the linked one. */
+/**
+ * Decides which step the identity needs: archive its traveler, link or create one, or update the linked one. An attempt may find a leaver
+ * in the place of the user, so the findings about it are added at the end.
+ */
 export async function reconcileTraveler(context: ReconcileContext): Promise<ReconcileResult> {
+  const result = await takeStep(context);
+  const { identity } = context;
+  const isTold = !identity.claimed || result.draft.hold?.cause === 'return';
+  return isTold ? result : { ...result, draft: withSuccessionFindings(identity, result.draft) };
+}
+
+async function takeStep(context: ReconcileContext): Promise<ReconcileResult> {
   const { identity } = context;
   const initial = newDraft(identity, context.translation);
   if (!identity.claimed) return endInState({ ...initial, findings: [] }, 'synced');
   if (identity.deletedAt !== undefined) return archiveTraveler(context, initial);
   const { movedFrom } = identity.origin;
-  const moved = movedFrom === undefined ? initial : withFinding(initial, findings.movedFrom(movedFrom));
+  const draft = movedFrom === undefined ? initial : withFinding(initial, findings.movedFrom(movedFrom));
   if (isReturnHeld(identity)) {
-    const judgement = predecessorOf(identity, moved);
+    const judgement = predecessorOf(identity, draft);
     return endInState(
-      withHold(context, withFinding(moved, findings.heldReturn(judgement)), 'return'),
+      withHold(context, withFinding(draft, findings.heldReturn(judgement)), 'return'),
       'held',
     );
   }
-  const draft = withSuccessionFindings(identity, moved);
   if (hasPassedTravelerOn(identity)) return endInState({ ...draft, creating: undefined }, 'synced');
   const first =
     draft.travelId === undefined
@@ -61,8 +70,8 @@ function withSuccessionFindings(identity: Identity, draft: OutcomeDraft): Outcom
   const noted = [
     predecessor && findings.predecessor(predecessor),
     successor && findings.successor(successor, identity.id),
-  ];
-  return noted.filter((finding) => finding !== undefined).reduce(withFinding, draft);
+  ].filter((finding) => finding !== undefined);
+  return { ...draft, findings: [...noted, ...draft.findings] };
 }
 
 /** True for an inactive user whose traveler another user has now. */
