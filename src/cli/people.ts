@@ -6,6 +6,7 @@ import { provisioningStore } from '../store/provisioning-store.ts';
 import { choiceOption, choiceParser } from './arguments.ts';
 import { withDatabase } from './connections.ts';
 import { examples } from './help.ts';
+import { addJoinCommand } from './join-people.ts';
 import {
   type Action,
   escapeLine,
@@ -32,8 +33,9 @@ export interface PeopleFlags extends PeopleFilter {
 
 /** Adds the command `people`. */
 export function addPeopleCommand(program: Command, shell: Shell, action: Action): void {
-  program
-    .command('people')
+  const people = program.command('people');
+  addJoinCommand(people, shell, action);
+  people
     .description('list people by state, finding or connection, in the order of their userNames')
     .option('--connection <id>', 'only this connection')
     .addOption(choiceOption('--state <state>', 'only people in this state', states))

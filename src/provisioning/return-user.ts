@@ -172,8 +172,9 @@ export function releaseOf(
   successor: Succession,
   { id: newConnection }: Pick<Connection, 'id'>,
 ): Extract<IdentityChange, { kind: 'giveUpTraveler' }> {
-  const { givesEmailUp: _, departure, ...others } = origin;
-  const isBack = successor.effect === 'passedOn' && deletedAt !== undefined;
+  const { givesEmailUp: _, departure, successor: before, ...others } = origin;
+  // A finding that says something else must go.
+  const isBack = successor.effect === 'passedOn' && deletedAt !== undefined && before === undefined;
   const released: Origin = {
     ...others,
     // A live user who is activated again is a joiner.

@@ -60,6 +60,11 @@ export type IdentityChange =
       successor: Succession;
       givesEmailUp: boolean;
     }
+  /**
+   * Links a live identity that has no traveler to one that no identity has after the changes before. The next attempt reads the
+   * traveler. The applied values are those of the leaver.
+   */
+  | { kind: 'link'; id: string; travelId: string; applied: AppliedFields }
   /** Takes the traveler away from a live identity, and ends the identity's lease. */
   | { kind: 'unlink'; id: string }
   /** Deletes an unclaimed identity because a user of the IdP takes its place. */

@@ -15,6 +15,7 @@ import {
   MAX_WAITERS,
 } from './identities-for-writes.ts';
 import {
+  linkTraveler,
   noteSuccessor,
   onlyLeasedUpdate,
   releaseTraveler,
@@ -341,6 +342,10 @@ async function applyChange(
     case 'noteSuccessor': {
       const { connection, id, successor, givesEmailUp } = change;
       return noteSuccessor(tx, { ...scope, connection, id, successor, givesEmailUp });
+    }
+    case 'link': {
+      const { id, travelId, applied } = change;
+      return linkTraveler(tx, { ...scope, id, travelId, applied });
     }
     case 'unlink':
       return unlinkTraveler(tx, { ...scope, id: change.id });

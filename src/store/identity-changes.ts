@@ -325,6 +325,28 @@ export async function unlinkTraveler(
   return numUpdatedRows > 0n;
 }
 
+/** Links a live identity without a traveler. Unclaimed identities of the traveler are deleted. */
+export async function linkTraveler(
+  tx: Kysely<Tables>,
+  { id, travelId, applied, ...scope }: IdentityKey & Pick<Identity, 'applied'> & { travelId: string },
+): Promise<boolean> {
+  await deleteUnclaimedOf(tx, { ...scope, travelId, keep: id });
+  const { numUpdatedRows } = await tx
+    .updateTable('identity')
+    .set((row) => ({
+      ...unlinkedColumns(row),
+      travel_id: travelId,
+      applied: toAppliedJson(applied),
+      state: 'dirty',
+    }))
+    .where(inScope(scope))
+    .where('id', '=', id)
+    .where('travel_id', 'is', null)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
 function unlinkedColumns(row: ExpressionBuilder<Tables, 'identity'>) {
   return {
     ...creatingColumns(undefined),

@@ -18,6 +18,9 @@ type Store = ReturnType<typeof provisioningStore>;
 const rulesInForce = /^SEARCH rules_in_force USING INDEX sqlite_autoindex_rules_in_force_1 /;
 const rulesChange = /^SEARCH rules_change USING INDEX sqlite_autoindex_rules_change_1 /;
 
+/** An account has few connections. */
+const connectionsOfAccount = /^SEARCH connection USING COVERING INDEX sqlite_autoindex_connection_2 /;
+
 /** The frequent calls, each with the index searches that may read a whole connection. */
 const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['findById', ({ identities }) => identities.findById('okta', 'a')],
@@ -30,6 +33,11 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     'findPage',
     ({ identities }) => identities.findPage('okta', 0, 10),
     /identity_page \(account=\? AND connection_id=\?\)/,
+  ],
+  [
+    'find by employee number',
+    ({ identities }) => identities.findByEmployeeNumber('acme', '77'),
+    connectionsOfAccount,
   ],
   ['holder by id', ({ identities }) => identities.findHolder('acme', { travelId: 't1' })],
   ['holder by address', ({ identities }) => identities.findHolder('acme', { travelEmail: 'a' })],
@@ -44,10 +52,10 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
       identities.findForNewUser('okta', {
         userName: 'a',
         externalId: 'a',
-        employeeNumber: undefined,
+        employeeNumber: '77',
         email: 'a@x',
       }),
-    /^(SCAN CONSTANT ROW$|SEARCH rules_in_force USING INDEX sqlite_autoindex_rules_in_force_1 )/,
+    /^(SCAN CONSTANT ROW$|SEARCH rules_in_force USING INDEX sqlite_autoindex_rules_in_force_1 |SEARCH connection USING COVERING INDEX sqlite_autoindex_connection_2 )/,
   ],
   [
     'update',
