@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { findPeople } from '../provisioning/explain-person.ts';
 import { type Identity, isInactive } from '../provisioning/identity.ts';
-import { joinPeople } from '../provisioning/join-people.ts';
+import { findPredecessor, joinPeople } from '../provisioning/join-people.ts';
 import { timeOrderedId } from '../server/ids.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { withDatabase } from './connections.ts';
@@ -39,14 +39,21 @@ export function joinPeopleNamed(
     const store = provisioningStore(database);
     const find = (name: string, isMeant: (identity: Identity) => boolean) =>
       findOne(shell, { name, isMeant, found: findPeople(store, database.scopes.ids(), name) });
-    const leaver = await find(names.leaver, (identity) => isInactive(identity) || !identity.claimed);
-    const newcomer = leaver && (await find(names.newcomer, (identity) => !isInactive(identity)));
+    const newcomer = await find(names.newcomer, (identity) => identity.claimed && !isInactive(identity));
     if (!newcomer) return 1;
-    if (database.scopeOf(leaver.connection).account !== database.scopeOf(newcomer.connection).account) {
+    const known = await findPredecessor(store, newcomer);
+    const isKnown = known !== undefined && !('id' in known) && known.travelId === names.leaver;
+    const isMeant = (identity: Identity) => isInactive(identity) || !identity.claimed;
+    const leaver = isKnown ? known : await find(names.leaver, isMeant);
+    if (!leaver) return 1;
+    if (
+      'id' in leaver &&
+      database.scopeOf(leaver.connection).account !== database.scopeOf(newcomer.connection).account
+    ) {
       shell.printError('The two people belong to different travel accounts.');
       return 1;
     }
-    const text = `${nameOf(newcomer)} gets the traveler of ${nameOf(leaver)}${newcomer.travelId === undefined ? '' : '; the own traveler is archived'}`;
+    const text = `${nameOf(newcomer)} gets ${'id' in leaver ? `the traveler of ${nameOf(leaver)}` : `the archived traveler ${escapeLine(leaver.travelId)}`}${newcomer.travelId === undefined ? '' : '; the own traveler is archived'}`;
     if (!yes && !(await isConfirmed(shell, text))) return 1;
     const runtime = { now: Date.now, wallClock: Date.now, newId: timeOrderedId };
     const result = await joinPeople({ identities: store.identities, runtime }, { leaver, newcomer });
@@ -54,8 +61,9 @@ export function joinPeopleNamed(
       shell.printError(result === 'stale' ? 'One of the two has just changed; try again.' : result.refused);
       return 1;
     }
-    const [id, leaverId] = [newcomer.id, leaver.id];
-    if (json) printJson(shell, { joined: { connection: newcomer.connection, id, leaver: leaverId } });
+    const { connection, id } = newcomer;
+    const { travelId } = leaver;
+    if (json) printJson(shell, { joined: { connection, id, travelId } });
     else shell.print(`joined: ${text}`);
     return 0;
   });

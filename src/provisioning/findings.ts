@@ -109,7 +109,7 @@ export const findings = {
         field: '*',
         code: 'passedOn',
         value: succession.id ?? '',
-        reason: `The traveler is that of ${newcomer} now, who is the same person: ${rowText(succession)}.`,
+        reason: `The traveler is that of ${newcomer} now, who is the same person${succession.row === 7 ? ', as an admin said' : `: ${rowText(succession)}`}.`,
         remedy: nothingToDo,
       };
     const outcome =

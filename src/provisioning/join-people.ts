@@ -3,12 +3,12 @@ import { type Identity, isInactive, type Origin } from './identity.ts';
 import { releaseOf } from './return-user.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange } from './store-ports.ts';
-import { predecessorOf, toSuccessor } from './takeover.ts';
+import { predecessorOf } from './takeover.ts';
 
 /** Two users of whom an admin says that they are one person. */
 export interface JoinedPeople {
-  /** The user who left, or the unclaimed identity of an archived traveler. */
-  leaver: Identity;
+  /** The user who left, the unclaimed identity of an archived traveler, or such a traveler that the newcomer's judgement names. */
+  leaver: Identity | { travelId: string };
   newcomer: Identity;
 }
 
@@ -38,49 +38,72 @@ export async function joinPeople(
   return committed === 'done' ? 'joined' : 'stale';
 }
 
+/** Finds the leaver in whose place an identity is, as far as the two can be joined. */
+export async function findPredecessor(
+  { identities }: { identities: Pick<Identities, 'findById'> },
+  newcomer: Identity,
+): Promise<JoinedPeople['leaver'] | undefined> {
+  const known = predecessorOf(newcomer, newcomer);
+  if (!known || known.effect === 'passedOn' || known.effect === 'revived') return undefined;
+  const { connection, id, travelId } = known;
+  if (id !== undefined) return identities.findById(connection, id);
+  // A hold of a reactivation names the traveler that the user has already.
+  return travelId === undefined || travelId === newcomer.travelId ? undefined : { travelId };
+}
+
 /** Says why two users cannot be joined, in a sentence; undefined if they can. */
 function refusalOf({ leaver, newcomer }: JoinedPeople, now: number): string | undefined {
-  const isBusy = [leaver, newcomer].some(
+  const involved: Identity[] = 'id' in leaver ? [newcomer, leaver] : [newcomer];
+  const isBusy = involved.some(
     ({ leasedUntil = 0, creating }) => leasedUntil > now || creating !== undefined,
   );
   if (!newcomer.claimed || isInactive(newcomer))
     return 'The second person is not an active user of an identity provider.';
-  if (leaver.travelId === undefined) return 'The first person has no traveler.';
-  if (leaver.claimed && !isInactive(leaver))
-    return 'The first person is active: deactivate that user in the identity provider first.';
-  if (!leaver.claimed && leaver.observed?.archived !== true)
-    return 'The first person is not archived in the travel service.';
+  const fault = 'id' in leaver ? leaverFaultOf(leaver) : undefined;
+  if (fault !== undefined) return fault;
   if (newcomer.observed && isAdministrator(newcomer.observed))
     return 'The traveler of the second person administers the travel service.';
   return isBusy ? 'One of the two is being changed just now; try again.' : undefined;
 }
 
+function leaverFaultOf(leaver: Identity): string | undefined {
+  if (leaver.travelId === undefined) return 'The first person has no traveler.';
+  if (leaver.claimed && !isInactive(leaver))
+    return 'The first person is active: deactivate that user in the identity provider first.';
+  const isInUse = !leaver.claimed && leaver.observed?.archived !== true;
+  return isInUse ? 'The first person is not archived in the travel service.' : undefined;
+}
+
 function joinChanges({ leaver, newcomer }: JoinedPeople, runtime: JoinDeps['runtime']): IdentityChange[] {
   const { connection, id, version } = newcomer;
-  const { applied, travelId = '' } = leaver;
   const { predecessor: _, returnAt: _returnAt, resetAt: _resetAt, ...origin } = newcomer.origin;
-  const isMoved = leaver.claimed && leaver.connection !== connection;
+  const claimed = 'id' in leaver && leaver.claimed ? leaver : undefined;
+  const isMoved = claimed !== undefined && claimed.connection !== connection;
   const joined: Identity = {
     ...newcomer,
     version: version + 1,
     state: 'dirty',
     attempts: 0,
     nextAttemptAt: undefined,
-    origin: { ...origin, ...(isMoved ? { movedFrom: leaver.connection } : {}) },
+    origin: { ...origin, ...(isMoved ? { movedFrom: claimed.connection } : {}) },
   };
-  const known = predecessorOf(newcomer, newcomer);
-  const row = known?.id === leaver.id ? known.row : 7;
-  const succession = { row, verdict: 'same', effect: 'passedOn', connection, id } as const;
-  const release = releaseOf(leaver, toSuccessor(succession, newcomer), { id: connection });
   return [
     { kind: 'update', identity: joined, expected: version },
     { kind: 'unlink', id },
     ...(newcomer.travelId === undefined
       ? []
       : [{ kind: 'insert', identity: tombstoneOf(newcomer, runtime) } as const]),
-    ...(leaver.claimed ? [release] : []),
-    { kind: 'link', id, travelId, applied: leaver.claimed ? applied : {} },
+    ...(claimed ? [releaseFor(claimed, newcomer)] : []),
+    { kind: 'link', id, travelId: leaver.travelId ?? '', applied: claimed?.applied ?? {} },
   ];
+}
+
+function releaseFor(leaver: Identity, newcomer: Identity): IdentityChange {
+  const { connection, id } = newcomer;
+  const known = predecessorOf(newcomer, newcomer);
+  const row = known?.id === leaver.id ? known.row : 7;
+  const successor = { row, verdict: 'same', effect: 'passedOn', connection, id } as const;
+  return releaseOf(leaver, successor, { id: connection });
 }
 
 /** The tombstone that keeps the newcomer's own traveler until it is archived and has given up its address. */

@@ -275,6 +275,19 @@ export interface PersonExplanation {
     userName?: string;
     travelId?: string;
   }[];
+  /** The leaver in whose place the person is, with the row of the table of evidence */
+  predecessor?: {
+    verdict: "same" | "other" | "unclear";
+    /**
+     * @min 1
+     * @max 7
+     */
+    row: number;
+    effect: "separate" | "revived" | "held" | "passedOn" | "bothActive";
+    connection: string;
+    id?: string;
+    travelId?: string;
+  };
   travelId?: string;
   /**
    * @min -9007199254740991
@@ -1952,6 +1965,23 @@ export class Api<
     ) =>
       this.request<void, Error>({
         path: `/admin/api/people/${connection}/${id}/reconcile`,
+        method: "POST",
+        secure: true,
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags People
+     * @name JoinPerson
+     * @summary Give a person the traveler of the leaver in whose place the person is, because both are one person
+     * @request POST:/admin/api/people/{connection}/{id}/join
+     * @secure
+     */
+    joinPerson: (connection: string, id: string, params: RequestParams = {}) =>
+      this.request<void, Error>({
+        path: `/admin/api/people/${connection}/${id}/join`,
         method: "POST",
         secure: true,
         ...params,
