@@ -16,7 +16,7 @@ export type HoldCause =
   | 'safetyValve'
   /** The traveler is an administrator of the travel service, or the user whose credential the bridge uses. */
   | 'guarded'
-  /** The returning user has another externalId than the user that left. */
+  /** Another person takes the place of a leaver. */
   | 'return'
   /** A change of rules or lookups would change many people at once. */
   | 'rules';

@@ -1,8 +1,8 @@
 import type { HoldCount } from './hold-ports.ts';
 import type { LeaseRequest } from './store-ports.ts';
 
-/** The kinds of background work that one replica at a time does for a connection. */
-export type TaskKind = 'import' | 'feed' | 'demoDay';
+/** The kinds of background work that one replica at a time does for a connection, and of what it announces once. */
+export type TaskKind = 'import' | 'feed' | 'demoDay' | 'returnNotice';
 
 /** A lease on one kind of background work of a connection. */
 export interface TaskLease {
