@@ -103,7 +103,7 @@ async function create(
     const { identity } = write;
     const attempt = await deps.reconcileWithinBudget.commit(connection, write, async () => {
       if (identity.travelId !== undefined) await markReferrersDirty(deps, identity, identity);
-      await markLeaversReferrersDirty(deps, write);
+      await wakeLeavers(deps, write);
     });
     if (attempt === 'stale') continue;
     const leavers = leaversGivingEmailUp(connection, write);
@@ -129,8 +129,12 @@ function leaversGivingEmailUp({ id: connection }: Connection, { changes }: Pendi
   );
 }
 
-/** People who refer to a live leaver as their manager lose the traveler that it passes on. */
-async function markLeaversReferrersDirty(deps: UserServiceDeps, { changes }: PendingWrite): Promise<void> {
+/**
+ * Starts the attempts at the leavers that the write concerns. People who refer to a live leaver as their manager lose the traveler that
+ * it passes on.
+ */
+async function wakeLeavers(deps: UserServiceDeps, { changes }: PendingWrite): Promise<void> {
+  if (changes.some(({ kind }) => kind === 'noteSuccessor' || kind === 'giveUpTraveler')) deps.wake();
   for (const change of changes) {
     if (change.kind !== 'giveUpTraveler' || change.origin.successor === undefined) continue;
     const { connection, id } = change;
@@ -174,6 +178,8 @@ async function updateDesired(
       markReferrersDirty(deps, before, identity),
     );
     if (attempt === 'stale') continue;
+    // The tombstone of another person must give up its address.
+    if (changes.some(({ kind }) => kind === 'insert')) deps.wake();
     if (attempt.result === 'refused' && !isActive(after))
       throwIfArchiveRefused({ ...identity, ...attempt.outcome });
     return viewAfter(deps, identity, { attempt, inGroups: view.inGroups });

@@ -589,7 +589,7 @@ export interface HoldGroup {
    * @maxLength 200
    */
   connection: string;
-  /** safetyValve: too many people left at once; guarded: an administrator of the travel service; return: somebody returns under another externalId; rules: other rules or lookups would change many people */
+  /** safetyValve: too many people left at once; guarded: an administrator of the travel service; return: another person takes the place of a leaver; rules: other rules or lookups would change many people */
   cause: "safetyValve" | "guarded" | "return" | "rules";
   /**
    * @min 0
@@ -2501,7 +2501,7 @@ export class Api<
            * @maxLength 200
            */
           connection: string;
-          /** safetyValve: too many people left at once; guarded: an administrator of the travel service; return: somebody returns under another externalId; rules: other rules or lookups would change many people */
+          /** safetyValve: too many people left at once; guarded: an administrator of the travel service; return: another person takes the place of a leaver; rules: other rules or lookups would change many people */
           cause: "safetyValve" | "guarded" | "return" | "rules";
           why: string;
           causedBy: string;
@@ -2535,7 +2535,7 @@ export class Api<
          * @maxLength 200
          */
         connection: string;
-        /** safetyValve: too many people left at once; guarded: an administrator of the travel service; return: somebody returns under another externalId; rules: other rules or lookups would change many people */
+        /** safetyValve: too many people left at once; guarded: an administrator of the travel service; return: another person takes the place of a leaver; rules: other rules or lookups would change many people */
         cause: "safetyValve" | "guarded" | "return" | "rules";
         answer: "approved" | "discarded";
         /**
