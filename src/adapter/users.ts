@@ -66,7 +66,7 @@ function spellingsOf(email: string): string[] {
 }
 
 /**
- * Reads a traveler with the fields of the table. Unknown members and members of another type are ignored; enum values are
+ * Reads a traveler with the fields of the table. Of unknown members and members of another type only the names are read; enum values are
  * taken as they are. Roles and custom fields are sorted, because their order has no meaning. Undefined if the id or the
  * email is missing or blank.
  */
@@ -78,7 +78,7 @@ export function readTravelUser(value: unknown, table: readonly Field[] = fields)
   const { address, customFields, roles } = source;
   const parts = asObject(address);
   const members = membersOf(table);
-  return {
+  const traveler: TravelUser = {
     id,
     email,
     archived: source.archived === true,
@@ -88,6 +88,21 @@ export function readTravelUser(value: unknown, table: readonly Field[] = fields)
     ...(Array.isArray(customFields) ? { customFields: readCustomFieldValues(customFields) } : {}),
     ...(Array.isArray(roles) ? { roles: readItems(roles, asString).sort() } : {}),
   };
+  const others = Object.keys(source).filter(
+    (name) => !(name in traveler) && isRemovableMember(name, source[name]),
+  );
+  return others.length > 0 ? { ...traveler, otherFields: others.sort() } : traveler;
+}
+
+/** Members that a travel API keeps itself, as far as they are known: a patch that removes one would be refused. */
+const readOnlyMembers = new Set([
+  ...['id', 'type', 'url', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy', 'archivedAt'],
+]);
+
+function isRemovableMember(name: string, value: unknown): boolean {
+  if (readOnlyMembers.has(name) || name.includes('.')) return false;
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  return value !== null && value !== undefined && !isEmpty;
 }
 
 /** The members of travelers and of their addresses that are fields of the table. */

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isSafeUrl } from '../http/proxies.ts';
 import { nearest } from '../translator/mapping-faults.ts';
 
@@ -68,4 +68,17 @@ export function choiceParser(values: readonly string[]): (text: string) => strin
     const suggestion = meant === undefined ? '' : `Did you mean ${meant}? `;
     throw new InvalidArgumentError(`${suggestion}Allowed choices are ${values.join(', ')}.`);
   };
+}
+
+/**
+ * For a command with a default subcommand: without this, the first word that is no subcommand would be an argument of the default one.
+ */
+export function refuseUnknownCommands(parent: Command): void {
+  parent.hook('preSubcommand', ({ args: [word = '-'], commands }) => {
+    const names = commands.map((command) => command.name());
+    if (word.startsWith('-') || names.includes(word)) return;
+    const meant = nearest(word, names);
+    const hint = meant === undefined ? '' : `\n(Did you mean ${meant}?)`;
+    parent.error(`error: unknown command '${word}'${hint}`, { code: 'commander.unknownCommand' });
+  });
 }

@@ -3,9 +3,10 @@ import type { IdentityState } from '../provisioning/identity.ts';
 import { findingCodes, type ListedPerson, listPeople, type PeopleFilter } from '../provisioning/people.ts';
 import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
-import { choiceOption, choiceParser } from './arguments.ts';
+import { choiceOption, choiceParser, refuseUnknownCommands } from './arguments.ts';
 import { withDatabase } from './connections.ts';
 import { examples } from './help.ts';
+import { addJoinCommand } from './join-people.ts';
 import {
   type Action,
   escapeLine,
@@ -30,10 +31,17 @@ export interface PeopleFlags extends PeopleFilter {
   limit?: number;
 }
 
-/** Adds the command `people`. */
+/** Adds the commands `people list`, which is the default, and `people join`. */
 export function addPeopleCommand(program: Command, shell: Shell, action: Action): void {
-  program
-    .command('people')
+  const people = program.command('people').description('the people of all connections');
+  refuseUnknownCommands(people);
+  addListCommand(people, shell, action);
+  addJoinCommand(people, shell, action);
+}
+
+function addListCommand(people: Command, shell: Shell, action: Action): void {
+  people
+    .command('list', { isDefault: true })
     .description('list people by state, finding or connection, in the order of their userNames')
     .option('--connection <id>', 'only this connection')
     .addOption(choiceOption('--state <state>', 'only people in this state', states))
@@ -59,9 +67,9 @@ export function addPeopleCommand(program: Command, shell: Shell, action: Action)
     .addHelpText(
       'after',
       examples(
-        'people --state pending',
-        'people --finding emailTaken --format csv > people.csv',
-        'people --json',
+        'people list --state pending',
+        'people list --finding emailTaken --format csv > people.csv',
+        'people list --json',
       ),
     )
     .action(

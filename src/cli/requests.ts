@@ -17,9 +17,8 @@ import type { Database } from '../store/database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { requestLog } from '../store/request-log.ts';
 import { travelStore } from '../store/travel-writes.ts';
-import { nearest } from '../translator/mapping-faults.ts';
 import type { LoggedBody } from '../travel/ports.ts';
-import { choiceOption, parseCount, parseStatusRange, parseTime } from './arguments.ts';
+import { choiceOption, parseCount, parseStatusRange, parseTime, refuseUnknownCommands } from './arguments.ts';
 import { withDatabase } from './connections.ts';
 import { examples } from './help.ts';
 import {
@@ -57,17 +56,6 @@ export function addRequestsCommands(program: Command, shell: Shell, action: Acti
   refuseUnknownCommands(requests);
   addListCommand(requests, shell, action);
   addShowCommand(requests, shell, action);
-}
-
-/** Without this, the first word that is no command would be an argument of the default command. */
-function refuseUnknownCommands(requests: Command): void {
-  requests.hook('preSubcommand', ({ args: [word = '-'], commands }) => {
-    const names = commands.map((command) => command.name());
-    if (word.startsWith('-') || names.includes(word)) return;
-    const meant = nearest(word, names);
-    const hint = meant === undefined ? '' : `\n(Did you mean ${meant}?)`;
-    requests.error(`error: unknown command '${word}'${hint}`, { code: 'commander.unknownCommand' });
-  });
 }
 
 function addListCommand(requests: Command, shell: Shell, action: Action): void {

@@ -146,10 +146,10 @@ const policies = z.strictObject({
       'Effect of a SCIM DELETE on the traveler. With "delete", a traveler that the travel API refuses to delete, e.g. after a trip, is archived.',
     ),
   onReturn: z
-    .enum(['revive', 'separate', 'hold'])
-    .default('revive')
+    .enum(['separate', 'revive', 'hold'])
+    .default('separate')
     .describe(
-      'Effect if a user with another externalId takes the userName or address of a leaver: "revive" assigns the traveler of the leaver with every field reset, "separate" creates a new traveler, "hold" waits for an admin.',
+      'Effect if another person takes the place of a user who left: "separate" creates a new traveler, "revive" assigns the traveler of the leaver with every field reset, "hold" waits for an admin.',
     ),
   drift: z
     .enum(['report', 'correct'])

@@ -258,8 +258,14 @@ async function giveEmailUp(
   const plan: Plan = { ...emptyPlan, set: { email } };
   const sent = await patchTraveler(context, draft, { travelId, plan });
   if (!('failure' in sent)) return { draft: { ...sent.draft, creating: undefined }, end };
+  // Recorded, so that no other parking address is tried under these rules, and the newcomer is held.
+  const basis = context.rulesSnapshot.version;
+  const reason = 'it keeps the address of a leaver';
   return handlePatchFailure(sent, (known) => ({
-    draft: withFinding(known, findings.refused('email', parked, 'it keeps the address of a leaver')),
+    draft: withFinding(
+      { ...known, refused: { ...known.refused, email: { value: parked, basis, reason } } },
+      findings.refused('email', parked, reason),
+    ),
     end,
   }));
 }

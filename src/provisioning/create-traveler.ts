@@ -28,7 +28,7 @@ import {
   withoutAnnouncedCall,
   withRefusals,
 } from './reconcile-context.ts';
-import { canBeTakenOver, mustWaitForLeaver } from './takeover.ts';
+import { canBeTakenOver, canGiveEmailUp, predecessorOf } from './takeover.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
@@ -194,14 +194,21 @@ async function findObstacleAndWait(
 }
 
 /**
- * Finds the identity that prevents a create with the address. A tombstone usually does not: the create gets 409, and
+ * Finds the identity that prevents a create with the address. A leaver usually does not: the create gets 409, and
  * the identity then takes the traveler over.
  */
 async function findObstacle(context: ReconcileContext, email: string): Promise<Identity | undefined> {
   if (email === context.freeEmail) return undefined;
   const holder = await findEmailHolder(context, email);
-  if (holder && (!canBeTakenOver(holder) || mustWaitForLeaver(context, holder))) return holder;
+  if (holder && (!canBeTakenOver(holder, context.connection) || mustWaitFor(context, holder))) return holder;
   return findClaimant(context, context.connection, { email, except: context.identity.id });
+}
+
+/** True for a leaver of whom the write has decided that it gives up the address; that decision may not be committed yet. */
+function mustWaitFor({ identity, connection }: ReconcileContext, leaver: Identity): boolean {
+  const known = predecessorOf(identity, identity);
+  const isSeparate = known?.effect === 'separate' && known.id === leaver.id;
+  return isSeparate && canGiveEmailUp(leaver, connection);
 }
 
 /** True if an earlier step of this attempt has found that another traveler has the address. */
@@ -297,6 +304,8 @@ async function handleCreateConflict(
   // Save the wait before the search: if the address is freed from now on, this identity becomes dirty.
   if (draft.waitingFor === undefined) await context.saveEmailWait(email);
   const linked = await linkExistingTraveler(context, draft, email);
+  if (typeof linked === 'object' && 'freed' in linked)
+    return createTraveler(context, linked.freed, { rounds: rounds - 1, free: email });
   if (linked === 'erased') {
     const waiting = withTakenEmail(draft, email, findings.erasedTraveler(email));
     return createTraveler(context, waiting, { rounds: rounds - 1, free: undefined });

@@ -1,14 +1,12 @@
-import type { ScimResource } from '../schema/resource.ts';
+import { employeeNumberKey, employeeNumberOf, type ScimResource } from '../schema/resource.ts';
 import type { Connection } from './connection.ts';
-import { addressKey, findClaimantAmong, isParkingAddress } from './email-conflicts.ts';
-import { isAdministrator } from './guard.ts';
-import type { Identity, LateCalls, Origin } from './identity.ts';
-import { isResetPending } from './ownership.ts';
+import { findClaimantAmong, isParkingAddress } from './email-conflicts.ts';
+import { type Identity, isInactive } from './identity.ts';
 import { ProvisioningError } from './provisioning-error.ts';
+import { type PostedUser, takeArchivedTraveler, takeLeaversPlace } from './return-user.ts';
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange, NewUser, NewUserCondition, NewUserMatches } from './store-ports.ts';
-import { canBeTakenOver, isDifferentPerson } from './takeover.ts';
 import { type NewUserTranslation, translateNewUser } from './translate-identity.ts';
 import type { PendingWrite } from './write-attempt.ts';
 
@@ -20,7 +18,7 @@ export interface CreateUserDeps {
 
 /**
  * Computes the write for a POST. This is a new user, an imported person whose unclaimed identity becomes claimed, or a
- * returning user who gets the traveler of the tombstone. Throws `conflict` if the userName is taken or the email
+ * returning user who gets the traveler of the leaver. Throws `conflict` if the userName is taken or the email
  * address belongs to a person of another connection. With `expectsNoMatch` nothing is read: the write is that of a new
  * user, and its commit is stale if any identity matches the user.
  */
@@ -29,32 +27,46 @@ export async function createUser(
   connection: Connection,
   { desired, expectsNoMatch }: { desired: ScimResource; expectsNoMatch: boolean },
 ): Promise<PendingWrite> {
-  const userName = String(desired.userName);
-  const externalId = typeof desired.externalId === 'string' ? desired.externalId : undefined;
   const newUser = translateNewUser(deps.rulesSnapshots.lastKnown(connection), desired);
   const email = wantedEmail(connection, newUser);
-  const user = { userName, externalId, email };
-  if (expectsNoMatch && newUser.rulesSnapshot.generation > 0)
-    return insertionIfNew(newIdentity(deps.runtime, connection, desired), { user, newUser });
+  const user = searchedValues(desired, email);
+  const fresh = newIdentity(deps.runtime, connection, desired);
+  if (expectsNoMatch && newUser.rulesSnapshot.generation > 0) return insertionIfNew(fresh, { user, newUser });
   const matches = await deps.identities.findForNewUser(connection.id, user);
+  const posted: PostedUser = { connection, fresh, email, matches, runtime: deps.runtime };
+  const claimed = claimImportedUser(posted);
+  if (claimed) return claimed;
   const { generation } = matches;
-  const sameUserName = matches.userName.filter(isLive);
-  if (sameUserName.some(({ claimed }) => claimed)) throw conflictError();
-  const unclaimed =
-    matches.travelEmail.find((one) => isLive(one) && !one.claimed) ??
-    sameUserName[0] ??
-    [...matches.travelEmail, ...matches.userName].find(isDeletedStranger);
-  if (unclaimed) return claimImportedUser(deps, connection, { unclaimed, sameUserName, desired, generation });
-  const tombstone = findTombstone(matches);
-  if (tombstone) return restoreUser(deps, connection, { tombstone, desired, generation });
-  const identity = newIdentity(deps.runtime, connection, desired);
-  if (email === undefined) return insertion(identity, { generation, newUser });
+  const { identity, others } = takeLeaversPlace(posted);
+  if (identity.travelId !== undefined || identity.creating !== undefined)
+    return insertion(identity, { generation, others });
+  const changes = [...deletionsOf(sameUserNameOf(matches)), ...others];
+  const isFree = email !== undefined && (await isAddressFree(deps, connection, matches));
+  if (!isFree) return insertion(identity, { generation, others: changes, newUser });
+  // Reserve the address in the same commit, so that two connections cannot both create a traveler for one person.
+  const reserved = { ...identity, creating: email };
+  return insertion(reserved, { generation, others: changes, newUser, freeEmail: email });
+}
+
+function searchedValues(desired: ScimResource, email: string | undefined): NewUser {
+  return {
+    userName: String(desired.userName),
+    externalId: typeof desired.externalId === 'string' ? desired.externalId : undefined,
+    email,
+    employeeNumber: employeeNumberKey(employeeNumberOf(desired)),
+  };
+}
+
+/** True if no identity has the wanted address or needs it. Throws `conflict` if an active person of another connection has it. */
+async function isAddressFree(
+  deps: CreateUserDeps,
+  connection: Connection,
+  matches: NewUserMatches,
+): Promise<boolean> {
   const claimant = await findClaimantAmong(deps, connection, matches);
   const others = [matches.holder, matches.creator, claimant].filter((other) => other !== undefined);
-  if (others.some((other) => other.connection !== connection.id && isLive(other))) throw conflictError();
-  if (others.length > 0) return insertion(identity, { generation, newUser });
-  // Reserve the address in the same commit, so that two connections cannot both create a traveler for one person.
-  return insertion({ ...identity, creating: email }, { generation, newUser, freeEmail: email });
+  if (others.some((other) => other.connection !== connection.id && !isInactive(other))) throw conflictError();
+  return others.length === 0;
 }
 
 /** Returns the write that inserts an identity if nothing matches the user. */
@@ -93,6 +105,10 @@ function wantedEmail(connection: Connection, { translation }: NewUserTranslation
   return wanted !== undefined && isParkingAddress(connection, wanted) ? undefined : wanted;
 }
 
+function sameUserNameOf({ userName }: NewUserMatches): Identity[] {
+  return userName.filter(isLive);
+}
+
 function isLive({ deletedAt }: Identity): boolean {
   return deletedAt === undefined;
 }
@@ -102,122 +118,41 @@ function isDeletedStranger({ claimed, deletedAt, travelId }: Identity): boolean 
   return !claimed && deletedAt !== undefined && travelId !== undefined;
 }
 
+function deletionsOf(unclaimed: Identity[]): IdentityChange[] {
+  return unclaimed.map(({ id }) => ({ kind: 'deleteUnclaimed', id }));
+}
+
 /**
  * Turns an imported person into a user of the IdP. If the traveler is active, the SCIM id stays, because an IdP may
- * have read it. If the traveler is archived, or the IdP has deleted the person, the user gets a new id.
+ * have read it. If the traveler is archived, or the IdP has deleted the person, the user gets a new id; an archived traveler only if it is
+ * that of the same person. Returns undefined if there is no such person.
  */
-function claimImportedUser(
-  deps: CreateUserDeps,
-  connection: Connection,
-  {
-    unclaimed,
-    sameUserName,
-    desired,
-    generation,
-  }: { unclaimed: Identity; sameUserName: Identity[]; desired: ScimResource; generation: number },
-): PendingWrite {
+function claimImportedUser(posted: PostedUser): PendingWrite | undefined {
+  const { connection, matches, fresh, runtime } = posted;
+  const { generation } = matches;
+  const sameUserName = sameUserNameOf(matches);
+  if (sameUserName.some(({ claimed }) => claimed)) throw conflictError();
+  const unclaimed =
+    matches.travelEmail.find((one) => isLive(one) && !one.claimed) ??
+    sameUserName[0] ??
+    [...matches.travelEmail, ...matches.userName].find(isDeletedStranger);
+  if (!unclaimed) return undefined;
   if (connection.policies.onExistingUser === 'refuse') throw conflictError();
-  const replaced = sameUserName.filter(({ id }) => id !== unclaimed.id);
-  const deletions: IdentityChange[] = replaced.map(({ id }) => ({ kind: 'deleteUnclaimed', id }));
-  if (unclaimed.observed?.archived || !isLive(unclaimed)) {
-    const { travelId, observed } = unclaimed;
-    const identity = { ...newIdentity(deps.runtime, connection, desired), travelId, observed };
-    const others: IdentityChange[] = [...deletions, { kind: 'deleteUnclaimed', id: unclaimed.id }];
-    return insertion(identity, { generation, others });
+  const others = deletionsOf([unclaimed, ...sameUserName.filter(({ id }) => id !== unclaimed.id)]);
+  if (unclaimed.observed?.archived) {
+    const identity = takeArchivedTraveler(posted, unclaimed);
+    return identity && insertion(identity, { generation, others });
   }
-  const identity: Identity = { ...withNextVersion(unclaimed, deps.runtime), desired };
+  if (!isLive(unclaimed)) {
+    const { travelId, observed } = unclaimed;
+    return insertion({ ...fresh, travelId, observed }, { generation, others });
+  }
+  const identity: Identity = { ...withNextVersion(unclaimed, runtime), desired: fresh.desired };
   const update: IdentityChange = { kind: 'update', identity, expected: unclaimed.version };
-  return { identity, before: unclaimed, changes: [...deletions, update], references: undefined, generation };
-}
-
-/**
- * Searches by externalId, then by userName, then by the email address of the traveler. In other connections of the account
- * it searches by email address only, since externalId and userName belong to one IdP.
- */
-function findTombstone({
-  externalId,
-  userName,
-  travelEmail,
-  holder,
-  creator,
-}: NewUserMatches): Identity | undefined {
-  const hasTraveler = ({ travelId, creating }: Identity) => travelId !== undefined || creating !== undefined;
-  const own = [...externalId, ...userName, ...travelEmail].find(
-    (one) => one.claimed && canBeTakenOver(one) && hasTraveler(one),
+  const deletions = others.filter(
+    (change) => change.kind !== 'deleteUnclaimed' || change.id !== unclaimed.id,
   );
-  return own ?? [holder, creator].find((one) => one && canBeTakenOver(one));
-}
-
-interface ReturningUser {
-  tombstone: Identity;
-  desired: ScimResource;
-  generation: number;
-}
-
-/**
- * Creates the identity of a returning user. It inherits the applied values of the tombstone, so that roles and fields
- * that are no longer wanted are removed.
- */
-function restoreUser(
-  deps: CreateUserDeps,
-  connection: Connection,
-  { tombstone, desired, generation }: ReturningUser,
-): PendingWrite {
-  const { travelId, applied, creating, leasedUntil, progress } = tombstone;
-  const { onReturn } = connection.policies;
-  const fresh = newIdentity(deps.runtime, connection, desired);
-  const isDifferent = isDifferentPerson(tombstone, fresh, { isNew: true });
-  // A reset that was pending when the user left is still to be done.
-  const needsReset = isDifferent || isResetPending(tombstone, tombstone);
-  const isAdmin = tombstone.observed !== undefined && isAdministrator(tombstone.observed);
-  if (isDifferent && onReturn === 'separate' && connection.parkingDomain !== undefined && !isAdmin)
-    return createSeparateUser(tombstone, fresh, generation);
-  // An archive call in flight would undo the return. Wait until the call can no longer arrive, then read the traveler
-  // before planning.
-  const hasLease = leasedUntil !== undefined && leasedUntil > deps.runtime.now();
-  const { announced, reservation } = progress;
-  const late = hasLease ? withLateArchive(progress.late, leasedUntil + connection.lateMs) : progress.late;
-  const isMoved = tombstone.connection !== connection.id;
-  const origin: Origin = {
-    ...(needsReset ? { [onReturn === 'revive' ? 'resetAt' : 'returnAt']: fresh.version } : {}),
-    ...(isMoved ? { movedFrom: tombstone.connection } : {}),
-  };
-  const identity: Identity = {
-    ...fresh,
-    ...{ travelId, applied, creating, origin },
-    progress: {
-      ...(announced ? { announced } : {}),
-      ...(reservation ? { reservation } : {}),
-      ...(late ? { late } : {}),
-    },
-    observed: hasLease ? undefined : tombstone.observed,
-    nextAttemptAt: hasLease ? leasedUntil : undefined,
-  };
-  const left = isMoved ? { ...tombstone.origin, movedTo: connection.id } : tombstone.origin;
-  const release: IdentityChange = {
-    ...{ kind: 'giveUpTraveler', connection: tombstone.connection, id: tombstone.id },
-    ...{ leasedUntil, applied, origin: left },
-  };
-  return insertion(identity, { generation, others: [release] });
-}
-
-/** Adds an archive call in flight to the late calls: the travel API may still carry it out after its time-out. */
-function withLateArchive(before: LateCalls | undefined, checkAt: number): LateCalls {
-  const { sent = {}, creates = [] } = before ?? {};
-  return { checkAt, sent: { ...sent, archived: [...(sent.archived ?? []), true] }, creates };
-}
-
-/**
- * Creates the identity of a different person with the same email address. It gets a new traveler once the old traveler
- * has given up the address.
- */
-function createSeparateUser(
-  { connection, id, observed }: Identity,
-  fresh: Identity,
-  generation: number,
-): PendingWrite {
-  const identity = { ...fresh, waitingFor: observed && addressKey(observed.email) };
-  return insertion(identity, { generation, others: [{ kind: 'giveEmailUp', connection, id }] });
+  return { identity, before: unclaimed, changes: [...deletions, update], references: undefined, generation };
 }
 
 /** The message does not name the other user, who may belong to another connection. */

@@ -23,7 +23,14 @@ import type { TravelFailure } from './travel-ports.ts';
 export interface DecisionDeps {
   identities: Pick<
     Identities,
-    'findById' | 'find' | 'findHolder' | 'commit' | 'isErased' | 'isWaitedFor' | 'findWaiters'
+    | 'findById'
+    | 'find'
+    | 'findHolder'
+    | 'commit'
+    | 'isErased'
+    | 'isWaitedFor'
+    | 'findWaiters'
+    | 'findByEmployeeNumber'
   >;
   leases: Pick<Leases, 'announce' | 'waitFor'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
@@ -116,6 +123,7 @@ function newContext(
     },
     isReferredTo: (options) => isReferredTo(deps, identity, options),
     now: runtime.now,
+    wallClock: runtime.wallClock,
     newId: runtime.newId,
     checkpoint: runtime.checkpoint,
     ...{ connection, identity, rulesSnapshot, translation, baseline, identities, holds, freeEmail },

@@ -70,7 +70,7 @@ function isRefusalCurrent(
   const refused = draft.refused[key]?.value;
   // Try no other parking address while this refusal is recorded.
   if (key === 'email' && isParkingAddress(context.connection, String(refused)))
-    return draft.waitingFor !== undefined;
+    return draft.waitingFor !== undefined || context.identity.origin.givesEmailUp === true;
   const field = fields[key];
   if (field?.kind !== 'value') return refused === null && key in draft.applied;
   return isDeepStrictEqual(field.value, refused);

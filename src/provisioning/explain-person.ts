@@ -3,9 +3,16 @@ import type { Finding, Lookups } from '../translator/translation.ts';
 import { addressKey } from './email-conflicts.ts';
 import type { ExchangeLog, LoggedExchange } from './exchange-ports.ts';
 import { type ExplainedField, explainFields, usedNames } from './explain-fields.ts';
-import { type HoldCause, type Identity, type IdentityState, isInactive } from './identity.ts';
+import {
+  type HoldCause,
+  type Identity,
+  type IdentityState,
+  isInactive,
+  type Succession,
+} from './identity.ts';
 import type { RulesStore } from './rules-ports.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
+import { predecessorOf } from './takeover.ts';
 
 /**
  * The status of a person. `synced`: the traveler agrees with the identity provider. `noTraveler`: none
@@ -47,6 +54,8 @@ export interface Explanation {
   findings: Finding[];
   fields: ExplainedField[];
   references: ExplainedReference[];
+  /** The judgement about the leaver in whose place the person is; undefined if there is none. */
+  predecessor?: Succession;
   travelId?: string;
   version: number;
   /** The version of the user that fields, findings and trace belong to; undefined before the first reconciliation. */
@@ -86,6 +95,7 @@ export function explainPerson(identity: Identity, context: ExplanationContext): 
   const fields = explainFields(identity);
   const optional = {
     ...{ travelId, deletedAt, nextAttemptAt },
+    predecessor: predecessorOf(identity, identity),
     reconciledVersion: progress.settledVersion,
     checkAt: progress.late?.checkAt,
   };
@@ -246,6 +256,8 @@ const noTravelerCodes = [
 
 function goneBecause(identity: Identity): string {
   const { deletedAt, origin, applied } = identity;
+  const passedOn = reasonOf(identity.findings, ({ code }) => code === 'passedOn' || code === 'otherPerson');
+  if (passedOn !== undefined && isInactive(identity)) return passedOn;
   if (origin.movedTo !== undefined) return `the connection ${origin.movedTo} provisions the person now`;
   if (deletedAt !== undefined) return 'the identity provider has deleted the user';
   if (!isInactive(identity)) return 'none was needed at the last attempt';

@@ -1,6 +1,7 @@
 import type { Finding } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
-import type { Decision } from './identity.ts';
+import type { EvidenceRow, Judgement } from './evidence.ts';
+import type { Decision, Succession } from './identity.ts';
 
 /** The findings of the reconciler, which an admin reads on the identity. The translator has its own. */
 export const findings = {
@@ -89,14 +90,60 @@ export const findings = {
     remedy:
       'Approve it (npx jetbridge holds approve) to archive the traveler, or discard it to list the person again; a client that deletes whom it does not know needs existingPeople "match".',
   }),
-  heldReturn: (): Finding => ({
+  heldReturn: (judgement?: Judgement): Finding => ({
     field: '*',
     code: 'returnHeld',
-    reason:
-      'This person takes the place of a leaver who had another externalId, and is given that traveler only after an admin has approved it.',
+    reason: `This user takes the place of a leaver who ${judgement ? doubtOf(judgement) : 'is another person'}, and is given that traveler only after an admin has approved it.`,
     remedy:
       'Approve it (npx jetbridge holds approve) to hand the traveler over with every field reset, or discard it to leave the traveler archived.',
   }),
+  /** What a newcomer is told about the leaver in whose place it is; undefined if nothing needs to be said. */
+  predecessor: (succession: Succession): Finding | undefined => {
+    const { verdict, effect, travelId } = succession;
+    const leaver = otherOf(succession);
+    if (effect === 'passedOn') return undefined;
+    if (effect === 'bothActive') return secondUser(succession);
+    const traveler = travelId === undefined ? {} : { value: travelId };
+    const outcome =
+      effect === 'revived'
+        ? 'The traveler of the leaver was handed over without any value that could be removed.'
+        : 'The traveler of the leaver stays with the leaver.';
+    return {
+      field: '*',
+      code: verdict === 'unclear' ? 'personUnclear' : 'otherPerson',
+      ...traveler,
+      reason: `This user took the place of ${leaver}, who ${doubtOf(succession)}. ${outcome}`,
+      remedy: effect === 'revived' ? nothingToDo : joinRemedy(succession),
+    };
+  },
+  /** What a leaver, or a user with a second one, is told about the newcomer. */
+  successor: (succession: Succession, own: string): Finding => {
+    const { verdict, effect } = succession;
+    const newcomer = otherOf(succession);
+    if (effect === 'bothActive') return secondUser(succession);
+    if (effect === 'passedOn')
+      return {
+        field: '*',
+        code: 'passedOn',
+        value: succession.id ?? '',
+        reason: `The traveler is that of ${newcomer} now, who is the same person${succession.row === 7 ? ', as an admin said' : `: ${rowText(succession)}`}.`,
+        remedy: nothingToDo,
+      };
+    const outcome =
+      effect === 'revived'
+        ? 'That user has the traveler now, without any value that could be removed.'
+        : 'The traveler stays with this user; it gives its email address up if the other one needs it.';
+    return {
+      field: '*',
+      code: verdict === 'unclear' ? 'personUnclear' : 'otherPerson',
+      value: succession.id ?? '',
+      reason: `The place of this user was taken by ${newcomer}, who ${doubtOf(succession)}. ${outcome}`,
+      remedy:
+        effect === 'revived'
+          ? nothingToDo
+          : `If both are one person, run: npx jetbridge people join ${own} ${succession.id ?? ''}`,
+    };
+  },
   heldRules: (): Finding => ({
     field: '*',
     code: 'rulesHeld',
@@ -195,3 +242,50 @@ export const findings = {
       'Correct the value in the identity provider, or the mapping; it is tried again when either changes.',
   }),
 };
+
+const nothingToDo = 'Nothing needs to be done.';
+
+/** The rows of the table of evidence (docs/architecture.md, Leaving and returning), as clauses. */
+const rowTexts: Record<EvidenceRow, string> = {
+  1: 'both were active at the same time and wanted one email address',
+  2: 'the user, its externalId, its employee number and its names are the same',
+  3: 'the externalIds are equal',
+  4: 'the employee numbers are equal',
+  5: 'the given names or the family names share no word',
+  6: 'the names are equal, and the departure is less than 90 days ago',
+  7: 'neither externalId, employee number nor names tell',
+};
+
+function rowText({ row }: Judgement): string {
+  return `${rowTexts[row]} (row ${row} of the table of evidence)`;
+}
+
+function doubtOf(judgement: Judgement): string {
+  const who = judgement.verdict === 'other' ? 'is another person' : 'may be the same person or another one';
+  return `${who}: ${rowText(judgement)}`;
+}
+
+function otherOf({ id, travelId, connection }: Succession): string {
+  return id === undefined
+    ? `the archived traveler ${travelId ?? ''}`
+    : `the user ${id} of the connection ${connection}`;
+}
+
+function joinRemedy({ id, travelId }: Succession): string {
+  return `If both are one person, run: npx jetbridge people join ${id ?? travelId ?? ''} with the id of this user, or press "Join" on the page of this user.`;
+}
+
+function secondUser(succession: Succession): Finding {
+  return {
+    field: '*',
+    code: 'secondUser',
+    value: succession.id ?? '',
+    reason:
+      `${otherOf(succession)} is the same person: ${rowText(succession)}. Both were active when the second one was created, and none takes the traveler of the other.`.replace(
+        /^t/,
+        'T',
+      ),
+    remedy:
+      'Deactivate one of the two users in the identity provider, and join them if the other one should have its traveler (npx jetbridge people join).',
+  };
+}

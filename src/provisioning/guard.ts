@@ -107,7 +107,7 @@ export async function admitDeparture({
   now,
 }: ReconcileContext): Promise<boolean> {
   if (departureCauses.some((cause) => isApproved(identity, cause))) return true;
-  if (wasHeldFor(identity, 'safetyValve') || identity.origin.departure?.isRepeated) return false;
+  if (wasHeldFor(identity, 'safetyValve') || identity.origin.statedDeparture?.isRepeated) return false;
   const valve = connection.policies.safetyValve;
   return !valve || holds.admitDeparture(connection.id, identity.id, valve, now());
 }

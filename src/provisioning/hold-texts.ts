@@ -32,7 +32,8 @@ export const causeTexts = {
     approved: 'the traveler is archived',
   },
   return: {
-    why: () => 'the person returns under another externalId than the one who left: it may be somebody else',
+    why: () =>
+      'another person takes the place of one who left, by the table of evidence (the finding names its row)',
     discarded: 'the traveler of the one who left stays archived until the IdP changes the person again',
     approved: 'the person gets the traveler of the one who left, and what was theirs is removed from it',
   },

@@ -10,6 +10,7 @@ import type {
   Trace,
 } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
+import type { Judgement, PersonalValues } from './evidence.ts';
 
 /**
  * `synced`: the traveler has the desired values; `dirty`: a reconciliation is due; `pending`: there is too little data to
@@ -23,7 +24,7 @@ export type HoldCause =
   | 'safetyValve'
   /** The traveler is an administrator of the travel service, or the user whose credential the bridge uses. */
   | 'guarded'
-  /** The returning user has another externalId than the user that left. */
+  /** Another person takes the place of a leaver. */
   | 'return'
   /** The IdP has deleted a person whom it had neither written nor found by a filter. */
   | 'neverProvisioned'
@@ -92,6 +93,8 @@ export interface Progress {
   reset?: true;
   /** The value of `Origin.resetAt` for which the old values have been removed. */
   resetDone?: number;
+  /** The leaver that a reconciliation has found in the place of this user. */
+  predecessor?: Succession;
   /** The address that the traveler had before it got a parking address. */
   parkedFrom?: string;
   /** For each field, the times at which the bridge recently overwrote drift, in epoch milliseconds. */
@@ -102,6 +105,27 @@ export interface Progress {
   settledVersion?: number;
 }
 
+/** The values of a user at its departure. A user who returns is compared with them. */
+export interface Departure extends Omit<PersonalValues, 'connection'> {
+  /** The time of the deactivation or DELETE, by the wall clock. */
+  at: number;
+}
+
+/**
+ * The judgement about a leaver and a newcomer, and what became of the leaver's traveler. `separate`: it stays with the leaver.
+ * `revived`: the newcomer has it, without the leaver's values. `passedOn`: the newcomer has it as it is. `bothActive`: the leaver is
+ * no leaver, and each keeps its own. `held`: an admin decides whether the newcomer gets it without the leaver's values.
+ */
+export interface Succession extends Judgement {
+  effect: 'separate' | 'revived' | 'held' | 'passedOn' | 'bothActive';
+  /** The other user: on a newcomer the leaver, on a leaver the newcomer. */
+  connection: string;
+  /** Undefined for a traveler without an identity. */
+  id?: string;
+  /** The traveler of the leaver. */
+  travelId?: string;
+}
+
 /** A user's membership in one group: the group's id and the member's other attributes (RFC 7643 §4.2). */
 export interface Membership {
   group: string;
@@ -110,7 +134,7 @@ export interface Membership {
 }
 
 /** The last request in which the IdP stated that the person leaves. */
-export interface Departure {
+export interface StatedDeparture {
   /** The version of that write. */
   version: number;
   /** True if an admin had discarded the departure before. It is then held again, however few people leave. */
@@ -122,10 +146,23 @@ export interface Departure {
  * desired state.
  */
 export interface Origin {
-  /** The externalId that the user had when it was deactivated. */
+  /**
+   * The values at the departure. After a reactivation they are kept for a day, in which names and externalId may follow
+   * (`returnedAt`). Leavers of earlier versions have none.
+   */
+  departure?: Departure;
+  /** The time of the last reactivation, by the wall clock. */
+  returnedAt?: number;
+  /** The externalId at the departure, of leavers of earlier versions. */
   leftAs?: string;
   /** Set on inactive and deleted users; absent if the last statement is from an earlier version of Jetbridge. */
-  departure?: Departure;
+  statedDeparture?: StatedDeparture;
+  /** The leaver whose place this user has taken. `Progress.predecessor` counts before it. */
+  predecessor?: Succession;
+  /** The user who has taken the place of this one. */
+  successor?: Succession;
+  /** Set on the tombstone of a traveler that was given up when two users were joined: nobody takes it over. */
+  isReplaced?: true;
   /**
    * The version of the write that passed the traveler to a different person. The old person's values are removed once
    * for each such write.
@@ -147,7 +184,7 @@ export interface Origin {
   leftOut?: LeftOutValue[];
   /** Set on an unclaimed identity that a filter of the IdP on userName, externalId or an address has found. */
   found?: true;
-  /** Set on a tombstone whose traveler must give up its email address, because another user needs it. */
+  /** Set on a leaver whose traveler must give up its email address, because another user needs it. */
   givesEmailUp?: true;
   /** The memberships of the deleted user, set on a tombstone. They are restored if the DELETE is refused. */
   memberOf?: Membership[];

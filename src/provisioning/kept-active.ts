@@ -1,4 +1,4 @@
-import type { Departure, HoldCause, Identity } from './identity.ts';
+import type { HoldCause, Identity, StatedDeparture } from './identity.ts';
 import { isInactive } from './identity.ts';
 
 /** The causes for which the departure of a person is held. */
@@ -18,16 +18,16 @@ export function isKeptActive(
   const { decision, origin, version } = identity;
   if (decision?.answer !== 'discarded' || !isInactive(identity)) return false;
   const isDeparture = departureCauses.some((cause) => cause === decision.cause);
-  return isDeparture && (origin.departure?.version ?? version) <= decision.version;
+  return isDeparture && (origin.statedDeparture?.version ?? version) <= decision.version;
 }
 
 type KeptColumns = 'desired' | 'deletedAt';
 
-/** Returns the departure after a write of the IdP that leaves the user inactive or deleted. */
-export function departureAfter(before: Identity, { isStated }: { isStated: boolean }): Departure {
+/** Returns the last statement of the departure after a write of the IdP that leaves the user inactive or deleted. */
+export function statedDepartureAfter(before: Identity, { isStated }: { isStated: boolean }): StatedDeparture {
   // Without a statement in this write, the last one is in the version before, at the latest.
-  if (!isStated) return before.origin.departure ?? { version: before.version };
+  if (!isStated) return before.origin.statedDeparture ?? { version: before.version };
   const isRepeated =
-    isKeptActive(before) || (isInactive(before) && before.origin.departure?.isRepeated === true);
+    isKeptActive(before) || (isInactive(before) && before.origin.statedDeparture?.isRepeated === true);
   return { version: before.version + 1, ...(isRepeated ? { isRepeated } : {}) };
 }

@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { resolveAnnounced } from '../translator/announced.ts';
 import type { AppliedFields } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
-import { withEmailWait, withEmailWaitForHolder } from './email-conflicts.ts';
+import { newParkingAddress, withEmailWait } from './email-conflicts.ts';
+import type { Judgement } from './evidence.ts';
 import { findings } from './findings.ts';
 import { isAdministrator, isGuarded, isTakeoverApproved } from './guard.ts';
-import type { Identity } from './identity.ts';
+import type { Identity, Succession } from './identity.ts';
 import { addLateCall, isOwnCreate, isSameCreate, type UnconfirmedCreate } from './late-calls.ts';
 import { isResetPending } from './ownership.ts';
 import {
@@ -18,8 +19,18 @@ import {
   withHold,
   withLinkedTraveler,
 } from './reconcile-context.ts';
+import { releaseOf } from './return-user.ts';
 import type { IdentityChange } from './store-ports.ts';
-import { canBeTakenOver, givesNewTraveler, isDifferentPerson, mustWaitForLeaver } from './takeover.ts';
+import {
+  canBeTakenOver,
+  canGiveEmailUp,
+  findNumberHolders,
+  isNumberSharedBy,
+  judgeNewcomer,
+  judgeTraveler,
+  predecessorOf,
+  toSuccessor,
+} from './takeover.ts';
 import type { TravelAnswer } from './travel-ports.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
@@ -27,10 +38,9 @@ import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 /** The reasons for and against linking the identity to a traveler that has the wanted address. */
 type Availability =
   /**
-   * No live identity has the traveler. If a tombstone has it, the tombstone gives it up together with its applied
-   * fields.
+   * No active identity has the traveler. A leaver that has it gives it up together with its applied fields.
    */
-  | { is: 'free'; tombstone: Identity | undefined }
+  | { is: 'free'; leaver: Identity | undefined }
   /** Another identity of the account is linked to the traveler, or is creating it at this moment. */
   | { is: 'linked' }
   /** The traveler owns the credential that the bridge uses, and no identity has it. */
@@ -95,7 +105,7 @@ export async function linkExistingTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
   email: string,
-): Promise<ReconcileResult | TravelerGone | 'none' | 'taken' | 'erased'> {
+): Promise<ReconcileResult | TravelerGone | 'none' | 'taken' | 'erased' | AddressFreed> {
   const answer = await context.connection.travel.findByEmails([email]);
   if (answer.kind !== 'ok') return endInFailure(draft, answer);
   let isErased = false;
@@ -107,7 +117,8 @@ export async function linkExistingTraveler(
     if (availability.value.is === 'own' && context.connection.policies.onExistingUser === 'link')
       return announceLink(context, draft, { traveler, applied: {} });
     if (availability.value.is !== 'free') continue;
-    const linked = await linkIfAllowed(context, draft, { traveler, tombstone: availability.value.tombstone });
+    const { leaver } = availability.value;
+    const linked = await linkIfAllowed(context, draft, { traveler, leaver });
     if (linked !== 'taken') return linked;
   }
   if (isErased) return 'erased';
@@ -143,69 +154,151 @@ async function readAvailability(
   if (await identities.isErased(account, traveler.id)) return { kind: 'ok', value: { is: 'erased' } };
   const maker = await identities.findHolder(account, { creating: traveler.email });
   // `maker` is creating this traveler at this moment and has not saved the link yet.
-  if (maker && maker.id !== context.identity.id && !canBeTakenOver(maker))
+  const { connection } = context;
+  if (maker && maker.id !== context.identity.id && !canBeTakenOver(maker, connection))
     return { kind: 'ok', value: { is: 'linked' } };
   const holder = await identities.findHolder(account, { travelId: traveler.id });
   const other = holder?.id === context.identity.id ? undefined : holder;
   const isOwn = self.value.id === traveler.id;
-  if (other && (isOwn || !canBeTakenOver(other))) return { kind: 'ok', value: { is: 'linked' } };
+  if (other && (isOwn || !canBeTakenOver(other, connection))) return { kind: 'ok', value: { is: 'linked' } };
   if (isOwn) return { kind: 'ok', value: { is: 'own' } };
-  return { kind: 'ok', value: { is: 'free', tombstone: other } };
+  return { kind: 'ok', value: { is: 'free', leaver: other } };
 }
 
 interface Candidate {
   traveler: TravelUser;
-  tombstone: Identity | undefined;
+  leaver: Identity | undefined;
+}
+
+/** The traveler that had the address has a parking address now. */
+interface AddressFreed {
+  freed: OutcomeDraft;
 }
 
 async function linkIfAllowed(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { traveler, tombstone }: Candidate,
-): Promise<ReconcileResult | TravelerGone | 'taken'> {
+  { traveler, leaver }: Candidate,
+): Promise<ReconcileResult | TravelerGone | 'taken' | AddressFreed> {
   const reserved = { ...draft, creating: undefined };
-  if (!tombstone && context.connection.policies.onExistingUser === 'refuse')
+  if (!leaver && context.connection.policies.onExistingUser === 'refuse')
     return endInState(withFinding(reserved, findings.existingUser(traveler.email)), 'pending');
-  if (isGuarded(traveler, tombstone?.applied ?? {}) && !isTakeoverApproved(context.identity))
+  if (isGuarded(traveler, leaver?.applied ?? {}) && !isTakeoverApproved(context.identity))
     return endInState(withHold(context, withFinding(reserved, findings.privileged()), 'guarded'), 'held');
-  if (!tombstone) return announceLink(context, withoutLateValues(draft), { traveler, applied: {} });
-  return takeOverTraveler(context, draft, { traveler, tombstone });
+  if (leaver) return takePlaceOfLeaver(context, draft, { traveler, leaver });
+  if (traveler.archived) return takeArchivedTraveler(context, draft, traveler);
+  return announceLink(context, withoutLateValues(draft), { traveler, applied: {} });
+}
+
+/** Says whether this identity gets the traveler: with its values, without them, not, or only if an admin approves. */
+function effectOf(
+  { connection, identity }: ReconcileContext,
+  { verdict }: Judgement,
+  canSeparate: boolean,
+): Exclude<Succession['effect'], 'bothActive'> {
+  if (verdict === 'same') return 'passedOn';
+  if (isTakeoverApproved(identity)) return 'revived';
+  const { onReturn } = connection.policies;
+  if (verdict === 'other' && onReturn !== 'separate') return onReturn === 'revive' ? 'revived' : 'held';
+  return canSeparate ? 'separate' : 'held';
 }
 
 /**
- * Links the traveler of a tombstone and inherits the fields that were applied to it. If the tombstone's user competed
- * for the address, the traveler stays with the tombstone and this identity waits for the address.
+ * Links the traveler of a leaver if both are one person, and inherits the fields that were applied to it. For another person the policy
+ * `onReturn` decides.
  */
-async function takeOverTraveler(
+async function takePlaceOfLeaver(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { traveler, tombstone }: { traveler: TravelUser; tombstone: Identity },
+  { traveler, leaver }: { traveler: TravelUser; leaver: Identity },
 ): Promise<ReconcileResult | TravelerGone> {
-  const reserved = { ...draft, creating: undefined };
-  if (mustWaitForLeaver(context, tombstone)) {
-    const holder = { email: traveler.email, holder: tombstone };
-    return endInState(
-      { ...(await withEmailWaitForHolder(context, draft, holder)), creating: undefined },
-      'pending',
-    );
-  }
-  const isOther = isDifferentPerson(tombstone, context.identity);
-  if (isOther && givesNewTraveler(context) && !isAdministrator(traveler))
-    return waitForLeaverEmail(context, draft, tombstone);
-  if (isOther && context.connection.policies.onReturn !== 'revive' && !isTakeoverApproved(context.identity))
-    return endInState(withHold(context, withFinding(reserved, findings.heldReturn()), 'return'), 'held');
-  const from = releaseOf(context, tombstone);
-  const mustReset = isOther || isResetPending(tombstone, tombstone);
-  const known = withLateCallsOf(context, withoutLateValues(draft), tombstone);
+  const { row, verdict } = await judgementOn(context, draft, leaver);
+  const canSeparate = canGiveEmailUp({ ...leaver, observed: traveler }, context.connection);
+  const effect = effectOf(context, { row, verdict }, canSeparate);
+  const { connection, id } = leaver;
+  const predecessor: Succession = { row, verdict, effect, connection, id, travelId: traveler.id };
+  const judged = { ...draft, progress: { ...draft.progress, predecessor } };
+  if (effect === 'separate') return waitForLeaverEmail(context, judged, { leaver, predecessor });
+  if (effect === 'held') return holdReturn(context, judged, predecessor);
+  const from = releaseUnlessBusy(context, { leaver, predecessor });
+  const mustReset = effect === 'revived' || isResetPending(leaver, leaver);
+  const known = withLateCallsOf(context, withoutLateValues(judged), leaver);
   const progress = mustReset ? { ...known.progress, reset: true as const } : known.progress;
   const linked =
     from &&
-    (await announceLink(context, { ...draft, progress }, { traveler, applied: tombstone.applied, from }));
+    (await announceLink(context, { ...draft, progress }, { traveler, applied: leaver.applied, from }));
   if (linked !== undefined && linked !== 'taken') return linked;
-  return endInFailure(draft, {
+  return endInFailure(judged, {
     kind: 'unavailable',
     text: 'the traveler is just being archived, or linked by another identity',
   });
+}
+
+/** A judgement is made once: later, this identity itself waits for the address. */
+async function judgementOn(
+  { connection, identity, identities, wallClock }: ReconcileContext,
+  draft: OutcomeDraft,
+  leaver: Identity,
+): Promise<Judgement> {
+  const known = predecessorOf(identity, draft);
+  if (known?.id === leaver.id && known.connection === leaver.connection) return known;
+  const holders = await findNumberHolders(identities, connection.account, identity.desired);
+  const isNumberShared = isNumberSharedBy(holders, leaver, identity);
+  return judgeNewcomer(leaver, { newcomer: identity, now: wallClock(), isNumberShared });
+}
+
+function holdReturn(context: ReconcileContext, draft: OutcomeDraft, judgement: Judgement): ReconcileResult {
+  const noted = withFinding({ ...draft, creating: undefined }, findings.heldReturn(judgement));
+  return endInState(withHold(context, noted, 'return'), 'held');
+}
+
+/**
+ * Links an archived traveler without an identity if it is that of the same person. Otherwise the traveler gets a parking address, unless
+ * the policy `onReturn` says something else.
+ */
+async function takeArchivedTraveler(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  traveler: TravelUser,
+): Promise<ReconcileResult | TravelerGone | 'taken' | AddressFreed> {
+  const { connection, identity } = context;
+  const { row, verdict } = judgeTraveler(traveler, { newcomer: identity, now: context.wallClock() });
+  const address = isAdministrator(traveler) ? undefined : newParkingAddress(context, draft);
+  const effect = effectOf(context, { row, verdict }, address !== undefined);
+  const predecessor: Succession = { row, verdict, effect, connection: connection.id, travelId: traveler.id };
+  const progress = { ...draft.progress, predecessor };
+  const judged = { ...draft, progress };
+  if (effect === 'held') return holdReturn(context, judged, predecessor);
+  if (effect === 'separate' && address !== undefined)
+    return parkTraveler(context, judged, { traveler, address });
+  const reset = effect === 'revived' ? { reset: true as const } : {};
+  const linking = { ...withoutLateValues(judged), progress: { ...progress, ...reset } };
+  return announceLink(context, linking, { traveler, applied: {} });
+}
+
+/** Gives an archived traveler without an identity a parking address. The judgement is committed before the call. */
+async function parkTraveler(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { traveler, address }: { traveler: TravelUser; address: string },
+): Promise<ReconcileResult | AddressFreed> {
+  if ((await context.announce({ progress: draft.progress })) !== 'done')
+    return endInFailure(draft, leaseLostFailure);
+  context.checkpoint('beforeSend');
+  const answer = await context.connection.travel.patch(traveler.id, { email: address });
+  context.checkpoint('afterSend');
+  switch (answer.kind) {
+    case 'ok':
+    case 'notFound':
+      return { freed: draft };
+    case 'forbidden':
+    case 'invalid':
+    case 'conflict':
+      return holdReturn(context, draft, draft.progress.predecessor ?? { row: 7, verdict: 'unclear' });
+    case 'unauthorized':
+    case 'unavailable':
+      return endInFailure(draft, answer);
+  }
 }
 
 /** Removes the values of this identity's own late creates: this traveler existed before and never received them. */
@@ -214,15 +307,18 @@ function withoutLateValues(draft: OutcomeDraft): OutcomeDraft {
   return late ? { ...draft, progress: { ...draft.progress, late: { ...late, sent: {} } } } : draft;
 }
 
-/** Makes the tombstone's traveler give up its address. This identity waits for the address. */
+/** Makes the leaver's traveler give up its address. This identity waits for the address. */
 async function waitForLeaverEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  tombstone: Identity,
+  { leaver, predecessor }: { leaver: Identity; predecessor: Succession },
 ): Promise<ReconcileResult> {
-  const { connection, id } = tombstone;
-  await context.identities.commit(connection, [{ kind: 'giveEmailUp', connection, id }]);
-  const email = tombstone.observed?.email ?? '';
+  const { connection, id } = leaver;
+  const successor = toSuccessor(predecessor, context.identity);
+  await context.identities.commit(connection, [
+    { kind: 'noteSuccessor', connection, id, successor, givesEmailUp: true },
+  ]);
+  const email = leaver.observed?.email ?? '';
   return endInState(
     { ...withEmailWait(draft, email, findings.heldByLeaver(email)), creating: undefined },
     'pending',
@@ -260,12 +356,14 @@ function withLateCallsOf(
 }
 
 /**
- * Returns the change that takes the traveler away from the tombstone. Undefined while the tombstone is being
- * reconciled, because that reconciliation could still change the traveler.
+ * Returns the change that takes the traveler away from the leaver. Undefined while the leaver is being reconciled, because that
+ * reconciliation could still change the traveler.
  */
-function releaseOf(context: ReconcileContext, tombstone: Identity): Release | undefined {
-  const { connection, id, leasedUntil, applied, origin } = tombstone;
-  if (leasedUntil !== undefined && leasedUntil > context.now()) return undefined;
-  const movedTo = connection === context.connection.id ? {} : { movedTo: context.connection.id };
-  return { kind: 'giveUpTraveler', connection, id, leasedUntil, applied, origin: { ...origin, ...movedTo } };
+function releaseUnlessBusy(
+  { connection, identity, now }: ReconcileContext,
+  { leaver, predecessor }: { leaver: Identity; predecessor: Succession },
+): Release | undefined {
+  const { leasedUntil } = leaver;
+  if (leasedUntil !== undefined && leasedUntil > now()) return undefined;
+  return releaseOf(leaver, toSuccessor(predecessor, identity), connection);
 }

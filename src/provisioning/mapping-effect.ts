@@ -144,13 +144,14 @@ function createReadOnlyContext(
     rulesSnapshot,
     translation: toTravel(rules, desired, snapshot),
     baseline: origin.baseline && toTravel(rules, origin.baseline, snapshot).fields,
-    identities: { ...deps.identities, commit: async () => 'stale' },
+    identities: { ...deps.identities, commit: async () => 'stale', findByEmployeeNumber: async () => [] },
     holds: { admitDeparture: async () => true },
     freeEmail: undefined,
     announce: async () => 'lost',
     saveEmailWait: async () => {},
     enqueue: async () => {},
     now: () => 0,
+    wallClock: () => 0,
     newId: () => 'preview',
     isReferredTo: async () => false,
     checkpoint: () => {},
@@ -212,7 +213,10 @@ const foundByCallsOnly = [
 ];
 
 /** Codes of findings that a write of the IdP causes, whatever the rules. */
-const foundAtWrites = ['movedFrom', 'severalValues', 'valueRefused', 'attributeUnknown'];
+const foundAtWrites = [
+  ...['movedFrom', 'severalValues', 'valueRefused', 'attributeUnknown'],
+  ...['otherPerson', 'personUnclear', 'secondUser', 'passedOn'],
+];
 
 /** Compares two previews of one person. Without `from`, it compares `to` with the present state of the identity. */
 export function comparePreviews(

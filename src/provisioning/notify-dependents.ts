@@ -62,16 +62,21 @@ export async function notifyDependents(
  * admin, or its traveler has become an administrator and keeps the address. The identities that wait for these
  * addresses must be reconciled again.
  */
-function emailsNoLongerAwaited(before: Identity, { hold, observed, waitingFor }: Outcome): string[] {
+function emailsNoLongerAwaited(before: Identity, after: Outcome): string[] {
+  const { hold, observed, waitingFor, refused } = after;
   const isAdmin = (one: Outcome['observed']) => one !== undefined && isAdministrator(one);
   // Only a change counts: this identity waits for the address too, and would otherwise make itself dirty again and
   // again.
   const isNewlyHeld = hold !== undefined && hold.cause !== before.hold?.cause;
   const isStopped = before.waitingFor !== undefined && (waitingFor === undefined || isNewlyHeld);
-  const keepsEmail = before.origin.givesEmailUp === true && isAdmin(observed) && !isAdmin(before.observed);
+  const isNewlyAdmin = isAdmin(observed) && !isAdmin(before.observed);
+  const isNewlyRefused = refused.email !== undefined && before.refused.email === undefined;
+  const keepsEmail = before.origin.givesEmailUp === true && (isNewlyAdmin || isNewlyRefused);
+  // A user who has just left may have to give the address up.
+  const hasLeft = isInactive(before) && observed?.archived === true && before.observed?.archived === false;
   const addresses = [
     isStopped ? before.waitingFor : undefined,
-    isStopped || keepsEmail ? observed?.email : undefined,
+    isStopped || keepsEmail || hasLeft ? observed?.email : undefined,
   ];
   return addresses.filter((one) => one !== undefined);
 }

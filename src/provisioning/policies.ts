@@ -16,10 +16,10 @@ export interface Policies {
    */
   unclaimedDelete: 'hold' | 'archive';
   /**
-   * The treatment of a user who returns with another externalId than the one that left: reuse the traveler and remove the
-   * old person's values, create a separate traveler, or hold the return for an admin.
+   * The treatment of another person who takes the place of a leaver: create a separate traveler, reuse the traveler without the
+   * leaver's values, or hold the return for an admin.
    */
-  onReturn: 'revive' | 'separate' | 'hold';
+  onReturn: 'separate' | 'revive' | 'hold';
   /**
    * The effect of a SCIM DELETE on the traveler. A deactivation, in contrast, always archives, so that it can be
    * undone.
@@ -45,7 +45,7 @@ export const defaultPolicies: Policies = {
   onExistingUser: 'link',
   existingPeople: 'list',
   unclaimedDelete: 'hold',
-  onReturn: 'revive',
+  onReturn: 'separate',
   deprovision: 'archive',
   drift: 'report',
   inactiveManager: 'keep',

@@ -28,7 +28,10 @@ export interface ReconcileContext {
   translation: Translation;
   /** The fields that `Origin.baseline` translates to; undefined if the identity has no baseline. */
   baseline: WantedFields | undefined;
-  identities: Pick<Identities, 'find' | 'findHolder' | 'commit' | 'isErased' | 'isWaitedFor' | 'findWaiters'>;
+  identities: Pick<
+    Identities,
+    'find' | 'findHolder' | 'commit' | 'isErased' | 'isWaitedFor' | 'findWaiters' | 'findByEmployeeNumber'
+  >;
   holds: Pick<Holds, 'admitDeparture'>;
   /** An address that no identity of the account had, or was about to get, when this attempt began. */
   freeEmail: string | undefined;
@@ -41,6 +44,7 @@ export interface ReconcileContext {
   /** True if another identity refers to this one, such as a report to its manager; `whileDirty`: if one that is dirty does. */
   isReferredTo(options: { whileDirty: boolean }): Promise<boolean>;
   now(): number;
+  wallClock(): number;
   newId(): string;
   checkpoint(at: Checkpoint): void;
 }

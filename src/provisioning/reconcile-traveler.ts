@@ -1,7 +1,7 @@
 import { archiveTraveler } from './archive-traveler.ts';
 import { linkOrCreateTraveler } from './create-traveler.ts';
 import { findings } from './findings.ts';
-import { isInactive } from './identity.ts';
+import { type Identity, isInactive } from './identity.ts';
 import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
 import { isReturnHeld } from './ownership.ts';
 import {
@@ -16,18 +16,35 @@ import {
   withHold,
   withoutAnnouncedCall,
 } from './reconcile-context.ts';
+import { predecessorOf } from './takeover.ts';
 import { updateTraveler } from './update-traveler.ts';
 
-/** Decides which step the identity needs: archive its traveler, link or create one, or update the linked one. */
+/**
+ * Decides which step the identity needs: archive its traveler, link or create one, or update the linked one. An attempt may find a leaver
+ * in the place of the user, so the findings about it are added at the end.
+ */
 export async function reconcileTraveler(context: ReconcileContext): Promise<ReconcileResult> {
+  const result = await takeStep(context);
+  const { identity } = context;
+  const isTold = !identity.claimed || result.draft.hold?.cause === 'return';
+  return isTold ? result : { ...result, draft: withSuccessionFindings(identity, result.draft) };
+}
+
+async function takeStep(context: ReconcileContext): Promise<ReconcileResult> {
   const { identity } = context;
   const initial = newDraft(identity, context.translation);
   if (!identity.claimed) return reconcileUnclaimed(context, initial);
   if (identity.deletedAt !== undefined) return archiveTraveler(context, initial);
   const { movedFrom } = identity.origin;
   const draft = movedFrom === undefined ? initial : withFinding(initial, findings.movedFrom(movedFrom));
-  if (isReturnHeld(identity))
-    return endInState(withHold(context, withFinding(draft, findings.heldReturn()), 'return'), 'held');
+  if (isReturnHeld(identity)) {
+    const judgement = predecessorOf(identity, draft);
+    return endInState(
+      withHold(context, withFinding(draft, findings.heldReturn(judgement)), 'return'),
+      'held',
+    );
+  }
+  if (hasPassedTravelerOn(identity)) return endInState({ ...draft, creating: undefined }, 'synced');
   const first =
     draft.travelId === undefined
       ? await linkUnlessInactive(context, draft)
@@ -62,6 +79,23 @@ async function reconcileUnclaimed(
     return archiveTraveler(context, draft);
   const held = withHold(context, withFinding(draft, findings.neverProvisioned()), 'neverProvisioned');
   return endInState(held, 'held');
+}
+
+/** Adds what the user must know of a leaver in whose place it is, and of a user that has taken its own place. */
+function withSuccessionFindings(identity: Identity, draft: OutcomeDraft): OutcomeDraft {
+  const predecessor = predecessorOf(identity, draft);
+  const { successor } = identity.origin;
+  const noted = [
+    predecessor && findings.predecessor(predecessor),
+    successor && findings.successor(successor, identity.id),
+  ].filter((finding) => finding !== undefined);
+  return { ...draft, findings: [...noted, ...draft.findings] };
+}
+
+/** True for an inactive user whose traveler another user has now. */
+function hasPassedTravelerOn({ origin: { successor }, travelId, ...identity }: Identity): boolean {
+  const isGone = successor?.effect === 'passedOn' || successor?.effect === 'revived';
+  return isGone && travelId === undefined && isInactive(identity);
 }
 
 /** Links or creates a traveler. For an inactive user whose traveler was deleted, no new one is created. */

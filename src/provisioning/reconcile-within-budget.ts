@@ -17,6 +17,15 @@ export interface BudgetedAttempt {
 export interface ReconcileWithinBudget {
   reconcile(connection: Connection, id: string, requestId?: string): Promise<AttemptResult | 'later'>;
   /**
+   * Reconciles identities of a connection one after the other, all within what is left of the budget of a request that began at `since`.
+   * Returns false if one of them did not come to rest.
+   */
+  reconcileInOrder(
+    connection: Connection,
+    ids: string[],
+    request: { since: number; requestId?: string | undefined },
+  ): Promise<boolean>;
+  /**
    * Commits a write, runs `afterCommit`, and attempts to reconcile the identity. `stale`: nothing is committed, because an identity has changed
    * since it was read. Throws `conflict` if another user has the userName.
    */
@@ -34,7 +43,7 @@ interface ReconcileWithinBudgetDeps {
   budgetMs: number;
   circuitBreakerOf(connection: Connection): CircuitBreaker;
   wake(): void;
-  runtime: Pick<Runtime, 'wait' | 'checkpoint'>;
+  runtime: Pick<Runtime, 'now' | 'wait' | 'checkpoint'>;
 }
 
 /**
@@ -45,6 +54,16 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps): Reconcil
   const { reconciler, circuitBreakerOf, wake } = deps;
   const isPaused = (connection: Connection) => circuitBreakerOf(connection).pauseReason() !== undefined;
   return {
+    reconcileInOrder: async (connection, ids, { since, requestId }) => {
+      for (const id of ids) {
+        const budgetMs = since + deps.budgetMs - deps.runtime.now();
+        if (budgetMs <= 0 || isPaused(connection)) return false;
+        const attempt = reconciler.reconcile(connection, id, requestId);
+        const { result } = await withinBudget({ ...deps, budgetMs }, { connection, id, requestId, attempt });
+        if (result !== 'reconciled' && result !== 'moved') return false;
+      }
+      return true;
+    },
     reconcile: async (connection, id, requestId) => {
       if (isPaused(connection)) {
         // A write never sends the probe of an open breaker. Probes come from the queue, which begins with people who

@@ -2,10 +2,10 @@ import type { HoldCount } from './hold-ports.ts';
 import type { LeaseRequest } from './store-ports.ts';
 
 /**
- * The kinds of background work that one replica at a time does for a connection. `ownUser` is no work, and has only a state: the traveler
- * whose credential the bridge uses.
+ * The kinds of background work that one replica at a time does for a connection. `ownUser` and `returnNotice` are no work, and have only a
+ * state: the traveler whose credential the bridge uses, and whether the notice was given.
  */
-export type TaskKind = 'import' | 'feed' | 'demoDay' | 'ownUser';
+export type TaskKind = 'import' | 'feed' | 'demoDay' | 'ownUser' | 'returnNotice';
 
 /** A lease on one kind of background work of a connection. */
 export interface TaskLease {

@@ -1,6 +1,6 @@
 import type { AppliedFields } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
-import type { Identity, Origin, Outcome, Progress } from './identity.ts';
+import type { Identity, Origin, Outcome, Progress, Succession } from './identity.ts';
 import type { HiddenPeople, ListPage, ListQuery, ListScan, UserField, UserOrder } from './list-ports.ts';
 
 /** A lease to acquire or to extend. */
@@ -36,7 +36,7 @@ export type IdentityChange =
       ended?: LeasedOutcome | undefined;
     }
   /**
-   * Takes the traveler away from a tombstone: its link, applied values and reservation, and its pending work. Applies
+   * Takes the traveler away from a leaver: its link, applied values and reservation, and its pending work. Applies
    * only if the lease and `applied` are unchanged since they were read, because otherwise the new identity would
    * inherit outdated values.
    */
@@ -45,12 +45,26 @@ export type IdentityChange =
       connection: string;
       id: string;
       leasedUntil: number | undefined;
-      /** The applied values of the tombstone, which the new identity inherits. */
+      /** The applied values of the leaver, which the new identity inherits. */
       applied: AppliedFields;
       origin: Origin;
     }
-  /** Marks a tombstone dirty, so that its traveler gives up its email address. */
-  | { kind: 'giveEmailUp'; connection: string; id: string }
+  /**
+   * Notes on a user that another one has taken its place, and marks it dirty. With `givesEmailUp` its traveler gives up its email
+   * address; this applies only to a leaver.
+   */
+  | {
+      kind: 'noteSuccessor';
+      connection: string;
+      id: string;
+      successor: Succession;
+      givesEmailUp: boolean;
+    }
+  /**
+   * Links a live identity that has no traveler to one that no identity has after the changes before. The next attempt reads the
+   * traveler. The applied values are those of the leaver.
+   */
+  | { kind: 'link'; id: string; travelId: string; applied: AppliedFields }
   /** Takes the traveler away from a live identity, and ends the identity's lease. */
   | { kind: 'unlink'; id: string }
   /** Deletes an unclaimed identity because a user of the IdP takes its place. */
@@ -122,6 +136,8 @@ export interface NewUser {
   userName: string;
   externalId: string | undefined;
   email: string | undefined;
+  /** As `employeeNumberKey` returns it. */
+  employeeNumber: string | undefined;
 }
 
 /** The condition that a user has no matches (see `NewUserMatches`), and that the rules in force are of this generation. */
@@ -141,6 +157,8 @@ export interface NewUserMatches {
   holder: Identity | undefined;
   /** The claimed identity of the account that is creating a traveler with the address. */
   creator: Identity | undefined;
+  /** Identities of the account with the employee number; undefined if there are too many to list. */
+  employeeNumber: Identity[] | undefined;
   /** Identities of the account that wait for the address; if there are very many, only some of them. */
   waiters: Identity[];
   /** The generation of the rules in force at this moment. */
@@ -192,6 +210,11 @@ export interface Identities {
   isWaitedFor(account: string, email: string, except: string): Promise<boolean>;
   /** Returns identities of the account that wait for the address; if there are very many, only some of them. */
   findWaiters(account: string, email: string): Promise<Identity[]>;
+  /**
+   * Returns the identities of the account with this number, as `employeeNumberKey` returns it. Undefined if there are too many to list:
+   * then it is a placeholder.
+   */
+  findByEmployeeNumber(account: string, employeeNumber: string): Promise<Identity[] | undefined>;
   /** Returns true for a traveler whose person was erased (GDPR): no identity may be linked to it. */
   isErased(account: string, travelId: string): Promise<boolean>;
 }

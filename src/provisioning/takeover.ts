@@ -1,89 +1,210 @@
 import { foldCase } from '../schema/case-fold.ts';
-import { isAdministrator, isTakeoverApproved } from './guard.ts';
-import type { Identity } from './identity.ts';
-import type { ReconcileContext } from './reconcile-context.ts';
+import {
+  employeeNumberKey,
+  employeeNumberOf,
+  isObject,
+  type Json,
+  type ScimResource,
+} from '../schema/resource.ts';
+import type { TravelUser } from '../translator/traveler.ts';
+import type { Connection } from './connection.ts';
+import { type Judgement, judgeReturn, type PersonalValues } from './evidence.ts';
+import { isAdministrator } from './guard.ts';
+import { type Departure, type Identity, isInactive, type Succession } from './identity.ts';
+import { emailsOf } from './notify-dependents.ts';
+import type { Identities } from './store-ports.ts';
+
+/** Within this time after a reactivation, a change of names or externalId is judged as the reactivation was; in milliseconds. */
+const RETURN_MS = 86_400_000;
+
+/** The addresses of a user that are compared, so that a stored departure stays short. */
+const MAX_ADDRESSES = 10;
+
+type Leaver = Pick<Identity, 'connection' | 'desired' | 'origin' | 'deletedAt' | 'lastModified'>;
+
+/** Returns the values of a user by which people are compared. */
+export function personalValuesOf(desired: ScimResource, connection: string | undefined): PersonalValues {
+  const name = isObject(desired.name) ? desired.name : {};
+  return {
+    connection,
+    userName: textOf(desired.userName),
+    emails: emailsOf(desired).slice(0, MAX_ADDRESSES),
+    externalId: textOf(desired.externalId),
+    employeeNumber: employeeNumberOf(desired),
+    givenName: textOf(name.givenName),
+    familyName: textOf(name.familyName),
+    fullName: textOf(name.formatted) ?? textOf(desired.displayName),
+  };
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
 
 /**
- * True if a user is not the person of the tombstone. Within a connection, two different externalIds mean two people.
- * Without externalIds, two users that existed at the same time are two people. `isNew` means that the user is being
- * created now; the wall clock, which may have been set back, is then not compared.
+ * Returns the values that a leaver had at its departure. For a user who leaves now these are the present ones, as for leavers of earlier
+ * versions, of whom only the externalId is known.
  */
-export function isDifferentPerson(
-  tombstone: Tombstone,
-  person: Person,
-  { isNew }: { isNew: boolean } = { isNew: false },
+export function departureOf({ connection, desired, origin, deletedAt, lastModified }: Leaver): Departure {
+  if (origin.departure) return origin.departure;
+  const { connection: _, ...values } = personalValuesOf(desired, connection);
+  const { externalId = values.externalId } = { externalId: origin.leftAs };
+  return { ...values, externalId, at: deletedAt ?? lastModified };
+}
+
+/** True while a change of names or externalId still belongs to the last reactivation. */
+export function isReturnRecent({ departure, returnedAt }: Identity['origin'], now: number): boolean {
+  return departure !== undefined && returnedAt !== undefined && now < returnedAt + RETURN_MS;
+}
+
+/** True for a user whose traveler another user may take over: it is deleted or deactivated, and has a traveler. */
+export function isLeaver(identity: Identity): boolean {
+  const { claimed, travelId, creating, origin } = identity;
+  const hasTraveler = travelId !== undefined || creating !== undefined;
+  return claimed && isInactive(identity) && hasTraveler && origin.isReplaced !== true;
+}
+
+/**
+ * True for a leaver whose traveler another identity may take over. If the traveler is about to give up its address, it stays with the
+ * leaver, unless it cannot give it up.
+ */
+export function canBeTakenOver(leaver: Identity, connection: Pick<Connection, 'parkingDomain'>): boolean {
+  if (!isLeaver(leaver)) return false;
+  return !leaver.origin.givesEmailUp || isParked(leaver, connection) || !canGiveEmailUp(leaver, connection);
+}
+
+/** True if the traveler of the leaver has a parking address already. */
+function isParked({ observed }: Identity, { parkingDomain }: Pick<Connection, 'parkingDomain'>): boolean {
+  return parkingDomain !== undefined && observed?.email.toLowerCase().endsWith(`@${parkingDomain}`) === true;
+}
+
+/**
+ * False if the traveler of a leaver keeps its address: there is no parking domain, the travel API has refused a parking address, or the
+ * leaver administers the travel service.
+ */
+export function canGiveEmailUp(
+  { observed, refused }: Pick<Identity, 'observed' | 'refused'>,
+  { parkingDomain }: Pick<Connection, 'parkingDomain'>,
 ): boolean {
-  return haveDifferentExternalIds(tombstone, person) ?? (!isNew && wereActiveTogether(tombstone, person));
+  if (parkingDomain === undefined || (observed !== undefined && isAdministrator(observed))) return false;
+  return !String(refused.email?.value ?? '').endsWith(`@${parkingDomain}`);
+}
+
+/** A user who may be the leaver. */
+type Newcomer = Pick<Identity, 'desired' | 'createdAt' | 'connection' | 'waitingFor'>;
+
+interface JudgedReturn {
+  newcomer: Newcomer;
+  /** The present time by the wall clock. */
+  now: number;
+  isNumberShared: boolean;
+  /** True for a user who is being created: it was never active together with a leaver, whatever the clocks say. */
+  isNew?: boolean;
+}
+
+/** Judges whether a newcomer is the leaver whose traveler it may take over. */
+export function judgeNewcomer(
+  leaver: Identity,
+  { newcomer, now, isNumberShared, isNew = false }: JudgedReturn,
+): Judgement {
+  const { at, ...values } = departureOf(leaver);
+  return judgeReturn(
+    { ...values, connection: leaver.connection },
+    personalValuesOf(newcomer.desired, newcomer.connection),
+    {
+      sharedAddress: !isNew && sharedAddress(leaver, newcomer, at),
+      isSameUser: false,
+      isNumberShared,
+      msSinceDeparture: now - at,
+    },
+  );
 }
 
 /**
- * True for a tombstone whose traveler another identity may take over. If the traveler is about to give up its address,
- * it stays with the tombstone, unless it is an administrator, which never gets a parking address.
+ * Compares wall-clock times. A user that waits for the address of the leaver's traveler existed before the departure, even if the clock
+ * was set back.
  */
-export function canBeTakenOver({ deletedAt, observed, origin }: Identity): boolean {
-  if (deletedAt === undefined) return false;
-  return !origin.givesEmailUp || (observed !== undefined && isAdministrator(observed));
-}
-
-/**
- * True if the identity must wait until the tombstone's traveler gives up the address, because both users wanted it at
- * the same time.
- */
-export function mustWaitForLeaver(context: ReconcileContext, tombstone: Identity): boolean {
-  if (givesNewTraveler(context) || isTakeoverApproved(context.identity)) return false;
-  return areRivalsForEmail(tombstone, context.identity);
-}
-
-/**
- * True for two people who wanted one address at the same time. The second person never gets the traveler of the first.
- */
-export function areRivalsForEmail(tombstone: Tombstone, person: Person): boolean {
-  return haveDifferentExternalIds(tombstone, person) !== false && wereActiveTogether(tombstone, person);
-}
-
-/** The externalId that a user had when it was deactivated or deleted. */
-export function leaverExternalId({
-  desired,
-  origin,
-}: Pick<Identity, 'desired' | 'origin'>): string | undefined {
-  if (origin.leftAs !== undefined) return origin.leftAs;
-  return typeof desired.externalId === 'string' ? desired.externalId : undefined;
-}
-
-/**
- * True if both externalIds are known and differ. Undefined if one is missing, or if the two come from different IdPs
- * and cannot be compared.
- */
-function haveDifferentExternalIds(
-  tombstone: Tombstone,
-  { connection, desired }: Person,
-): boolean | undefined {
-  const leaverId = tombstone.connection === connection ? leaverExternalId(tombstone) : undefined;
-  const { externalId } = desired;
-  return leaverId === undefined || typeof externalId !== 'string' ? undefined : leaverId !== externalId;
-}
-
-/**
- * Compares wall-clock times. A user that waits for the address of the tombstone's traveler existed before the deletion,
- * even if the clock was set back.
- */
-function wereActiveTogether(
-  { deletedAt = 0, observed }: Tombstone,
-  { createdAt, waitingFor }: Person,
-): boolean {
+function sharedAddress({ observed }: Identity, { waitingFor, createdAt }: Newcomer, leftAt: number): boolean {
   const hasWaited = observed !== undefined && waitingFor === foldCase(observed.email);
-  return hasWaited || createdAt < deletedAt;
+  return hasWaited || createdAt < leftAt;
+}
+
+/** Judges whether a user who was activated again is still the person who left. */
+export function judgeReactivation(
+  leaver: Leaver,
+  desired: ScimResource,
+  { now, isNumberShared }: { now: number; isNumberShared: boolean },
+): Judgement {
+  const { at, ...values } = departureOf(leaver);
+  const { connection } = leaver;
+  return judgeReturn({ ...values, connection }, personalValuesOf(desired, connection), {
+    sharedAddress: false,
+    isSameUser: true,
+    isNumberShared,
+    msSinceDeparture: now - at,
+  });
 }
 
 /**
- * True if the policy `onReturn: separate` applies: another person gets a new traveler, and the old traveler gets a
- * parking address.
+ * Judges whether a newcomer is the person of an archived traveler without an identity. The time of the archiving is not known; it is
+ * after the traveler was made.
  */
-export function givesNewTraveler({ connection: { policies, parkingDomain } }: ReconcileContext): boolean {
-  return policies.onReturn === 'separate' && parkingDomain !== undefined;
+export function judgeTraveler(
+  { firstName, lastName, createdAt }: TravelUser,
+  { newcomer, now }: { newcomer: Pick<Identity, 'desired' | 'connection'>; now: number },
+): Judgement {
+  const made = Date.parse(createdAt);
+  return judgeReturn(
+    { givenName: firstName, familyName: lastName },
+    personalValuesOf(newcomer.desired, newcomer.connection),
+    {
+      sharedAddress: false,
+      isSameUser: false,
+      isNumberShared: false,
+      msSinceDeparture: Number.isNaN(made) ? undefined : now - made,
+    },
+  );
 }
 
-/** A user that may take over the traveler of a tombstone. */
-type Person = Pick<Identity, 'desired' | 'createdAt' | 'connection' | 'waitingFor'>;
+/** The identities that have the number of a newcomer; undefined if there are too many to list. */
+export type NumberHolders = readonly Identity[] | undefined;
 
-type Tombstone = Pick<Identity, 'desired' | 'origin' | 'deletedAt' | 'connection' | 'observed'>;
+/** Reads the identities of the account that have the employee number of a user. */
+export function findNumberHolders(
+  identities: Pick<Identities, 'findByEmployeeNumber'>,
+  account: string,
+  desired: ScimResource,
+): Promise<NumberHolders> | readonly Identity[] {
+  const number = employeeNumberKey(employeeNumberOf(desired));
+  return number === undefined ? [] : identities.findByEmployeeNumber(account, number);
+}
+
+/** True if an active person of the account other than these has the number. It then tells nothing. */
+export function isNumberSharedBy(
+  holders: NumberHolders,
+  ...own: (Pick<Identity, 'connection' | 'id'> | undefined)[]
+): boolean {
+  if (holders === undefined) return true;
+  return holders.some(
+    (holder) =>
+      !isInactive(holder) &&
+      holder.claimed &&
+      !own.some((one) => one?.id === holder.id && one.connection === holder.connection),
+  );
+}
+
+/** Returns what the leaver keeps of a succession of which the newcomer keeps this. */
+export function toSuccessor(
+  { row, verdict, effect }: Succession,
+  { connection, id }: Pick<Identity, 'connection' | 'id'>,
+): Succession {
+  return { row, verdict, effect, connection, id };
+}
+
+/** The succession by which an identity is in the place of a leaver. */
+export function predecessorOf(
+  { origin }: Pick<Identity, 'origin'>,
+  { progress }: Pick<Identity, 'progress'>,
+): Succession | undefined {
+  return progress.predecessor ?? origin.predecessor;
+}

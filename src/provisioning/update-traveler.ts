@@ -7,6 +7,7 @@ import type { CustomFieldValue } from '../translator/traveler.ts';
 import {
   addressKey,
   findIdentityAmong,
+  isParkingAddress,
   resolveEmailConflict,
   withEmailWait,
   withoutHeldEmail,
@@ -138,8 +139,19 @@ async function prepareUpdate(
   const addressed = await withoutUnknownHoldersEmail(context, await resolveEmailConflict(context, owned));
   if ('end' in addressed) return addressed;
   const guarded = how.isFresh ? await withGuardsApplied(context, addressed) : addressed;
-  const sendable = isReset ? guarded : withKeptRolesReported(context, guarded);
+  const parked = guarded.draft.hold ? withoutParkingAddress(context, guarded) : guarded;
+  const sendable = isReset ? parked : withKeptRolesReported(context, parked);
   return { omit: [], isEmailSentAgain: false, ...how, ...sendable };
+}
+
+/** A leaver whose departure is held keeps the address, because an admin may discard the departure. */
+function withoutParkingAddress(
+  { connection }: ReconcileContext,
+  { draft, fields }: SendableFields,
+): SendableFields {
+  const { email } = fields;
+  const isParking = email?.kind === 'value' && isParkingAddress(connection, String(email.value));
+  return isParking ? { draft, fields: { ...fields, email: { kind: 'kept' } } } : { draft, fields };
 }
 
 /**

@@ -1,14 +1,23 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isActive, type ScimResource } from '../schema/resource.ts';
 import { countChangedParts } from '../translator/reference-parts.ts';
 import type { Connection } from './connection.ts';
 import { withNextVersion } from './create-user.ts';
+import type { Judgement } from './evidence.ts';
 import { isAdministrator } from './guard.ts';
-import type { Identity, Origin } from './identity.ts';
-import { isInactive } from './identity.ts';
-import { departureAfter } from './kept-active.ts';
+import { type Departure, type Identity, isInactive, type Origin, type Succession } from './identity.ts';
+import { statedDepartureAfter } from './kept-active.ts';
 import type { Runtime } from './runtime-ports.ts';
-import type { IdentityChange } from './store-ports.ts';
-import { leaverExternalId } from './takeover.ts';
+import {
+  canGiveEmailUp,
+  departureOf,
+  isNumberSharedBy,
+  isReturnRecent,
+  judgeReactivation,
+  type NumberHolders,
+  personalValuesOf,
+  toSuccessor,
+} from './takeover.ts';
 import type { PendingWrite } from './write-attempt.ts';
 
 /** A PUT (`replace`) or PATCH of an existing user. */
@@ -23,52 +32,101 @@ export interface UserWrite {
 /** The changed identity, and the changes whose commit saves it. */
 type UpdatedUser = Pick<PendingWrite, 'identity' | 'changes'>;
 
+type UpdateRuntime = Pick<Runtime, 'now' | 'newId' | 'wallClock'>;
+
 /**
- * Computes the claimed, dirty identity with the new desired state. A user who is reactivated with another externalId is
- * a different person: depending on the policy `onReturn`, that person gets this traveler without the old values, gets
- * another traveler, or waits for an admin.
+ * True if the write activates a user who left, or changes names or externalId within a day after that: the user may be another person,
+ * and what the user's traveler has must then not pass on.
+ */
+export function isReturn({ before, after }: UserWrite, now: number): boolean {
+  const hasTraveler = before.travelId !== undefined || before.creating !== undefined;
+  if (!before.claimed || !hasTraveler || !isActive(after)) return false;
+  if (isInactive(before)) return true;
+  return (
+    isReturnRecent(before.origin, now) && !isDeepStrictEqual(identityOf(before.desired), identityOf(after))
+  );
+}
+
+/** The values by which a user is recognized. */
+function identityOf(desired: ScimResource) {
+  const { externalId, employeeNumber, givenName, familyName } = personalValuesOf(desired, undefined);
+  return { externalId, employeeNumber, givenName, familyName };
+}
+
+/**
+ * Computes the claimed, dirty identity with the new desired state. A user who is activated again is judged by the table of evidence:
+ * another person gets this traveler without the old values, gets another traveler, or waits for an admin, as the policy `onReturn` says.
  */
 export function updateUser(
-  runtime: Pick<Runtime, 'now' | 'newId' | 'wallClock'>,
+  runtime: UpdateRuntime,
   connection: Connection,
-  write: UserWrite,
+  { numberHolders, ...write }: UserWrite & { numberHolders: NumberHolders },
 ): UpdatedUser {
   const { before, after } = write;
+  const now = runtime.wallClock();
   const next: Identity = { ...withNextVersion(before, runtime), desired: after };
-  const origin = nextOrigin(write);
-  const update = (identity: Identity): IdentityChange => ({
-    kind: 'update',
-    identity,
-    expected: before.version,
-  });
-  if (!isOtherPersonReturning(write)) {
-    const identity = { ...next, origin };
-    return { identity, changes: [update(identity)] };
-  }
-  const { onReturn } = connection.policies;
-  if (onReturn === 'revive' || before.travelId === undefined) {
-    const identity = { ...next, origin: { ...origin, resetAt: next.version } };
-    return { identity, changes: [update(identity)] };
-  }
-  // An administrator never gets a parking address, so the new person cannot get a separate traveler: hold the return.
-  const isAdmin = before.observed !== undefined && isAdministrator(before.observed);
-  if (onReturn === 'hold' || connection.parkingDomain === undefined || isAdmin) {
-    const identity = { ...next, origin: { ...origin, returnAt: next.version } };
-    return { identity, changes: [update(identity)] };
-  }
-  const identity = { ...next, origin };
-  const tombstone = createTombstone(before, runtime, connection.lateMs);
-  return {
-    identity,
-    changes: [update(identity), { kind: 'unlink', id: before.id }, { kind: 'insert', identity: tombstone }],
+  const origin = nextOrigin(write, now);
+  if (!isReturn(write, now)) return updated(next, origin, before);
+  const isNumberShared = isNumberSharedBy(numberHolders, before);
+  const judgement = judgeReactivation(before, after, { now, isNumberShared });
+  if (judgement.verdict === 'same') return updated(next, asSamePerson(write, origin, now), before);
+  const effect = effectOf(connection, before, judgement);
+  const predecessor: Succession = {
+    ...{ ...judgement, effect, connection: connection.id },
+    ...(before.travelId === undefined ? {} : { travelId: before.travelId }),
   };
+  const { departure, returnedAt: _, ...others } = origin;
+  const marked = { ...others, predecessor };
+  if (effect === 'revived') return updated(next, { ...marked, resetAt: next.version }, before);
+  if (effect === 'held')
+    return updated(next, { ...marked, ...withDeparture(write, now), returnAt: next.version }, before);
+  const tombstone = createTombstone(before, runtime, { connection, predecessor });
+  const separated = { ...next, origin: { ...marked, predecessor: { ...predecessor, id: tombstone.id } } };
+  return {
+    identity: separated,
+    changes: [
+      { kind: 'update', identity: separated, expected: before.version },
+      { kind: 'unlink', id: before.id },
+      { kind: 'insert', identity: tombstone },
+    ],
+  };
+}
+
+function updated(next: Identity, origin: Origin, before: Identity): UpdatedUser {
+  const identity = { ...next, origin };
+  return { identity, changes: [{ kind: 'update', identity, expected: before.version }] };
+}
+
+/** The person is back. An earlier judgement that held the return is void. */
+function asSamePerson(write: UserWrite, origin: Origin, now: number): Origin {
+  const { returnAt: _, predecessor: _predecessor, ...others } = origin;
+  return { ...others, ...withDeparture(write, now) };
+}
+
+/** The departure stays known for a day after the reactivation. */
+function withDeparture({ before }: UserWrite, now: number): Origin {
+  const returnedAt = isInactive(before) ? now : (before.origin.returnedAt ?? now);
+  return { departure: departureOf(before), returnedAt };
+}
+
+function effectOf(
+  connection: Connection,
+  before: Identity,
+  { verdict }: Judgement,
+): 'revived' | 'held' | 'separate' {
+  const { onReturn } = connection.policies;
+  const isAdmin = before.observed !== undefined && isAdministrator(before.observed);
+  if (verdict === 'other' && onReturn === 'hold') return 'held';
+  if (verdict === 'other' && onReturn === 'revive') return isAdmin ? 'held' : 'revived';
+  if (before.travelId === undefined) return 'revived';
+  return canGiveEmailUp(before, connection) ? 'separate' : 'held';
 }
 
 /** Creates a tombstone that keeps the old traveler and makes it give up its email address. */
 function createTombstone(
   leaver: Identity,
-  { newId, now, wallClock }: Pick<Runtime, 'now' | 'newId' | 'wallClock'>,
-  lateMs: number,
+  { newId, now, wallClock }: UpdateRuntime,
+  { connection: { lateMs }, predecessor }: { connection: Connection; predecessor: Succession },
 ): Identity {
   const { progress, origin } = leaver;
   const deletedAt = wallClock();
@@ -84,32 +142,70 @@ function createTombstone(
       decision: undefined,
     },
     waitingFor: undefined,
-    origin: { ...origin, givesEmailUp: true },
+    origin: {
+      ...withoutReturn(origin),
+      departure: departureOf(leaver),
+      givesEmailUp: true,
+      successor: toSuccessor(predecessor, leaver),
+    },
     // A call that was sent for the live user may still be in flight.
     progress: { ...progress, late: { creates: [], ...progress.late, sent, checkAt: now() + lateMs } },
   };
 }
 
-function isOtherPersonReturning({ before, after }: UserWrite): boolean {
-  if (!before.claimed || !isInactive(before) || !isActive(after)) return false;
-  const left = leaverExternalId(before);
-  return left !== undefined && typeof after.externalId === 'string' && left !== after.externalId;
+function withoutReturn({ returnedAt: _, returnAt: _returnAt, ...origin }: Origin): Origin {
+  return origin;
 }
 
-/** Save the externalId with the deactivation, because it may change before the user is reactivated. */
-function nextOrigin({ before, after, kind, statesDeparture }: UserWrite): Origin {
-  const { leftAs, departure: _, found: _found, baseline, countedParts: counted, ...others } = before.origin;
-  const isLeaver = !isActive(after);
-  const left = isLeaver
-    ? (leftAs ?? leaverExternalId(before) ?? leaverExternalId({ desired: after, origin: {} }))
-    : undefined;
+/** Saves the values with the deactivation, because they may change before the user is reactivated. */
+function nextOrigin({ before, after, kind, statesDeparture }: UserWrite, now: number): Origin {
+  const {
+    leftAs: _,
+    statedDeparture: _stated,
+    found: _found,
+    departure,
+    returnedAt,
+    ...origin
+  } = before.origin;
+  const { baseline, givesEmailUp, successor, countedParts: counted, ...others } = origin;
   const countedParts = countChangedParts(before.desired, after, counted);
   const imported = kind === 'replace' ? undefined : before.claimed ? baseline : before.desired;
-  return {
+  const kept = {
     ...others,
-    ...(left === undefined ? {} : { leftAs: left }),
-    ...(isLeaver ? { departure: departureAfter(before, { isStated: statesDeparture }) } : {}),
     ...(imported === undefined ? {} : { baseline: imported }),
     ...(countedParts === undefined ? {} : { countedParts }),
+  };
+  if (!isActive(after))
+    return {
+      ...kept,
+      departure: isInactive(before) ? departureOf(before) : presentDeparture(before, after, now),
+      statedDeparture: statedDepartureAfter(before, { isStated: statesDeparture }),
+      ...(givesEmailUp ? { givesEmailUp } : {}),
+      ...(successor ? { successor } : {}),
+    };
+  // A user who is activated again is no leaver any more.
+  const isRecent = !isInactive(before) && isReturnRecent(before.origin, now);
+  return {
+    ...kept,
+    ...(isRecent && departure && returnedAt !== undefined ? { departure, returnedAt } : {}),
+    ...(successor?.effect === 'bothActive' ? { successor } : {}),
+  };
+}
+
+/** Returns the values of a user who leaves now. A value that only the write has that ends the user's time counts, too. */
+export function presentDeparture(
+  { desired, connection }: Pick<Identity, 'desired' | 'connection'>,
+  after: ScimResource,
+  at: number,
+): Departure {
+  const { connection: _, ...before } = personalValuesOf(desired, connection);
+  const last = personalValuesOf(after, connection);
+  return {
+    ...before,
+    externalId: before.externalId ?? last.externalId,
+    employeeNumber: before.employeeNumber ?? last.employeeNumber,
+    givenName: before.givenName ?? last.givenName,
+    familyName: before.familyName ?? last.familyName,
+    at,
   };
 }

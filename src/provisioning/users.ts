@@ -5,8 +5,8 @@ import type { Connection } from './connection.ts';
 import { createUser, withNextVersion } from './create-user.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
 import type { Groups } from './group-ports.ts';
-import type { Identity, Membership } from './identity.ts';
-import { departureAfter, isKeptActive } from './kept-active.ts';
+import { type Identity, isInactive, type Membership } from './identity.ts';
+import { isKeptActive, statedDepartureAfter } from './kept-active.ts';
 import { hasSameLeftOut, leftOutAfter, withLeftOut } from './left-out-values.ts';
 import type { ListPage } from './list-ports.ts';
 import {
@@ -17,7 +17,7 @@ import {
   type UserQuery,
   type UserView,
 } from './list-users.ts';
-import { markDirty, markReferrersDirty } from './notify-dependents.ts';
+import { markDirty, markReferrersDirty, referenceValuesOf } from './notify-dependents.ts';
 import type { OwnUsers } from './own-users.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import type { BudgetedAttempt, ReconcileWithinBudget } from './reconcile-within-budget.ts';
@@ -31,7 +31,8 @@ import {
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange, IdentityView, ReconcileQueue, References } from './store-ports.ts';
-import { updateUser } from './update-user.ts';
+import { departureOf, findNumberHolders } from './takeover.ts';
+import { isReturn, presentDeparture, type UserWrite, updateUser } from './update-user.ts';
 import type { PendingWrite } from './write-attempt.ts';
 
 /**
@@ -119,6 +120,7 @@ async function create(
     leftOut,
   }: { desired: ScimResource; requestId: string | undefined; leftOut: LeftOutValue[] },
 ): Promise<UserView> {
+  const since = deps.runtime.now();
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const user = { ...desired, active: desired.active ?? true };
     // If the commit of a new user is refused, the matches are searched.
@@ -128,11 +130,45 @@ async function create(
     const { identity } = write;
     const attempt = await deps.reconcileWithinBudget.commit(connection, write, async () => {
       if (identity.travelId !== undefined) await markReferrersDirty(deps, identity, identity);
+      await wakeLeavers(deps, write);
     });
     if (attempt === 'stale') continue;
+    const leavers = leaversGivingEmailUp(connection, write);
+    if (leavers.length > 0) {
+      // With its own address free, the new user can have its traveler in the answer already.
+      await deps.reconcileWithinBudget.reconcileInOrder(connection, [...leavers, identity.id], {
+        since,
+        requestId,
+      });
+      return readView(deps, connection.id, identity.id);
+    }
     return viewAfter(deps, identity, { attempt, inGroups: write.before !== undefined });
   }
   throw busyError();
+}
+
+/** The leavers of this connection whose travelers give up their address for a new user. */
+function leaversGivingEmailUp({ id: connection }: Connection, { changes }: PendingWrite): string[] {
+  return changes.flatMap((change) =>
+    change.kind === 'noteSuccessor' && change.givesEmailUp && change.connection === connection
+      ? [change.id]
+      : [],
+  );
+}
+
+/**
+ * Starts the attempts at the leavers that the write concerns. People who refer to a live leaver as their manager lose the traveler that
+ * it passes on.
+ */
+async function wakeLeavers(deps: UserServiceDeps, { changes }: PendingWrite): Promise<void> {
+  if (changes.some(({ kind }) => kind === 'noteSuccessor' || kind === 'giveUpTraveler')) deps.wake();
+  for (const change of changes) {
+    if (change.kind !== 'giveUpTraveler' || change.origin.successor === undefined) continue;
+    const { connection, id } = change;
+    const leaver = await deps.identities.findById(connection, id);
+    const values = leaver ? referenceValuesOf(leaver) : [id];
+    await markDirty(deps, connection, await deps.references.findReferrers(connection, id, values));
+  }
 }
 
 interface UserUpdate {
@@ -173,7 +209,7 @@ async function updateDesired(
       return repeat(deps, connection, { before, requestId });
     const updated = isUnchanged
       ? markForFindings(before)
-      : updateUser(deps.runtime, connection, { before, after, kind, statesDeparture });
+      : await changeUser(deps, connection, { before, after, kind, statesDeparture });
     const { identity, changes } = withLeftOut(updated, leftOut);
     const references = stored.hasReferences ? undefined : [];
     const write = { identity, before, changes, references, generation: stored.generation, requestId };
@@ -181,11 +217,24 @@ async function updateDesired(
       markReferrersDirty(deps, before, identity),
     );
     if (attempt === 'stale') continue;
+    // The tombstone of another person must give up its address.
+    if (changes.some(({ kind }) => kind === 'insert')) deps.wake();
     if (attempt.result === 'refused' && !isActive(after))
       await throwIfArchiveRefused(deps, { ...identity, ...attempt.outcome });
     return viewAfter(deps, identity, { attempt, inGroups: view.inGroups });
   }
   throw busyError();
+}
+
+async function changeUser(
+  deps: UserServiceDeps,
+  connection: Connection,
+  write: UserWrite,
+): Promise<Pick<PendingWrite, 'identity' | 'changes'>> {
+  const numberHolders = isReturn(write, deps.runtime.wallClock())
+    ? await findNumberHolders(deps.identities, connection.account, write.after)
+    : [];
+  return updateUser(deps.runtime, connection, { ...write, numberHolders });
 }
 
 /** Returns the write of a request that changes nothing but the findings. The version stays: the user is the same. */
@@ -302,11 +351,13 @@ async function remove(
 
 /** Returns the tombstone of a user. */
 function toDeleted(before: Identity, memberOf: Membership[], runtime: UserServiceDeps['runtime']): Identity {
-  const departure = departureAfter(before, { isStated: true });
+  const now = runtime.wallClock();
+  const departure = isInactive(before) ? departureOf(before) : presentDeparture(before, before.desired, now);
+  const statedDeparture = statedDepartureAfter(before, { isStated: true });
   return {
     ...withNextVersion(before, runtime),
-    deletedAt: runtime.wallClock(),
-    origin: { ...before.origin, departure, ...(memberOf.length > 0 ? { memberOf } : {}) },
+    deletedAt: now,
+    origin: { ...before.origin, departure, statedDeparture, ...(memberOf.length > 0 ? { memberOf } : {}) },
   };
 }
 
@@ -341,10 +392,10 @@ async function throwDeleted(
   const { id, state, hold, origin } = tombstone;
   if (isKeptActive(tombstone)) {
     // The IdP states again that the person leaves, although an admin has discarded that.
-    const departure = departureAfter(tombstone, { isStated: true });
+    const statedDeparture = statedDepartureAfter(tombstone, { isStated: true });
     const { lastModified } = tombstone;
     const next = withNextVersion(tombstone, deps.runtime);
-    const identity = { ...next, lastModified, origin: { ...origin, departure } };
+    const identity = { ...next, lastModified, origin: { ...origin, statedDeparture } };
     await deps.identities.commit(connection.id, [{ kind: 'update', identity, expected: tombstone.version }]);
     deps.wake();
   }

@@ -1,3 +1,5 @@
+import { foldCase } from './case-fold.ts';
+
 /** A JSON value. */
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
@@ -85,4 +87,22 @@ export class SchemaFault extends Error {
 /** The URNs of the extensions that a resource has data of. */
 export function extensionsOf(resource: ScimResource): string[] {
   return Object.keys(resource).filter((name) => name.includes(':'));
+}
+
+/** Returns the employee number of a user (RFC 7643 §4.3). */
+export function employeeNumberOf(user: ScimResource): string | undefined {
+  const extension = user[urns.enterprise];
+  const number = isObject(extension) ? extension['employeeNumber'] : undefined;
+  return typeof number === 'string' ? number : undefined;
+}
+
+/**
+ * Returns the form in which employee numbers are compared: without case, spaces and leading zeros. Undefined if nothing is left, as of
+ * a placeholder such as "0000".
+ */
+export function employeeNumberKey(number: string | undefined): string | undefined {
+  const key = foldCase(number ?? '')
+    .replace(/\s+/gu, '')
+    .replace(/^0+/u, '');
+  return key === '' ? undefined : key;
 }

@@ -44,6 +44,7 @@ import {
   openConnection,
 } from './open-connection.ts';
 import { openStore, type ServerDeps, type StartOptions } from './open-store.ts';
+import { announceReturnPolicy } from './return-notice.ts';
 import { wait } from './runtime.ts';
 
 /** A running service. */
@@ -93,7 +94,8 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   });
   const app = createApp(deps, { ...servers, ...opened, scim, demoDay: demo, page: options.page });
   server.serve(requestHandlers(app, deps.http));
-  const background = options.background === false ? undefined : startBackground(deps, provisioning);
+  const background =
+    options.background === false ? undefined : startBackground(deps, provisioning, connections);
   demo.follow();
   // A failed write may have prevented later steps, such as marking dependent identities as dirty. An import repeats
   // them.
@@ -255,6 +257,7 @@ function createApp(
 function startBackground(
   { settings, runtime, log, database, store, live, embedded }: ServerDeps,
   provisioning: ProvisioningService,
+  connections: OpenConnection[],
 ): Background {
   const loops = provisioning.startBackground();
   const retryUnresolved = () =>
@@ -264,6 +267,12 @@ function startBackground(
   live.onDeath(retryUnresolved);
   // This process may be one that died before.
   retryUnresolved();
+  void announceReturnPolicy(
+    { ...store, log: runtime.log },
+    connections.map(({ connection }) => connection),
+  ).catch((error: unknown) => {
+    log.error({ err: error }, 'the policy onReturn could not be announced; the next start repeats it');
+  });
   const alerts = alertSender(settings.alerts, { clock: runtime, log });
   const alarms = holdAlarms({ holds: store.holds, reportedHolds: reportedHolds(database), alerts, runtime });
   const embeddedLoops = embedded?.run();

@@ -1,20 +1,20 @@
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import { inScope, type Scope, scopeColumns } from './connection-scopes.ts';
 import { compiledInsert, compiledQuery } from './queries.ts';
-import { emailKeys } from './search-keys.ts';
+import { contactKeys } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
 interface EmailOwner {
   id: string;
-  desired: Parameters<typeof emailKeys>[0];
+  desired: Parameters<typeof contactKeys>[0];
 }
 
-/** Inserts the email keys of new identities. */
+/** Inserts the keys of new identities: those of email addresses and employee numbers. */
 export async function insertEmailKeys(tx: Kysely<Tables>, scope: Scope, owners: EmailOwner[]): Promise<void> {
   const { account, connection_id } = scopeColumns(scope);
   const rows: Tables['identity_email'][] = [];
   for (const { id, desired } of owners)
-    for (const key of emailKeys(desired))
+    for (const key of contactKeys(desired))
       rows.push({ account, connection_id, identity_id: id, email_key: key });
   await insertEmailRows(tx, rows);
 }
@@ -25,7 +25,7 @@ export function storedIdentityEmails(
   scope: Scope,
   { id, desired }: EmailOwner,
 ): CompiledQuery<unknown>[] {
-  return emailKeys(desired).map((key) => insertEmailIfStored.compile(db, { ...scope, id, key }));
+  return contactKeys(desired).map((key) => insertEmailIfStored.compile(db, { ...scope, id, key }));
 }
 
 const insertEmailIfStored = compiledQuery((db, email: Scope & { id: string; key: string }) =>
@@ -45,7 +45,7 @@ const insertEmailIfStored = compiledQuery((db, email: Scope & { id: string; key:
 export async function replaceEmailKeys(tx: Kysely<Tables>, scope: Scope, owner: EmailOwner): Promise<void> {
   const { rows } = await selectEmailKeys(tx, { ...scope, id: owner.id });
   const before = rows.map((row) => row.email_key);
-  const after = new Set(emailKeys(owner.desired));
+  const after = new Set(contactKeys(owner.desired));
   if (before.length === after.size && before.every((key) => after.has(key))) return;
   await tx.deleteFrom('identity_email').where(inScope(scope)).where('identity_id', '=', owner.id).execute();
   await insertEmailKeys(tx, scope, [owner]);

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Identity } from '../provisioning/identity.ts';
 import type {
   NewUser,
   NewUserCondition,
@@ -10,7 +11,7 @@ import { readColumnNames, toIdentity } from './identity-row.ts';
 import { inGroups, toShownIdentity } from './list-definitions.ts';
 import { hideFromPlanner } from './list-filter.ts';
 import { compiledQuery } from './queries.ts';
-import { caseFoldedKey, exactKey } from './search-keys.ts';
+import { caseFoldedKey, exactKey, numberSearchKey } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
 /** Reads an identity that an IdP is about to change. */
@@ -80,24 +81,70 @@ export async function findForNewUser(
     travelEmail: by('travelEmail'),
     holder: holders.find(({ deletedAt }) => deletedAt === undefined) ?? holders[0],
     creator: by('creator')[0],
+    employeeNumber: withoutPlaceholder(by('employeeNumber')),
     waiters: by('waiter'),
     generation: (rows[0] ?? first)?.generation ?? 0,
   };
 }
 
-type Match = 'userName' | 'externalId' | 'travelEmail' | 'holder' | 'creator' | 'waiter';
+type Match = 'userName' | 'externalId' | 'travelEmail' | 'holder' | 'creator' | 'waiter' | 'employeeNumber';
+
+/** The maximum number of people with one employee number that are compared; more have a placeholder, such as "n/a". */
+const MAX_NUMBER_HOLDERS = 20;
+
+function withoutPlaceholder(holders: Identity[]): Identity[] | undefined {
+  return holders.length > MAX_NUMBER_HOLDERS ? undefined : holders;
+}
+
+/** Finds the identities of an account by employee number. */
+export async function findByEmployeeNumber(
+  db: Kysely<Tables>,
+  account: string,
+  number: string,
+): Promise<Identity[] | undefined> {
+  const key = numberSearchKey(number);
+  const { rows } = await selectByNumber(db, { account, employeeNumber: key });
+  return withoutPlaceholder(rows.map(toIdentity));
+}
+
+interface NumberKey {
+  account: string;
+  employeeNumber: string | null;
+}
+
+const selectByNumber = compiledQuery((db, key: NumberKey) =>
+  withNumber(db, key)
+    .select(readColumnNames)
+    .limit(sql.lit(MAX_NUMBER_HOLDERS + 1)),
+);
+
+/** Searches each connection of the account, because the index of the keys begins with it. */
+function withNumber(db: Kysely<Tables>, { account, employeeNumber }: NumberKey) {
+  return db
+    .selectFrom('identity')
+    .where('identity.account', '=', account)
+    .where('identity.claimed', '=', sql.lit(1))
+    .where(
+      sql<SqlBool>`(identity.connection_id, identity.id) in (
+        select of_number.connection_id, of_number.identity_id from identity_email as of_number
+        where of_number.account = ${account} and of_number.email_key = ${employeeNumber}
+          and of_number.connection_id in (select connection.id from connection where connection.account = ${account}))`,
+    );
+}
 
 interface NewUserKeys extends Scope {
   userName: string;
   externalId: string | null;
   email: string | null;
+  employeeNumber: string | null;
 }
 
-function toKeys(scope: Scope, { userName, externalId, email }: NewUser): NewUserKeys {
+function toKeys(scope: Scope, { userName, externalId, email, employeeNumber }: NewUser): NewUserKeys {
   return {
     userName: caseFoldedKey(userName),
     externalId: externalId === undefined ? null : exactKey(externalId),
     email: email === undefined ? null : caseFoldedKey(email),
+    employeeNumber: employeeNumber === undefined ? null : numberSearchKey(employeeNumber),
     ...scope,
   };
 }
@@ -154,15 +201,18 @@ const selectMatches = compiledQuery((db, keys: NewUserKeys) => {
       .select(readColumnNames)
       .select([sql<Match>`${sql.lit(match)}`.as('match'), generationInForce(db, keys).as('generation')]);
   const waiters = select('waiter').limit(sql.lit(MAX_WAITERS));
+  const numbers = select('employeeNumber').limit(sql.lit(MAX_NUMBER_HOLDERS + 1));
   return select('userName')
     .unionAll(select('externalId'))
     .unionAll(select('travelEmail'))
     .unionAll(select('holder'))
     .unionAll(select('creator'))
-    .unionAll(db.selectFrom(waiters.as('waiters')).selectAll());
+    .unionAll(db.selectFrom(waiters.as('waiters')).selectAll())
+    .unionAll(db.selectFrom(numbers.as('numbers')).selectAll());
 });
 
-function matchQueries(db: Kysely<Tables>, { connection, account, userName, externalId, email }: NewUserKeys) {
+function matchQueries(db: Kysely<Tables>, keys: NewUserKeys) {
+  const { connection, account, userName, externalId, email } = keys;
   const inAccount = db.selectFrom('identity').where('account', '=', account);
   const own = inAccount.where('connection_id', '=', connection);
   const claimed = inAccount.where('claimed', '=', sql.lit(1));
@@ -173,6 +223,7 @@ function matchQueries(db: Kysely<Tables>, { connection, account, userName, exter
     holder: claimed.where('travel_email_key', '=', email).where(isLinked('identity')),
     creator: claimed.where('creating_key', '=', email),
     waiter: inAccount.where('waiting_for', '=', email),
+    employeeNumber: withNumber(db, keys),
   } satisfies Record<Match, unknown>;
 }
 

@@ -6,9 +6,17 @@ import type { Database } from './database.ts';
 import { deleteLinkedElsewhere, deleteUnclaimed } from './delete-identities.ts';
 import type { Dialect } from './dialect.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
-import { findForNewUser, findForWrite, holdsFor, isLinked, MAX_WAITERS } from './identities-for-writes.ts';
 import {
-  markEmailGivenUp,
+  findByEmployeeNumber,
+  findForNewUser,
+  findForWrite,
+  holdsFor,
+  isLinked,
+  MAX_WAITERS,
+} from './identities-for-writes.ts';
+import {
+  linkTraveler,
+  noteSuccessor,
   onlyLeasedUpdate,
   releaseTraveler,
   unlinkTraveler,
@@ -73,6 +81,7 @@ export function identities(database: Database): Identities {
       const waiting = await selectActiveWaiter(db, { account, key: caseFoldedKey(email), except });
       return waiting.rows.length > 0;
     },
+    findByEmployeeNumber: (account, number) => findByEmployeeNumber(db, account, number),
     isErased: async (account, travelId) => (await findErasedTravelers(db, account, [travelId])).size > 0,
     findWaiters: async (account, email) => {
       const { rows } = await selectWaiters(db, { account, key: caseFoldedKey(email) });
@@ -335,8 +344,14 @@ async function applyChange(
       return updateIdentity(tx, scope, change);
     case 'giveUpTraveler':
       return releaseTraveler(tx, { ...scope, connection: change.connection }, change);
-    case 'giveEmailUp':
-      return markEmailGivenUp(tx, { ...scope, connection: change.connection, id: change.id });
+    case 'noteSuccessor': {
+      const { connection, id, successor, givesEmailUp } = change;
+      return noteSuccessor(tx, { ...scope, connection, id, successor, givesEmailUp });
+    }
+    case 'link': {
+      const { id, travelId, applied } = change;
+      return linkTraveler(tx, { ...scope, id, travelId, applied });
+    }
     case 'unlink':
       return unlinkTraveler(tx, { ...scope, id: change.id });
     case 'deleteUnclaimed': {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CompiledQuery, ExpressionBuilder, Kysely } from 'kysely';
-import type { Identity, Origin, Progress } from '../provisioning/identity.ts';
+import type { Identity, Origin, Progress, Succession } from '../provisioning/identity.ts';
 import type { LeaseRequest } from '../provisioning/store-ports.ts';
 import { isActive } from '../schema/resource.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
@@ -18,7 +18,7 @@ import {
 } from './identity-row.ts';
 import { type CountedIdentity, countIdentities, isLive } from './list-counters.ts';
 import { compiledQuery, parseJson, pick, toJson } from './queries.ts';
-import { emailKeys } from './search-keys.ts';
+import { contactKeys } from './search-keys.ts';
 import type { Tables } from './tables.ts';
 
 /** Writes the IdP's columns of an identity if it is still at the expected version; returns false if not. */
@@ -112,7 +112,7 @@ export async function updateAndLease(
   const written = await tx.executeQuery(leasedUpdate(tx, { scope, dialect }, { identity, lease }));
   if (written.numAffectedRows !== 1n) return false;
   const { before } = lease;
-  if (!hasSameEmails(identity, before)) await replaceEmailKeys(tx, scope, identity);
+  if (!hasSameContacts(identity, before)) await replaceEmailKeys(tx, scope, identity);
   await updateCountersAndGroups(tx, scope, {
     ...pick(identity, ['id', 'lastModified']),
     before: countedIdentity(before),
@@ -128,7 +128,7 @@ export function onlyLeasedUpdate(
   update: LeasedUpdate,
 ): CompiledQuery<unknown> | undefined {
   const { identity, lease } = update;
-  const isAlone = hasSameKeys(identity, lease.before) && hasSameEmails(identity, lease.before);
+  const isAlone = hasSameKeys(identity, lease.before) && hasSameContacts(identity, lease.before);
   return isAlone ? leasedUpdate(db, scope, update) : undefined;
 }
 
@@ -156,8 +156,8 @@ function countedIdentity({ desired, deletedAt, claimed }: Identity): CountedIden
   };
 }
 
-function hasSameEmails(identity: Identity, before: Identity): boolean {
-  return isDeepStrictEqual(emailKeys(identity.desired), emailKeys(before.desired));
+function hasSameContacts(identity: Identity, before: Identity): boolean {
+  return isDeepStrictEqual(contactKeys(identity.desired), contactKeys(before.desired));
 }
 
 /** True if two states of a claimed identity have the same columns that identities are found by. */
@@ -267,34 +267,51 @@ interface IdentityKey extends Scope {
   id: string;
 }
 
-/** A tombstone whose traveler is taken away, with the values that it had when it was read. */
-type ReleasedTombstone = Pick<Identity, 'id' | 'leasedUntil' | 'applied' | 'origin'>;
+/** A leaver whose traveler is taken away, with the values that it had when it was read. */
+type ReleasedLeaver = Pick<Identity, 'id' | 'leasedUntil' | 'applied' | 'origin'>;
 
 /**
- * Unlinks the traveler of a tombstone and cancels its pending work. Returns false if the tombstone does not exist, or
+ * Unlinks the traveler of a leaver and cancels its pending work. Returns false if the leaver does not exist or is active again, or
  * if its lease or applied values have changed since it was read.
  */
 export async function releaseTraveler(
   tx: Kysely<Tables>,
   scope: Scope,
-  { id, leasedUntil, applied, origin }: ReleasedTombstone,
+  { id, leasedUntil, applied, origin }: ReleasedLeaver,
 ): Promise<boolean> {
+  const hasNews = origin.movedTo !== undefined || origin.successor !== undefined;
   const { numUpdatedRows } = await tx
     .updateTable('identity')
-    // If the traveler moved to another connection, the tombstone is reconciled once more to record a finding; no call
-    // is sent.
+    // If the traveler moved to another user, the leaver is reconciled once more to record a finding; no call is sent.
     .set((row) => ({
       ...unlinkedColumns(row),
+      ...raisedVersion(row),
       origin: toJson(origin),
-      state: origin.movedTo === undefined ? 'synced' : 'dirty',
+      state: hasNews ? 'dirty' : 'synced',
     }))
     .where(inScope(scope))
     .where('id', '=', id)
-    .where('deleted_at', 'is not', null)
+    .where(isInactive)
     .where('lease_until', leasedUntil === undefined ? 'is' : '=', leasedUntil ?? null)
     .where('applied', '=', toAppliedJson(applied))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
+}
+
+function isInactive(row: ExpressionBuilder<Tables, 'identity'>) {
+  return row.or([row('deleted_at', 'is not', null), row('active', '=', 0)]);
+}
+
+/** The version of a live identity rises with its origin, so that a write of the IdP that has read the old one is repeated. */
+function raisedVersion(row: ExpressionBuilder<Tables, 'identity'>) {
+  return {
+    version: row
+      .case()
+      .when('deleted_at', 'is', null)
+      .then(row('version', '+', 1))
+      .else(row.ref('version'))
+      .end(),
+  };
 }
 
 /**
@@ -309,6 +326,28 @@ export async function unlinkTraveler(
   const identity = tx.updateTable('identity').where(inScope(scope)).where('id', '=', id);
   const { numUpdatedRows } = await (travelIds ? identity.where('travel_id', 'in', travelIds) : identity)
     .set((row) => ({ ...unlinkedColumns(row), state: 'dirty' }))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Links a live identity without a traveler. Unclaimed identities of the traveler are deleted. */
+export async function linkTraveler(
+  tx: Kysely<Tables>,
+  { id, travelId, applied, ...scope }: IdentityKey & Pick<Identity, 'applied'> & { travelId: string },
+): Promise<boolean> {
+  await deleteUnclaimedOf(tx, { ...scope, travelId, keep: id });
+  const { numUpdatedRows } = await tx
+    .updateTable('identity')
+    .set((row) => ({
+      ...unlinkedColumns(row),
+      travel_id: travelId,
+      applied: toAppliedJson(applied),
+      state: 'dirty',
+    }))
+    .where(inScope(scope))
+    .where('id', '=', id)
+    .where('travel_id', 'is', null)
+    .where('deleted_at', 'is', null)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -331,23 +370,32 @@ function unlinkedColumns(row: ExpressionBuilder<Tables, 'identity'>) {
   };
 }
 
+/** A note on a user that another one has taken its place. */
+interface SuccessorNote extends IdentityKey {
+  successor: Succession;
+  givesEmailUp: boolean;
+}
+
 /**
- * Makes the reconciler free the email address of a tombstone's traveler. Returns false if there is no such
- * tombstone.
+ * Notes on a user that another one has taken its place. With `givesEmailUp`, the reconciler frees the email address of its traveler;
+ * returns false if there is no such user, or if it is active again.
  */
-export async function markEmailGivenUp(tx: Kysely<Tables>, { id, ...scope }: IdentityKey): Promise<boolean> {
-  const row = await tx
-    .selectFrom('identity')
-    .select('origin')
-    .where(inScope(scope))
-    .where('id', '=', id)
-    .where('deleted_at', 'is not', null)
-    .executeTakeFirst();
+export async function noteSuccessor(
+  tx: Kysely<Tables>,
+  { id, successor, givesEmailUp, ...scope }: SuccessorNote,
+): Promise<boolean> {
+  const found = tx.selectFrom('identity').select('origin').where(inScope(scope)).where('id', '=', id);
+  const row = await (givesEmailUp ? found.where(isInactive) : found).executeTakeFirst();
   if (!row) return false;
-  const origin: Origin = { ...parseJson<Origin>(row.origin), givesEmailUp: true };
+  const origin: Origin = {
+    ...parseJson<Origin>(row.origin),
+    successor,
+    ...(givesEmailUp ? { givesEmailUp: true } : {}),
+  };
   const { numUpdatedRows } = await tx
     .updateTable('identity')
     .set((old) => ({
+      ...raisedVersion(old),
       origin: toJson(origin),
       state: 'dirty',
       next_attempt_at: 0,
@@ -355,7 +403,6 @@ export async function markEmailGivenUp(tx: Kysely<Tables>, { id, ...scope }: Ide
     }))
     .where(inScope(scope))
     .where('id', '=', id)
-    .where('deleted_at', 'is not', null)
     .where('origin', '=', row.origin)
     .executeTakeFirst();
   return numUpdatedRows > 0n;

@@ -51,9 +51,21 @@ export function conditionalInserts(
   }: Required<NewIdentity> & { leased: NonNullable<NewIdentity['leased']>; condition: NewUserCondition },
 ): CompiledQuery<unknown>[] {
   const row = toRow(identity, scope.account, writeTime(identity));
-  const { userName, externalId, email, connection, generation } = toConditionKeys(scope, condition);
+  const keys = toConditionKeys(scope, condition);
+  const { userName, externalId, email, employeeNumber, connection, generation } = keys;
   const { token, ms, now } = lease;
-  const values = { token, ms, now, userName, externalId, email, connection, generation, ...row };
+  const values = {
+    token,
+    ms,
+    now,
+    userName,
+    externalId,
+    email,
+    employeeNumber,
+    connection,
+    generation,
+    ...row,
+  };
   const insert = leasedInserts(dialect).ifNew.compile(db, outcomeColumns(identity), values);
   return [insert, ...afterInsert(db, scope, { identity, row })];
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { foldCase } from '../schema/case-fold.ts';
-import type { JsonObject } from '../schema/resource.ts';
+import { employeeNumberKey, employeeNumberOf, type JsonObject } from '../schema/resource.ts';
 
 /**
  * Returns the key under which a text is found regardless of case. Folded here and not in SQL, because SQLite folds
@@ -28,6 +28,20 @@ export function emailKeys({ emails }: JsonObject): string[] {
       )
     : [];
   return [...new Set(values.filter((value) => typeof value === 'string').map(caseFoldedKey))];
+}
+
+/** Returns the keys of a user in the table `identity_email`: those of the email addresses, and of the employee number. */
+export function contactKeys(desired: JsonObject): string[] {
+  const number = employeeNumberKey(employeeNumberOf(desired));
+  return number === undefined ? emailKeys(desired) : [...emailKeys(desired), numberSearchKey(number)];
+}
+
+/**
+ * Returns the key of an employee number. It begins with capital letters, which no key of an address contains: a search for an address
+ * never finds it.
+ */
+export function numberSearchKey(employeeNumberKey: string): string {
+  return `NUMBER ${hashIfLong(employeeNumberKey)}`;
 }
 
 /**

@@ -13,6 +13,11 @@ export interface TravelUser extends Partial<Omit<FieldTypes, 'email' | `address.
   address?: TravelAddress;
   customFields?: CustomFieldValue[];
   roles?: string[];
+  /**
+   * The names of members that are no fields of the table, such as preferences that were entered in the travel service. They are removed
+   * if the traveler passes to another person.
+   */
+  otherFields?: string[];
 }
 
 /** A traveler's postal address; `countryCode` is ISO 3166-1 alpha-2. */
@@ -108,7 +113,7 @@ export function removableKeys(traveler: TravelUser, table: readonly Field[] = fi
     ...(traveler.customFields ?? []).map(({ customFieldId }) => `customFields.${customFieldId}`),
     ...(traveler.roles ?? []).map((role) => `roles.${role}`),
   ];
-  return keys.filter((key) => readField(traveler, key) !== undefined);
+  return [...keys.filter((key) => readField(traveler, key) !== undefined), ...(traveler.otherFields ?? [])];
 }
 
 /**

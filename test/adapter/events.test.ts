@@ -45,7 +45,8 @@ test('an event has its kind, its traveler and the previous email', async () => {
     event('solarSystem.updated'),
   ];
   const { feed } = await feedOf((_request, response) => json(response, 200, { data, meta }));
-  const { moon: _, type: __, ...traveler } = ada;
+  const { moon: _, type: __, ...fields } = ada;
+  const traveler = { ...fields, otherFields: ['moon'] };
   const bare = { id: 'e1', traveler: undefined, previousEmail: undefined };
   expect(await feed.readPage(10, undefined)).toEqual({
     kind: 'ok',

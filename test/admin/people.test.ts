@@ -178,3 +178,25 @@ test('an admin has a traveler brought up to date now, and the audit log says who
     },
   ]);
 });
+
+test('an admin joins a person with the leaver in whose place the person is', async () => {
+  const travelIdOf = (body: Record<string, { travelUserId?: string }>) =>
+    body['urn:ietf:params:scim:schemas:extension:travel:2.0:User']?.travelUserId;
+  const userName = 'desk@corp.example';
+  const { body: old } = await idp.send('POST', '/Users', { userName });
+  await idp.send('DELETE', `/Users/${old.id}`);
+  const { body: user } = await idp.send('POST', '/Users', { userName });
+  const path = `/people/default/${user.id}`;
+  const { body: explained } = await fixture.viewer('GET', path);
+  expect(explained).toMatchObject({
+    findings: expect.arrayContaining([expect.objectContaining({ code: 'personUnclear' })]),
+    predecessor: { verdict: 'unclear', row: 7, effect: 'separate', id: old.id, travelId: travelIdOf(old) },
+  });
+  expect((await fixture.viewer('POST', `${path}/join`)).status).toBe(403);
+  expect((await fixture.admin('POST', `${path}/join`)).status).toBe(204);
+  await eventually(async () => {
+    expect(travelIdOf((await idp.send('GET', `/Users/${user.id}`)).body)).toBe(travelIdOf(old));
+  });
+  expect((await fixture.admin('POST', `${path}/join`)).status).toBe(409);
+  await idp.send('DELETE', `/Users/${user.id}`);
+});

@@ -201,7 +201,8 @@ describe('--json', () => {
     'mapping history': { member: 'appliedAt' },
     'mapping apply': { args: () => [mapping(), '--yes'], member: 'plan' },
     'mapping restore': { args: () => ['1', '--yes'], member: 'plan' },
-    people: { member: 'userName' },
+    'people list': { member: 'userName' },
+    'people join': { args: () => ['nobody', 'ada@corp.example', '--yes'], code: 1 },
     explain: { args: () => ['ada@corp.example'], member: 'verdict' },
     replay: {
       args: () => [

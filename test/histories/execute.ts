@@ -204,7 +204,9 @@ function otherThan(connection: ConnectionName): ConnectionName {
 function withExternalId(person: Person, wanted: WantedUser, as: 'same' | 'other'): WantedUser {
   if (as === 'same') return wanted;
   person.externalIds += 1;
-  return { ...wanted, externalId: `E${person.index}-${person.externalIds}` };
+  // Another given name makes another person; another externalId alone does not.
+  const givenName = `Ada${person.externalIds}`;
+  return { ...wanted, givenName, externalId: `E${person.index}-${person.externalIds}` };
 }
 
 function chosenValues(set: Of<'update'>['set']): Partial<WantedUser> {

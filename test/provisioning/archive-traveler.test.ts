@@ -147,7 +147,7 @@ test('the IdP gets 403 if the traveler can neither be deleted nor archived', () 
 test.each([
   ['externalId', person('Zoe', { externalId: '00u1' })],
   ['userName', person('Ada', { ...emailsOf('new@corp.example'), userName: 'ADA@corp.example' })],
-  ['travel email', person('Zoe', emailsOf(addressOf('Ada')))],
+  ['travel email', person('Ada', { ...emailsOf(addressOf('Ada')), userName: 'zoe@corp.example' })],
 ])('a POST that matches a deleted user by %s is a return: new SCIM id, same traveler', (_, back) =>
   withFixture(async (fixture) => {
     const { bridge } = fixture;
@@ -192,7 +192,8 @@ test('a return removes roles and fields that are no longer wanted, but not those
 test('an archived traveler without an identity returns under a new SCIM id', () =>
   withFixture(async (fixture) => {
     const { bridge, travel, importTravelers } = fixture;
-    const old = travel.addTraveler({ email: addressOf('Ada'), archived: true });
+    const names = { firstName: 'Ada', lastName: 'Smith' };
+    const old = travel.addTraveler({ email: addressOf('Ada'), archived: true, ...names });
     await importTravelers();
     const { rows: before } = await bridge.users.list(users, allUsers());
     const unclaimed = before.find(({ travelUserId }) => travelUserId === old.id);
@@ -380,9 +381,10 @@ test('a return after the process was killed during the archive ends active, even
     fixture.clock.advance(800);
     await removal;
     await fixture.restart();
-    await fixture.bridge.users.create(users, person('Zoe', emailsOf(addressOf('Ada'))));
+    const back = { ...emailsOf(addressOf('Ada')), userName: 'ada.smith', preferredLanguage: 'fr' };
+    await fixture.bridge.users.create(users, person('Ada', back));
     await fixture.reconcileAfter(1_000);
-    expect(travelers(fixture)).toEqual([expect.objectContaining({ firstName: 'Zoe', archived: false })]);
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ lang: 'fr', archived: false })]);
   }));
 
 test('after a pending user is deleted, no work is left', () =>
@@ -415,21 +417,26 @@ async function reconcileUntilSettled(fixture: ProvisioningFixture, id: string): 
 }
 
 test('another person who is deleted before the traveler was reset, and returns, inherits no value', () =>
-  withFixture(async (fixture) => {
-    const { bridge, travel, patch, reconcileAfter } = fixture;
-    const ada = await bridge.users.create(users, person('Ada', { externalId: '1' }));
-    await patch(ada.id, { active: false });
-    const was = await fixture.traveler(ada.id);
-    if (!was) throw new Error('no traveler');
-    travel.travelers.set(was.id, { ...was, currency: 'EUR', roles: ['accountant'] });
-    travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
-    await patch(ada.id, { active: true, externalId: '2' });
-    await bridge.users.remove(users, ada.id);
-    const back = await bridge.users.create(users, person('Ada', { externalId: '2' }));
-    travel.faultFor = () => undefined;
-    for (let round = 0; round < 3; round += 1) await reconcileAfter(60_000);
-    const now = await fixture.traveler(back.id);
-    expect(now).toMatchObject({ id: was.id, archived: false });
-    expect(now).not.toHaveProperty('currency');
-    expect(now?.roles ?? []).toEqual([]);
-  }));
+  withFixture(inheritsNoValue, { policies: { onReturn: 'revive' } }));
+
+async function inheritsNoValue(fixture: ProvisioningFixture): Promise<void> {
+  const { bridge, travel, patch, reconcileAfter } = fixture;
+  const ada = await bridge.users.create(users, person('Ada', { externalId: '1' }));
+  await patch(ada.id, { active: false });
+  const was = await fixture.traveler(ada.id);
+  if (!was) throw new Error('no traveler');
+  travel.travelers.set(was.id, { ...was, currency: 'EUR', roles: ['accountant'] });
+  travel.faultFor = () => ({ kind: 'unavailable', text: 'down' });
+  await patch(ada.id, { active: true, externalId: '2', name: { givenName: 'Eve', familyName: 'Smith' } });
+  await bridge.users.remove(users, ada.id);
+  const back = await bridge.users.create(
+    users,
+    person('Ada', { externalId: '2', name: { givenName: 'Eve', familyName: 'Smith' } }),
+  );
+  travel.faultFor = () => undefined;
+  for (let round = 0; round < 3; round += 1) await reconcileAfter(60_000);
+  const now = await fixture.traveler(back.id);
+  expect(now).toMatchObject({ id: was.id, archived: false });
+  expect(now).not.toHaveProperty('currency');
+  expect(now?.roles ?? []).toEqual([]);
+}

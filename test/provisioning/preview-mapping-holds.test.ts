@@ -53,7 +53,11 @@ async function createPeople(fixture: ProvisioningFixture): Promise<void> {
     leavers.push((await bridge.users.create(users, person(name, { title: 'Buyer' }))).id);
   const back = await bridge.users.create(users, person('Eva', { title: 'Buyer', externalId: 'e-1' }));
   await fixture.patch(back.id, { active: false });
-  await fixture.patch(back.id, { active: true, externalId: 'e-2' });
+  await fixture.patch(back.id, {
+    active: true,
+    externalId: 'e-2',
+    name: { givenName: 'Mia', familyName: 'Smith' },
+  });
   for (const id of leavers) await fixture.patch(id, { active: false });
   const [, , , dan = ''] = leavers;
   await store.holds.decide(users, { ids: [dan] }, 'discarded', clock.now());

@@ -18,6 +18,9 @@ type Store = ReturnType<typeof provisioningStore>;
 const rulesInForce = /^SEARCH rules_in_force USING INDEX sqlite_autoindex_rules_in_force_1 /;
 const rulesChange = /^SEARCH rules_change USING INDEX sqlite_autoindex_rules_change_1 /;
 
+/** An account has few connections. */
+const connectionsOfAccount = /^SEARCH connection USING COVERING INDEX sqlite_autoindex_connection_2 /;
+
 /** The frequent calls, each with the index searches that may read a whole connection. */
 const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['findById', ({ identities }) => identities.findById('okta', 'a')],
@@ -31,6 +34,11 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     ({ identities }) => identities.findPage('okta', 0, 10),
     /identity_page \(account=\? AND connection_id=\?\)/,
   ],
+  [
+    'find by employee number',
+    ({ identities }) => identities.findByEmployeeNumber('acme', '77'),
+    connectionsOfAccount,
+  ],
   ['holder by id', ({ identities }) => identities.findHolder('acme', { travelId: 't1' })],
   ['holder by address', ({ identities }) => identities.findHolder('acme', { travelEmail: 'a' })],
   ['insert', ({ identities }) => insert({ identities }, person('new', { travelId: 't9' }))],
@@ -40,8 +48,14 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ],
   [
     'identities of a new user',
-    ({ identities }) => identities.findForNewUser('okta', { userName: 'a', externalId: 'a', email: 'a@x' }),
-    /^(SCAN CONSTANT ROW$|SEARCH rules_in_force USING INDEX sqlite_autoindex_rules_in_force_1 )/,
+    ({ identities }) =>
+      identities.findForNewUser('okta', {
+        userName: 'a',
+        externalId: 'a',
+        employeeNumber: '77',
+        email: 'a@x',
+      }),
+    /^(SCAN CONSTANT ROW$|SEARCH rules_in_force USING INDEX sqlite_autoindex_rules_in_force_1 |SEARCH connection USING COVERING INDEX sqlite_autoindex_connection_2 )/,
   ],
   [
     'update',

@@ -4,7 +4,7 @@ import { id, limit, time } from './schemas.ts';
 
 const cause = z.enum(['safetyValve', 'guarded', 'neverProvisioned', 'return', 'rules']).meta({
   description:
-    'safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: somebody returns under another externalId; rules: other rules or lookups would change many people',
+    'safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: another person takes the place of a leaver; rules: other rules or lookups would change many people',
 });
 
 const answer = z.enum(['approved', 'discarded']);

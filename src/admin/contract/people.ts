@@ -101,6 +101,17 @@ const explanation = z
         ...{ id: z.string().optional(), userName: z.string().optional(), travelId: z.string().optional() },
       }),
     ),
+    predecessor: z
+      .object({
+        verdict: z.enum(['same', 'other', 'unclear']),
+        row: z.int().min(1).max(7),
+        effect: z.enum(['separate', 'revived', 'held', 'passedOn', 'bothActive']),
+        ...{ connection: z.string(), id: z.string().optional(), travelId: z.string().optional() },
+      })
+      .optional()
+      .meta({
+        description: 'The leaver in whose place the person is, with the row of the table of evidence',
+      }),
     travelId: z.string().optional(),
     version: z.int(),
     reconciledVersion: z
@@ -174,5 +185,12 @@ export const peopleContract = {
     ...{ method: 'post', path: '/people/{connection}/{id}/reconcile', tag: 'People', access: 'admin' },
     summary: 'Bring the traveler of a person up to date now',
     params: personParams,
+  },
+  joinPerson: {
+    ...{ method: 'post', path: '/people/{connection}/{id}/join', tag: 'People', access: 'admin' },
+    summary:
+      'Give a person the traveler of the leaver in whose place the person is, because both are one person',
+    params: personParams,
+    errors: ['conflict'],
   },
 } as const satisfies Contract;

@@ -82,9 +82,9 @@ export function policyTexts(policies: Policies): string[] {
       delete: 'When a user is deleted, the traveler is deleted.',
     }[policies.deprovision],
     {
-      revive: 'A user who returns with another externalId gets the same traveler.',
-      separate: 'A user who returns with another externalId gets a new traveler.',
-      hold: 'A user who returns with another externalId waits for an admin.',
+      separate: 'Another person who takes the place of a leaver gets a new traveler.',
+      revive: 'Another person who takes the place of a leaver gets the traveler without its values.',
+      hold: 'Another person who takes the place of a leaver waits for an admin.',
     }[policies.onReturn],
     {
       report: 'A field that was changed in the travel service stays, and is reported.',

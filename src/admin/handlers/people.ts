@@ -1,6 +1,7 @@
 import type { ExchangeLog, LoggedExchange } from '../../provisioning/exchange-ports.ts';
 import { type Explanation, findPeople, readExplanation } from '../../provisioning/explain-person.ts';
 import type { Identity } from '../../provisioning/identity.ts';
+import { findPredecessor, joinPeople } from '../../provisioning/join-people.ts';
 import {
   displayNameOf,
   type ListedPerson,
@@ -21,7 +22,7 @@ import type { AdminContext } from '../router.ts';
 /** Dependencies of the operations on people. */
 export interface PeopleDeps {
   people: People;
-  identities: Pick<Identities, 'findById' | 'find'>;
+  identities: Pick<Identities, 'findById' | 'find' | 'commit'>;
   references: Pick<References, 'findRows'>;
   rules: Pick<RulesStore, 'find'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
@@ -33,6 +34,7 @@ export interface PeopleDeps {
   wake(): void;
   /** Epoch milliseconds. */
   now(): number;
+  newId(): string;
 }
 
 /** Handles lists of people, the search for them, and what is known about one. */
@@ -53,7 +55,26 @@ export function peopleHandlers(deps: PeopleDeps): Handlers<typeof peopleContract
       await deps.reconcileQueue.markDirty(connection, [id], deps.now());
       deps.wake();
     },
+    joinPerson: async ({ params }, { note }) => {
+      const newcomer = await findPerson(params, deps);
+      note({ userName: newcomer.desired.userName });
+      await join(newcomer, deps);
+      deps.wake();
+    },
   };
+}
+
+/** Gives a person the traveler of the leaver in whose place the person is. */
+async function join(newcomer: Identity, deps: PeopleDeps): Promise<void> {
+  const leaver = await findPredecessor(deps, newcomer);
+  if (!leaver) throw new AdminError('conflict', 'There is no leaver with whom this person can be joined.');
+  const runtime = { now: deps.now, wallClock: deps.now, newId: deps.newId };
+  const result = await joinPeople({ identities: deps.identities, runtime }, { leaver, newcomer });
+  if (result === 'joined') return;
+  throw new AdminError(
+    'conflict',
+    result === 'stale' ? 'One of the two has just changed; look again.' : result.refused,
+  );
 }
 
 interface PageQuery extends PeopleFilter {

@@ -280,6 +280,19 @@ export interface PersonExplanation {
     userName?: string;
     travelId?: string;
   }[];
+  /** The leaver in whose place the person is, with the row of the table of evidence */
+  predecessor?: {
+    verdict: "same" | "other" | "unclear";
+    /**
+     * @min 1
+     * @max 7
+     */
+    row: number;
+    effect: "separate" | "revived" | "held" | "passedOn" | "bothActive";
+    connection: string;
+    id?: string;
+    travelId?: string;
+  };
   travelId?: string;
   /**
    * @min -9007199254740991
@@ -581,7 +594,7 @@ export interface HoldGroup {
    * @maxLength 200
    */
   connection: string;
-  /** safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: somebody returns under another externalId; rules: other rules or lookups would change many people */
+  /** safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: another person takes the place of a leaver; rules: other rules or lookups would change many people */
   cause: "safetyValve" | "guarded" | "neverProvisioned" | "return" | "rules";
   /**
    * @min 0
@@ -1972,6 +1985,23 @@ export class Api<
         secure: true,
         ...params,
       }),
+
+    /**
+     * No description
+     *
+     * @tags People
+     * @name JoinPerson
+     * @summary Give a person the traveler of the leaver in whose place the person is, because both are one person
+     * @request POST:/admin/api/people/{connection}/{id}/join
+     * @secure
+     */
+    joinPerson: (connection: string, id: string, params: RequestParams = {}) =>
+      this.request<void, Error>({
+        path: `/admin/api/people/${connection}/${id}/join`,
+        method: "POST",
+        secure: true,
+        ...params,
+      }),
   };
   mappings = {
     /**
@@ -2487,7 +2517,7 @@ export class Api<
            * @maxLength 200
            */
           connection: string;
-          /** safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: somebody returns under another externalId; rules: other rules or lookups would change many people */
+          /** safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: another person takes the place of a leaver; rules: other rules or lookups would change many people */
           cause:
             | "safetyValve"
             | "guarded"
@@ -2526,7 +2556,7 @@ export class Api<
          * @maxLength 200
          */
         connection: string;
-        /** safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: somebody returns under another externalId; rules: other rules or lookups would change many people */
+        /** safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: another person takes the place of a leaver; rules: other rules or lookups would change many people */
         cause:
           | "safetyValve"
           | "guarded"

@@ -66,7 +66,13 @@ export function describeLeasedWrites(open: OpenDatabase): void {
       await add(person('match', match));
       const before = (await identities.findPage('okta', 0, 0)).total;
       const generation = why.startsWith('the rules') ? 2 : 1;
-      const condition = { userName: 'New', externalId: 'e1', email: 'New@x', generation };
+      const condition = {
+        userName: 'New',
+        externalId: 'e1',
+        employeeNumber: undefined,
+        email: 'New@x',
+        generation,
+      };
       const insert = { kind: 'insert', identity: person('a', { creating: 'New@x' }), condition } as const;
       for (const change of [insert, { ...insert, lease }])
         expect(await identities.commit('okta', [change])).toBe('stale');
@@ -80,12 +86,24 @@ export function describeLeasedWrites(open: OpenDatabase): void {
       await rules.replace('okta', inForce, NOW);
       const elsewhere = { connection: 'entra', desired: { userName: 'a', externalId: 'e1' } };
       await add(person('elsewhere', elsewhere));
-      const condition = { userName: 'a', externalId: 'e1', email: 'a@x', generation: 1 };
+      const condition = {
+        userName: 'a',
+        externalId: 'e1',
+        employeeNumber: undefined,
+        email: 'a@x',
+        generation: 1,
+      };
       const identity = person('a', { creating: 'a@x' });
       expect(await identities.commit('okta', [{ kind: 'insert', identity, condition, lease }])).toBe('done');
       expect(await identities.find('okta', { by: 'email', value: 'a@corp.example' })).toHaveLength(1);
       expect((await identities.findPage('okta', 0, 0)).total).toBe(1);
-      const second = { ...condition, userName: 'b', externalId: undefined, email: undefined };
+      const second = {
+        ...condition,
+        userName: 'b',
+        externalId: undefined,
+        employeeNumber: undefined,
+        email: undefined,
+      };
       const change = { kind: 'insert', identity: person('b'), condition: second } as const;
       expect(await identities.commit('okta', [change])).toBe('done');
       expect((await identities.findPage('okta', 0, 0)).total).toBe(2);
@@ -185,13 +203,18 @@ export function describeLeasedWrites(open: OpenDatabase): void {
   });
 
   describe('the identities that decide what a POST is', () => {
-    const user = { userName: 'ADA@x', externalId: 'e1', email: 'Ada@Corp.example' };
+    const user = {
+      userName: 'ADA@x',
+      externalId: 'e1',
+      employeeNumber: undefined,
+      email: 'Ada@Corp.example',
+    };
 
     it('are none for a new person', async () => {
       const { add, identities } = await fixture(open);
       await add(person('other'));
       expect(await identities.findForNewUser('okta', user)).toEqual({
-        ...{ userName: [], externalId: [], travelEmail: [], waiters: [], generation: 0 },
+        ...{ userName: [], externalId: [], travelEmail: [], employeeNumber: [], waiters: [], generation: 0 },
         ...{ holder: undefined, creator: undefined },
       });
     });
@@ -234,7 +257,7 @@ export function describeLeasedWrites(open: OpenDatabase): void {
       const { add, identities } = await fixture(open);
       await add(person('a', { desired: { userName: 'ada@x' }, waitingFor: undefined }));
       const found = await identities.findForNewUser('okta', {
-        ...{ userName: 'ada@x', externalId: undefined, email: undefined },
+        ...{ userName: 'ada@x', externalId: undefined, employeeNumber: undefined, email: undefined },
       });
       expect([found.userName.length, found.externalId, found.waiters]).toEqual([1, [], []]);
     });

@@ -1,8 +1,9 @@
 import { Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { PersonExplanation } from '../../api-client.ts';
+import { Confirm } from '../../components/confirm.tsx';
 import { Copyable } from '../../components/copyable.tsx';
 import { Fact } from '../../components/fact.tsx';
 import { findingText } from '../../components/finding-text.ts';
@@ -77,7 +78,15 @@ function Head({ person }: { person: PersonExplanation }) {
   const { name, userName, connection, lastModified, verdict } = person;
   return (
     <div>
-      <ViewHead title={name || userName} actions={<ReconcileButton person={person} />} />
+      <ViewHead
+        title={name || userName}
+        actions={
+          <Group gap="xs">
+            <JoinButton person={person} />
+            <ReconcileButton person={person} />
+          </Group>
+        }
+      />
       <Group gap="xs" mt={-8}>
         <StateBadge mark={markOfVerdict(verdict)} />
         <Text size="sm">{reasonText(person)}</Text>
@@ -101,6 +110,46 @@ function Head({ person }: { person: PersonExplanation }) {
         {name && `${userName} · `}connection {connection} · {changeText(person)} <Time at={lastModified} />
       </Text>
     </div>
+  );
+}
+
+/** Gives the person the traveler of the leaver in whose place the person is. */
+function JoinButton({ person: { connection, id, predecessor } }: { person: PersonExplanation }) {
+  const canChange = useSession()?.role === 'admin';
+  const [isAsked, setAsked] = useState(false);
+  const join = useMutation({
+    mutationFn: () => call(api.people.joinPerson(encodeURIComponent(connection), encodeURIComponent(id))),
+    onSuccess: () => {
+      setAsked(false);
+      return queryClient.invalidateQueries({ queryKey: ['person', connection, id] });
+    },
+  });
+  const isPossible = predecessor?.effect === 'separate' || predecessor?.effect === 'held';
+  if (!canChange || !isPossible) return null;
+  return (
+    <>
+      <Button size="xs" variant="default" onClick={() => setAsked(true)}>
+        Join
+      </Button>
+      {isAsked && (
+        <Confirm
+          title="Are both one person?"
+          action="Join the two"
+          mutation={join}
+          onClose={() => setAsked(false)}
+        >
+          <Text size="sm">
+            This person gets the traveler of the leaver{' '}
+            {predecessor.id && (
+              <Anchor component={Link} href={`/${predecessor.connection}/${predecessor.id}`} size="sm">
+                {predecessor.id}
+              </Anchor>
+            )}
+            , with its trips and everything else that it has. A traveler that the person has now is archived.
+          </Text>
+        </Confirm>
+      )}
+    </>
   );
 }
 

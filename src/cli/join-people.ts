@@ -1,0 +1,103 @@
+import type { Command } from 'commander';
+import { findPeople } from '../provisioning/explain-person.ts';
+import { type Identity, isInactive } from '../provisioning/identity.ts';
+import { findPredecessor, joinPeople } from '../provisioning/join-people.ts';
+import { timeOrderedId } from '../server/ids.ts';
+import { provisioningStore } from '../store/provisioning-store.ts';
+import { withDatabase } from './connections.ts';
+import { examples } from './help.ts';
+import { type Action, escapeLine, printJson, type Shell } from './output.ts';
+
+interface JoinFlags {
+  yes?: true;
+  json?: true;
+}
+
+/** Adds the command `people join`. */
+export function addJoinCommand(people: Command, shell: Shell, action: Action): void {
+  people
+    .command('join')
+    .description('give a user the traveler of one who left, because both are one person')
+    .argument('<leaver>', 'the user who left: SCIM id, userName, email address or travel user id')
+    .argument('<newcomer>', 'the active user: the same')
+    .option('--yes', 'do not ask')
+    .option('--json', 'one JSON object')
+    .addHelpText('after', examples('people join 2f1c… 9be0…'))
+    .action(
+      action((leaver: string, newcomer: string, flags: JoinFlags) =>
+        joinPeopleNamed(shell, { leaver, newcomer, ...flags }),
+      ),
+    );
+}
+
+/** Joins two people after the admin has confirmed it. Works while a server runs, which does the rest. */
+export function joinPeopleNamed(
+  shell: Shell,
+  { yes, json, ...names }: JoinFlags & { leaver: string; newcomer: string },
+): Promise<0 | 1> {
+  return withDatabase(shell, async (database) => {
+    const store = provisioningStore(database);
+    const find = (name: string, isMeant: (identity: Identity) => boolean) =>
+      findOne(shell, { name, isMeant, found: findPeople(store, database.scopes.ids(), name) });
+    const newcomer = await find(names.newcomer, (identity) => identity.claimed && !isInactive(identity));
+    if (!newcomer) return 1;
+    const known = await findPredecessor(store, newcomer);
+    const isKnown = known !== undefined && !('id' in known) && known.travelId === names.leaver;
+    const isMeant = (identity: Identity) => isInactive(identity) || !identity.claimed;
+    const leaver = isKnown ? known : await find(names.leaver, isMeant);
+    if (!leaver) return 1;
+    if (
+      'id' in leaver &&
+      database.scopeOf(leaver.connection).account !== database.scopeOf(newcomer.connection).account
+    ) {
+      shell.printError('The two people belong to different travel accounts.');
+      return 1;
+    }
+    const text = `${nameOf(newcomer)} gets ${'id' in leaver ? `the traveler of ${nameOf(leaver)}` : `the archived traveler ${escapeLine(leaver.travelId)}`}${newcomer.travelId === undefined ? '' : '; the own traveler is archived'}`;
+    if (!yes && !(await isConfirmed(shell, text))) return 1;
+    const runtime = { now: Date.now, wallClock: Date.now, newId: timeOrderedId };
+    const result = await joinPeople({ identities: store.identities, runtime }, { leaver, newcomer });
+    if (result !== 'joined') {
+      shell.printError(result === 'stale' ? 'One of the two has just changed; try again.' : result.refused);
+      return 1;
+    }
+    const { connection, id } = newcomer;
+    const { travelId } = leaver;
+    if (json) printJson(shell, { joined: { connection, id, travelId } });
+    else shell.print(`joined: ${text}`);
+    return 0;
+  });
+}
+
+async function isConfirmed(shell: Shell, text: string): Promise<boolean> {
+  const answer = (await shell.ask?.(`${text}. Go on? [y/N] `)) ?? '';
+  if (/^y(es)?$/i.test(answer.trim())) return true;
+  shell.printError('Nothing was changed.');
+  return false;
+}
+
+/** Finds the only person with a name who can be meant. Otherwise prints why there is none. */
+async function findOne(
+  shell: Shell,
+  {
+    name,
+    isMeant,
+    found,
+  }: { name: string; isMeant(identity: Identity): boolean; found: Promise<Identity[]> },
+): Promise<Identity | undefined> {
+  const all = await found;
+  const meant = all.filter(isMeant);
+  const [only, ...others] = meant.length > 0 ? meant : all;
+  if (only && others.length === 0) return only;
+  const people = [only, ...others].flatMap((one) => (one ? [`${one.id} (${nameOf(one)})`] : []));
+  shell.printError(
+    only
+      ? `${escapeLine(name)} names several people; give the SCIM id of one: ${people.join(', ')}.`
+      : `There is no person ${escapeLine(name)}.`,
+  );
+  return undefined;
+}
+
+function nameOf({ desired, deletedAt }: Identity): string {
+  return `${escapeLine(String(desired.userName))}${deletedAt === undefined ? '' : ' (deleted)'}`;
+}

@@ -1,0 +1,438 @@
+import type { Identity } from '../../src/provisioning/identity.ts';
+import type { Policies } from '../../src/provisioning/policies.ts';
+import { type ScimResource, urns } from '../../src/schema/resource.ts';
+import {
+  addressOf,
+  emailsOf,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const DAY_MS = 86_400_000;
+
+/** The fields of the leaver's traveler that were changed by hand. */
+const manualFields = {
+  gender: 'female',
+  dateOfBirth: '1980-05-05',
+  roles: ['premium'],
+};
+
+function numbered(employeeNumber: string): ScimResource {
+  return { [urns.enterprise]: { employeeNumber } };
+}
+
+function named(givenName: string, familyName = 'Smith'): ScimResource {
+  return { name: { givenName, familyName } };
+}
+
+interface LeaverOptions {
+  attributes?: ScimResource;
+  isDeleted?: boolean;
+  connection?: string;
+}
+
+/** Creates a user, changes the traveler by hand, and lets the user leave. */
+async function leaver(
+  fixture: ProvisioningFixture,
+  { attributes = {}, isDeleted = false, connection = users }: LeaverOptions = {},
+): Promise<{ id: string; travelId: string }> {
+  const { bridge, travel } = fixture;
+  const ada = await bridge.users.create(connection, person('Ada', attributes));
+  const traveler = await fixture.traveler(ada.id, connection);
+  if (!traveler) throw new Error('there is no traveler');
+  travel.travelers.set(traveler.id, { ...traveler, ...manualFields });
+  if (isDeleted) await bridge.users.remove(connection, ada.id);
+  else await fixture.patch(ada.id, { active: false }, connection);
+  await fixture.reconcileAfter(1_000);
+  return { id: ada.id, travelId: traveler.id };
+}
+
+async function settle(fixture: ProvisioningFixture): Promise<void> {
+  for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
+  expect(await fixture.bridge.reconcileDue()).toBe(0);
+}
+
+function codes({ findings }: Identity): string[] {
+  return findings.map(({ code }) => code);
+}
+
+describe.each([true, false])('after a DELETE (%s) or a deactivation', (isDeleted) => {
+  const post = async (fixture: ProvisioningFixture, attributes: ScimResource, before: ScimResource = {}) => {
+    const old = await leaver(fixture, { attributes: { userName: 'ada.one', ...before }, isDeleted });
+    const user = await fixture.bridge.users.create(
+      users,
+      person('Ada', { userName: 'ada.two', ...attributes }),
+    );
+    const answered = user.travelUserId;
+    await settle(fixture);
+    return { old, id: user.id, answered, identity: await fixture.identity(user.id) };
+  };
+
+  test.each<[string, ScimResource, ScimResource]>([
+    [
+      'the same externalId, another name and address',
+      { externalId: 'e1' },
+      { externalId: 'e1', ...named('Ada', 'Meyer'), ...emailsOf('ada.meyer@corp.example') },
+    ],
+    ['the same externalId and address', { externalId: 'e1' }, { externalId: 'e1' }],
+    [
+      'the same number, another externalId, family name and address',
+      { externalId: 'e1', ...numbered('0077') },
+      {
+        externalId: 'e2',
+        ...numbered('77'),
+        ...named('Ada', 'Meyer'),
+        ...emailsOf('ada.meyer@corp.example'),
+      },
+    ],
+    ['the names and the address alone', {}, {}],
+  ])('a new user with %s has the traveler as it was', (_, before, attributes) =>
+    withFixture(async (fixture) => {
+      const { old, answered, identity, id } = await post(fixture, attributes, before);
+      expect(answered).toBe(old.travelId);
+      expect(identity).toMatchObject({ state: 'synced', travelId: old.travelId, findings: [] });
+      expect(await fixture.traveler(id)).toMatchObject({ archived: false, ...manualFields });
+      expect((await fixture.identity(old.id)).travelId).toBeUndefined();
+      expect(fixture.travel.travelers.size).toBe(2);
+    }),
+  );
+
+  test('another person with the address has a traveler of their own in the answer, and inherits nothing', () =>
+    withFixture(async (fixture) => {
+      const { old, answered, identity, id } = await post(fixture, named('Bert'));
+      expect(answered).toBe(identity.travelId);
+      expect(answered).not.toBe(old.travelId);
+      const traveler = await fixture.traveler(id);
+      expect(traveler).toMatchObject({ firstName: 'Bert', email: addressOf('Ada'), archived: false });
+      for (const name of Object.keys(manualFields)) expect(traveler).not.toHaveProperty(name);
+      expect(await fixture.traveler(old.id)).toMatchObject({
+        ...manualFields,
+        archived: true,
+        email: expect.stringMatching(/^parked-.*@jetbridge\.invalid$/),
+      });
+      const before = await fixture.identity(old.id);
+      expect([codes(identity), codes(before)]).toEqual([['otherPerson'], ['otherPerson']]);
+      for (const { findings } of [identity, before]) expect(findings[0]?.reason).toContain('row 5');
+      expect([identity.state, before.state]).toEqual(['synced', 'synced']);
+    }));
+
+  test('a namesake after a year has a traveler of their own, with a finding that tells how to join the two', () =>
+    withFixture(async (fixture) => {
+      const old = await leaver(fixture, { attributes: { userName: 'ada.one', externalId: 'e1' }, isDeleted });
+      fixture.clock.advance(365 * DAY_MS);
+      const user = await fixture.bridge.users.create(
+        users,
+        person('Ada', { userName: 'ada.two', externalId: 'e2' }),
+      );
+      await settle(fixture);
+      const identity = await fixture.identity(user.id);
+      expect(identity.travelId).not.toBe(old.travelId);
+      expect(codes(identity)).toEqual(['personUnclear']);
+      expect(identity.findings[0]).toMatchObject({
+        reason: expect.stringContaining('row 7'),
+        remedy: expect.stringContaining(`people join ${old.id}`),
+      });
+      expect(codes(await fixture.identity(old.id))).toEqual(['personUnclear']);
+    }));
+
+  test.each<[string, Partial<Policies>, string | null | undefined]>([
+    ['onReturn: hold', { onReturn: 'hold' }, undefined],
+    ['no parking domain', {}, null],
+  ])(
+    'another person is held with %s, and gets the traveler without any value after an approval',
+    (_, policies, parkingDomain) =>
+      withFixture(
+        async (fixture) => {
+          const { old, identity, id } = await post(fixture, named('Bert'));
+          expect(identity).toMatchObject({ state: 'held', hold: { cause: 'return' } });
+          expect(identity.findings[0]?.reason).toContain('row 5');
+          expect(codes(await fixture.identity(old.id))).toEqual(['otherPerson']);
+          expect(fixture.travel.travelers.get(old.travelId)).toMatchObject({
+            archived: true,
+            firstName: 'Ada',
+          });
+          await fixture.store.holds.decide(users, { ids: [id] }, 'approved', fixture.clock.now());
+          await settle(fixture);
+          const traveler = await fixture.traveler(id);
+          expect(traveler).toMatchObject({ id: old.travelId, firstName: 'Bert', archived: false });
+          for (const name of ['gender', 'dateOfBirth']) expect(traveler).not.toHaveProperty(name);
+          expect(traveler?.roles ?? []).toEqual([]);
+        },
+        { policies, ...(parkingDomain === undefined ? {} : { parkingDomain }) },
+      ),
+  );
+
+  test('another person is held if the travel API refuses the parking address', () =>
+    withFixture(async (fixture) => {
+      fixture.travel.faultFor = ({ verb, body }) =>
+        verb === 'patch' && String(body?.email).startsWith('parked-')
+          ? { kind: 'invalid', fields: [{ field: 'email', code: 'invalid', message: 'no' }] }
+          : undefined;
+      const { old, identity } = await post(fixture, named('Bert'));
+      expect(identity).toMatchObject({ state: 'held', hold: { cause: 'return' } });
+      expect(fixture.travel.travelers.get(old.travelId)).toMatchObject({
+        archived: true,
+        email: addressOf('Ada'),
+      });
+    }));
+
+  test('another person is held if the leaver administers the travel service', () =>
+    withFixture(async (fixture) => {
+      const old = await leaver(fixture, { isDeleted, attributes: { userName: 'ada.one' } });
+      const traveler = fixture.travel.travelers.get(old.travelId);
+      if (traveler) fixture.travel.travelers.set(old.travelId, { ...traveler, roles: ['admin'] });
+      await fixture.importTravelers();
+      const user = await fixture.bridge.users.create(
+        users,
+        person('Ada', { userName: 'ada.two', ...named('Bert') }),
+      );
+      await settle(fixture);
+      expect(await fixture.identity(user.id)).toMatchObject({ state: 'held' });
+      expect(fixture.travel.travelers.get(old.travelId)).toMatchObject({ archived: true, roles: ['admin'] });
+    }));
+
+  test('with onReturn: revive another person gets the traveler without any value, and both are told', () =>
+    withFixture(
+      async (fixture) => {
+        const { old, identity, id } = await post(fixture, named('Bert'));
+        const traveler = await fixture.traveler(id);
+        expect(traveler).toMatchObject({ id: old.travelId, firstName: 'Bert', archived: false });
+        for (const name of ['gender', 'dateOfBirth']) expect(traveler).not.toHaveProperty(name);
+        expect([codes(identity), codes(await fixture.identity(old.id))]).toEqual([
+          ['otherPerson'],
+          ['otherPerson'],
+        ]);
+      },
+      { policies: { onReturn: 'revive' } },
+    ));
+
+  test('a placeholder number that an active person has, too, makes nobody the leaver', () =>
+    withFixture(async (fixture) => {
+      await fixture.bridge.users.create(users, person('Zoe', numbered('9999')));
+      const attributes = {
+        ...numbered('9999'),
+        ...named('Ada', 'Meyer'),
+        ...emailsOf('ada.meyer@corp.example'),
+      };
+      const { old, identity } = await post(fixture, attributes, numbered('9999'));
+      expect(identity.travelId).not.toBe(old.travelId);
+      expect(codes(identity)).toEqual([]);
+    }));
+});
+
+test('later writes to a user whose traveler was passed on never touch it, and a reactivation makes the user a joiner', () =>
+  withFixture(async (fixture) => {
+    const old = await leaver(fixture, { attributes: { userName: 'ada.one', externalId: 'e1' } });
+    const back = await fixture.bridge.users.create(
+      users,
+      person('Ada', { userName: 'ada.two', externalId: 'e1' }),
+    );
+    await settle(fixture);
+    const before = await fixture.identity(old.id);
+    expect(before).toMatchObject({ state: 'synced', travelId: undefined });
+    expect(codes(before)).toEqual(['passedOn']);
+    fixture.travel.calls.length = 0;
+    await fixture.patch(old.id, { displayName: 'Old', ...named('Someone') });
+    await fixture.bridge.users.change(users, old.id, (current) => ({ ...current, active: false }), 'replace');
+    await settle(fixture);
+    expect(fixture.travel.writes()).toEqual([]);
+    await fixture.patch(old.id, { active: true });
+    await settle(fixture);
+    expect(await fixture.identity(old.id)).toMatchObject({ state: 'pending', travelId: undefined });
+    await fixture.patch(old.id, emailsOf('someone@corp.example'));
+    await settle(fixture);
+    expect(await fixture.traveler(old.id)).toMatchObject({
+      firstName: 'Someone',
+      email: 'someone@corp.example',
+    });
+    expect(await fixture.traveler(back.id)).toMatchObject({
+      id: old.travelId,
+      firstName: 'Ada',
+      archived: false,
+    });
+  }));
+
+test.each<[string, ScimResource]>([
+  ['with the address', {}],
+  ['with another address', emailsOf('ada.two@corp.example')],
+])(
+  'while the old user is active, a new user of the same person %s takes no traveler, and both are told',
+  (_, address) =>
+    withFixture(async (fixture) => {
+      const { bridge } = fixture;
+      const one = await bridge.users.create(users, person('Ada', { userName: 'ada.one', externalId: 'e1' }));
+      const two = await bridge.users.create(
+        users,
+        person('Ada', { userName: 'ada.two', externalId: 'e1', ...address }),
+      );
+      await settle(fixture);
+      const [first, second] = [await fixture.identity(one.id), await fixture.identity(two.id)];
+      expect(codes(first)).toEqual(['secondUser']);
+      expect(codes(second)).toContain('secondUser');
+      expect(second.travelId).not.toBe(first.travelId);
+      expect(await fixture.traveler(one.id)).toMatchObject({ archived: false, email: addressOf('Ada') });
+    }),
+);
+
+describe('a reactivation', () => {
+  test('under a new externalId alone keeps everything that was entered by hand', () =>
+    withFixture(async (fixture) => {
+      const old = await leaver(fixture, { attributes: { externalId: '00uOLD' } });
+      await fixture.patch(old.id, { externalId: 'guid-1', active: true });
+      await settle(fixture);
+      expect(await fixture.traveler(old.id)).toMatchObject({ archived: false, ...manualFields });
+      expect(await fixture.findings(old.id)).toEqual([]);
+    }));
+
+  test('is judged again if the names follow within a day', () =>
+    withFixture(async (fixture) => {
+      const old = await leaver(fixture, { attributes: { externalId: 'e1' } });
+      await fixture.patch(old.id, { active: true });
+      await settle(fixture);
+      expect((await fixture.identity(old.id)).travelId).toBe(old.travelId);
+      await fixture.patch(old.id, { ...named('Bert'), externalId: 'e2' });
+      await settle(fixture);
+      const identity = await fixture.identity(old.id);
+      expect(codes(identity)).toEqual(['otherPerson']);
+      expect(identity.travelId).not.toBe(old.travelId);
+      expect(await fixture.traveler(old.id)).toMatchObject({ firstName: 'Bert', email: addressOf('Ada') });
+      expect(fixture.travel.travelers.get(old.travelId)).toMatchObject({ archived: true, ...manualFields });
+    }));
+
+  test('is not judged again if a name changes after a day', () =>
+    withFixture(async (fixture) => {
+      const old = await leaver(fixture);
+      await fixture.patch(old.id, { active: true });
+      await settle(fixture);
+      fixture.clock.advance(DAY_MS);
+      await fixture.patch(old.id, named('Bert'));
+      await settle(fixture);
+      expect((await fixture.identity(old.id)).travelId).toBe(old.travelId);
+    }));
+
+  test('is compared with the values at the departure, not with later ones', () =>
+    withFixture(async (fixture) => {
+      const old = await leaver(fixture);
+      await fixture.patch(old.id, named('Bert', 'Meyer'));
+      await fixture.patch(old.id, { active: true });
+      await settle(fixture);
+      expect((await fixture.identity(old.id)).travelId).not.toBe(old.travelId);
+    }));
+
+  test('with a number that stays is that of the same person after a marriage', () =>
+    withFixture(async (fixture) => {
+      const old = await leaver(fixture, { attributes: numbered('77') });
+      fixture.clock.advance(200 * DAY_MS);
+      await fixture.patch(old.id, { ...named('Ada', 'Meyer'), active: true });
+      await settle(fixture);
+      expect(await fixture.traveler(old.id)).toMatchObject({ id: old.travelId, lastName: 'Meyer' });
+    }));
+});
+
+describe('an archived traveler without a user', () => {
+  const archived = (fixture: ProvisioningFixture) =>
+    fixture.travel.addTraveler({
+      ...{ email: addressOf('Ada'), archived: true, firstName: 'Ada', lastName: 'Smith' },
+      ...manualFields,
+    });
+
+  test.each([true, false])(
+    'stays archived for another person, who has an own one (imported before: %s)',
+    (isImported) =>
+      withFixture(async (fixture) => {
+        const old = archived(fixture);
+        if (isImported) await fixture.importTravelers();
+        const user = await fixture.bridge.users.create(users, person('Ada', named('Bert')));
+        await settle(fixture);
+        const identity = await fixture.identity(user.id);
+        expect(identity.travelId).not.toBe(old.id);
+        expect(codes(identity)).toEqual(['otherPerson']);
+        expect(fixture.travel.travelers.get(old.id)).toMatchObject({ ...manualFields, archived: true });
+        expect(await fixture.traveler(user.id)).toMatchObject({ firstName: 'Bert', email: addressOf('Ada') });
+      }),
+  );
+
+  test.each([true, false])(
+    'is that of the same person again if it was made lately (imported before: %s)',
+    (isImported) =>
+      withFixture(async (fixture) => {
+        const old = archived(fixture);
+        if (isImported) await fixture.importTravelers();
+        const user = await fixture.bridge.users.create(users, person('Ada'));
+        await settle(fixture);
+        expect(await fixture.traveler(user.id)).toMatchObject({
+          id: old.id,
+          archived: false,
+          ...manualFields,
+        });
+      }),
+  );
+
+  test('holds a newcomer with onReturn: hold', () =>
+    withFixture(
+      async (fixture) => {
+        const old = archived(fixture);
+        const user = await fixture.bridge.users.create(users, person('Ada', named('Bert')));
+        await settle(fixture);
+        expect(await fixture.identity(user.id)).toMatchObject({ state: 'held', hold: { cause: 'return' } });
+        expect(fixture.travel.travelers.get(old.id)).toMatchObject({ ...manualFields, archived: true });
+      },
+      { policies: { onReturn: 'hold' } },
+    ));
+
+  test('loses every value to another person with onReturn: revive', () =>
+    withFixture(
+      async (fixture) => {
+        const old = archived(fixture);
+        const user = await fixture.bridge.users.create(users, person('Ada', named('Bert')));
+        await settle(fixture);
+        const traveler = await fixture.traveler(user.id);
+        expect(traveler).toMatchObject({ id: old.id, firstName: 'Bert', archived: false });
+        expect(traveler).not.toHaveProperty('gender');
+      },
+      { policies: { onReturn: 'revive' } },
+    ));
+});
+
+describe.each([true, false])(
+  'a move to another connection after a DELETE (%s) or a deactivation',
+  (isDeleted) => {
+    const options = { more: ['entra'] };
+
+    test.each<[string, ScimResource]>([
+      ['the same names', {}],
+      [
+        'the same number, another name and address',
+        { ...named('Ada', 'Meyer'), ...emailsOf('ada.meyer@corp.example') },
+      ],
+    ])('of a user with %s takes the traveler along', (_, attributes) =>
+      withFixture(async (fixture) => {
+        const old = await leaver(fixture, { isDeleted, attributes: numbered('77') });
+        const user = await fixture.bridge.users.create(
+          'entra',
+          person('Ada', { ...numbered('77'), ...attributes }),
+        );
+        await settle(fixture);
+        expect(await fixture.traveler(user.id, 'entra')).toMatchObject({
+          id: old.travelId,
+          ...manualFields,
+          archived: false,
+        });
+        expect(await fixture.findings(user.id, 'entra')).toEqual(['*: movedFrom']);
+        expect(await fixture.findings(old.id)).toEqual([isDeleted ? '*: movedTo' : '*: passedOn']);
+      }, options),
+    );
+
+    test('of another person leaves the traveler with the leaver', () =>
+      withFixture(async (fixture) => {
+        const old = await leaver(fixture, { isDeleted });
+        const user = await fixture.bridge.users.create('entra', person('Ada', named('Bert')));
+        await settle(fixture);
+        expect((await fixture.identity(user.id, 'entra')).travelId).not.toBe(old.travelId);
+        expect(await fixture.findings(user.id, 'entra')).toEqual(['*: otherPerson']);
+        expect(fixture.travel.travelers.get(old.travelId)).toMatchObject({ ...manualFields, archived: true });
+      }, options));
+  },
+);
