@@ -21,7 +21,8 @@ function isUsable(folder) {
 const common = {
   rootDir: __dirname,
   testEnvironment: 'node',
-  roots: ['<rootDir>/test'],
+  // The sources too, so that jest finds the tests that a change concerns (--changedSince, --findRelatedTests).
+  roots: ['<rootDir>/src', '<rootDir>/test'],
   // These packages are ES modules only; jest loads them when they are compiled like our sources.
   transformIgnorePatterns: ['/node_modules/(?!(jose|openid-client|oauth4webapi|@faker-js)/)'],
   transform: {
