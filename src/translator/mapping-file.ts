@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { hasDateParts, isDateFormat } from './dates.ts';
 import { type DefaultName, type Field, fields } from './fields.ts';
 import { faultText, type MappingFault, toMappingFaults } from './mapping-faults.ts';
-import { hasDateParts, isDateFormat, isPhoneCountry } from './readers.ts';
+import { isPhoneCountry } from './readers.ts';
 import {
   isSyntaxProblem,
   parseCondition,

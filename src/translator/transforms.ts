@@ -1,8 +1,9 @@
 import { RE2JS } from 're2js';
 import { cleanText } from './clean-text.ts';
 import { readCountry } from './countries.ts';
+import { isoDate, parseDate } from './dates.ts';
 import { jsonPath } from './mapping-faults.ts';
-import { isoDate, parseDate, readLanguage, readPhoneNumber } from './readers.ts';
+import { readLanguage, readPhoneNumber } from './readers.ts';
 import { MAX_VALUE_LENGTH, type Reading, unusable, withMappingPath } from './values.ts';
 
 /**

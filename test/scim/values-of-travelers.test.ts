@@ -80,6 +80,26 @@ test.each(['../Users/', 'https://idp.example/scim/v2/Users/'])(
   },
 );
 
+test.each<[string, (uri: string) => object]>([
+  ['its URI', (uri) => ({ op: 'replace', path: `${urns.enterprise}:manager.$ref`, value: uri })],
+  [
+    'an object with its URI',
+    (uri) => ({ op: 'replace', path: `${urns.enterprise}:manager`, value: { $ref: uri } }),
+  ],
+  ['a key', (uri) => ({ op: 'add', value: { [`${urns.enterprise}:manager`]: { $ref: uri } } })],
+])(
+  'a manager who is changed by a PATCH of %s alone is followed, although the old value is still there',
+  async (title, patchOf) => {
+    const suffix = title.replaceAll(' ', '.');
+    const [old, next] = [await create(`old.${suffix}`), await create(`next.${suffix}`)];
+    const manager = { value: old.id };
+    const { id, travelId } = await create(`managed.${suffix}`, { [urns.enterprise]: { manager } });
+    const { status } = await send('PATCH', `/Users/${id}`, patchOp(patchOf(`../Users/${next.id}`)));
+    expect(status).toBe(200);
+    expect(await travelerOf(travelId)).toMatchObject({ managerId: next.travelId });
+  },
+);
+
 test('values with invisible characters are used without them, and returned as sent', async () => {
   const sent = {
     name: { givenName: 'Kim\tLee', familyName: '\u200fDoe\u200b' },
