@@ -97,6 +97,8 @@ export interface Progress {
   predecessor?: Succession;
   /** The address that the traveler had before it got a parking address. */
   parkedFrom?: string;
+  /** The userName under which an IdP has adopted a traveler that existed. While it stays, it is no reason to change the address. */
+  adoptedAs?: string;
   /** For each field, the times at which the bridge recently overwrote drift, in epoch milliseconds. */
   corrections?: Record<FieldKey, number[]>;
   /** The fields that the IdP has written since the import. For these fields `Origin.baseline` no longer counts. */

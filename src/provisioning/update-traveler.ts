@@ -4,6 +4,7 @@ import type { Plan } from '../translator/plan.ts';
 import { findInvalidFields, isEmptyPlan, makePlan } from '../translator/plan.ts';
 import type { FieldKey } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
+import { withAdoptedAddress } from './adopted-address.ts';
 import {
   addressKey,
   findIdentityAmong,
@@ -135,7 +136,7 @@ async function prepareUpdate(
   const doubted = withArchiveDoubted(draft);
   const owned = isReset
     ? { draft: { ...doubted, applied: appliedForReset(doubted) }, fields: context.translation.fields }
-    : withoutUnownedFields(context, doubted);
+    : withAdoptedAddress(context, withoutUnownedFields(context, doubted));
   const addressed = await withoutUnknownHoldersEmail(context, await resolveEmailConflict(context, owned));
   if ('end' in addressed) return addressed;
   const guarded = how.isFresh ? await withGuardsApplied(context, addressed) : addressed;
