@@ -17,10 +17,12 @@ interface JoinFlags {
 export function addJoinCommand(people: Command, shell: Shell, action: Action): void {
   people
     .command('join')
-    .description('give a user the traveler of one who left, because both are one person')
-    .argument('<leaver>', 'the user who left: SCIM id, userName, email address or travel user id')
-    .argument('<newcomer>', 'the active user: the same')
-    .option('--yes', 'do not ask')
+    .description(
+      'give a user the traveler of a leaver, because both are one person; a running server does the rest',
+    )
+    .argument('<leaver>', 'the inactive or deleted user: SCIM id, userName, email address or travel user id')
+    .argument('<newcomer>', 'the active user of the same travel account, named in the same way')
+    .option('--yes', 'do not ask for confirmation')
     .option('--json', 'one JSON object')
     .addHelpText('after', examples('people join 2f1c… 9be0…'))
     .action(

@@ -133,12 +133,14 @@ const policies = z.strictObject({
     .enum(['list', 'match'])
     .default('list')
     .describe(
-      'Whether lists show the people whom no identity provider has written, or only filters that name them.',
+      'Effect on people of the travel service whom no IdP has written: "list" shows them in lists, which the import of Okta and the discovery of Entra ID need; with "match" only a filter that names a person finds one, for clients that delete everybody whom they do not know. See docs/operations/existing-people.md.',
     ),
   unclaimedDelete: z
     .enum(['hold', 'archive'])
     .default('hold')
-    .describe('For a DELETE of a person whom this connection has neither written nor found by a filter.'),
+    .describe(
+      'Effect of a SCIM DELETE of a person whom no IdP has written, and whom this connection has not found by a filter: "hold" leaves the traveler alone until an admin decides, "archive" archives it as any other. See docs/operations/existing-people.md.',
+    ),
   deprovision: z
     .enum(['archive', 'delete'])
     .default('archive')
@@ -149,7 +151,7 @@ const policies = z.strictObject({
     .enum(['separate', 'revive', 'hold'])
     .default('separate')
     .describe(
-      'Effect if another person takes the place of a user who left: "separate" creates a new traveler, "revive" assigns the traveler of the leaver with every field reset, "hold" waits for an admin.',
+      'Effect if another person takes the place of a user who left: "separate" creates a new traveler, "revive" assigns the traveler of the leaver with every field reset, "hold" waits for an admin. See docs/operations/leaving-and-returning.md, which also says when it is another person.',
     ),
   drift: z
     .enum(['report', 'correct'])
@@ -161,18 +163,18 @@ const policies = z.strictObject({
     .enum(['keep', 'clear'])
     .default('keep')
     .describe(
-      'For the reports of a manager who was deactivated: keep the manager, with a finding, or remove it.',
+      'Effect if a manager is deactivated: "keep" leaves the manager with the reports, who get the finding managerInactive; "clear" removes the manager from them until the manager is reactivated.',
     ),
   preexistingRoles: z
     .enum(['keep', 'adopt'])
     .default('keep')
     .describe(
-      'For a role that the traveler had before it was granted: keep it when it is taken away, or remove it.',
+      'Effect if the IdP takes away a role that the traveler had before the IdP granted it: "keep" leaves the role, with the finding rolePreexisting; "adopt" removes it.',
     ),
   reclaimEmail: flag
     .default(false)
     .describe(
-      'With true, the archived traveler of a leaver gives up its email address when another user needs it.',
+      'With true, the archived traveler of a leaver gives up its email address when somebody changes theirs to it. New users do not need it: see onReturn.',
     ),
   safetyValve: z
     .union([z.literal(false), safetyValve], {

@@ -81,8 +81,11 @@ export function findingCodesIn(...folders: string[]): string[] {
     readdirSync(join(home, name)).map((file) => readText(`${name}/${file}`)),
   );
   const codes = texts.flatMap((text) => [
-    ...[...text.matchAll(/\b(?:unusable|unresolved|notInLookups)\(\s*'(\w+)'/g)].map(([, code = '']) => code),
+    ...[...text.matchAll(/\b(?:unusable|unresolved|notInLookups|leftOutValue)\(\s*'(\w+)'/g)].map(
+      ([, code = '']) => code,
+    ),
     ...[...text.matchAll(/\bcode: '(\w+)'/g)].map(([, code = '']) => code),
+    ...[...text.matchAll(/\bcode: [^'\n]+'\w+' \? '(\w+)' : '(\w+)'/g)].flatMap(([, ...codes]) => codes),
     ...[...text.matchAll(/`\$\{toCamelCase\(noun\)\}(\w+)`/g)].flatMap(([, end]) =>
       ['costCenter', 'billingProfile', 'travelPolicy'].map((kind) => `${kind}${end}`),
     ),
