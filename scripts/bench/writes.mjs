@@ -64,9 +64,7 @@ export const writes = [
       const newcomer = pick(targets.strangers, Math.floor(targets.added / targets.groups.length));
       return patch(`/Groups/${pick(targets.groups, targets.added)}`, 'add', 'members', [{ value: newcomer }]);
     },
-    status: 204,
-    // SCIMMY returns the whole group.
-    stockStatus: 200,
+    status: 200,
     amount: { service: 150, stock: 50 },
     connections: 1,
   },

@@ -103,7 +103,7 @@ async function sendOnce(
 function saveCaptures({ capture: captures }: Step, reply: RawReply | undefined, variables: Variables): void {
   const body = reply && responseBodyOf(reply);
   for (const [name, path] of Object.entries(captures)) {
-    const value = readPath(body, path);
+    const value = readPath(body, substituteText(path, variables));
     if (value === undefined || value === null) delete variables[name];
     else variables[name] = value;
   }

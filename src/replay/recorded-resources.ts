@@ -119,15 +119,21 @@ export function nameOf(resource: ScimObject | undefined): string | undefined {
   return typeof name === 'string' ? name.toLowerCase() : undefined;
 }
 
-/** Returns the ids of the members in a successful write of a group: they are always ids of the service. */
-function membersIn({ endpoint, request, isWrite, response }: ParsedExchange): string[] {
+/**
+ * Returns the ids of the members in a successful write of a group that are ids of the service: a whole group in the response shows no
+ * `$ref` for others.
+ */
+function membersIn({ endpoint, request, isWrite, response, shows }: ParsedExchange): string[] {
   if (endpoint !== 'Groups' || !isWrite) return [];
   const written = [request, ...operationsOf(request)].flatMap((one) => [
     ...memberIds(one?.members),
     ...(/^members$/i.test(String(one?.path)) ? memberIds(one?.value) : []),
     ...(isScimObject(one?.value) ? memberIds(one.value.members) : []),
   ]);
-  return [...written, ...memberIds(response?.members)];
+  const answered = Array.isArray(response?.members) ? response.members.filter(isScimObject) : [];
+  const unresolved = answered.filter((member) => shows === 'all' && member.$ref === undefined);
+  const unknown = new Set(memberIds(unresolved));
+  return [...written, ...memberIds(answered)].filter((id) => !unknown.has(id));
 }
 
 function memberIds(value: unknown): string[] {

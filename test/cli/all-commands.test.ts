@@ -260,7 +260,11 @@ test('npx jetbridge import --json prints one JSON object for each connection', a
 });
 
 test.each([
-  ['people --finding emailTakn', '--finding <code>', 'Did you mean emailTaken? Allowed choices are billing'],
+  [
+    'people --finding emailTakn',
+    '--finding <code>',
+    'Did you mean emailTaken? Allowed choices are attribute',
+  ],
   ['people --state held,', '--state <state>', 'Did you mean held? Allowed choices are synced, dirty,'],
   ['people --format xml', '--format <format>', 'Allowed choices are table, csv, json.'],
   ['requests --direction scmi', '--direction <direction>', 'Did you mean scim? Allowed choices are scim,'],

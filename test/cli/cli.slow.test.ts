@@ -337,7 +337,7 @@ ada@corp.example
 
 bob\\u{202e}@corp.example
   lang: nothing → "fr"
-  + email "bob\\u{202e}@corp.example": The transforms of the rule give no value: the map of the rule has no entry for it. [transformFailed]
+  + email "bob<U+202E>@corp.example": The transforms of the rule give no value: the map of the rule has no entry for it. [transformFailed]
 
 reception gets a traveler
   archived: nothing → false

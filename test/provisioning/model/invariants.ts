@@ -76,6 +76,7 @@ function languageViolations({ desired }: Identity, { lang }: TravelUser): string
  */
 function addressViolations(identity: Identity, { identities, travelers }: FinalState): string[] {
   const wanted = wantedEmail(identity);
+  if (hasGivenEmailUp(identity)) return [];
   if (!identity.findings.some(({ code }) => isAddressCode(code)))
     return [`does not have ${wanted}, and has no finding`];
   const holder = travelers.find(({ email }) => email === wanted);
@@ -85,6 +86,12 @@ function addressViolations(identity: Identity, { identities, travelers }: FinalS
   const ownTraveler = travelers.find(({ id }) => id === identity.travelId);
   const isSwap = ownTraveler && holderIdentity && holderIdentity.waitingFor === ownTraveler.email;
   return isSwap ? [`waits for ${wanted} in a cycle`] : [];
+}
+
+/** True for an inactive user whose address another person needed: the finding says so. */
+function hasGivenEmailUp({ origin, desired, findings }: Identity): boolean {
+  const isTold = findings.some(({ code }) => code === 'otherPerson' || code === 'personUnclear');
+  return desired.active === false && origin.givesEmailUp === true && isTold;
 }
 
 /** True for findings that name the holder of the wanted address: another traveler, or that of a person who left. */
