@@ -49,6 +49,8 @@ export async function resolveEmailConflict(
   const parked = await addressForLeaver(context, draft);
   if (parked !== undefined)
     return { draft, fields: { ...fields, email: { kind: 'value', value: parked, source: email.source } } };
+  if (await keepsParkingAddress(context, draft, email.value))
+    return { draft, fields: { ...fields, email: { kind: 'kept' } } };
   if (isParkingAddress(context.connection, email.value))
     return {
       draft: withFinding(draft, findings.reservedEmail(email.value)),
@@ -296,6 +298,20 @@ async function addressForLeaver(context: ReconcileContext, draft: OutcomeDraft):
   if (!observed || !isInactive(context.identity) || isParkingAddress(context.connection, observed.email))
     return undefined;
   return (await mustGiveEmailUp(context, observed.email)) ? newParkingAddress(context, draft) : undefined;
+}
+
+/**
+ * True for a deactivated user whose traveler has given up its address, which another user has not taken yet: without this rule, a second
+ * attempt would take the free address back.
+ */
+async function keepsParkingAddress(
+  context: ReconcileContext,
+  { observed }: OutcomeDraft,
+  wanted: string,
+): Promise<boolean> {
+  const { connection, identity } = context;
+  if (!observed || !isInactive(identity) || !isParkingAddress(connection, observed.email)) return false;
+  return mustGiveEmailUp(context, wanted);
 }
 
 /** True if an inactive user must give up the address because another identity waits for it. */

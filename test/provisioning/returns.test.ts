@@ -436,3 +436,26 @@ describe.each([true, false])(
       }, options));
   },
 );
+
+test('a leaver who has given the address up does not take it back while the newcomer waits for it', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const left = await leaver(fixture);
+    let refused: string[] = [left.travelId];
+    travel.faultFor = (call) =>
+      call.verb === 'patch' && refused.includes(String(call.id))
+        ? { kind: 'unavailable', text: '503' }
+        : undefined;
+    const other = { ...person('Zoe', named('Zoe', 'Quinn')), ...emailsOf(addressOf('Ada')), externalId: 'z' };
+    const zoe = await bridge.users.create(users, other);
+    const zoesTraveler = await fixture.traveler(zoe.id);
+    expect(zoesTraveler?.email).toBe(addressOf('Zoe'));
+    refused = [zoesTraveler?.id ?? ''];
+    await fixture.reconcileAfter(61_000);
+    await fixture.patch(left.id, { title: 'Weaver' });
+    await fixture.reconcileAfter(1_000);
+    expect(travel.travelers.get(left.travelId)?.email).toMatch(/@jetbridge\.invalid$/);
+    refused = [];
+    await settle(fixture);
+    expect((await fixture.traveler(zoe.id))?.email).toBe(addressOf('Ada'));
+  }));
