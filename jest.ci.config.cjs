@@ -39,6 +39,7 @@ module.exports = {
   testTimeout: 60_000,
   // Tests of processes wait: for a back-off, for a process that starts, for a lease that expires. Others compute meanwhile.
   maxWorkers: 2 * availableParallelism(),
+  workerIdleMemoryLimit: '1GB',
   testSequencer: '<rootDir>/test/fixtures/interleaved-projects.cjs',
   reporters: ['default', '<rootDir>/test/fixtures/project-times.cjs'],
 };
