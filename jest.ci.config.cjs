@@ -26,7 +26,7 @@ const postgresProcesses = {
   ...onPostgres,
   displayName: 'processes on PostgreSQL',
   testMatch: [
-    '**/test/process/{crash-random-other,feed,import,lookups,outage}.slow.test.ts',
+    '**/test/process/{crash-random-other,feed,import,lookups}.slow.test.ts',
     '**/test/provisioning/{rules-change,takeover}.slow.test.ts',
     '**/test/cli/{connections,erase-elsewhere}.slow.test.ts',
     '**/test/travel/webhooks/model.slow.test.ts',
