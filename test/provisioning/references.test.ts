@@ -311,8 +311,11 @@ describeOnPostgres('overlapping transactions', () => {
       const touch = (id = '') =>
         tx.updateTable('identity').set({ check_at: 0 }).where('id', '=', id).execute();
       await touch(last);
-      removing ??= bridge.users.remove(users, boss.id);
-      await waitForLockWaits(database, 1);
+      // On a slow machine the database may choose this transaction as the victim, which then runs again.
+      if (!removing) {
+        removing = bridge.users.remove(users, boss.id);
+        await waitForLockWaits(database, 1);
+      }
       await touch(first);
     });
     await removing;
