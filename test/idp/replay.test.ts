@@ -48,8 +48,11 @@ test.each(played.map((scenario) => ({ scenario, name: scenario.name })))(
   async ({ scenario }) => {
     const run = randomBytes(4).toString('hex');
     const seedEmail = `seed.${run}@corp.example`;
-    await createSeed(service, seedEmail);
-    if (scenario.tags.includes('needs-seed')) await untilListed(seedEmail);
+    // Other scenarios count users, so no user may appear while they are played.
+    if (scenario.tags.includes('needs-seed')) {
+      await createSeed(service, seedEmail);
+      await untilListed(seedEmail);
+    }
     expect(await playScenario(scenario, { ...shared, run, seedEmail })).toEqual([]);
   },
 );
