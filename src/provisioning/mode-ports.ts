@@ -1,0 +1,40 @@
+/**
+ * The codes of the findings about changes that wait in a paused connection, each with what would be sent: a create, a change,
+ * the reactivation of an archived traveler, or the end (an archive or a deletion).
+ */
+export const pausedCodes = {
+  create: 'pausedCreate',
+  reactivate: 'pausedReactivation',
+  end: 'pausedDeparture',
+  change: 'pausedChange',
+} as const;
+
+/** What a paused connection would send about a person. */
+export type PlannedCall = keyof typeof pausedCodes;
+
+/** A paused connection, with the number of people about whom each kind of call waits. */
+export interface PausedConnection {
+  connection: string;
+  /** The start of the pause, in epoch milliseconds. */
+  since: number;
+  people: Record<PlannedCall, number>;
+}
+
+/**
+ * The modes of connections (docs/architecture.md, A restored backup). A paused connection plans and shows, and sends nothing by
+ * itself.
+ */
+export interface ConnectionModes {
+  /** Returns the start of the pause, as last read; undefined while the connection is live. */
+  pausedAt(connection: string): number | undefined;
+  /** Reads the modes again, which commands and other replicas change. */
+  refresh(): Promise<void>;
+  /** Pauses all connections that are live, and returns their names. */
+  pauseAll(now: number): Promise<string[]>;
+  /**
+   * Lets a paused connection go on. The travelers of all people with waiting changes are read again before anything is sent.
+   * Returns false if it is not paused.
+   */
+  resume(connection: string, now: number): Promise<boolean>;
+  listPaused(): Promise<PausedConnection[]>;
+}
