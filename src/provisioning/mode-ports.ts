@@ -27,8 +27,8 @@ export interface PausedConnection {
 export interface ConnectionModes {
   /** Returns the start of the pause, as last read; undefined while the connection is live. */
   pausedAt(connection: string): number | undefined;
-  /** Reads the modes again, which commands and other replicas change. */
-  refresh(): Promise<void>;
+  /** Reads the modes again, which commands and other replicas change. `isPausedAnew`: a connection was paused since the last time. */
+  refresh(): Promise<{ isPausedAnew: boolean }>;
   /** Pauses all connections that are live, and returns their names. */
   pauseAll(now: number): Promise<string[]>;
   /**

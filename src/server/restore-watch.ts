@@ -24,6 +24,8 @@ export interface RestoreWatch {
   gapMs: number;
   /** Calls the listener with the connections that were paused, at once if that was at the start. */
   onRestored(listener: (connections: string[]) => void): void;
+  /** Calls the listener when a connection has been paused, also by another process. */
+  onPause(listener: () => void): void;
   /** Writes what was counted, and stops. */
   close(): Promise<void>;
 }
@@ -48,6 +50,7 @@ interface WatchState extends RestoreWatchDeps {
   /** The connections that were paused, until a listener has received them. */
   paused: string[];
   listener: ((connections: string[]) => void) | undefined;
+  pauseListener: () => void;
 }
 
 /**
@@ -60,7 +63,7 @@ export async function watchForRestore(deps: RestoreWatchDeps): Promise<RestoreWa
   const known = deps.file.read(record);
   const state: WatchState = {
     ...{ ...deps, known, filed: undefined, isFileFailing: false, writes: 0 },
-    ...{ aliveAt: record.aliveAt, paused: [], listener: undefined },
+    ...{ aliveAt: record.aliveAt, paused: [], listener: undefined, pauseListener: () => {} },
   };
   await look(state);
   const stop = new AbortController();
@@ -73,6 +76,9 @@ export async function watchForRestore(deps: RestoreWatchDeps): Promise<RestoreWa
     onRestored: (listener) => {
       state.listener = listener;
       tell(state);
+    },
+    onPause: (listener) => {
+      state.pauseListener = listener;
     },
     close: async () => {
       stop.abort();
@@ -107,20 +113,24 @@ async function repeat(state: WatchState, signal: AbortSignal): Promise<void> {
 
 /** Compares the database with what is known of it, counts the writes since the last time, and records the result. */
 async function look(state: WatchState): Promise<void> {
-  const { database, modes, runtime } = state;
+  const { database, modes } = state;
   const present = await readDatabaseRecord(database.db);
   if (isBehind(present, state.known)) await pause(state, present);
-  const { writes } = state;
-  const now = runtime.now();
-  if (writes > 0 || now - state.aliveAt >= ALIVE_MS || now < state.aliveAt) {
-    await addWrites(database, { writes, now });
-    state.writes -= writes;
-    state.aliveAt = now;
-  }
-  // Read again: the pause and other replicas have changed it.
+  const { isPausedAnew } = await modes.refresh();
+  if (isPausedAnew) state.pauseListener();
+  await countWrites(state);
+  // Read again: the pause, the count and other replicas have changed it.
   state.known = await readDatabaseRecord(database.db);
-  await modes.refresh();
   saveKnown(state);
+}
+
+async function countWrites(state: WatchState): Promise<void> {
+  const { database, runtime, writes } = state;
+  const now = runtime.now();
+  if (writes === 0 && now - state.aliveAt < ALIVE_MS && now >= state.aliveAt) return;
+  await addWrites(database, { writes, now });
+  state.writes -= writes;
+  state.aliveAt = now;
 }
 
 function isBehind(present: DatabaseRecord, known: KnownDatabase | undefined): boolean {

@@ -287,9 +287,9 @@ function startBackground(
   const alarms = holdAlarms({ holds: store.holds, reportedHolds: reportedHolds(database), alerts, runtime });
   restoreWatch.onRestored((paused) => {
     for (const connection of paused) alerts.send({ type: 'restore.detected', at: runtime.now(), connection });
-    // What the travelers have become since the backup is seen by an import.
-    loops.importAgain();
   });
+  // What the travelers have become since the backup is seen by an import.
+  restoreWatch.onPause(loops.importAgain);
   suspicion.onSuspicion((connection, people) =>
     alerts.send({ type: 'restore.suspected', at: runtime.now(), connection, people }),
   );

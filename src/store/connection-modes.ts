@@ -17,7 +17,9 @@ export function connectionModes(database: Database): ConnectionModes {
   const { db } = database;
   let paused = new Map<string, number>();
   const refresh = async () => {
+    const before = paused;
     paused = new Map((await readPaused(db)).map(({ id, since }) => [id, since]));
+    return { isPausedAnew: [...paused].some(([id, since]) => before.get(id) !== since) };
   };
   return {
     pausedAt: (connection) => paused.get(connection),

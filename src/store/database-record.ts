@@ -62,6 +62,8 @@ export async function pauseRestored(
 ): Promise<string[]> {
   return transaction(async (tx) => {
     const paused = await pauseConnections(tx, now);
+    // An import shows what has become of the travelers since the backup.
+    await tx.updateTable('background_task').set({ requested: 1 }).where('kind', '=', 'import').execute();
     if (!known) return paused;
     const { writes } = await readDatabaseRecord(tx);
     await tx
