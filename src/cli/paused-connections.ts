@@ -90,11 +90,11 @@ function databaseTime(database: Database): Promise<number> {
 
 function pausedText({ connection, since, people }: PausedConnection): string {
   const parts = [
-    countText(people.create, 'traveler would be created', 'travelers would be created'),
-    countText(people.reactivate, 'activated again', 'activated again'),
-    countText(people.end, 'archived or deleted', 'archived or deleted'),
-    countText(people.change, 'changed in another way', 'changed in another way'),
-  ];
+    [people.create, 'would be created'] as const,
+    [people.reactivate, 'activated again'] as const,
+    [people.end, 'archived or deleted'] as const,
+    [people.change, 'changed in another way'] as const,
+  ].flatMap(([count, text]) => (count > 0 ? [`${count} ${text}`] : []));
   const total = Object.values(people).reduce((sum, one) => sum + one, 0);
   const changes =
     total === 0 ? 'no changes wait' : `the changes of ${countText(total, 'person', 'people')} wait`;

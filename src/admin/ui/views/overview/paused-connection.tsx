@@ -48,7 +48,7 @@ function ResumeButton({ id, paused }: { id: string; paused: Paused }) {
   const [isAsking, setIsAsking] = useState(false);
   const queries = useQueryClient();
   const resume = useMutation<void, Error, void>({
-    mutationFn: () => call(api.overview.resumeConnection({ id })),
+    mutationFn: () => call(api.overview.resumeConnection(id)),
     onSuccess: async () => {
       setIsAsking(false);
       await queries.invalidateQueries();
