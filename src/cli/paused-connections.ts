@@ -97,8 +97,10 @@ function pausedText({ connection, since, people }: PausedConnection): string {
   ].flatMap(([count, text]) => (count > 0 ? [`${count} ${text}`] : []));
   const total = Object.values(people).reduce((sum, one) => sum + one, 0);
   const changes =
-    total === 0 ? 'no changes wait' : `the changes of ${countText(total, 'person', 'people')} wait`;
-  return `${connection} is paused since ${formatMinute(since)} UTC; ${changes}: ${parts.join(', ')}.`;
+    total === 0
+      ? 'no changes wait'
+      : `the changes of ${countText(total, 'person', 'people')} wait: ${parts.join(', ')}`;
+  return `${connection} is paused since ${formatMinute(since)} UTC; ${changes}.`;
 }
 
 function consequencesText(isImported: boolean): string {

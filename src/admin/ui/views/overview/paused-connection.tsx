@@ -69,8 +69,9 @@ function ResumeButton({ id, paused }: { id: string; paused: Paused }) {
           onClose={() => setIsAsking(false)}
         >
           <Text size="sm">
-            The travelers of {peopleText(countOf(paused))} are read again, and the stored values are sent
-            where they differ: {changesText(paused)}.
+            {countOf(paused) === 0
+              ? 'No changes wait.'
+              : `The travelers of ${peopleText(countOf(paused))} are read again, and the stored values are sent where they differ: ${changesText(paused)}.`}
           </Text>
           {!paused.isImported && (
             <Text size="sm" fw={600}>
@@ -92,5 +93,13 @@ function peopleText(count: number): string {
 }
 
 function changesText({ people: { create, reactivate, end, change } }: Paused): string {
-  return `${create} would be created, ${reactivate} activated again, ${end} archived or deleted, ${change} changed in another way`;
+  const parts: [number, string][] = [
+    [create, 'would be created'],
+    [reactivate, 'activated again'],
+    [end, 'archived or deleted'],
+    [change, 'changed in another way'],
+  ];
+  return parts
+    .flatMap(([count, text]) => (count > 0 ? [`${count.toLocaleString()} ${text}`] : []))
+    .join(', ');
 }
