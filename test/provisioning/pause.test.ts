@@ -78,19 +78,74 @@ test('a paused connection sends nothing after imports, and says about each perso
     ]);
   }));
 
+/** With this valve one person may leave in an hour. */
+const narrow = { safetyValve: { share: 0, minimum: 1, windowMs: HOUR_MS } };
+
 test('a departure that the database still has to send waits, and does not count in the safety valve', () =>
-  restored(async (fixture) => {
-    const { id } = await fixture.bridge.users.create(users, person('Late'));
-    await fixture.store.modes.resume(users, fixture.clock.now());
-    fixture.travel.faultFor = ({ verb }) =>
-      verb === 'remove' ? { kind: 'unavailable', text: 'down' } : undefined;
-    await fixture.bridge.users.remove(users, id);
-    fixture.travel.faultFor = () => undefined;
-    await fixture.store.modes.pauseAll(fixture.clock.now() + 1);
-    fixture.travel.calls.length = 0;
+  withFixture(
+    async (fixture) => {
+      const { bridge, travel, store, clock } = fixture;
+      const late = await bridge.users.create(users, person('Late'));
+      const leaver = await bridge.users.create(users, person('Leaver'));
+      travel.faultFor = ({ verb }) => (verb === 'read' ? { kind: 'unavailable', text: 'down' } : undefined);
+      await bridge.users.remove(users, late.id);
+      travel.faultFor = () => undefined;
+      await store.modes.pauseAll(clock.now());
+      travel.calls.length = 0;
+      await fixture.reconcileAfter(120_000);
+      expect(travel.writes()).toEqual([]);
+      expect(await fixture.findings(late.id)).toEqual(['*: pausedDeparture']);
+      await bridge.users.remove(users, leaver.id);
+      expect(travel.writes().map(({ verb }) => verb)).toEqual(['remove']);
+      await store.modes.resume(users, clock.now());
+      await fixture.reconcileAfter(0);
+      expect(await fixture.findings(late.id)).toEqual(['archived: safetyValve']);
+    },
+    { policies: { ...harmful.policies, ...narrow } },
+  ));
+
+test('a held departure that an admin approves during the pause is carried out when the connection goes on', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge, travel, store, clock } = fixture;
+      const [first, second] = [
+        await bridge.users.create(users, person('First')),
+        await bridge.users.create(users, person('Second')),
+      ];
+      await fixture.patch(first.id, { active: false });
+      await fixture.patch(second.id, { active: false });
+      await store.modes.pauseAll(clock.now());
+      travel.calls.length = 0;
+      await store.holds.decide(users, { cause: 'safetyValve' }, 'approved', clock.now());
+      await fixture.reconcileAfter(120_000);
+      expect(travel.writes()).toEqual([]);
+      expect(await fixture.findings(second.id)).toEqual(['*: pausedDeparture']);
+      await store.modes.resume(users, clock.now());
+      await fixture.reconcileAfter(0);
+      expect(await fixture.traveler(second.id)).toMatchObject({ archived: true });
+    },
+    { policies: narrow },
+  ));
+
+test('a create that was announced before the backup is neither repeated nor linked', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, store, clock } = fixture;
+    travel.faultFor = ({ verb }) => (verb === 'create' ? 'late' : undefined);
+    const { id } = await bridge.users.create(users, person('Ada'));
+    travel.faultFor = () => undefined;
+    await store.modes.pauseAll(clock.now());
+    travel.calls.length = 0;
     await fixture.reconcileAfter(HOUR_MS);
-    expect(fixture.sent()).toEqual([]);
-    expect(await fixture.findings(id)).toEqual(['*: pausedDeparture']);
+    expect(travel.writes()).toEqual([]);
+    expect(await fixture.findings(id)).toEqual(['*: pausedCreate']);
+    travel.carryOutLateCalls();
+    await fixture.reconcileAfter(2 * HOUR_MS);
+    expect(travel.writes()).toEqual([]);
+    expect((await fixture.identity(id)).travelId).toBeUndefined();
+    await store.modes.resume(users, clock.now());
+    await fixture.reconcileAfter(0);
+    expect(await fixture.traveler(id)).toMatchObject({ email: addressOf('Ada') });
+    expect(travel.writes()).toEqual([]);
   }));
 
 test('a new rule of the mapping is planned and not sent while the connection is paused', () =>
