@@ -2,7 +2,7 @@ import type { Finding } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
 import type { EvidenceRow, Judgement } from './evidence.ts';
 import type { Decision, Succession } from './identity.ts';
-import { type PlannedCall, pausedCodes } from './mode-ports.ts';
+import { type PlannedCall, plannedCalls } from './mode-ports.ts';
 
 /** The findings of the reconciler, which an admin reads on the identity. The translator has its own. */
 export const findings = {
@@ -236,9 +236,9 @@ export const findings = {
   }),
   paused: (call: PlannedCall, fields: string[]): Finding => ({
     field: '*',
-    code: pausedCodes[call],
+    code: plannedCalls[call].code,
     ...(fields.length === 0 ? {} : { value: fields }),
-    reason: `The connection is paused because the database was restored: ${pausedTexts[call]} is not sent, because it may come from an older state.`,
+    reason: `The connection is paused because the database was restored: ${plannedCalls[call].noun} is not sent, because it may come from an older state.`,
     remedy:
       'Let the identity provider send everybody again, then let the connection go on: npx jetbridge connections resume, or "Let it go on" on the overview.',
   }),
@@ -250,13 +250,6 @@ export const findings = {
     remedy:
       'Correct the value in the identity provider, or the mapping; it is tried again when either changes.',
   }),
-};
-
-const pausedTexts: Record<PlannedCall, string> = {
-  create: 'the creation of a traveler',
-  reactivate: 'the reactivation of the archived traveler',
-  end: 'the end of the traveler, who would be archived or deleted',
-  change: 'a change of the traveler',
 };
 
 const nothingToDo = 'Nothing needs to be done.';

@@ -1,16 +1,12 @@
-/**
- * The codes of the findings about changes that wait in a paused connection, each with what would be sent: a create, a change,
- * the reactivation of an archived traveler, or the end (an archive or a deletion).
- */
-export const pausedCodes = {
-  create: 'pausedCreate',
-  reactivate: 'pausedReactivation',
-  end: 'pausedDeparture',
-  change: 'pausedChange',
+/** What a paused connection would send about a person: the code of the finding about it, and the call as a noun. */
+export const plannedCalls = {
+  create: { code: 'pausedCreate', noun: 'the creation of a traveler' },
+  reactivate: { code: 'pausedReactivation', noun: 'the reactivation of the archived traveler' },
+  end: { code: 'pausedDeparture', noun: 'the archive or deletion of the traveler' },
+  change: { code: 'pausedChange', noun: 'a change of the traveler' },
 } as const;
 
-/** What a paused connection would send about a person. */
-export type PlannedCall = keyof typeof pausedCodes;
+export type PlannedCall = keyof typeof plannedCalls;
 
 /** A paused connection, with the number of people about whom each kind of call waits. */
 export interface PausedConnection {

@@ -3,7 +3,7 @@ import {
   type ConnectionModes,
   type PausedConnection,
   type PlannedCall,
-  pausedCodes,
+  plannedCalls,
 } from '../provisioning/mode-ports.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
@@ -106,7 +106,7 @@ async function countWaiting(db: Kysely<Tables>, scope: Scope): Promise<PausedCon
   for (const { codes, people } of rows) {
     const found = codes.split(' ');
     for (const call of Object.keys(counts) as PlannedCall[])
-      if (found.includes(pausedCodes[call])) counts[call] += Number(people);
+      if (found.includes(plannedCalls[call].code)) counts[call] += Number(people);
   }
   return counts;
 }
