@@ -59,7 +59,7 @@ module.exports = {
     ),
     types(
       'store',
-      'admin/(ports|contract/operation)|provisioning/((exchange|store|group|hold|import|list|replica|rules|runtime)-ports|identity|people)|translator/(translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|replay/exchanges|schema/(resource|case-fold)',
+      'admin/(ports|contract/operation)|provisioning/((exchange|store|group|hold|import|list|mode|replica|rules|runtime)-ports|identity|people)|translator/(translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|replay/exchanges|schema/(resource|case-fold)',
     ),
     // The settings contain a mapping, policies and a key, each of which its own folder checks.
     folder('config', 'translator/mapping-|provisioning/policies.ts$|http/proxies.ts$|store/encryption.ts$'),
@@ -75,7 +75,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(passwords|ports|contract/operation).ts$|config/|server/(start|exchange-log|ids|list-requests|offline|operator-message|check-connection|check-settings|doctor|scim-credentials).ts$|replay/|translator/|schema/|http/(authentication|proxies).ts$|store/|oauth/clients.ts$|provisioning/(exchange-ports|identity|import|policies|store-ports|hold-ports|hold-texts|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports|people|explain-person|explain-fields|join-people).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(passwords|ports|contract/operation).ts$|config/|server/(start|exchange-log|restore-watch|ids|list-requests|offline|operator-message|check-connection|check-settings|doctor|scim-credentials).ts$|replay/|translator/|schema/|http/(authentication|proxies).ts$|store/|oauth/clients.ts$|provisioning/(exchange-ports|identity|import|mode-ports|policies|store-ports|hold-ports|hold-texts|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports|people|explain-person|explain-fields|join-people).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 

@@ -12,8 +12,9 @@ const postgres = {
   displayName: 'postgres',
   testMatch: [
     '**/test/{store,idp}/*.test.ts',
-    '**/test/provisioning/{background-*,event-feed,hold-alarms,import*,reconcile,replicas,rules*,safety-valve}.test.ts',
+    '**/test/provisioning/{background-*,event-feed,hold-alarms,import*,pause,reconcile,replicas,rules*,safety-valve}.test.ts',
     '**/test/provisioning/{email-conflicts,group*,moving-between-connections,references,returns,scan-queue,strangers,writes}.test.ts',
+    '**/test/server/restore-watch.test.ts',
     '**/test/scim/{filter-equivalence,group-concurrency,lists}.test.ts',
     '**/test/**/erasure*.test.ts',
     '**/test/travel/webhooks/{delivery,lease,schedule}.test.ts',
@@ -29,6 +30,7 @@ const postgresProcesses = {
     '**/test/process/{crash-random-other,feed,import,lookups}.slow.test.ts',
     '**/test/provisioning/{rules-change,takeover}.slow.test.ts',
     '**/test/cli/{connections,erase-elsewhere}.slow.test.ts',
+    '**/test/server/restored.slow.test.ts',
     '**/test/travel/webhooks/model.slow.test.ts',
   ],
 };

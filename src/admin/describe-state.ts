@@ -10,6 +10,8 @@ export interface ConnectionFacts {
   /** The time of the last usable answer of the travel API; undefined if it is not known. */
   lastAnswer: number | undefined;
   dirty: number;
+  /** True if the connection is paused because the database was restored. */
+  isPaused?: boolean;
   /** The number of people whose last attempt has failed, and the time at which the oldest of their changes was written. */
   failing: { people: number; oldest: number } | undefined;
 }
@@ -40,7 +42,12 @@ export function describeState(facts: StateFacts): DescribedState {
     return { state: 'failing', sentence: outageSentence(broken, { isNamed: connections.length > 1, now }) };
   if (!hasUsers) return { state: 'empty', sentence: 'No identity provider has sent a person yet.' };
   const failing = connections.reduce((sum, one) => sum + (one.failing?.people ?? 0), 0);
+  const paused = connections.filter(({ isPaused }) => isPaused);
+  const waiting = paused.reduce((sum, { dirty }) => sum + dirty, 0);
   const open = [
+    ...(paused.length > 0
+      ? [`${number(waiting)} ${waiting === 1 ? 'waits' : 'wait'} because the database was restored`]
+      : []),
     ...(failing > 0 ? [`${number(failing)} ${failing === 1 ? 'waits' : 'wait'} after a failed attempt`] : []),
     ...(states.held > 0 ? [`${number(states.held)} ${states.held === 1 ? 'is' : 'are'} held`] : []),
     ...(states.refused > 0

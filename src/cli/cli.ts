@@ -15,6 +15,7 @@ import { addHoldCommands } from './holds.ts';
 import { addMappingCommands } from './mapping.ts';
 import { addClientCommands } from './oauth-clients.ts';
 import type { Action, ExitCode, Shell } from './output.ts';
+import { addRestoredCommand } from './paused-connections.ts';
 import { addPeopleCommand } from './people.ts';
 import { addPreviewCommand } from './preview.ts';
 import { recordCommand } from './record.ts';
@@ -65,6 +66,7 @@ const additions: ((program: Command, shell: Shell, action: Action) => void)[] = 
   addAdminCommands,
   addHoldCommands,
   addConnectionCommands,
+  addRestoredCommand,
   addEraseCommand,
   addRequestsCommands,
   addOpenapiCommand,

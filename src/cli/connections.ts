@@ -11,6 +11,7 @@ import {
 import type { Database } from '../store/database.ts';
 import { findDemoDay } from '../store/demo-day.ts';
 import { removeDeadServers, withDatabaseAt } from '../store/open-database.ts';
+import { provisioningStore } from '../store/provisioning-store.ts';
 import { examples } from './help.ts';
 import {
   type Action,
@@ -22,8 +23,9 @@ import {
   startProgress,
   travelFailureText,
 } from './output.ts';
+import { printPaused, type ResumeFlags, resumeConnection } from './paused-connections.ts';
 
-/** Adds the commands `connections list` and `connections forget`. */
+/** Adds the commands `connections list`, `connections resume` and `connections forget`. */
 export function addConnectionCommands(program: Command, shell: Shell, action: Action): void {
   const connections = program
     .command('connections')
@@ -34,6 +36,19 @@ export function addConnectionCommands(program: Command, shell: Shell, action: Ac
     .option('--json', 'one JSON object for each connection')
     .addHelpText('after', examples('connections list'))
     .action(action((flags: { json?: true }) => listConnections(shell, flags)));
+  connections
+    .command('resume')
+    .description('let a connection go on that is paused because the database was restored')
+    .argument('<name>', 'its name, as listed')
+    .option('--yes', 'do not ask for confirmation')
+    .option('--json', 'one JSON object')
+    .addHelpText('after', examples('connections resume default', 'connections resume default --yes'))
+    .action(
+      action(async (name: string, flags: ResumeFlags, command: Command) => {
+        const end = await resumeConnection(shell, { name, ...flags });
+        return end === 'unconfirmed' ? command.error('error: give --yes where nobody can be asked') : end;
+      }),
+    );
   connections
     .command('forget')
     .description(
@@ -57,8 +72,16 @@ export function listConnections(shell: Shell, { json }: { json?: true } = {}): P
     await removeDeadServers(database, settings);
     const stored = await readStoredConnections(database, Date.now());
     if (json) {
-      const isConfigured = (id: string) => isInSettings(settings, id);
-      printJson(shell, ...stored.map((kept) => ({ ...kept, isInSettings: isConfigured(kept.id) })));
+      const paused = await provisioningStore(database).modes.listPaused();
+      const of = (id: string) => paused.find(({ connection }) => connection === id);
+      printJson(
+        shell,
+        ...stored.map((kept) => ({
+          ...kept,
+          isInSettings: isInSettings(settings, kept.id),
+          paused: of(kept.id) && { since: of(kept.id)?.since, people: of(kept.id)?.people },
+        })),
+      );
       return 0;
     }
     const rows = stored.map((kept) => [
@@ -68,6 +91,7 @@ export function listConnections(shell: Shell, { json }: { json?: true } = {}): P
     ]);
     const head = ['connection', 'in the settings', 'people', 'tombstones', 'groups', 'travelers linked'];
     printTable(shell, head, rows);
+    await printPaused(shell, database, settings);
     return 0;
   });
 }

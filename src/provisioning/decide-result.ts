@@ -1,9 +1,12 @@
 import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
+import type { ForeignValues } from './foreign-values.ts';
 import { isHeldByRulesChange, withRulesHold } from './guard.ts';
 import type { Holds } from './hold-ports.ts';
 import type { Identity } from './identity.ts';
+import type { ConnectionModes } from './mode-ports.ts';
 import { isReferredTo } from './notify-dependents.ts';
+import { reconcileInPause } from './pause.ts';
 import {
   endInFailure,
   endInState,
@@ -37,6 +40,8 @@ export interface DecisionDeps {
   references: Pick<References, 'findReferrers'>;
   holds: Pick<Holds, 'admitDeparture'>;
   rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
+  modes: Pick<ConnectionModes, 'pausedAt'>;
+  foreignValues?: Pick<ForeignValues, 'observe'> | undefined;
   /** Wakes the background loop that reconciles dirty identities. */
   wake(): void;
   runtime: Runtime;
@@ -95,7 +100,11 @@ export async function decideResult(
       announced: [],
     };
   }
-  const result = await reconcileTraveler(context);
+  const pausedAt = deps.modes.pausedAt(connection.id);
+  if (pausedAt === undefined) deps.foreignValues?.observe(identity);
+  const result = await (pausedAt === undefined
+    ? reconcileTraveler(context)
+    : reconcileInPause(context, pausedAt, reconcileTraveler));
   return { result, rulesGeneration: translated.rulesSnapshot.generation, announced };
 }
 

@@ -10,6 +10,7 @@ import {
   isInactive,
   type Succession,
 } from './identity.ts';
+import { plannedCalls } from './mode-ports.ts';
 import type { RulesStore } from './rules-ports.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
 import { predecessorOf } from './takeover.ts';
@@ -179,6 +180,9 @@ function waitingVerdict(identity: Identity, now: number): Verdict {
   const { attempts, nextAttemptAt, leasedUntil, decision } = identity;
   if (leasedUntil !== undefined && leasedUntil > now)
     return { status: 'waiting', because: 'an attempt is running' };
+  const codes: string[] = Object.values(plannedCalls).map(({ code }) => code);
+  if (identity.findings.some(({ code }) => codes.includes(code)))
+    return { status: 'waiting', because: 'the connection is paused, because the database was restored' };
   const isLater = nextAttemptAt !== undefined && nextAttemptAt > now;
   const until = isLater ? { until: nextAttemptAt } : {};
   const lateAddress = addressOfLateCreate(identity, now);

@@ -2,6 +2,7 @@ import type { Finding } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
 import type { EvidenceRow, Judgement } from './evidence.ts';
 import type { Decision, Succession } from './identity.ts';
+import { type PlannedCall, plannedCalls } from './mode-ports.ts';
 
 /** The findings of the reconciler, which an admin reads on the identity. The translator has its own. */
 export const findings = {
@@ -232,6 +233,14 @@ export const findings = {
       'The traveler had this role before the identity provider granted it, and keeps it although the identity provider has taken it away (preexistingRoles).',
     remedy:
       'Take the role away in the travel service if it is not meant to stay; the policy preexistingRoles "adopt" has roles removed that are granted from then on.',
+  }),
+  paused: (call: PlannedCall, fields: string[]): Finding => ({
+    field: '*',
+    code: plannedCalls[call].code,
+    ...(fields.length === 0 ? {} : { value: fields }),
+    reason: `The connection is paused because the database was restored: ${plannedCalls[call].noun} is not sent, because it may come from an older state.`,
+    remedy:
+      'Let the identity provider send everybody again, then let the connection go on: npx jetbridge connections resume, or "Let it go on" on the overview.',
   }),
   refused: (field: string, value: Finding['value'], reason: string): Finding => ({
     field,

@@ -103,6 +103,8 @@ export interface Progress {
   corrections?: Record<FieldKey, number[]>;
   /** The fields that the IdP has written since the import. For these fields `Origin.baseline` no longer counts. */
   written?: FieldKey[];
+  /** The `count` of `Origin.writtenInPause` at which the traveler was compared with what the IdP has stated. */
+  comparedInPause?: number;
   /** The version at which the last reconciliation reached a state other than `dirty`. */
   settledVersion?: number;
 }
@@ -188,6 +190,11 @@ export interface Origin {
   found?: true;
   /** Set on a leaver whose traveler must give up its email address, because another user needs it. */
   givesEmailUp?: true;
+  /**
+   * Set by a write of the IdP while the connection is paused: the time of the pause, the number of such writes, and what of the user they
+   * state (undefined: the whole user). These people are provisioned during that pause.
+   */
+  writtenInPause?: { pausedAt: number; count: number; stated?: ScimResource };
   /** The memberships of the deleted user, set on a tombstone. They are restored if the DELETE is refused. */
   memberOf?: Membership[];
 }

@@ -6,6 +6,9 @@ import type { Log, Runtime } from './runtime-ports.ts';
 import type { TranslatedIdentity } from './translate-identity.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
+/** The time after which a change that waits in a paused connection is planned again, unless there is a reason to do so before. */
+const PLAN_AGAIN_MS = 60 * 60_000;
+
 /** Returns the outcome of an attempt at an identity. */
 export function toOutcome(
   { now, random }: Pick<Runtime, 'now' | 'random'>,
@@ -27,6 +30,8 @@ export function toOutcome(
     const progress = withSettledVersion(identity, withNextLateCheck(draft.progress, now()));
     return { state: end.state, attempts: 0, nextAttemptAt: undefined, ...common, ...draft, progress };
   }
+  if (end.kind === 'paused')
+    return { state: 'dirty', attempts: 0, nextAttemptAt: now() + PLAN_AGAIN_MS, ...common, ...draft };
   const afterBackoff = now() + backoff(end.failure, identity.attempts, random());
   const nextAttemptAt = Math.min(afterBackoff, end.retryBy ?? afterBackoff);
   return {
@@ -60,6 +65,10 @@ export function logResult(
     return;
   }
   const where = { connection, id };
+  if (end.kind === 'paused') {
+    log.info({ ...where, findings: draft.findings.map(({ code }) => code) }, 'planned in a pause');
+    return;
+  }
   const { failure } = end;
   if (failure.kind === 'unauthorized') {
     log.error(

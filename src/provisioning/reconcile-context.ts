@@ -43,6 +43,11 @@ export interface ReconcileContext {
   enqueue(identity: Pick<Identity, 'connection' | 'id'>): Promise<void>;
   /** True if another identity refers to this one, such as a report to its manager; `whileDirty`: if one that is dirty does. */
   isReferredTo(options: { whileDirty: boolean }): Promise<boolean>;
+  /**
+   * True for the fields that the IdP has stated since the connection was paused: the traveler is read, and they are compared with it
+   * whatever was applied before. Undefined if nothing of that kind is due.
+   */
+  doubts?: ((key: FieldKey) => boolean) | undefined;
   now(): number;
   wallClock(): number;
   newId(): string;
@@ -58,9 +63,10 @@ export type OutcomeDraft = Omit<
   answered?: { travelId: string; fields: AnnouncedFields };
 };
 
-/** The end of a reconciliation: a state, or a failure after which it is tried again. */
+/** The end of a reconciliation: a state, a failure after which it is tried again, or a call that a paused connection does not send. */
 export type ReconcileEnd =
   | { kind: 'state'; state: Exclude<IdentityState, 'dirty'> }
+  | { kind: 'paused' }
   | {
       kind: 'failed';
       failure: TravelFailure;

@@ -1,6 +1,8 @@
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import type { Outcome } from './identity.ts';
+import type { ConnectionModes } from './mode-ports.ts';
+import { withPauseNoted } from './pause.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import type { Attempt, AttemptResult, Reconciler } from './reconcile.ts';
 import type { Runtime, WaitSignal } from './runtime-ports.ts';
@@ -41,6 +43,7 @@ interface ReconcileWithinBudgetDeps {
   identities: Pick<Identities, 'commit'>;
   /** In milliseconds. An attempt that takes longer continues in the background. */
   budgetMs: number;
+  modes: Pick<ConnectionModes, 'pausedAt'>;
   circuitBreakerOf(connection: Connection): CircuitBreaker;
   wake(): void;
   runtime: Pick<Runtime, 'now' | 'wait' | 'checkpoint'>;
@@ -74,7 +77,8 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps): Reconcil
       const attempt = reconciler.reconcile(connection, id, requestId);
       return (await withinBudget(deps, { connection, id, requestId, attempt })).result;
     },
-    commit: async (connection, write, afterCommit) => {
+    commit: async (connection, computed, afterCommit) => {
+      const write = withPauseNoted(computed, deps.modes.pausedAt(connection.id));
       // If a next attempt is scheduled, the identity must wait for a call in flight; the background loop reconciles it
       // then.
       if (write.identity.nextAttemptAt !== undefined || isPaused(connection)) {

@@ -254,7 +254,7 @@ async function reconcileUnderLease(
   await notifyDependents(deps, connection, { before: identity, after: outcome, announced });
   if (!('kind' in translated))
     await notifyLeftOutOfCycle(deps, { identity, before: translated.resolved.before, after: outcome });
-  if (result.end.kind === 'failed') return { result: 'failed', outcome };
+  if (result.end.kind !== 'state') return { result: 'failed', outcome };
   // The IdP must learn of a refusal also if the identity has become dirty during the attempt.
   if (saved === 'moved' && !isRefusal(result)) return { result: 'moved', outcome };
   return { result: isRefusal(result) ? 'refused' : 'reconciled', outcome };

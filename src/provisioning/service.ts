@@ -10,6 +10,7 @@ import {
 import type { Connection } from './connection.ts';
 import { feedFollower } from './event-feed.ts';
 import { type ExistingUserFinder, existingUserFinder } from './find-existing.ts';
+import type { ForeignValues } from './foreign-values.ts';
 import type { Groups } from './group-ports.ts';
 import { type GroupService, groupService } from './groups.ts';
 import type { Holds } from './hold-ports.ts';
@@ -17,6 +18,7 @@ import { type Importer, importer } from './import.ts';
 import type { Imports } from './import-ports.ts';
 import { scanQueue } from './list-users.ts';
 import { applyMapping, type MappingChange, type MappingChangeResult } from './mapping-versions.ts';
+import type { ConnectionModes } from './mode-ports.ts';
 import { type OwnUsers, ownUsers } from './own-users.ts';
 import type { People } from './people.ts';
 import { type MappingPreviewer, mappingPreviewer } from './preview-mapping.ts';
@@ -45,6 +47,7 @@ export interface ProvisioningStore {
   people: People;
   rules: RulesStore;
   tasks: BackgroundTasks;
+  modes: ConnectionModes;
 }
 
 /** Everything that the SCIM interface, the commands and the server use of provisioning. */
@@ -83,18 +86,20 @@ interface ServiceOptions {
   runtime: Runtime;
   /** The time for which a SCIM write waits for the travel API before it is answered, in milliseconds. */
   writeBudgetMs: number;
+  /** Called after each write of an IdP that may have changed something. */
+  onWrite?: () => void;
+  /** Sees every identity as an attempt at it begins. */
+  foreignValues?: Pick<ForeignValues, 'observe'>;
 }
 
 /** Creates the provisioning service of these connections. All parts of this folder are wired together here. */
 export function provisioningService(options: ServiceOptions): ProvisioningService {
-  const { writeBudgetMs: budgetMs } = options;
   const states = connectionStates(options);
   const stateOf = states.of;
   const deps = createDeps(options, states);
   let loops: BackgroundLoops | undefined;
   return {
-    users: userService({ ...deps, reconcileWithinBudget: reconcileWithinBudget({ ...deps, budgetMs }) }),
-    groups: groupService(deps),
+    ...idpServices(deps, options),
     importer: deps.importer,
     mappingPreviewer: mappingPreviewer(deps),
     mappingFaults: deps.rulesSnapshots.mappingFaults,
@@ -137,6 +142,32 @@ export function provisioningService(options: ServiceOptions): ProvisioningServic
   };
 }
 
+/** The services that IdPs write. */
+function idpServices(
+  deps: ReturnType<typeof createDeps>,
+  { writeBudgetMs: budgetMs, onWrite = () => {} }: ServiceOptions,
+): Pick<ProvisioningService, 'users' | 'groups'> {
+  const users = userService({ ...deps, reconcileWithinBudget: reconcileWithinBudget({ ...deps, budgetMs }) });
+  return { users: countedWrites(users, onWrite), groups: countedWrites(groupService(deps), onWrite) };
+}
+
+/** The operations of users and groups that write. */
+interface Writes {
+  create(...values: never[]): Promise<unknown>;
+  change(...values: never[]): Promise<unknown>;
+  remove(...values: never[]): Promise<unknown>;
+}
+
+/** Returns the service with a call of `onWrite` after each write, also after one that is refused: it may be committed. */
+function countedWrites<Service extends Writes>(service: Service, onWrite: () => void): Service {
+  const counted =
+    <Values extends unknown[], T>(write: (...values: Values) => Promise<T>) =>
+    (...values: Values): Promise<T> =>
+      write(...values).finally(onWrite);
+  const { create, change, remove } = service;
+  return { ...service, create: counted(create), change: counted(change), remove: counted(remove) };
+}
+
 function startLoops(deps: ReturnType<typeof createDeps>, { of: stateOf, all }: ConnectionStates) {
   return background({
     ...deps,
@@ -164,11 +195,12 @@ interface ConnectionStates {
  * Each part takes the dependencies that it needs from one object. A part that calls the travel API gets a connection
  * with the circuit breaker that suits it.
  */
-function createDeps({ store, runtime }: ServiceOptions, states: ConnectionStates) {
+function createDeps({ store, runtime, foreignValues }: ServiceOptions, states: ConnectionStates) {
   const stateOf = states.of;
   const shared = {
     ...store,
     runtime,
+    foreignValues,
     rulesSnapshots: rulesSnapshots({ rules: store.rules, runtime }),
     scanQueue: scanQueue(runtime),
     ownUsers: states.ownUsers,

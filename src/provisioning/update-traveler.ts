@@ -76,7 +76,8 @@ export async function updateTraveler(
     ? await readTraveler(context, draft, travelId)
     : withLateCallsDoubted(context, draft);
   if (current === 'gone' || 'end' in current) return current;
-  const checked = isLateCheckDue(context, current) ? await finishLateCheck(context, current) : current;
+  const stated = mustRead ? withStatedDoubted(context, current) : current;
+  const checked = isLateCheckDue(context, stated) ? await finishLateCheck(context, stated) : stated;
   if ('end' in checked) return checked;
   const round = await prepareUpdate(context, withDriftMarked(context, checked), {
     isFresh: isFresh || mustRead,
@@ -95,9 +96,19 @@ function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean 
     observed === undefined ||
     progress.announced !== undefined ||
     progress.settledVersion === undefined ||
+    context.doubts !== undefined ||
     isLateCheckDue(context, draft) ||
     isResetPending(context.identity, draft)
   );
+}
+
+/** Marks the fields as unsure that the IdP has stated during a pause: they are sent if the traveler has other values. */
+function withStatedDoubted({ doubts }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  if (!doubts) return draft;
+  const applied = Object.entries(draft.applied).map(
+    ([key, field]) => [key, doubts(key) ? { ...field, unsure: true as const } : field] as const,
+  );
+  return { ...draft, applied: Object.fromEntries(applied) };
 }
 
 async function finishLateCheck(

@@ -17,8 +17,10 @@ import {
   type UserQuery,
   type UserView,
 } from './list-users.ts';
+import type { ConnectionModes } from './mode-ports.ts';
 import { markDirty, markReferrersDirty, referenceValuesOf } from './notify-dependents.ts';
 import type { OwnUsers } from './own-users.ts';
+import { statedPart } from './pause.ts';
 import { ProvisioningError } from './provisioning-error.ts';
 import type { BudgetedAttempt, ReconcileWithinBudget } from './reconcile-within-budget.ts';
 import {
@@ -89,6 +91,7 @@ export interface UserServiceDeps {
   reconcileWithinBudget: ReconcileWithinBudget;
   scanQueue: ScanQueue;
   ownUsers: Pick<OwnUsers, 'lastKnown'>;
+  modes: Pick<ConnectionModes, 'pausedAt'>;
   connectionOf(id: string): Connection;
   wake(): void;
   runtime: Runtime;
@@ -198,21 +201,25 @@ async function updateDesired(
       if (!stored.parse().claimed) throw notFoundError();
       if (!isActive(after)) await refuseToEndOwnUser(deps, stored.parse());
     }
-    if (isSame && stored.canAnswerNoOp && reported.length === 0) return toUserView(deps, connection.id, view);
+    // During a pause, the traveler may differ from what the IdP states, although the stored user does not.
+    const isPaused = deps.modes.pausedAt(connection.id) !== undefined;
+    if (isSame && stored.canAnswerNoOp && reported.length === 0 && !isPaused)
+      return toUserView(deps, connection.id, view);
     const before = stored.parse();
     const { kind, requestId } = update;
     const statesDeparture = statesInactive(before, update.change);
     const isHeldAgain = isSame && statesDeparture && isKeptActive(before);
     const leftOut = leftOutAfter(before, { after, kind, reported });
     const isUnchanged = isSame && before.claimed && !isHeldAgain;
-    if (isUnchanged && hasSameLeftOut(before, leftOut))
+    if (isUnchanged && hasSameLeftOut(before, leftOut) && !isPaused)
       return repeat(deps, connection, { before, requestId });
     const updated = isUnchanged
       ? markForFindings(before)
       : await changeUser(deps, connection, { before, after, kind, statesDeparture });
     const { identity, changes } = withLeftOut(updated, leftOut);
     const references = stored.hasReferences ? undefined : [];
-    const write = { identity, before, changes, references, generation: stored.generation, requestId };
+    const stated = isPaused && kind === 'patch' ? statedBy(update.change, before) : undefined;
+    const write = { identity, before, changes, references, generation: stored.generation, requestId, stated };
     const attempt = await deps.reconcileWithinBudget.commit(connection, write, () =>
       markReferrersDirty(deps, before, identity),
     );
@@ -224,6 +231,11 @@ async function updateDesired(
     return viewAfter(deps, identity, { attempt, inGroups: view.inGroups });
   }
   throw busyError();
+}
+
+/** Returns what a PATCH states of the user. */
+function statedBy(change: UserChange, { desired, version }: Identity): ScimResource {
+  return statedPart(desired, (known) => change(known, version, () => {}));
 }
 
 async function changeUser(

@@ -1,3 +1,4 @@
+import type { ScimResource } from '../schema/resource.ts';
 import { withCallsWrapped } from './circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import type { Holds } from './hold-ports.ts';
@@ -31,6 +32,8 @@ export interface PendingWrite {
   newUser?: NewUserTranslation | undefined;
   /** An address that no identity of the account had, or was about to get, when the write was computed. */
   freeEmail?: string | undefined;
+  /** The part of the user that the write states, if it may be a part only; used while the connection is paused. */
+  stated?: ScimResource | undefined;
   /** The SCIM request, for the log of exchanges. */
   requestId?: string | undefined;
 }

@@ -135,7 +135,7 @@ function overviewParts(
   exchanges: OverviewDeps['exchanges'],
 ): OverviewDeps {
   return {
-    ...{ exchanges, demoDay, holds: store.holds, tasks: store.tasks, rules: store.rules },
+    ...{ exchanges, demoDay, holds: store.holds, tasks: store.tasks, modes: store.modes, rules: store.rules },
     peopleSummaries: peopleSummaries(database),
     connections: () =>
       connections.map(({ connection: { id, feed }, staleLookups }) => ({
@@ -146,7 +146,9 @@ function overviewParts(
     pauses: provisioning.pauses,
     mappingFaults: provisioning.mappingFaults,
     storeFault: () => writes.failure(),
+    wake: provisioning.wake,
     now: runtime.wallClock,
+    steadyNow: runtime.now,
   };
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AlertSettings } from '../config/settings.ts';
-import type { Alerts, HoldAlert } from '../provisioning/hold-alarms.ts';
+import type { RestoreAlert } from '../provisioning/foreign-values.ts';
+import type { HoldAlert } from '../provisioning/hold-alarms.ts';
 import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
 import { failureText, signatureHeaders } from '../travel/webhooks/attempt.ts';
 
@@ -11,10 +12,14 @@ const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
 const QUEUE_LIMIT = 100;
 
 /** Sends alerts in the background, one after the other, until it is closed. */
-export interface AlertSender extends Alerts {
+export interface AlertSender {
+  /** Returns at once and never fails. */
+  send(alert: Alert): void;
   /** Aborts the running delivery and drops the waiting alerts. */
   close(): Promise<void>;
 }
+
+type Alert = HoldAlert | RestoreAlert;
 
 interface Deps {
   clock: Pick<Runtime, 'now' | 'wait'>;
@@ -24,7 +29,7 @@ interface Deps {
 /** Returns a sender of signed alerts (Standard Webhooks). Without settings it sends nothing. */
 export function alertSender(settings: AlertSettings | undefined, deps: Deps): AlertSender {
   const stop = new AbortController();
-  const waiting: HoldAlert[] = [];
+  const waiting: Alert[] = [];
   let sending = Promise.resolve();
   let isSending = false;
   const sendAll = async (to: AlertSettings) => {
@@ -48,7 +53,7 @@ export function alertSender(settings: AlertSettings | undefined, deps: Deps): Al
 }
 
 interface Delivery {
-  alert: HoldAlert;
+  alert: Alert;
   signal: AbortSignal;
 }
 
@@ -74,12 +79,15 @@ async function deliver(
   }
 }
 
-function alertBody({ type, at, hold: { connection, cause, count, since } }: HoldAlert): string {
-  return JSON.stringify({
-    type,
-    timestamp: new Date(at).toISOString(),
-    data: { connection, cause, count, since: new Date(since).toISOString() },
-  });
+function alertBody(alert: Alert): string {
+  const { type, at } = alert;
+  return JSON.stringify({ type, timestamp: new Date(at).toISOString(), data: dataOf(alert) });
+}
+
+function dataOf(alert: Alert): object {
+  if (!('hold' in alert)) return { connection: alert.connection, people: alert.people };
+  const { connection, cause, count, since } = alert.hold;
+  return { connection, cause, count, since: new Date(since).toISOString() };
 }
 
 /** Returns the reason of a failure, or undefined if the receiver accepted the alert. The reason omits the URL, which may be a secret. */

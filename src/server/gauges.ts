@@ -2,6 +2,7 @@ import { Gauge } from 'prom-client';
 import type { HttpMetrics } from '../http/monitoring.ts';
 
 import { pauseReasons } from '../provisioning/circuit-breaker.ts';
+import type { ForeignValues } from '../provisioning/foreign-values.ts';
 import { isIncompleteImport } from '../provisioning/import.ts';
 import type { ProvisioningService, ProvisioningStore } from '../provisioning/service.ts';
 import type { WriteHealth } from '../store/write-health.ts';
@@ -51,6 +52,35 @@ export function registerPauses({ registry }: HttpMetrics, { pauses }: Provisioni
     collect() {
       for (const { connection, reason } of pauses())
         for (const one of pauseReasons) this.set({ connection, reason: one }, one === reason ? 1 : 0);
+    },
+  });
+}
+
+/** Registers metrics: the paused connections, the people whose changes wait in them, and the signs of a restore that is not known. */
+export function registerPausedConnections(
+  { registry }: HttpMetrics,
+  { modes }: ProvisioningStore,
+  suspicion: ForeignValues,
+): void {
+  new Gauge({
+    name: 'jetbridge_paused_changes',
+    help: 'People whose changes wait in a paused connection, by what would be sent; there is no series while a connection is live.',
+    labelNames: ['connection', 'change'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { connection, people } of await modes.listPaused())
+        for (const [change, count] of Object.entries(people)) this.set({ connection, change }, count);
+    },
+  });
+  new Gauge({
+    name: 'jetbridge_foreign_values',
+    help: 'People whose travelers had values that were never sent when the server started after ten minutes without one; from three on, the database may have been restored.',
+    labelNames: ['connection'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { connection, people } of suspicion.counts()) this.set({ connection }, people);
     },
   });
 }

@@ -27,8 +27,10 @@ import { currentEncryptionKey, reencryptSecrets } from './encryption-keys.ts';
 import { isExchangeLogReadable, startExchangeLog } from './exchange-log.ts';
 import { registerHolds, registerIdentities, registerImports, registerWriteHealth } from './gauges.ts';
 import { joinReplicas, type LiveReplicas } from './live-replicas.ts';
+import { type RestoreWatch, watchForRestore } from './restore-watch.ts';
 import { sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
 import { type TokenUses, writeTokenUses } from './token-uses.ts';
+import { writeFileOf } from './write-file.ts';
 
 /** Differences from production, for tests and commands. */
 export interface StartOptions {
@@ -56,6 +58,7 @@ export interface ServerDeps {
   store: ProvisioningStore;
   /** This process among those that use the database. */
   live: LiveReplicas;
+  restoreWatch: RestoreWatch;
   tokens: ScimTokens;
   tokenUses: TokenUses;
   embedded: EmbeddedTravel | undefined;
@@ -115,6 +118,10 @@ async function openStores(
   const store = provisioningStore(database);
   for (const { id, account } of settings.connections) await ensureConnection(database, { id, account });
   if (!database.dialect.isShared) await takeOver(settings, { database, store, now: runtime.now() });
+  const restoreWatch = await watchForRestore({
+    ...{ database, modes: store.modes, file: writeFileOf(settings), runtime, log },
+  });
+  started.push(restoreWatch);
   const requestLogWriter = createRequestLogWriter({
     requests: requestLog(database),
     clock: { now: runtime.wallClock, wait: runtime.wait },
@@ -137,7 +144,7 @@ async function openStores(
   started.push(exchanges);
   return {
     ...{ settings, log, runtime, database, writes, store, embedded, refusals, embeddedChanges, http },
-    ...{ tokens, tokenUses, recorder: exchanges.recorder },
+    ...{ restoreWatch, tokens, tokenUses, recorder: exchanges.recorder },
   };
 }
 

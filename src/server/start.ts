@@ -13,6 +13,7 @@ import {
 import { type LimitHandlers, type SocketLimits, socketLimits } from '../http/sockets.ts';
 import type { Background } from '../provisioning/background.ts';
 import { isLookedUp } from '../provisioning/event-feed.ts';
+import { type ForeignValues, foreignValues } from '../provisioning/foreign-values.ts';
 import { holdAlarms } from '../provisioning/hold-alarms.ts';
 import type { Identity } from '../provisioning/identity.ts';
 import type { ImportOptions, ImportResult } from '../provisioning/import.ts';
@@ -26,7 +27,13 @@ import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
 import { adminRoutes, makeFirstAdmin } from './admin.ts';
 import { alertSender } from './alerts.ts';
 import { demoDay, type ServedDemoDay } from './demo-day/demo-day.ts';
-import { registerMappingFaults, registerPauses, registerReplicas, registerStaleLookups } from './gauges.ts';
+import {
+  registerMappingFaults,
+  registerPausedConnections,
+  registerPauses,
+  registerReplicas,
+  registerStaleLookups,
+} from './gauges.ts';
 import {
   createHttpServer,
   type HttpServer,
@@ -94,8 +101,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   });
   const app = createApp(deps, { ...servers, ...opened, scim, demoDay: demo, page: options.page });
   server.serve(requestHandlers(app, deps.http));
-  const background =
-    options.background === false ? undefined : startBackground(deps, provisioning, connections);
+  const background = options.background === false ? undefined : startBackground(deps, opened);
   demo.follow();
   // A failed write may have prevented later steps, such as marking dependent identities as dirty. An import repeats
   // them.
@@ -166,25 +172,30 @@ interface Opened {
   /** The list changes while the service runs: it has the connection of the demo day as long as that exists. */
   connections: OpenConnection[];
   provisioning: ProvisioningService;
+  suspicion: ForeignValues;
 }
 
 function openProvisioning(
-  { settings, store, runtime, live, recorder, http: { metrics } }: ServerDeps,
+  { settings, store, runtime, live, restoreWatch, recorder, http: { metrics } }: ServerDeps,
   embeddedAddress: EmbeddedAddress,
 ): Opened {
   const connections = settings.connections.map((connection) =>
     openConnection(connection, { embeddedAddress, common: settings, sharers: live.count, recorder }, runtime),
   );
+  const suspicion = foreignValues({ gapMs: restoreWatch.gapMs, runtime });
   const provisioning = provisioningService({
     ...{ store, runtime },
     connections: connections.map(({ connection }) => connection),
     writeBudgetMs: settings.writeBudgetMs,
+    onWrite: restoreWatch.countWrite,
+    foreignValues: suspicion,
   });
+  registerPausedConnections(metrics, store, suspicion);
   registerStaleLookups(metrics, connections);
   registerPauses(metrics, provisioning);
   registerReplicas(metrics, live);
   registerMappingFaults(metrics, provisioning);
-  return { connections, provisioning };
+  return { connections, provisioning, suspicion };
 }
 
 /** The application, and handlers for requests that never reach it; these log and count their requests as well. */
@@ -255,9 +266,8 @@ function createApp(
 
 /** Starts the loops of the bridge and of the embedded travel service. */
 function startBackground(
-  { settings, runtime, log, database, store, live, embedded }: ServerDeps,
-  provisioning: ProvisioningService,
-  connections: OpenConnection[],
+  { settings, runtime, log, database, store, live, restoreWatch, embedded }: ServerDeps,
+  { provisioning, connections, suspicion }: Opened,
 ): Background {
   const loops = provisioning.startBackground();
   const retryUnresolved = () =>
@@ -275,6 +285,14 @@ function startBackground(
   });
   const alerts = alertSender(settings.alerts, { clock: runtime, log });
   const alarms = holdAlarms({ holds: store.holds, reportedHolds: reportedHolds(database), alerts, runtime });
+  restoreWatch.onRestored((paused) => {
+    for (const connection of paused) alerts.send({ type: 'restore.detected', at: runtime.now(), connection });
+  });
+  // What the travelers have become since the backup is seen by an import.
+  restoreWatch.onPause(loops.importAgain);
+  suspicion.onSuspicion((connection, people) =>
+    alerts.send({ type: 'restore.suspected', at: runtime.now(), connection, people }),
+  );
   const embeddedLoops = embedded?.run();
   return {
     refreshRules: loops.refreshRules,

@@ -1,4 +1,5 @@
 import { backgroundTasks } from './background-tasks.ts';
+import { connectionModes } from './connection-modes.ts';
 import type { Database } from './database.ts';
 import { retention } from './delete-identities.ts';
 import { groups } from './groups.ts';
@@ -25,5 +26,6 @@ export function provisioningStore(database: Database) {
     retention: retention(database),
     rules: rulesStore(database),
     tasks: backgroundTasks(database),
+    modes: connectionModes(database),
   };
 }

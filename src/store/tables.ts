@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely';
 import type { AdminTables } from './admin-table-types.ts';
 import type { TravelTables, WebhookTables } from './travel-table-types.ts';
 
@@ -18,6 +19,7 @@ export interface Tables
  */
 export interface BridgeTables {
   connection: ConnectionTable;
+  database_record: DatabaseRecordTable;
   list_counter: ListCounterTable;
   token: TokenTable;
   identity: IdentityTable;
@@ -36,6 +38,21 @@ interface ConnectionTable {
   id: string;
   /** The log of exchanges holds bodies of reads until that time. */
   read_bodies_until: number | null;
+  /** In the mode `paused`, the bridge plans and sends nothing by itself. */
+  mode: Generated<'live' | 'paused'>;
+  /** The start of the pause, in epoch milliseconds; null unless the connection is paused. */
+  paused_at: number | null;
+}
+
+/** One row about the database itself, by which an older state of it is recognised. */
+interface DatabaseRecordTable {
+  id: number;
+  /** Made with the database. A copy keeps it, an empty database has another one. */
+  database_id: string;
+  /** Grows with the writes of IdPs, at most a second after them. */
+  writes: number;
+  /** The last time at which a server that used the database recorded itself, by `Runtime.now`. */
+  alive_at: number;
 }
 
 /**

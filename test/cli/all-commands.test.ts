@@ -229,6 +229,8 @@ describe('--json', () => {
     'holds approve': { args: () => ['--all', '--yes'], code: 1 },
     'holds discard': { args: () => ['--all', '--yes'], code: 1 },
     'connections list': { member: 'people' },
+    'connections resume': { args: () => ['default', '--yes'], code: 1 },
+    restored: { member: 'since' },
     'connections forget': { args: () => ['default', '--yes'], code: 1 },
     erase: { args: () => ['bob'], code: 1 },
     'requests list': { args: () => ['--direction', 'scim'], member: 'time' },

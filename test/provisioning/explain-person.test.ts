@@ -28,6 +28,16 @@ const verdicts: [title: string, identity: Partial<Identity>, verdict: object][] 
     { status: 'archived', because: 'somebody has archived the traveler in the travel service' },
   ],
   [
+    'whose change waits in a paused connection',
+    {
+      state: 'dirty',
+      nextAttemptAt: NOW + 1,
+      findings: [findings.paused('change', ['firstName'])],
+      ...linked,
+    },
+    { status: 'waiting', because: 'the connection is paused, because the database was restored' },
+  ],
+  [
     'without an address',
     { state: 'pending', findings: [findings.noEmail()] },
     {

@@ -116,7 +116,7 @@ test('an interrupted migration leaves the database unchanged, and runs again at 
   await (await open(folder)).ping();
 });
 
-test('a database of the version before is migrated, and counts its unclaimed people', async () => {
+test('a database of an earlier version is migrated, counts its unclaimed people, and leaves its connections live', async () => {
   const folder = newFolder();
   const old = await openEmbedded(folder, false);
   await ensureConnection(old, { id: 'okta', account: 'acme' });
@@ -129,7 +129,10 @@ test('a database of the version before is migrated, and counts its unclaimed peo
     delete from list_counter where kind = 'unclaimed';
     drop index identity_claimed;
     drop index identity_decided;
-    delete from kysely_migration where name like '0002-%'`);
+    drop table database_record;
+    alter table connection drop column mode;
+    alter table connection drop column paused_at;
+    delete from kysely_migration where name > '0002'`);
   raw.close();
   const database = await open(folder);
   const query = { ...listQuery<UserField>({ all: [] }), limit: 0 };
@@ -137,4 +140,5 @@ test('a database of the version before is migrated, and counts its unclaimed peo
   const { list } = provisioningStore(database).identities;
   expect((await list('okta', query, plainScan, hidden)).total).toBe(1);
   expect((await list('okta', query, plainScan)).total).toBe(3);
+  expect(await provisioningStore(database).modes.listPaused()).toEqual([]);
 });

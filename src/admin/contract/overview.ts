@@ -28,6 +28,17 @@ const connection = z
       description:
         'The reason for which this replica makes no calls of the travel API at present; absent while it does',
     }),
+    paused: z
+      .object({
+        since: time,
+        people: z.object({ create: count, reactivate: count, end: count, change: count }),
+        isImported: z.boolean().meta({ description: 'True if an import has ended since the pause' }),
+      })
+      .optional()
+      .meta({
+        description:
+          'The people whose changes wait because the database was restored, by what would be sent; absent while the connection is live',
+      }),
     lastImport: z.object({ at: time, read: count, isIncomplete: z.boolean() }).optional(),
     feed: z.enum(['off', 'followed', 'notFollowed']).meta({
       description:
@@ -102,6 +113,12 @@ export const overviewContract = {
       }),
       demoDay,
     }),
+  },
+  resumeConnection: {
+    ...{ method: 'post', path: '/connections/{id}/resume', tag: 'Overview', access: 'admin' },
+    summary: 'Let a connection go on that is paused because the database was restored',
+    params: z.object({ id: z.string() }),
+    errors: ['notFound', 'conflict'],
   },
   readDemoDay: {
     ...{ method: 'get', path: '/demo-day', tag: 'Overview', access: 'viewer' },

@@ -3,6 +3,7 @@ import type { PauseReason } from '../../provisioning/circuit-breaker.ts';
 import type { ExchangeLog, LoggedExchange } from '../../provisioning/exchange-ports.ts';
 import type { Holds } from '../../provisioning/hold-ports.ts';
 import { isIncompleteImport, lastImportOf } from '../../provisioning/import.ts';
+import type { ConnectionModes } from '../../provisioning/mode-ports.ts';
 import type { BackgroundTasks } from '../../provisioning/replica-ports.ts';
 import type { RulesStore } from '../../provisioning/rules-ports.ts';
 import {
@@ -28,6 +29,7 @@ export interface OverviewDeps {
   peopleSummaries: PeopleSummaries;
   holds: Pick<Holds, 'countHolds'>;
   tasks: Pick<BackgroundTasks, 'listStates'>;
+  modes: Pick<ConnectionModes, 'listPaused' | 'resume'>;
   rules: Pick<RulesStore, 'findHead'>;
   connections(): OverviewConnection[];
   demoDay: DemoDay;
@@ -37,8 +39,12 @@ export interface OverviewDeps {
   mappingFaults(): { connection: string; count: number }[];
   /** Returns the reason for which the database cannot be written; undefined while it can. */
   storeFault(): string | undefined;
+  /** Makes the background work look at once for identities that are due. */
+  wake(): void;
   /** Epoch milliseconds. */
   now(): number;
+  /** Epoch milliseconds by the clock that attempts are due by. */
+  steadyNow(): number;
 }
 
 interface OverviewConnection {
@@ -54,6 +60,14 @@ export function overviewHandlers(deps: OverviewDeps): Handlers<typeof overviewCo
   const currentReader = recountingReader(deps);
   return {
     readOverview: () => readOverview(deps, currentReader()),
+    resumeConnection: async ({ params: { id } }, { note }) => {
+      note({ connection: id });
+      if (!deps.connections().some((connection) => connection.id === id))
+        throw new AdminError('notFound', 'There is no such connection.');
+      if (!(await deps.modes.resume(id, deps.steadyNow())))
+        throw new AdminError('conflict', 'The connection is not paused.');
+      deps.wake();
+    },
     readDemoDay: () => readDemoDay(deps),
     playDemoDay: async (_request, { note }) => {
       const { refusal } = await readDemoDay(deps);
@@ -114,7 +128,11 @@ async function readOverview(deps: OverviewDeps, reader: ActivityReader) {
   const total = sum(Object.values(states));
   const hasUsers = summaries.some((summary) => summary.hasUsers);
   const pauses = deps.pauses();
-  const factsOf = (id: string) => connectionFacts(id, { summaries, activity, pauses });
+  const isPaused = (id: string) => connections.some((one) => one.id === id && one.paused !== undefined);
+  const factsOf = (id: string) => ({
+    ...connectionFacts(id, { summaries, activity, pauses }),
+    isPaused: isPaused(id),
+  });
   const { state, sentence } = describeState({
     ...{ storeFault: deps.storeFault(), total, states, hasUsers, now: now() },
     connections: deps.connections().map(({ id }) => factsOf(id)),
@@ -140,14 +158,21 @@ async function readConnections(deps: OverviewDeps) {
   const { tasks } = deps;
   const [imports, feeds] = [await tasks.listStates('import'), await tasks.listStates('feed')];
   const [pauses, faults] = [deps.pauses(), deps.mappingFaults()];
+  const paused = await deps.modes.listPaused();
   return deps.connections().map(({ id, hasFeed, staleLookups }) => {
     const importState = imports.find(({ connection }) => connection === id)?.state;
     const lastImport = lastImportOf(importState);
+    const restored = paused.find(({ connection }) => connection === id);
     const isFollowed = feeds.some(({ connection, state }) => connection === id && isFeedFollowed(state));
     const feed: 'off' | 'followed' | 'notFollowed' = isFollowed ? 'followed' : 'notFollowed';
     return {
       id,
       pause: pauses.find(({ connection }) => connection === id)?.reason,
+      paused: restored && {
+        since: toTime(restored.since),
+        people: restored.people,
+        isImported: (lastImport?.at ?? 0) > restored.since,
+      },
       lastImport: lastImport && {
         at: toTime(lastImport.at),
         read: lastImport.read,

@@ -52,6 +52,39 @@ export interface ConnectionHealth {
   lastCall?: LastExchange;
   /** The reason for which this replica makes no calls of the travel API at present; absent while it does */
   pause?: "throttled" | "unanswered" | "unauthorized";
+  /** The people whose changes wait because the database was restored, by what would be sent; absent while the connection is live */
+  paused?: {
+    /**
+     * UTC, with milliseconds
+     * @format date-time
+     * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+     */
+    since: string;
+    people: {
+      /**
+       * @min 0
+       * @max 9007199254740991
+       */
+      create: number;
+      /**
+       * @min 0
+       * @max 9007199254740991
+       */
+      reactivate: number;
+      /**
+       * @min 0
+       * @max 9007199254740991
+       */
+      end: number;
+      /**
+       * @min 0
+       * @max 9007199254740991
+       */
+      change: number;
+    };
+    /** True if an import has ended since the pause */
+    isImported: boolean;
+  };
   lastImport?: {
     /**
      * UTC, with milliseconds
@@ -1738,6 +1771,23 @@ export class Api<
         method: "GET",
         secure: true,
         format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Overview
+     * @name ResumeConnection
+     * @summary Let a connection go on that is paused because the database was restored
+     * @request POST:/admin/api/connections/{id}/resume
+     * @secure
+     */
+    resumeConnection: (id: string, params: RequestParams = {}) =>
+      this.request<void, Error>({
+        path: `/admin/api/connections/${id}/resume`,
+        method: "POST",
+        secure: true,
         ...params,
       }),
 

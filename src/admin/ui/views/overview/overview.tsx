@@ -9,6 +9,7 @@ import { ConnectionCard } from './connection-card.tsx';
 import { DemoDayNotice } from './demo-day.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { Panel } from './panel.tsx';
+import { PausedConnection } from './paused-connection.tsx';
 import { useOverview } from './query.ts';
 import { causeTexts, type Overview, peopleStates, stateMarks } from './texts.ts';
 
@@ -23,6 +24,9 @@ export function OverviewView() {
       {(data) => (
         <Stack gap="md">
           <StateSentence {...data} />
+          {data.connections.map(
+            ({ id, paused }) => paused && <PausedConnection key={id} id={id} paused={paused} />,
+          )}
           <DemoDayNotice demoDay={data.demoDay} />
           {data.steps && <FirstSteps steps={data.steps} demoDay={data.demoDay} />}
           <SimpleGrid cols={{ base: 1, md: 3 }} spacing="md">

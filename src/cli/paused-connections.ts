@@ -1,0 +1,112 @@
+import type { Command } from 'commander';
+import { readSettings, type Settings } from '../config/settings.ts';
+import { lastImportOf } from '../provisioning/import.ts';
+import type { PausedConnection } from '../provisioning/mode-ports.ts';
+import { pauseAfterRestore } from '../server/restore-watch.ts';
+import type { Database } from '../store/database.ts';
+import { withDatabaseAt } from '../store/open-database.ts';
+import { provisioningStore } from '../store/provisioning-store.ts';
+import { replicas } from '../store/replicas.ts';
+import { examples } from './help.ts';
+import { type Action, countText, escapeLine, formatMinute, printJson, type Shell } from './output.ts';
+
+/** Adds the command `restored`. */
+export function addRestoredCommand(program: Command, shell: Shell, action: Action): void {
+  program
+    .command('restored')
+    .description(
+      'pause all connections after the database was restored: nothing is sent for people whom the identity provider does not send again',
+    )
+    .option('--json', 'one JSON object for each connection')
+    .addHelpText('after', examples('restored'))
+    .action(action((flags: { json?: true }) => pauseConnections(shell, flags)));
+}
+
+/** Pauses all connections. Works while a server runs, which follows within a second. */
+export function pauseConnections(shell: Shell, { json }: { json?: true } = {}): Promise<0> {
+  const settings = readSettings(shell.environment, shell.home);
+  return withDatabaseAt(settings, async (database) => {
+    await pauseAfterRestore(database, settings, await databaseTime(database));
+    const paused = await provisioningStore(database).modes.listPaused();
+    if (json) printJson(shell, ...paused);
+    else for (const one of paused) shell.print(pausedText(one));
+    return 0 as const;
+  });
+}
+
+/** The flags of `connections resume`. */
+export interface ResumeFlags {
+  yes?: boolean;
+  json?: true;
+}
+
+/**
+ * Lets a paused connection go on, if `yes` is set or the admin confirms what will be sent. Works while a server runs. Returns
+ * `unconfirmed` if `yes` is missing and there is no terminal.
+ */
+export function resumeConnection(
+  shell: Shell,
+  { name, yes, json }: ResumeFlags & { name: string },
+): Promise<0 | 1 | 'unconfirmed'> {
+  return withDatabaseAt(readSettings(shell.environment, shell.home), async (database) => {
+    const { modes, tasks } = provisioningStore(database);
+    const paused = (await modes.listPaused()).find(({ connection }) => connection === name);
+    if (!paused) {
+      shell.printError(`The connection ${escapeLine(name)} is not paused.`);
+      return 1;
+    }
+    const imports = await tasks.listStates('import');
+    const last = lastImportOf(imports.find(({ connection }) => connection === name)?.state);
+    shell.printError(`${pausedText(paused)}\n${consequencesText((last?.at ?? 0) > paused.since)}`);
+    if (!yes) {
+      if (!shell.ask) return 'unconfirmed';
+      const answer = await shell.ask(`Let ${name} go on? [y/N] `);
+      if (!/^\s*y(es)?\s*$/i.test(answer)) {
+        shell.printError('Nothing was changed.');
+        return 1;
+      }
+    }
+    await modes.resume(name, await databaseTime(database));
+    if (json) printJson(shell, { connection: name, resumed: true });
+    else shell.print('resumed');
+    return 0;
+  });
+}
+
+/** Says of every connection of the settings that is paused what waits. Prints nothing while all are live. */
+export async function printPaused(
+  shell: Shell,
+  database: Database,
+  { connections }: Settings,
+): Promise<void> {
+  for (const paused of await provisioningStore(database).modes.listPaused())
+    if (connections.some(({ id }) => id === paused.connection)) shell.print(pausedText(paused));
+}
+
+/** The servers compare times by the clock of the database. */
+function databaseTime(database: Database): Promise<number> {
+  return replicas(database).time(Date.now());
+}
+
+function pausedText({ connection, since, people }: PausedConnection): string {
+  const parts = [
+    [people.create, 'would be created'] as const,
+    [people.reactivate, 'activated again'] as const,
+    [people.end, 'archived or deleted'] as const,
+    [people.change, 'changed in another way'] as const,
+  ].flatMap(([count, text]) => (count > 0 ? [`${count} ${text}`] : []));
+  const total = Object.values(people).reduce((sum, one) => sum + one, 0);
+  const changes =
+    total === 0
+      ? 'no changes wait'
+      : `the changes of ${countText(total, 'person', 'people')} wait: ${parts.join(', ')}`;
+  return `${connection} is paused since ${formatMinute(since)} UTC; ${changes}.`;
+}
+
+function consequencesText(isImported: boolean): string {
+  const sent =
+    'When it goes on, the travelers of these people are read again, and the stored values are sent where they differ.';
+  return isImported
+    ? sent
+    : `${sent} No import has ended since the pause, so more people may be concerned: wait for it if you can.`;
+}

@@ -1,0 +1,168 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ScimResource } from '../schema/resource.ts';
+import type { FieldKey } from '../translator/translation.ts';
+import type { Connection } from './connection.ts';
+import { findings } from './findings.ts';
+import type { Identity } from './identity.ts';
+import type { PlannedCall } from './mode-ports.ts';
+import {
+  newDraft,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type ReconcileResult,
+  withFinding,
+} from './reconcile-context.ts';
+import type { Announcement, IdentityChange } from './store-ports.ts';
+import { translateNewUser } from './translate-identity.ts';
+
+/**
+ * Reconciles an identity of a paused connection. Until an IdP has written it during the pause, the attempt ends before the first call
+ * with an effect, and says what that would have been. An identity that was written then is sent as the IdP states it, after its
+ * traveler was read.
+ */
+export async function reconcileInPause(
+  context: ReconcileContext,
+  pausedAt: number,
+  reconcile: (context: ReconcileContext) => Promise<ReconcileResult>,
+): Promise<ReconcileResult> {
+  const { identity } = context;
+  const written = identity.origin.writtenInPause;
+  if (written?.pausedAt !== pausedAt) return planOnly(context, reconcile);
+  const isCompared = identity.progress.comparedInPause === written.count;
+  const doubts = isCompared ? undefined : statedFields(context, written.stated);
+  const result = await reconcile({
+    ...context,
+    connection: withoutOldDrift(context, written.stated),
+    doubts,
+  });
+  if (result.end.kind !== 'state') return result;
+  const { draft } = result;
+  return { ...result, draft: { ...draft, progress: { ...draft.progress, comparedInPause: written.count } } };
+}
+
+/**
+ * While the IdP has stated only a part of the user, the other values may be older than those of the traveler, and are not corrected.
+ */
+function withoutOldDrift({ connection }: ReconcileContext, stated: ScimResource | undefined): Connection {
+  if (stated === undefined) return connection;
+  return { ...connection, policies: { ...connection.policies, drift: 'report' } };
+}
+
+/** Returns a function that is true for the fields which the IdP has stated. `stated` is undefined if it has stated the whole user. */
+function statedFields(
+  { rulesSnapshot, translation }: ReconcileContext,
+  stated: ScimResource | undefined,
+): (key: FieldKey) => boolean {
+  if (stated === undefined) return () => true;
+  const { fields } = translateNewUser(rulesSnapshot, stated).translation;
+  const { fields: unstated } = translateNewUser(rulesSnapshot, {}).translation;
+  return (key) => {
+    // A user without `active` is active, too.
+    if (key === 'archived') return 'active' in stated;
+    const [field, wanted] = [fields[key], translation.fields[key]];
+    if (field?.kind !== 'value' || isDeepStrictEqual(field, unstated[key])) return false;
+    return wanted?.kind === 'value' && isDeepStrictEqual(field.value, wanted.value);
+  };
+}
+
+/** Ends an attempt before a call that the paused connection does not send. */
+class CallPaused extends Error {
+  readonly call: PlannedCall;
+  readonly fields: FieldKey[];
+
+  constructor(call: PlannedCall, fields: FieldKey[]) {
+    super('the connection is paused');
+    this.name = 'CallPaused';
+    this.call = call;
+    this.fields = fields;
+  }
+}
+
+/** Reconciles up to the first call with an effect. The identity then stays as it is stored, with a finding about that call. */
+async function planOnly(
+  context: ReconcileContext,
+  reconcile: (context: ReconcileContext) => Promise<ReconcileResult>,
+): Promise<ReconcileResult> {
+  const { identity, translation, connection, holds } = context;
+  try {
+    return await reconcile({
+      ...context,
+      connection: withCallsPaused(connection),
+      announce: async (announcement) => {
+        throw plannedCall(identity, announcement);
+      },
+      // A departure that is not sent does not count in the safety valve.
+      holds: { ...holds, admitDeparture: async () => true },
+    });
+  } catch (error) {
+    if (!(error instanceof CallPaused)) throw error;
+    const { waitingFor, hold } = identity;
+    const draft: OutcomeDraft = { ...newDraft(identity, translation), waitingFor, hold };
+    return { draft: withFinding(draft, findings.paused(error.call, error.fields)), end: { kind: 'paused' } };
+  }
+}
+
+/** Some calls follow from an announced one, or undo it, and are not announced themselves. */
+function withCallsPaused(connection: Connection): Connection {
+  const pause = (call: PlannedCall) => async (): Promise<never> => {
+    throw new CallPaused(call, []);
+  };
+  const travel = {
+    ...connection.travel,
+    ...{ create: pause('create'), patch: pause('change'), remove: pause('end') },
+  };
+  return { ...connection, travel };
+}
+
+function plannedCall({ deletedAt }: Identity, announcement: Announcement): CallPaused {
+  const announced = announcement.progress?.announced ?? {};
+  const fields = Object.keys(announced);
+  if ('creating' in announcement) return new CallPaused('create', fields);
+  if ('travelId' in announcement && fields.length === 0) return new CallPaused('change', []);
+  const { archived } = announced;
+  if (archived?.value === true || (deletedAt !== undefined && fields.length === 0))
+    return new CallPaused('end', fields);
+  return new CallPaused(archived?.value === false ? 'reactivate' : 'change', fields);
+}
+
+/** A write, and the part of the user that it states; undefined if it states the whole user. */
+interface StatingWrite {
+  identity: Identity;
+  changes: IdentityChange[];
+  stated?: ScimResource | undefined;
+}
+
+/** Returns a write of an IdP with the note that it was made during the pause, and what of the user the IdP has stated since then. */
+export function withPauseNoted<Write extends StatingWrite>(
+  write: Write,
+  pausedAt: number | undefined,
+): Write {
+  if (pausedAt === undefined) return write;
+  const { origin } = write.identity;
+  const before = origin.writtenInPause;
+  const earlier = before?.pausedAt === pausedAt ? before : undefined;
+  const isWhole = write.stated === undefined || (earlier !== undefined && earlier.stated === undefined);
+  const stated = isWhole ? {} : { stated: { ...earlier?.stated, ...write.stated } };
+  const writtenInPause = { pausedAt, count: (before?.count ?? 0) + 1, ...stated };
+  const identity: Identity = { ...write.identity, origin: { ...origin, writtenInPause } };
+  const changes = write.changes.map(
+    (change): IdentityChange =>
+      'identity' in change && change.identity === write.identity ? { ...change, identity } : change,
+  );
+  return { ...write, identity, changes };
+}
+
+/** Returns what a PATCH states: its effect on a user of whom only the userName is known. */
+export function statedPart(
+  { userName }: ScimResource,
+  change: (current: ScimResource) => ScimResource,
+): ScimResource {
+  const known = userName === undefined ? {} : { userName };
+  try {
+    const { userName: after, ...stated } = change(known);
+    return after === userName ? stated : { ...stated, ...(after === undefined ? {} : { userName: after }) };
+  } catch {
+    // The PATCH needs a value that it does not state.
+    return {};
+  }
+}

@@ -1,0 +1,112 @@
+import { type Kysely, sql } from 'kysely';
+import {
+  type ConnectionModes,
+  type PausedConnection,
+  type PlannedCall,
+  plannedCalls,
+} from '../provisioning/mode-ports.ts';
+import { inScope, type Scope } from './connection-scopes.ts';
+import type { Database } from './database.ts';
+import { observedColumns } from './identity-row.ts';
+import { batches } from './queries.ts';
+import { dirtyColumns, isDirty } from './reconcile-queue.ts';
+import type { Tables } from './tables.ts';
+
+/** Returns the modes of the connections in a database. The last ones read are kept in memory, because every attempt needs one. */
+export function connectionModes(database: Database): ConnectionModes {
+  const { db } = database;
+  let paused = new Map<string, number>();
+  const refresh = async () => {
+    const before = paused;
+    paused = new Map((await readPaused(db)).map(({ id, since }) => [id, since]));
+    return { isPausedAnew: [...paused].some(([id, since]) => before.get(id) !== since) };
+  };
+  return {
+    pausedAt: (connection) => paused.get(connection),
+    refresh,
+    pauseAll: async (now) => {
+      const live = await pauseConnections(database.db, now);
+      await refresh();
+      return live;
+    },
+    resume: async (connection, now) => {
+      const isResumed = await resume(database, database.scopeOf(connection), now);
+      await refresh();
+      return isResumed;
+    },
+    listPaused: () => listPaused(database),
+  };
+}
+
+/** Pauses all connections that are live, and returns their names. */
+export async function pauseConnections(db: Kysely<Tables>, now: number): Promise<string[]> {
+  const paused = await db
+    .updateTable('connection')
+    .set({ mode: 'paused', paused_at: now })
+    .where('mode', '=', 'live')
+    .returning('id')
+    .execute();
+  return paused.map(({ id }) => id).toSorted();
+}
+
+async function readPaused(db: Kysely<Tables>): Promise<{ id: string; since: number }[]> {
+  const paused = db.selectFrom('connection').select(['id', 'paused_at']).where('mode', '=', 'paused');
+  const rows = await paused.orderBy('id').execute();
+  return rows.map(({ id, paused_at }) => ({ id, since: Number(paused_at) }));
+}
+
+/**
+ * Ends the pause. The observed travelers of the people in the queue are forgotten first: an attempt that begins as soon as the
+ * connection is live reads them. If the process ends in between, the connection is still paused.
+ */
+async function resume({ db }: Database, scope: Scope, now: number): Promise<boolean> {
+  const dirty = await db.selectFrom('identity').select('id').where(inScope(scope)).where(isDirty).execute();
+  for (const ids of batches(dirty.map(({ id }) => id)))
+    await db
+      .updateTable('identity')
+      .set((row) => ({ ...dirtyColumns(row, now), ...observedColumns(undefined) }))
+      .where(inScope(scope))
+      .where('id', 'in', ids)
+      .execute();
+  const { numUpdatedRows } = await db
+    .updateTable('connection')
+    .set({ mode: 'live', paused_at: null })
+    .where('account', '=', scope.account)
+    .where('id', '=', scope.connection)
+    .where('mode', '=', 'paused')
+    .executeTakeFirst();
+  // An attempt that the pause has ended meanwhile waits for its next time.
+  await db
+    .updateTable('identity')
+    .set((row) => dirtyColumns(row, now))
+    .where(inScope(scope))
+    .where(isDirty)
+    .where('next_attempt_at', '>', now)
+    .where('finding_codes', 'like', '%paused%')
+    .execute();
+  return numUpdatedRows > 0n;
+}
+
+async function listPaused({ db, scopes }: Database): Promise<PausedConnection[]> {
+  const all: PausedConnection[] = [];
+  for (const { id, since } of await readPaused(db)) {
+    if (!scopes.has(id)) continue;
+    all.push({ connection: id, since, people: await countWaiting(db, scopes.of(id)) });
+  }
+  return all;
+}
+
+/** Counts the people with each finding about a waiting change, in the index of findings. */
+async function countWaiting(db: Kysely<Tables>, scope: Scope): Promise<PausedConnection['people']> {
+  const { rows } = await sql<{ codes: string; people: number }>`
+    select finding_codes as codes, count(*) as people from identity
+    where ${inScope(scope)} and finding_codes <> '' and finding_codes like '%paused%'
+    group by finding_codes`.execute(db);
+  const counts: PausedConnection['people'] = { create: 0, reactivate: 0, end: 0, change: 0 };
+  for (const { codes, people } of rows) {
+    const found = codes.split(' ');
+    for (const call of Object.keys(counts) as PlannedCall[])
+      if (found.includes(plannedCalls[call].code)) counts[call] += Number(people);
+  }
+  return counts;
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import { pauseConnections } from './connection-modes.ts';
+import type { Database } from './database.ts';
+import type { Tables } from './tables.ts';
+
+/**
+ * What a database says about itself. It is compared with what is known outside of it: a database that is behind was restored
+ * (docs/architecture.md, A restored backup).
+ */
+export interface DatabaseRecord {
+  /** The identity of the database. */
+  database: string;
+  /** The number of writes of IdPs, which never falls. */
+  writes: number;
+  /** The last time at which a server recorded itself, by `Runtime.now`. */
+  aliveAt: number;
+}
+
+/** Reads the record; makes one for a database that has none yet. */
+export async function ensureDatabaseRecord({ db }: Database, now: number): Promise<DatabaseRecord> {
+  await db
+    .insertInto('database_record')
+    .values({ id: 1, database_id: randomUUID(), writes: 0, alive_at: now })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+  return readDatabaseRecord(db);
+}
+
+export async function readDatabaseRecord(db: Kysely<Tables>): Promise<DatabaseRecord> {
+  const row = await db
+    .selectFrom('database_record')
+    .select(['database_id', 'writes', 'alive_at'])
+    .executeTakeFirstOrThrow();
+  return { database: row.database_id, writes: Number(row.writes), aliveAt: Number(row.alive_at) };
+}
+
+/**
+ * Adds writes to the record, and the time. The commit is durable: a count that is known outside must not be lost by a power
+ * failure.
+ */
+export async function addWrites(
+  { transaction }: Database,
+  { writes, now }: { writes: number; now: number },
+): Promise<void> {
+  await transaction((tx) =>
+    tx
+      .updateTable('database_record')
+      .set((row) => ({ writes: row('writes', '+', sql.val(writes)), alive_at: sql<number>`${now}` }))
+      .execute(),
+  );
+}
+
+/**
+ * Pauses all connections of a database that was restored, and returns the names of those that were live. The database takes the identity and
+ * a higher count than the known ones, in the same transaction: it is found to be behind once.
+ */
+export async function pauseRestored(
+  { transaction }: Database,
+  known: Pick<DatabaseRecord, 'database' | 'writes'> | undefined,
+  now: number,
+): Promise<string[]> {
+  return transaction(async (tx) => {
+    const paused = await pauseConnections(tx, now);
+    // An import shows what has become of the travelers since the backup.
+    await tx.updateTable('background_task').set({ requested: 1 }).where('kind', '=', 'import').execute();
+    if (!known) return paused;
+    const { writes } = await readDatabaseRecord(tx);
+    await tx
+      .updateTable('database_record')
+      .set({ database_id: known.database, writes: Math.max(writes, known.writes) + 1 })
+      .execute();
+    return paused;
+  });
+}
