@@ -186,9 +186,25 @@ async function archiveOrDelete(
         : archived;
     }
     case 'unauthorized':
-    case 'unavailable':
-      return endInFailure(isOutcomeUnknown(answer) ? announcing : draft, answer);
+    case 'unavailable': {
+      const kept = isOutcomeUnknown(answer) ? announcing : draft;
+      const isBare = answer.kind === 'unavailable' && answer.bareStatus !== undefined;
+      return isBare
+        ? archiveMeanwhile(context, kept, { travelId, failure: answer })
+        : endInFailure(kept, answer);
+    }
   }
+}
+
+/** Archives a traveler whose deletion a gateway may prevent: the access must not last until the gateway lets the DELETE pass. */
+async function archiveMeanwhile(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { travelId, failure }: { travelId: string; failure: TravelFailure },
+): Promise<ReconcileResult> {
+  const archived = await sendArchive(context, draft, travelId);
+  const isArchived = archived.end.kind === 'state' && archived.end.state === 'synced';
+  return isArchived ? endInFailure(archived.draft, failure) : archived;
 }
 
 /**

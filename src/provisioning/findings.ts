@@ -233,6 +233,15 @@ export const findings = {
     remedy:
       'Take the role away in the travel service if it is not meant to stay; the policy preexistingRoles "adopt" has roles removed that are granted from then on.',
   }),
+  unclearAnswer: (status?: number): Finding => ({
+    field: '*',
+    code: 'unclearAnswer',
+    ...(status === undefined ? {} : { value: status }),
+    reason:
+      'For more than five minutes, calls about this person have been answered 403 or 404 without the error code of the travel API. A gateway or firewall may have answered in its place, so nothing is concluded, and the change is not carried out yet.',
+    remedy:
+      'Run npx jetbridge doctor, and check what stands between Jetbridge and the travel API. The change is tried again each minute. If the travel API never sends error codes, set travelApi.errors of the connection to "bare".',
+  }),
   refused: (field: string, value: Finding['value'], reason: string): Finding => ({
     field,
     code: 'refusedByTravelApi',

@@ -76,6 +76,12 @@ export interface LateCalls {
   creates: { reservation: Reservation; fields: AnnouncedFields }[];
 }
 
+/** The linked traveler that may have been deleted, and the time of the first 404, in epoch milliseconds. */
+interface MissingTraveler {
+  travelId: string;
+  since: number;
+}
+
 /** The state of unfinished work on an identity, which the next reconciliation continues. */
 export interface Progress {
   /**
@@ -103,6 +109,10 @@ export interface Progress {
   corrections?: Record<FieldKey, number[]>;
   /** The fields that the IdP has written since the import. For these fields `Origin.baseline` no longer counts. */
   written?: FieldKey[];
+  /** A traveler that was answered with a 404 without an error code while the bridge's own user could be read. */
+  missing?: MissingTraveler;
+  /** The time of the first of the failures in a row that a gateway may have caused, in epoch milliseconds. */
+  bareSince?: number;
   /** The version at which the last reconciliation reached a state other than `dirty`. */
   settledVersion?: number;
 }

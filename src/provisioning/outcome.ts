@@ -1,3 +1,4 @@
+import { withBareAnswers, withoutBareAnswers } from './bare-answers.ts';
 import { backoff } from './circuit-breaker.ts';
 import type { Identity, Outcome, Progress } from './identity.ts';
 import { withNextLateCheck } from './late-calls.ts';
@@ -24,7 +25,8 @@ export function toOutcome(
   const isLinked = draft.travelId !== undefined && draft.travelId !== identity.travelId;
   const common = { trace, rulesGeneration, linkedAt: isLinked ? now() : undefined };
   if (end.kind === 'state') {
-    const progress = withSettledVersion(identity, withNextLateCheck(draft.progress, now()));
+    const answered = withoutBareAnswers(draft.progress);
+    const progress = withSettledVersion(identity, withNextLateCheck(answered, now()));
     return { state: end.state, attempts: 0, nextAttemptAt: undefined, ...common, ...draft, progress };
   }
   const afterBackoff = now() + backoff(end.failure, identity.attempts, random());
@@ -34,7 +36,7 @@ export function toOutcome(
     attempts: identity.attempts + 1,
     nextAttemptAt,
     ...common,
-    ...draft,
+    ...withBareAnswers(draft, end.failure, now()),
     // After a failed attempt the identity still waits for the address: other identities use this to find cycles.
     waitingFor: draft.waitingFor ?? identity.waitingFor,
     hold: draft.hold ?? identity.hold,

@@ -96,6 +96,7 @@ export const findingCodes = [
   'travelPolicyContradiction',
   'travelPolicyUnknown',
   'travelPolicyUnreadable',
+  'unclearAnswer',
   'valueRefused',
 ] as const;
 

@@ -2,6 +2,7 @@ import type { JsonObject } from '../schema/resource.ts';
 import { type AnnouncedFields, resolveAnnounced, toAnnouncedFields } from '../translator/announced.ts';
 import { type Plan, toAppliedFields, toPatchBody } from '../translator/plan.ts';
 import type { CustomFieldValue, TravelUser } from '../translator/traveler.ts';
+import { confirmMissing, isBareNotFound, withoutMissing } from './bare-answers.ts';
 import { addLateCall, withLateCallsDoubted } from './late-calls.ts';
 import {
   endInFailure,
@@ -80,8 +81,11 @@ export async function readTraveler(
   travelId: string,
 ): Promise<OutcomeDraft | ReconcileResult | 'gone'> {
   const answer = await context.connection.travel.read(travelId);
-  if (answer.kind === 'ok') return withObservedTraveler(context, draft, answer.value);
-  return answer.kind === 'notFound' ? 'gone' : endInFailure(draft, answer);
+  if (answer.kind === 'ok') return withObservedTraveler(context, withoutMissing(draft), answer.value);
+  if (answer.kind === 'notFound') return 'gone';
+  return isBareNotFound(answer)
+    ? confirmMissing(context, draft, { travelId, failure: answer })
+    : endInFailure(draft, answer);
 }
 
 /**
