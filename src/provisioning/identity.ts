@@ -76,6 +76,20 @@ export interface LateCalls {
   creates: { reservation: Reservation; fields: AnnouncedFields }[];
 }
 
+/** A value that the travel API has accepted, although the traveler shows another one. */
+export interface UnconfirmedValue {
+  /** The value that was sent; null for a removal. */
+  value: Json;
+  /** The version of the rules under which it was sent. */
+  basis: string;
+  /** The next step: the traveler is read, or the value is sent again. */
+  next: 'check' | 'retry';
+  /** The time of the next step, in epoch milliseconds; undefined: only a change of the value or of the rules causes it. */
+  at?: number;
+  /** True once a later read has shown another value. */
+  isNotApplied?: true;
+}
+
 /** The linked traveler that may have been deleted, and the time of the first 404, in epoch milliseconds. */
 interface MissingTraveler {
   travelId: string;
@@ -109,6 +123,8 @@ export interface Progress {
   corrections?: Record<FieldKey, number[]>;
   /** The fields that the IdP has written since the import. For these fields `Origin.baseline` no longer counts. */
   written?: FieldKey[];
+  /** The fields whose values the travel API has accepted, although the traveler shows others. */
+  unconfirmed?: Record<FieldKey, UnconfirmedValue>;
   /** A traveler that was answered with a 404 without an error code while the bridge's own user could be read. */
   missing?: MissingTraveler;
   /** The time of the first of the failures in a row that a gateway may have caused, in epoch milliseconds. */
@@ -290,4 +306,11 @@ export type Outcome = Pick<
 /** True for a user that the IdP has deactivated or deleted. */
 export function isInactive({ desired, deletedAt }: Pick<Identity, 'desired' | 'deletedAt'>): boolean {
   return !isActive(desired) || deletedAt !== undefined;
+}
+
+/** Returns the earliest time at which the traveler must be read for a check, in epoch milliseconds; undefined if there is none. */
+export function nextCheckAt({ late, unconfirmed = {} }: Progress): number | undefined {
+  const times = [late?.checkAt, ...Object.values(unconfirmed).map(({ at }) => at)];
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }

@@ -6,6 +6,7 @@ import type { ReconcileResult } from './reconcile-context.ts';
 import type { Log, Runtime } from './runtime-ports.ts';
 import type { TranslatedIdentity } from './translate-identity.ts';
 import type { TravelFailure } from './travel-ports.ts';
+import { withChecksPostponed } from './unconfirmed-values.ts';
 
 /** Returns the outcome of an attempt at an identity. */
 export function toOutcome(
@@ -25,8 +26,8 @@ export function toOutcome(
   const isLinked = draft.travelId !== undefined && draft.travelId !== identity.travelId;
   const common = { trace, rulesGeneration, linkedAt: isLinked ? now() : undefined };
   if (end.kind === 'state') {
-    const answered = withoutBareAnswers(draft.progress);
-    const progress = withSettledVersion(identity, withNextLateCheck(answered, now()));
+    const checked = withoutBareAnswers(withChecksPostponed(draft, now()).progress);
+    const progress = withSettledVersion(identity, withNextLateCheck(checked, now()));
     return { state: end.state, attempts: 0, nextAttemptAt: undefined, ...common, ...draft, progress };
   }
   const afterBackoff = now() + backoff(end.failure, identity.attempts, random());

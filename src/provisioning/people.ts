@@ -69,6 +69,7 @@ export const findingCodes = [
   'movedTo',
   'neverProvisioned',
   'noEmail',
+  'notApplied',
   'notDeleted',
   'optionDisabled',
   'optionUnknown',
@@ -97,6 +98,7 @@ export const findingCodes = [
   'travelPolicyUnknown',
   'travelPolicyUnreadable',
   'unclearAnswer',
+  'unconfirmed',
   'valueRefused',
 ] as const;
 

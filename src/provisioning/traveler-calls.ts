@@ -12,6 +12,7 @@ import {
   withoutAnnouncedCall,
 } from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
+import { withAnsweredValues, withConfirmedValues } from './unconfirmed-values.ts';
 
 /** The failure that stands for a call which was not sent because the lease ended: another attempt may have begun. */
 export const leaseLostFailure: TravelFailure = {
@@ -67,7 +68,9 @@ export async function patchTraveler(
   if (answer.kind !== 'ok') return { draft: withAnnounced(draft, announced), failure: answer, body };
   const applied = toAppliedFields(draft.applied, plan, answer.value);
   const answered = { travelId, fields };
-  return { draft: withoutAnnouncedCall({ ...draft, applied, observed: answer.value, answered }) };
+  const done = withoutAnnouncedCall({ ...draft, applied, observed: answer.value, answered });
+  const checked = withAnsweredValues(context, done, { plan, before: draft.applied });
+  return { draft: withConfirmedValues(context, checked, { isFresh: false }) };
 }
 
 function withAnnounced(draft: OutcomeDraft, announced: AnnouncedFields): OutcomeDraft {
@@ -93,6 +96,14 @@ export async function readTraveler(
  * traveler which of the announced fields were set.
  */
 export function withObservedTraveler(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  observed: TravelUser,
+): OutcomeDraft {
+  return withConfirmedValues(context, withResolvedCall(context, draft, observed), { isFresh: true });
+}
+
+function withResolvedCall(
   context: ReconcileContext,
   draft: OutcomeDraft,
   observed: TravelUser,

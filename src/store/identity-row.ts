@@ -1,4 +1,10 @@
-import type { HoldCause, Identity, Outcome, Progress } from '../provisioning/identity.ts';
+import {
+  type HoldCause,
+  type Identity,
+  nextCheckAt,
+  type Outcome,
+  type Progress,
+} from '../provisioning/identity.ts';
 import { extensionsOf, isActive, type Json, type ScimResource } from '../schema/resource.ts';
 import type { AppliedField, AppliedFields, FieldKey, Finding } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
@@ -235,10 +241,10 @@ export function findingsColumns(findings: Finding[]): Pick<IdentityTable, 'findi
 }
 
 /**
- * Returns the columns of a reconciler's progress. `check_at` is the time of the next check for late calls, 0 for none.
+ * Returns the columns of a reconciler's progress. `check_at` is the time of the next check of the traveler, 0 for none.
  */
 export function progressColumns(progress: Progress): Pick<IdentityTable, 'progress' | 'check_at'> {
-  return { progress: toJson(progress), check_at: progress.late?.checkAt ?? 0 };
+  return { progress: toJson(progress), check_at: nextCheckAt(progress) ?? 0 };
 }
 
 /** The columns that every write of the IdP changes. */

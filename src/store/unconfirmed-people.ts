@@ -24,7 +24,7 @@ export function unconfirmedPeople({ db }: Database, now: () => number): () => Pr
   let last: { at: number; counts: Promise<AlarmCount[]> } | undefined;
   const countAll = async () => [
     ...(await count('unclearAnswer', 'unclearAnswer', '"code":"unclearAnswer"')),
-    ...(await count('notArchived', 'notApplied', '"field":"archived","code":"notApplied"')),
+    ...(await count('notArchived', 'notApplied', '"field":"archived","code":"notApplied","value":false')),
   ];
   return () => {
     if (!last || Math.abs(now() - last.at) >= COUNT_MS) {
