@@ -90,6 +90,12 @@ export interface UnconfirmedValue {
   isNotApplied?: true;
 }
 
+/** Another form of a text in a read, and the time at which the traveler is read again, in epoch milliseconds. */
+export interface SuspectedSpelling {
+  value: Json;
+  at: number;
+}
+
 /** The linked traveler that may have been deleted, and the time of the first 404, in epoch milliseconds. */
 interface MissingTraveler {
   travelId: string;
@@ -125,6 +131,8 @@ export interface Progress {
   written?: FieldKey[];
   /** The fields whose values the travel API has accepted, although the traveler shows others. */
   unconfirmed?: Record<FieldKey, UnconfirmedValue>;
+  /** The texts that reads may show in another form than the answers of a PATCH. */
+  suspectedSpellings?: Record<FieldKey, SuspectedSpelling>;
   /** A traveler that was answered with a 404 without an error code while the bridge's own user could be read. */
   missing?: MissingTraveler;
   /** The time of the first of the failures in a row that a gateway may have caused, in epoch milliseconds. */
@@ -309,8 +317,13 @@ export function isInactive({ desired, deletedAt }: Pick<Identity, 'desired' | 'd
 }
 
 /** Returns the earliest time at which the traveler must be read for a check, in epoch milliseconds; undefined if there is none. */
-export function nextCheckAt({ late, unconfirmed = {} }: Progress): number | undefined {
-  const times = [late?.checkAt, ...Object.values(unconfirmed).map(({ at }) => at)];
+export function nextCheckAt({
+  late,
+  unconfirmed = {},
+  suspectedSpellings = {},
+}: Progress): number | undefined {
+  const checks = [...Object.values(unconfirmed), ...Object.values(suspectedSpellings)];
+  const times = [late?.checkAt, ...checks.map(({ at }) => at)];
   const known = times.filter((time) => time !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
 }

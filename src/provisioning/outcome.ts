@@ -4,6 +4,7 @@ import type { Identity, Outcome, Progress } from './identity.ts';
 import { withNextLateCheck } from './late-calls.ts';
 import type { ReconcileResult } from './reconcile-context.ts';
 import type { Log, Runtime } from './runtime-ports.ts';
+import { withoutDueSpellings } from './spellings.ts';
 import type { TranslatedIdentity } from './translate-identity.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import { withChecksPostponed } from './unconfirmed-values.ts';
@@ -26,7 +27,8 @@ export function toOutcome(
   const isLinked = draft.travelId !== undefined && draft.travelId !== identity.travelId;
   const common = { trace, rulesGeneration, linkedAt: isLinked ? now() : undefined };
   if (end.kind === 'state') {
-    const checked = withoutBareAnswers(withChecksPostponed(draft, now()).progress);
+    const postponed = withoutDueSpellings(withChecksPostponed(draft, now()), now());
+    const checked = withoutBareAnswers(postponed.progress);
     const progress = withSettledVersion(identity, withNextLateCheck(checked, now()));
     return { state: end.state, attempts: 0, nextAttemptAt: undefined, ...common, ...draft, progress };
   }

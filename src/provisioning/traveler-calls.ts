@@ -11,6 +11,7 @@ import {
   type ReconcileResult,
   withoutAnnouncedCall,
 } from './reconcile-context.ts';
+import { withLearnedSpellings, withSuspectedSpellings } from './spellings.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import { withAnsweredValues, withConfirmedValues } from './unconfirmed-values.ts';
 
@@ -70,7 +71,8 @@ export async function patchTraveler(
   const answered = { travelId, fields };
   const done = withoutAnnouncedCall({ ...draft, applied, observed: answer.value, answered });
   const checked = withAnsweredValues(context, done, { plan, before: draft.applied });
-  return { draft: withConfirmedValues(context, checked, { isFresh: false }) };
+  const confirmed = withConfirmedValues(context, checked, { isFresh: false });
+  return { draft: withSuspectedSpellings(context, confirmed, draft) };
 }
 
 function withAnnounced(draft: OutcomeDraft, announced: AnnouncedFields): OutcomeDraft {
@@ -100,7 +102,8 @@ export function withObservedTraveler(
   draft: OutcomeDraft,
   observed: TravelUser,
 ): OutcomeDraft {
-  return withConfirmedValues(context, withResolvedCall(context, draft, observed), { isFresh: true });
+  const resolved = withResolvedCall(context, draft, observed);
+  return withConfirmedValues(context, withLearnedSpellings(context, resolved), { isFresh: true });
 }
 
 function withResolvedCall(

@@ -46,6 +46,7 @@ import {
   withoutAnnouncedCall,
   withRefusals,
 } from './reconcile-context.ts';
+import { isSpellingCheckDue } from './spellings.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import { patchTraveler, readTraveler } from './traveler-calls.ts';
 import {
@@ -103,6 +104,7 @@ function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean 
     progress.settledVersion === undefined ||
     isLateCheckDue(context, draft) ||
     isValueCheckDue(context, draft) ||
+    isSpellingCheckDue(context, draft) ||
     isResetPending(context.identity, draft)
   );
 }

@@ -88,14 +88,22 @@ function toHold({ hold_cause, hold_since }: IdentityRow): Identity['hold'] {
 }
 
 /** An applied field in the column `applied`: most values are the same in all three places, and are stored once. */
-type StoredAppliedField = [sent: Json, source?: Json, answered?: Json, unsure?: boolean, preexisting?: true];
+type StoredAppliedField = [
+  sent: Json,
+  source?: Json,
+  answered?: Json,
+  unsure?: boolean,
+  preexisting?: boolean,
+  read?: Json,
+];
 
 /** Returns the content of the column `applied`. Equal fields have equal texts. */
 export function toAppliedJson(applied: AppliedFields): string {
   return toJson(Object.fromEntries(Object.entries(applied).map(([key, field]) => [key, toStored(field)])));
 }
 
-function toStored({ sent, source, answered, unsure, preexisting }: AppliedField): StoredAppliedField {
+function toStored({ sent, source, answered, unsure, preexisting, read }: AppliedField): StoredAppliedField {
+  if (read !== undefined) return [sent, source, answered, unsure === true, preexisting === true, read];
   if (preexisting) return [sent, source, answered, unsure === true, preexisting];
   if (unsure) return [sent, source, answered, unsure];
   if (!hasSameText(answered, sent)) return [sent, source, answered];
@@ -118,8 +126,10 @@ function fromStored([
   answered = sent,
   unsure,
   preexisting,
+  read,
 ]: StoredAppliedField): AppliedField {
   const field: AppliedField = { sent, answered, source };
+  if (read !== undefined) field.read = read;
   if (unsure) field.unsure = true;
   if (preexisting) field.preexisting = true;
   return field;
