@@ -22,9 +22,17 @@ const MAX_MESSAGE_LENGTH = 300;
 /** The maximum Retry-After in seconds, some 30 years; longer ones are cut. */
 const MAX_RETRY_AFTER = 1_000_000_000;
 
+/** What the meaning of a response depends on, besides the response. */
+interface AnsweredRequest {
+  /** The data of the request. */
+  sent?: object | undefined;
+  /** True if a 403 or 404 counts only with the error code of the travel API. */
+  needsErrorCode?: boolean | undefined;
+}
+
 /**
  * Converts an HTTP response to its meaning for provisioning. `call` is the method and path for the log, without personal
- * data; `sent` is the data of the request.
+ * data.
  *
  * A 422 is `invalid` even if it names no field, because the same values would be refused again. A 400 is `invalid` only if
  * it names fields. Any status without a meaning of its own is `unavailable`: it is logged, and the call is repeated later.
@@ -33,12 +41,14 @@ export function toTravelAnswer(
   call: string,
   response: HttpResponse,
   now: number,
-  sent?: object,
+  { sent, needsErrorCode = false }: AnsweredRequest = {},
 ): TravelAnswer<Envelope> {
   const { status } = response;
   if (status === 401) return { kind: 'unauthorized' };
   const body = parseJsonObject(response.body);
   if (status === 200 || status === 201) return readEnvelope(body) ?? toUnreadableFailure(call);
+  if (needsErrorCode && (status === 403 || status === 404) && !hasErrorCode(status, body))
+    return toBareFailure(call, status);
   // A 403 or 404 of the travel API changes the state of a user. An error page of a gateway is not JSON and must not
   // have this effect.
   if (body === undefined && response.body.trim() !== '') return toUnavailable(call, response, now);
@@ -76,7 +86,8 @@ export function toTimeoutFailure(call: string, timeoutMs: number, isSent: boolea
 
 /** Converts a 404 for a whole collection to `unavailable`: the configured path is wrong, and no user is missing. */
 export function toCollectionAnswer<T>(call: string, answer: TravelAnswer<T>): TravelAnswer<T> {
-  if (answer.kind !== 'notFound') return answer;
+  const isBareNotFound = answer.kind === 'unavailable' && answer.bareStatus === 404;
+  if (answer.kind !== 'notFound' && !isBareNotFound) return answer;
   return { kind: 'unavailable', text: `${call}: 404, check the travel API's address and paths` };
 }
 
@@ -119,6 +130,24 @@ function fieldsRefusedBy400(fields: InvalidField[], sent: object = {}): InvalidF
 
 function toRejected(call: string, status: number): TravelFailure {
   return { kind: 'unavailable', text: `${call}: ${status}`, isRejected: true };
+}
+
+/** A 404 counts only with the code `notFound`: gateways have codes of their own. A 403 counts with any code. */
+function hasErrorCode(status: 403 | 404, body: Record<string, unknown> | undefined): boolean {
+  return status === 404 ? body?.code === 'notFound' : typeof body?.code === 'string';
+}
+
+/**
+ * After a 404 the outcome is unknown, so that the traveler is read before anything is sent again. A 403 refuses the request,
+ * so that a part of it may pass.
+ */
+function toBareFailure(call: string, status: 403 | 404): TravelFailure {
+  const failure = {
+    kind: 'unavailable',
+    text: `${call}: ${status} without an error code`,
+    bareStatus: status,
+  } as const;
+  return status === 403 ? { ...failure, isRejected: true } : failure;
 }
 
 function toUnavailable(call: string, response: HttpResponse, now: number): TravelFailure {

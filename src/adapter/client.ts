@@ -48,6 +48,10 @@ export interface TravelRequest {
   data?: object;
   timeoutMs?: number | undefined;
   cause?: CallCause | undefined;
+  /**
+   * True if a 403 or 404 counts only with the error code of the travel API (docs/architecture.md, Answers of the travel API).
+   */
+  needsErrorCode?: boolean;
   /** True for calls that are repeated all day: those that succeed are not recorded. */
   isPolling?: true;
 }
@@ -98,7 +102,8 @@ export function travelClient(settings: ClientSettings): TravelClient {
       const name = `${request.method} ${request.path}`;
       const response = await exchangeInTime(request, name);
       if ('kind' in response) return response;
-      const answer = toTravelAnswer(name, response, clock.wallClock(), request.data);
+      const { data: sent, needsErrorCode } = request;
+      const answer = toTravelAnswer(name, response, clock.wallClock(), { sent, needsErrorCode });
       const date = Date.parse(response.date ?? '');
       // Error pages may come from a gateway, which has another clock.
       if (!Number.isNaN(date) && answer.kind !== 'unavailable') clockOffset = date - clock.now();

@@ -1,33 +1,41 @@
-import type { TravelUsers } from '../provisioning/travel-ports.ts';
+import type { TravelAnswer, TravelUsers } from '../provisioning/travel-ports.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import { type Field, fields } from '../translator/fields.ts';
 import type { CustomFieldValue, TravelUser } from '../translator/traveler.ts';
 import { asArray, asObject, asString, readItems, readStrings, toCollectionAnswer } from './answers.ts';
-import type { TravelClient } from './client.ts';
+import type { TravelClient, TravelRequest } from './client.ts';
 import { readPage } from './collection.ts';
 
 const readEnvelopeUser = ({ data }: { data: unknown }): TravelUser | undefined => readTravelUser(data);
 
-/** Reads and writes travelers over HTTP. Each method makes one request and does not retry. */
-export function travelUsers(client: TravelClient, { users: path }: { users: string }): TravelUsers {
-  const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
+/**
+ * Reads and writes travelers over HTTP. Each method makes one request and does not retry. `errors` says whether the travel API
+ * sends its error codes, so that a 403 or 404 about one traveler without a code may come from a gateway.
+ */
+export function travelUsers(
+  client: TravelClient,
+  { users: path }: { users: string },
+  errors: 'coded' | 'bare' = 'coded',
+): TravelUsers {
+  const needsErrorCode = errors === 'coded';
+  const callOne = async (
+    id: string,
+    request: Omit<TravelRequest, 'path'>,
+  ): Promise<TravelAnswer<TravelUser>> =>
+    isPathSegment(id)
+      ? client.call(
+          { ...request, path: `${path}/${encodeURIComponent(id)}`, needsErrorCode },
+          readEnvelopeUser,
+        )
+      : { kind: 'notFound' };
   return {
     create: async (user, cause) => {
-      const answer = await client.call({ method: 'POST', path, data: user, cause }, readEnvelopeUser);
-      return toCollectionAnswer(`POST ${path}`, answer);
+      const request = { method: 'POST', path, data: user, cause, needsErrorCode } as const;
+      return toCollectionAnswer(`POST ${path}`, await client.call(request, readEnvelopeUser));
     },
-    read: async (id, cause) =>
-      isPathSegment(id)
-        ? client.call({ method: 'GET', path: pathOf(id), cause }, readEnvelopeUser)
-        : { kind: 'notFound' },
-    patch: async (id, patch, cause) =>
-      isPathSegment(id)
-        ? client.call({ method: 'PATCH', path: pathOf(id), data: patch, cause }, readEnvelopeUser)
-        : { kind: 'notFound' },
-    remove: async (id, cause) =>
-      isPathSegment(id)
-        ? client.call({ method: 'DELETE', path: pathOf(id), cause }, readEnvelopeUser)
-        : { kind: 'notFound' },
+    read: (id, cause) => callOne(id, { method: 'GET', cause }),
+    patch: (id, patch, cause) => callOne(id, { method: 'PATCH', data: patch, cause }),
+    remove: (id, cause) => callOne(id, { method: 'DELETE', cause }),
     findByEmails: async (emails, timeoutMs, cause) => {
       if (emails.length === 0) return { kind: 'ok', value: [] };
       const wanted = new Set(emails.map(foldCase));

@@ -33,6 +33,7 @@ import {
   readTraveler,
   withObservedTraveler,
 } from './traveler-calls.ts';
+import { isValueCheckDue, withConfirmedValues } from './unconfirmed-values.ts';
 
 /** Archives the traveler of a deleted SCIM user, or deletes it if the policy `deprovision` says so. */
 export async function archiveTraveler(
@@ -62,7 +63,7 @@ async function archiveLinkedTraveler(
   // An admin of the travel service may have reactivated the traveler or made it an administrator.
   const current = mustReadBeforeArchive(context, draft)
     ? await readTraveler(context, draft, travelId)
-    : withLateCallsDoubted(context, draft);
+    : withConfirmedValues(context, withLateCallsDoubted(context, draft), { isFresh: false });
   if (current === 'gone') return endInState(withoutLink(draft), 'synced');
   if ('end' in current) return current;
   // Remove the late calls only after the traveler was read and compared with them.
@@ -80,7 +81,8 @@ async function archiveLinkedTraveler(
 function mustReadBeforeArchive(context: ReconcileContext, draft: OutcomeDraft): boolean {
   const { observed, progress } = draft;
   const isKnown = observed !== undefined && progress.announced === undefined;
-  return !isKnown || !isArchivedForDeletion(context, draft) || isLateCheckDue(context, draft);
+  const isCheckDue = isLateCheckDue(context, draft) || isValueCheckDue(context, draft);
+  return !isKnown || isCheckDue || !isArchivedForDeletion(context, draft);
 }
 
 /**
@@ -186,9 +188,25 @@ async function archiveOrDelete(
         : archived;
     }
     case 'unauthorized':
-    case 'unavailable':
-      return endInFailure(isOutcomeUnknown(answer) ? announcing : draft, answer);
+    case 'unavailable': {
+      const kept = isOutcomeUnknown(answer) ? announcing : draft;
+      const isBare = answer.kind === 'unavailable' && answer.bareStatus !== undefined;
+      return isBare
+        ? archiveMeanwhile(context, kept, { travelId, failure: answer })
+        : endInFailure(kept, answer);
+    }
   }
+}
+
+/** Archives a traveler whose deletion a gateway may prevent: the access must not last until the gateway lets the DELETE pass. */
+async function archiveMeanwhile(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { travelId, failure }: { travelId: string; failure: TravelFailure },
+): Promise<ReconcileResult> {
+  const archived = await sendArchive(context, draft, travelId);
+  const isArchived = archived.end.kind === 'state' && archived.end.state === 'synced';
+  return isArchived ? endInFailure(archived.draft, failure) : archived;
 }
 
 /**

@@ -31,6 +31,7 @@ import {
 import { canBeTakenOver, canGiveEmailUp, predecessorOf } from './takeover.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
+import { withAnsweredValues } from './unconfirmed-values.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
 /** The number of creates in one attempt. Each create omits the fields that the travel API refused in the one before. */
@@ -115,14 +116,11 @@ async function createTraveler(
   const body = toCreateBody(next);
   const answer = await context.connection.travel.create(body);
   context.checkpoint('afterSend');
-  if (answer.kind === 'ok')
-    return updateTraveler(
-      context,
-      withLinkedTraveler(announced, answer.value, toAppliedFields({}, next, answer.value)),
-      {
-        isFresh: true,
-      },
-    );
+  if (answer.kind === 'ok') {
+    const linked = withLinkedTraveler(announced, answer.value, toAppliedFields({}, next, answer.value));
+    const checked = withAnsweredValues(context, linked, { plan: next, before: {} });
+    return updateTraveler(context, checked, { isFresh: true });
+  }
   return handleCreateFailure(context, announced, {
     email,
     wanted,

@@ -8,6 +8,7 @@ import {
   type Identity,
   type IdentityState,
   isInactive,
+  nextCheckAt,
   type Succession,
 } from './identity.ts';
 import { plannedCalls } from './mode-ports.ts';
@@ -71,7 +72,7 @@ export interface Explanation {
   lastModified: number;
   deletedAt?: number;
   nextAttemptAt?: number;
-  /** The time at which the traveler is read again, because a call may arrive late; in epoch milliseconds. */
+  /** The time at which the traveler is read again, because a call may arrive late or a value is not confirmed; in epoch milliseconds. */
   checkAt?: number;
   /** The last requests of the identity provider and calls to the travel API about the person, the newest first. */
   exchanges: LoggedExchange[];
@@ -98,7 +99,7 @@ export function explainPerson(identity: Identity, context: ExplanationContext): 
     ...{ travelId, deletedAt, nextAttemptAt },
     predecessor: predecessorOf(identity, identity),
     reconciledVersion: progress.settledVersion,
-    checkAt: progress.late?.checkAt,
+    checkAt: nextCheckAt(progress),
   };
   return {
     ...{ connection, id, state, version, attempts, createdAt, lastModified, rulesGeneration, fields },
@@ -152,9 +153,11 @@ export function verdictOn(identity: Identity, now: number): Verdict {
   }
 }
 
-/** The traveler may be active although the user is not: an admin has discarded the departure. */
+/** The traveler may be active although the user is not: an admin has discarded the departure, or the travel API has not carried it out. */
 function syncedVerdict({ findings }: Identity): Verdict {
-  const because = reasonOf(findings, ({ code }) => code === 'keptActive');
+  const isArchiveLacking = ({ code, field }: Finding) =>
+    code === 'keptActive' || (code === 'notApplied' && field === 'archived');
+  const because = reasonOf(findings, isArchiveLacking);
   return { status: 'synced', ...(because === undefined ? {} : { because }) };
 }
 

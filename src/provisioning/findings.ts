@@ -1,3 +1,5 @@
+import type { Json } from '../schema/resource.ts';
+import { withVisibleCharacters } from '../translator/clean-text.ts';
 import type { Finding } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
 import type { EvidenceRow, Judgement } from './evidence.ts';
@@ -242,6 +244,32 @@ export const findings = {
     remedy:
       'Let the identity provider send everybody again, then let the connection go on: npx jetbridge connections resume, or "Let it go on" on the overview.',
   }),
+  unconfirmed: (field: string, sent: Json, shown: Json): Finding => ({
+    field,
+    code: 'unconfirmed',
+    value: withVisibleCharacters(shown),
+    reason: `The travel API has accepted ${sentText(sent)}, and its answer shows ${textOf(shown)}.`,
+    remedy: 'Nothing needs to be done yet: the traveler is read again within a minute (travelApi.lateMs).',
+  }),
+  notApplied: (field: string, sent: Json, shown: Json): Finding => ({
+    field,
+    code: 'notApplied',
+    value: withVisibleCharacters(shown),
+    reason:
+      field === 'archived' && sent === true
+        ? 'The travel API has accepted that this traveler is archived, and a later read shows that it is not: the person still has access.'
+        : `The travel API has accepted ${sentText(sent)}, and a later read shows ${textOf(shown)}.`,
+    remedy: retryTexts[field] ?? retryTexts['*'],
+  }),
+  unclearAnswer: (status?: number): Finding => ({
+    field: '*',
+    code: 'unclearAnswer',
+    ...(status === undefined ? {} : { value: status }),
+    reason:
+      'For more than five minutes, calls about this person have been answered 403 or 404 without the error code of the travel API. A gateway or firewall may have answered in its place, so nothing is concluded, and the change is not carried out yet.',
+    remedy:
+      'Run npx jetbridge doctor, and check what stands between Jetbridge and the travel API. The change is tried again each minute. If the travel API never sends error codes, set travelApi.errors of the connection to "bare".',
+  }),
   refused: (field: string, value: Finding['value'], reason: string): Finding => ({
     field,
     code: 'refusedByTravelApi',
@@ -251,6 +279,23 @@ export const findings = {
       'Correct the value in the identity provider, or the mapping; it is tried again when either changes.',
   }),
 };
+
+function sentText(sent: Json): string {
+  return sent === null ? 'the removal of this value' : `the value ${textOf(sent)}`;
+}
+
+function textOf(value: Json): string {
+  return value === null ? 'none' : JSON.stringify(withVisibleCharacters(value));
+}
+
+/** When a value that was not applied is sent again, by field. */
+const retryTexts = {
+  archived:
+    'Archive or restore the traveler in the travel service by hand, and ask its provider why the change has no effect; it is sent again each hour.',
+  email:
+    'Change the address in the travel service by hand, and ask its provider why the change has no effect; it is sent again once a day.',
+  '*': 'Change the value in the travel service by hand, and ask its provider why the change has no effect; it is sent again when it changes in the identity provider, or when the mapping does.',
+} as Record<string, string> & { '*': string };
 
 const nothingToDo = 'Nothing needs to be done.';
 

@@ -107,6 +107,8 @@ export async function admitDeparture({
   now,
 }: ReconcileContext): Promise<boolean> {
   if (departureCauses.some((cause) => isApproved(identity, cause))) return true;
+  // The travel API has accepted this departure before, and has not carried it out.
+  if (identity.progress.unconfirmed?.archived?.value === true) return true;
   if (wasHeldFor(identity, 'safetyValve') || identity.origin.statedDeparture?.isRepeated) return false;
   const valve = connection.policies.safetyValve;
   return !valve || holds.admitDeparture(connection.id, identity.id, valve, now());

@@ -1,4 +1,4 @@
-import type { HoldCount, Holds } from './hold-ports.ts';
+import { type AlarmCount, type UnconfirmedCause, unconfirmedCauses } from './hold-ports.ts';
 import type { ReportedHolds } from './replica-ports.ts';
 import type { Runtime } from './runtime-ports.ts';
 
@@ -14,12 +14,15 @@ const CHECKS_WITHOUT = 3;
 /** Delay after a failure to count, in milliseconds. */
 const FAULT_MS = 5_000;
 
-/** An alert about held changes, without personal data. */
+/** What has happened to the number of people about whom an operator is alarmed. */
+type Step = 'opened' | 'grew' | 'cleared';
+
+/** An alert about held changes, or about travelers that may differ from the answers of the travel API, without personal data. */
 export interface HoldAlert {
-  type: 'hold.opened' | 'hold.grew' | 'hold.cleared';
+  type: `${'hold' | UnconfirmedCause}.${Step}`;
   /** In epoch milliseconds. */
   at: number;
-  hold: HoldCount;
+  hold: AlarmCount;
 }
 
 /** Sends alerts to the operator. `send` returns at once and never fails; delivery continues in the background. */
@@ -33,7 +36,8 @@ export interface HoldAlarms {
 }
 
 interface HoldAlarmsDeps {
-  holds: Pick<Holds, 'countHolds'>;
+  /** Counts the people about whom an operator is alarmed. */
+  holds: { countHolds(): Promise<AlarmCount[]> };
   reportedHolds: ReportedHolds;
   alerts: Alerts;
   runtime: Pick<Runtime, 'now' | 'wait' | 'log'>;
@@ -41,7 +45,7 @@ interface HoldAlarmsDeps {
 
 /** The last report about one cause at one connection, by this replica or another. */
 interface ReportedHold {
-  hold: HoldCount;
+  hold: AlarmCount;
   at: number;
   checksWithout: number;
 }
@@ -93,7 +97,7 @@ async function loadReported(
 async function reportChanges(
   deps: HoldAlarmsDeps,
   reported: Map<string, ReportedHold>,
-  counts: HoldCount[],
+  counts: AlarmCount[],
 ): Promise<void> {
   const { reportedHolds, runtime } = deps;
   const now = runtime.now();
@@ -101,10 +105,10 @@ async function reportChanges(
   for (const [key, count] of current) {
     const last = reported.get(key);
     if (!last) {
-      if (await reportedHolds.open(count, now)) raiseAlarm(deps, 'hold.opened', count);
+      if (await reportedHolds.open(count, now)) raiseAlarm(deps, 'opened', count);
       reported.set(key, { hold: count, at: now, checksWithout: 0 });
     } else if (count.count > last.hold.count && Math.abs(now - last.at) >= AGAIN_MS) {
-      if (await reportedHolds.grow(count, now, AGAIN_MS)) raiseAlarm(deps, 'hold.grew', count);
+      if (await reportedHolds.grow(count, now, AGAIN_MS)) raiseAlarm(deps, 'grew', count);
       reported.set(key, { hold: count, at: now, checksWithout: 0 });
     } else {
       const least = Math.min(count.count, last.hold.count);
@@ -116,18 +120,33 @@ async function reportChanges(
     const checksWithout = last.checksWithout + 1;
     reported.set(key, { ...last, checksWithout });
     if (checksWithout < CHECKS_WITHOUT) continue;
-    if (await reportedHolds.clear(last.hold)) raiseAlarm(deps, 'hold.cleared', { ...last.hold, count: 0 });
+    if (await reportedHolds.clear(last.hold)) raiseAlarm(deps, 'cleared', { ...last.hold, count: 0 });
     reported.delete(key);
   }
 }
 
 const messages = {
-  'hold.opened': 'changes are held until an admin decides: see "npx jetbridge holds list"',
-  'hold.grew': 'more changes are held until an admin decides: see "npx jetbridge holds list"',
-  'hold.cleared': 'no changes are held for this cause any more',
-} satisfies Record<HoldAlert['type'], string>;
+  hold: {
+    opened: 'changes are held until an admin decides: see "npx jetbridge holds list"',
+    grew: 'more changes are held until an admin decides: see "npx jetbridge holds list"',
+    cleared: 'no changes are held for this cause any more',
+  },
+  unclearAnswer: {
+    opened:
+      'a gateway may answer in place of the travel API (403 or 404 without an error code): see "npx jetbridge doctor"',
+    grew: 'a gateway may answer in place of the travel API for more people: see "npx jetbridge doctor"',
+    cleared: 'the travel API answers for all people again',
+  },
+  notArchived: {
+    opened:
+      'the travel API accepts deactivations, and travelers stay active: see "npx jetbridge people --finding notApplied"',
+    grew: 'more travelers stay active after a deactivation: see "npx jetbridge people --finding notApplied"',
+    cleared: 'no traveler stays active after a deactivation any more',
+  },
+} satisfies Record<'hold' | UnconfirmedCause, Record<Step, string>>;
 
-function raiseAlarm({ alerts, runtime }: HoldAlarmsDeps, type: HoldAlert['type'], hold: HoldCount): void {
-  runtime.log.error({ ...hold, since: new Date(hold.since).toISOString() }, messages[type]);
-  alerts.send({ type, at: runtime.now(), hold });
+function raiseAlarm({ alerts, runtime }: HoldAlarmsDeps, step: Step, hold: AlarmCount): void {
+  const kind = unconfirmedCauses.find((cause) => cause === hold.cause) ?? 'hold';
+  runtime.log.error({ ...hold, since: new Date(hold.since).toISOString() }, messages[kind][step]);
+  alerts.send({ type: `${kind}.${step}`, at: runtime.now(), hold });
 }

@@ -27,6 +27,19 @@ export interface HoldCount {
   since: number;
 }
 
+/**
+ * The reasons to alarm an operator although nothing is held. `unclearAnswer`: a gateway may answer in place of the travel API;
+ * `notArchived`: the travel API has accepted a deactivation, and the traveler is active.
+ */
+export const unconfirmedCauses = ['unclearAnswer', 'notArchived'] as const;
+
+export type UnconfirmedCause = (typeof unconfirmedCauses)[number];
+
+/** A number of people of one connection about whom an operator is alarmed. */
+export interface AlarmCount extends Omit<HoldCount, 'cause'> {
+  cause: HoldCause | UnconfirmedCause;
+}
+
 /** The number of held people of one connection for one cause, by the change that the IdP requested. */
 export interface RequestedChanges {
   connection: string;

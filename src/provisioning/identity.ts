@@ -76,6 +76,32 @@ export interface LateCalls {
   creates: { reservation: Reservation; fields: AnnouncedFields }[];
 }
 
+/** A value that the travel API has accepted, although the traveler shows another one. */
+export interface UnconfirmedValue {
+  /** The value that was sent; null for a removal. */
+  value: Json;
+  /** The version of the rules under which it was sent. */
+  basis: string;
+  /** The next step: the traveler is read, or the value is sent again. */
+  next: 'check' | 'retry';
+  /** The time of the next step, in epoch milliseconds; undefined: only a change of the value or of the rules causes it. */
+  at?: number;
+  /** True once a later read has shown another value. */
+  isNotApplied?: true;
+}
+
+/** Another form of a text in a read, and the time at which the traveler is read again, in epoch milliseconds. */
+export interface SuspectedSpelling {
+  value: Json;
+  at: number;
+}
+
+/** The linked traveler that may have been deleted, and the time of the first 404, in epoch milliseconds. */
+interface MissingTraveler {
+  travelId: string;
+  since: number;
+}
+
 /** The state of unfinished work on an identity, which the next reconciliation continues. */
 export interface Progress {
   /**
@@ -105,6 +131,14 @@ export interface Progress {
   written?: FieldKey[];
   /** The `count` of `Origin.writtenInPause` at which the traveler was compared with what the IdP has stated. */
   comparedInPause?: number;
+  /** The fields whose values the travel API has accepted, although the traveler shows others. */
+  unconfirmed?: Record<FieldKey, UnconfirmedValue>;
+  /** The texts that reads may show in another form than the answers of a PATCH. */
+  suspectedSpellings?: Record<FieldKey, SuspectedSpelling>;
+  /** A traveler that was answered with a 404 without an error code while the bridge's own user could be read. */
+  missing?: MissingTraveler;
+  /** The time of the first of the failures in a row that a gateway may have caused, in epoch milliseconds. */
+  bareSince?: number;
   /** The version at which the last reconciliation reached a state other than `dirty`. */
   settledVersion?: number;
 }
@@ -287,4 +321,16 @@ export type Outcome = Pick<
 /** True for a user that the IdP has deactivated or deleted. */
 export function isInactive({ desired, deletedAt }: Pick<Identity, 'desired' | 'deletedAt'>): boolean {
   return !isActive(desired) || deletedAt !== undefined;
+}
+
+/** Returns the earliest time at which the traveler must be read for a check, in epoch milliseconds; undefined if there is none. */
+export function nextCheckAt({
+  late,
+  unconfirmed = {},
+  suspectedSpellings = {},
+}: Progress): number | undefined {
+  const checks = [...Object.values(unconfirmed), ...Object.values(suspectedSpellings)];
+  const times = [late?.checkAt, ...checks.map(({ at }) => at)];
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }

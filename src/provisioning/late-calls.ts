@@ -70,7 +70,8 @@ async function deleteOrArchive(
 ): Promise<TravelFailure | undefined> {
   const removed = await travel.remove(id);
   if (removed.kind === 'ok' || removed.kind === 'notFound') return undefined;
-  if (removed.kind === 'unavailable' || removed.kind === 'unauthorized') return removed;
+  if (removed.kind === 'unauthorized') return removed;
+  if (removed.kind === 'unavailable' && removed.bareStatus === undefined) return removed;
   const archived = await travel.patch(id, { archived: true });
   return archived.kind === 'unavailable' || archived.kind === 'unauthorized' ? archived : undefined;
 }

@@ -1,10 +1,13 @@
+import { withBareAnswers, withoutBareAnswers } from './bare-answers.ts';
 import { backoff } from './circuit-breaker.ts';
 import type { Identity, Outcome, Progress } from './identity.ts';
 import { withNextLateCheck } from './late-calls.ts';
 import type { ReconcileResult } from './reconcile-context.ts';
 import type { Log, Runtime } from './runtime-ports.ts';
+import { withoutDueSpellings } from './spellings.ts';
 import type { TranslatedIdentity } from './translate-identity.ts';
 import type { TravelFailure } from './travel-ports.ts';
+import { withChecksPostponed } from './unconfirmed-values.ts';
 
 /** The time after which a change that waits in a paused connection is planned again, unless there is a reason to do so before. */
 const PLAN_AGAIN_MS = 60 * 60_000;
@@ -27,7 +30,9 @@ export function toOutcome(
   const isLinked = draft.travelId !== undefined && draft.travelId !== identity.travelId;
   const common = { trace, rulesGeneration, linkedAt: isLinked ? now() : undefined };
   if (end.kind === 'state') {
-    const progress = withSettledVersion(identity, withNextLateCheck(draft.progress, now()));
+    const postponed = withoutDueSpellings(withChecksPostponed(draft, now()), now());
+    const checked = withoutBareAnswers(postponed.progress);
+    const progress = withSettledVersion(identity, withNextLateCheck(checked, now()));
     return { state: end.state, attempts: 0, nextAttemptAt: undefined, ...common, ...draft, progress };
   }
   if (end.kind === 'paused')
@@ -39,7 +44,7 @@ export function toOutcome(
     attempts: identity.attempts + 1,
     nextAttemptAt,
     ...common,
-    ...draft,
+    ...withBareAnswers(draft, end.failure, now()),
     // After a failed attempt the identity still waits for the address: other identities use this to find cycles.
     waitingFor: draft.waitingFor ?? identity.waitingFor,
     hold: draft.hold ?? identity.hold,

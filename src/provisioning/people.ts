@@ -69,6 +69,7 @@ export const findingCodes = [
   'movedTo',
   'neverProvisioned',
   'noEmail',
+  'notApplied',
   'notDeleted',
   'optionDisabled',
   'optionUnknown',
@@ -100,6 +101,8 @@ export const findingCodes = [
   'travelPolicyContradiction',
   'travelPolicyUnknown',
   'travelPolicyUnreadable',
+  'unclearAnswer',
+  'unconfirmed',
   'valueRefused',
 ] as const;
 

@@ -17,6 +17,7 @@ import {
   withoutAnnouncedCall,
 } from './reconcile-context.ts';
 import { predecessorOf } from './takeover.ts';
+import { withUnconfirmedFindings } from './unconfirmed-values.ts';
 import { updateTraveler } from './update-traveler.ts';
 
 /**
@@ -24,8 +25,9 @@ import { updateTraveler } from './update-traveler.ts';
  * in the place of the user, so the findings about it are added at the end.
  */
 export async function reconcileTraveler(context: ReconcileContext): Promise<ReconcileResult> {
-  const result = await takeStep(context);
+  const step = await takeStep(context);
   const { identity } = context;
+  const result = { ...step, draft: withUnconfirmedFindings(step.draft) };
   const isTold = !identity.claimed || result.draft.hold?.cause === 'return';
   return isTold ? result : { ...result, draft: withSuccessionFindings(identity, result.draft) };
 }

@@ -1,4 +1,4 @@
-import type { HoldCount } from './hold-ports.ts';
+import type { AlarmCount } from './hold-ports.ts';
 import type { LeaseRequest } from './store-ports.ts';
 
 /**
@@ -71,13 +71,13 @@ export interface Replicas {
 }
 
 /**
- * The store of the holds that were reported, so that one of several replicas reports each change. `open`, `grow` and `clear`
+ * The store of the holds and other alarms that were reported, so that one of several replicas reports each change. `open`, `grow` and `clear`
  * return true to the one that must report it.
  */
 export interface ReportedHolds {
-  list(): Promise<{ hold: HoldCount; at: number }[]>;
-  open(hold: HoldCount, now: number): Promise<boolean>;
+  list(): Promise<{ hold: AlarmCount; at: number }[]>;
+  open(hold: AlarmCount, now: number): Promise<boolean>;
   /** Also returns false if the hold was reported less than `againMs` milliseconds ago. */
-  grow(hold: HoldCount, now: number, againMs: number): Promise<boolean>;
-  clear(hold: HoldCount): Promise<boolean>;
+  grow(hold: AlarmCount, now: number, againMs: number): Promise<boolean>;
+  clear(hold: AlarmCount): Promise<boolean>;
 }

@@ -26,6 +26,7 @@ export type TravelFailure =
    * the log. `isThrottled`: 429, or 503 with Retry-After, which concern the whole connection. `isUnanswered`: no
    * complete answer arrived. `isUnsupported`: 501. `isRejected`: the request itself is refused (400 without a field,
    * 413, 415), which says nothing about its values, so the call is repeated later and the circuit breaker stays closed.
+   * `bareStatus`: a 403 or 404 about one traveler without the error code of the travel API, which a gateway may have sent.
    */
   | {
       kind: 'unavailable';
@@ -37,6 +38,7 @@ export type TravelFailure =
       isUnanswered?: true;
       isUnsupported?: true;
       isRejected?: true;
+      bareStatus?: 403 | 404;
     };
 
 /** Says for an admin why something cannot be read from the travel API, and what to check. */

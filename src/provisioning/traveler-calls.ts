@@ -2,6 +2,7 @@ import type { JsonObject } from '../schema/resource.ts';
 import { type AnnouncedFields, resolveAnnounced, toAnnouncedFields } from '../translator/announced.ts';
 import { type Plan, toAppliedFields, toPatchBody } from '../translator/plan.ts';
 import type { CustomFieldValue, TravelUser } from '../translator/traveler.ts';
+import { confirmMissing, isBareNotFound, withoutMissing } from './bare-answers.ts';
 import { addLateCall, withLateCallsDoubted } from './late-calls.ts';
 import {
   endInFailure,
@@ -10,7 +11,9 @@ import {
   type ReconcileResult,
   withoutAnnouncedCall,
 } from './reconcile-context.ts';
+import { withLearnedSpellings, withSuspectedSpellings } from './spellings.ts';
 import type { TravelFailure } from './travel-ports.ts';
+import { withAnsweredValues, withConfirmedValues } from './unconfirmed-values.ts';
 
 /** The failure that stands for a call which was not sent because the lease ended: another attempt may have begun. */
 export const leaseLostFailure: TravelFailure = {
@@ -66,7 +69,10 @@ export async function patchTraveler(
   if (answer.kind !== 'ok') return { draft: withAnnounced(draft, announced), failure: answer, body };
   const applied = toAppliedFields(draft.applied, plan, answer.value);
   const answered = { travelId, fields };
-  return { draft: withoutAnnouncedCall({ ...draft, applied, observed: answer.value, answered }) };
+  const done = withoutAnnouncedCall({ ...draft, applied, observed: answer.value, answered });
+  const checked = withAnsweredValues(context, done, { plan, before: draft.applied });
+  const confirmed = withConfirmedValues(context, checked, { isFresh: false });
+  return { draft: withSuspectedSpellings(context, confirmed, draft) };
 }
 
 function withAnnounced(draft: OutcomeDraft, announced: AnnouncedFields): OutcomeDraft {
@@ -80,8 +86,11 @@ export async function readTraveler(
   travelId: string,
 ): Promise<OutcomeDraft | ReconcileResult | 'gone'> {
   const answer = await context.connection.travel.read(travelId);
-  if (answer.kind === 'ok') return withObservedTraveler(context, draft, answer.value);
-  return answer.kind === 'notFound' ? 'gone' : endInFailure(draft, answer);
+  if (answer.kind === 'ok') return withObservedTraveler(context, withoutMissing(draft), answer.value);
+  if (answer.kind === 'notFound') return 'gone';
+  return isBareNotFound(answer)
+    ? confirmMissing(context, draft, { travelId, failure: answer })
+    : endInFailure(draft, answer);
 }
 
 /**
@@ -89,6 +98,15 @@ export async function readTraveler(
  * traveler which of the announced fields were set.
  */
 export function withObservedTraveler(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  observed: TravelUser,
+): OutcomeDraft {
+  const resolved = withResolvedCall(context, draft, observed);
+  return withConfirmedValues(context, withLearnedSpellings(context, resolved), { isFresh: true });
+}
+
+function withResolvedCall(
   context: ReconcileContext,
   draft: OutcomeDraft,
   observed: TravelUser,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../schema/resource.ts';
 import type { Plan } from '../translator/plan.ts';
 import { findInvalidFields, isEmptyPlan, makePlan } from '../translator/plan.ts';
-import type { FieldKey } from '../translator/translation.ts';
+import type { FieldKey, RefusedFields } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
 import { withAdoptedAddress } from './adopted-address.ts';
 import {
@@ -46,8 +46,15 @@ import {
   withoutAnnouncedCall,
   withRefusals,
 } from './reconcile-context.ts';
+import { isSpellingCheckDue } from './spellings.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import { patchTraveler, readTraveler } from './traveler-calls.ts';
+import {
+  isValueCheckDue,
+  waitingRemovals,
+  withConfirmedValues,
+  withRolesSentAgain,
+} from './unconfirmed-values.ts';
 
 /** The number of requests in one attempt; usually one or two are enough. */
 const ROUNDS = 6;
@@ -74,7 +81,7 @@ export async function updateTraveler(
   const mustRead = !isFresh && mustReadFirst(context, draft);
   const current = mustRead
     ? await readTraveler(context, draft, travelId)
-    : withLateCallsDoubted(context, draft);
+    : withConfirmedValues(context, withLateCallsDoubted(context, draft), { isFresh: false });
   if (current === 'gone' || 'end' in current) return current;
   const stated = mustRead ? withStatedDoubted(context, current) : current;
   const checked = isLateCheckDue(context, stated) ? await finishLateCheck(context, stated) : stated;
@@ -98,6 +105,8 @@ function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean 
     progress.settledVersion === undefined ||
     context.doubts !== undefined ||
     isLateCheckDue(context, draft) ||
+    isValueCheckDue(context, draft) ||
+    isSpellingCheckDue(context, draft) ||
     isResetPending(context.identity, draft)
   );
 }
@@ -269,13 +278,24 @@ function withoutEmailFindings(draft: OutcomeDraft): OutcomeDraft {
 }
 
 function planFor(context: ReconcileContext, draft: OutcomeDraft, wanted: WantedFields): Plan {
+  const plan = planWith(context, draft, { wanted, waiting: waitingRemovals(context, draft) });
+  // An array is replaced whole, so its elements that were not applied are sent again with any other one.
+  const withRoles = withRolesSentAgain(draft, plan);
+  return withRoles ? planWith(context, withRoles, { wanted, waiting: {} }) : plan;
+}
+
+function planWith(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { wanted, waiting }: { wanted: WantedFields; waiting: RefusedFields },
+): Plan {
   const { applied, refused, observed } = draft;
   const isReset = isResetPending(context.identity, draft);
   return makePlan({
     basis: context.rulesSnapshot.version,
     rules: context.rulesSnapshot.rules,
     preexistingRoles: context.connection.policies.preexistingRoles,
-    ...{ applied, refused, wanted, observed, isReset },
+    ...{ applied, refused: { ...refused, ...waiting }, wanted, observed, isReset },
   });
 }
 

@@ -14,7 +14,7 @@ import { checkConnection } from './check-connection.ts';
 import { findOpenidProblem } from './check-openid.ts';
 import { existingEncryptionKey } from './encryption-keys.ts';
 import { isExchangeLogReadable } from './exchange-log.ts';
-import { probeTravel, translateSample } from './offline.ts';
+import { type ErrorResponses, probeErrorResponses, probeTravel, translateSample } from './offline.ts';
 import { operatorMessage } from './operator-message.ts';
 
 /** The result of one check of the doctor. `remedy` tells the operator how to correct a warning or a fault. */
@@ -268,7 +268,12 @@ async function checkTravel(settings: Settings, connection: ConnectionSettings): 
             remedy: 'Synchronize the clock of this machine (NTP).',
           },
         ];
-  if (answer.kind === 'ok') return [ok(`answers in ${latencyMs} ms and accepts ${keyEnv}`), ...clock];
+  if (answer.kind === 'ok')
+    return [
+      ok(`answers in ${latencyMs} ms and accepts ${keyEnv}`),
+      ...clock,
+      ...errorFindings(connection, await probeErrorResponses(settings, connection)),
+    ];
   if (answer.kind === 'unauthorized') {
     const remedy = `Set ${keyEnv} to a valid credential and restart the server.`;
     return [{ state: 'fault', text: `refuses the credential in ${keyEnv} (401)`, remedy }, ...clock];
@@ -278,6 +283,37 @@ async function checkTravel(settings: Settings, connection: ConnectionSettings): 
       ? answer.text
       : `does not tell whose credential ${keyEnv} is (${answer.kind})`;
   return [{ state: 'fault', text, remedy: travelRemedy(text) }, ...clock];
+}
+
+/** Compares the error responses of the travel API with the setting `travelApi.errors`. */
+function errorFindings(
+  { id, travelApi: { errors } }: ConnectionSettings,
+  responses: ErrorResponses,
+): Finding[] {
+  const setting = `connections.${id}.travelApi.errors`;
+  if (responses === 'gateway')
+    return [
+      {
+        state: 'warning',
+        text: 'answers 403 or 404 without an error code to the id of a traveler, also to that of the bridge’s own user',
+        remedy:
+          'Check what stands between this machine and the travel API, what the credential may read, and travelApi.paths.users.',
+      },
+    ];
+  if (responses === 'unknown' || responses === errors) return [];
+  return [
+    responses === 'bare'
+      ? {
+          state: 'warning',
+          text: 'answers without an error code for a traveler that does not exist',
+          remedy: `If it never sends error codes, set ${setting} to "bare": until then a deleted traveler is believed after a minute, and a 403 is tried again.`,
+        }
+      : {
+          state: 'warning',
+          text: `sends error codes, although ${setting} is "bare"`,
+          remedy: 'Remove that setting: with "bare", the 404 of a gateway counts as a deleted traveler.',
+        },
+  ];
 }
 
 function travelRemedy(text: string): string {

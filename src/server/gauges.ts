@@ -3,6 +3,7 @@ import type { HttpMetrics } from '../http/monitoring.ts';
 
 import { pauseReasons } from '../provisioning/circuit-breaker.ts';
 import type { ForeignValues } from '../provisioning/foreign-values.ts';
+import type { AlarmCount } from '../provisioning/hold-ports.ts';
 import { isIncompleteImport } from '../provisioning/import.ts';
 import type { ProvisioningService, ProvisioningStore } from '../provisioning/service.ts';
 import type { WriteHealth } from '../store/write-health.ts';
@@ -137,6 +138,21 @@ export function registerHolds({ registry }: HttpMetrics, { holds }: Provisioning
       this.reset();
       for (const { connection, cause, count } of await holds.countHolds())
         this.set({ connection, cause }, count);
+    },
+  });
+}
+
+/** Registers a metric: the number of people whose travelers may differ from the answers of the travel API, by connection and cause. */
+export function registerUnconfirmed({ registry }: HttpMetrics, count: () => Promise<AlarmCount[]>): void {
+  new Gauge({
+    name: 'jetbridge_unconfirmed',
+    help: 'People whose travelers may differ from the answers of the travel API, by connection and cause.',
+    labelNames: ['connection', 'cause'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { connection, cause, count: people } of await count())
+        this.set({ connection, cause }, people);
     },
   });
 }

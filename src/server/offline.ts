@@ -65,6 +65,31 @@ export function probeTravel(settings: Settings, connection: ConnectionSettings):
   );
 }
 
+/** An id that no traveler has. */
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
+
+/**
+ * The error responses about travelers: `coded` and `bare` as in the setting `travelApi.errors`; `gateway`: a 403 or 404 without an
+ * error code, and the bridge's own user cannot be read either; `unknown`: another failure.
+ */
+export type ErrorResponses = 'coded' | 'bare' | 'gateway' | 'unknown';
+
+/** Reads a traveler that does not exist, and looks whether the response has an error code. */
+export function probeErrorResponses(
+  settings: Settings,
+  { travelApi, ...others }: ConnectionSettings,
+): Promise<ErrorResponses> {
+  const connection: ConnectionSettings = { ...others, travelApi: { ...travelApi, errors: 'coded' } };
+  return withConnection({ settings, connection }, noEmbeddedService, async ({ connection: opened }) => {
+    const answer = await opened.travel.read(UNKNOWN_ID);
+    if (answer.kind === 'notFound') return 'coded';
+    if (answer.kind !== 'unavailable' || answer.bareStatus === undefined) return 'unknown';
+    const own = await opened.lookups.readOwnUser();
+    if (own.kind !== 'ok') return 'unknown';
+    return (await opened.travel.read(own.value.id)).kind === 'ok' ? 'bare' : 'gateway';
+  });
+}
+
 /** The findings of translated people: how many people were translated, and the number of findings by code. */
 export interface SampleFindings {
   people: number;

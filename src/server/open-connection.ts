@@ -51,6 +51,7 @@ export function openConnection(
   const { parkingDomain, minimumShare, tombstoneDays } = common;
   const { lateMs } = travelApi;
   const isEmbedded = travelApi.url === 'embedded';
+  const errors = isEmbedded ? 'coded' : travelApi.errors;
   const client = travelClient({
     url: isEmbedded ? embeddedAddress.url : travelApi.url,
     token: isEmbedded ? embeddedAddress.key : (travelApi.key ?? ''),
@@ -70,7 +71,7 @@ export function openConnection(
       ...{ id, account, mapping, policies, parkingDomain, minimumShare, tombstoneDays, lateMs },
       callTimeoutMs: travelApi.timeoutMs,
       isImported: true,
-      ...{ travel: travelUsers(client, paths), lookups },
+      ...{ travel: travelUsers(client, paths, errors), lookups },
       ...(travelApi.feed ? { feed: { ...travelApi.feed, source: travelFeed(client, paths) } } : {}),
     },
     settings,

@@ -23,6 +23,7 @@ import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { type ScimDeps, scimApp } from '../scim/app.ts';
 import { answerUnreadableRequest, refuseExpectation, refusePipelinedRequest } from '../scim/errors.ts';
 import { reportedHolds } from '../store/hold-alarms.ts';
+import { unconfirmedPeople } from '../store/unconfirmed-people.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
 import { adminRoutes, makeFirstAdmin } from './admin.ts';
 import { alertSender } from './alerts.ts';
@@ -33,6 +34,7 @@ import {
   registerPauses,
   registerReplicas,
   registerStaleLookups,
+  registerUnconfirmed,
 } from './gauges.ts';
 import {
   createHttpServer,
@@ -266,7 +268,7 @@ function createApp(
 
 /** Starts the loops of the bridge and of the embedded travel service. */
 function startBackground(
-  { settings, runtime, log, database, store, live, restoreWatch, embedded }: ServerDeps,
+  { settings, runtime, log, database, store, live, restoreWatch, embedded, http }: ServerDeps,
   { provisioning, connections, suspicion }: Opened,
 ): Background {
   const loops = provisioning.startBackground();
@@ -284,7 +286,13 @@ function startBackground(
     log.error({ err: error }, 'the policy onReturn could not be announced; the next start repeats it');
   });
   const alerts = alertSender(settings.alerts, { clock: runtime, log });
-  const alarms = holdAlarms({ holds: store.holds, reportedHolds: reportedHolds(database), alerts, runtime });
+  const countUnconfirmed = unconfirmedPeople(database, runtime.now);
+  registerUnconfirmed(http.metrics, countUnconfirmed);
+  const countHolds = async () => [...(await store.holds.countHolds()), ...(await countUnconfirmed())];
+  const alarms = holdAlarms({
+    ...{ holds: { countHolds }, reportedHolds: reportedHolds(database) },
+    ...{ alerts, runtime },
+  });
   restoreWatch.onRestored((paused) => {
     for (const connection of paused) alerts.send({ type: 'restore.detected', at: runtime.now(), connection });
   });

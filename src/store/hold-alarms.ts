@@ -1,10 +1,10 @@
-import type { HoldCause } from '../provisioning/identity.ts';
+import type { AlarmCount } from '../provisioning/hold-ports.ts';
 import type { ReportedHolds } from '../provisioning/replica-ports.ts';
 import type { Database } from './database.ts';
 
 /** Returns the store of the holds that were reported. Each report is claimed by one conditional statement. */
 export function reportedHolds({ db, scopeOf }: Database): ReportedHolds {
-  const keyOf = (connection: string, cause: HoldCause) => ({
+  const keyOf = (connection: string, cause: AlarmCount['cause']) => ({
     account: scopeOf(connection).account,
     connection_id: connection,
     cause,
@@ -13,7 +13,7 @@ export function reportedHolds({ db, scopeOf }: Database): ReportedHolds {
     list: async () => {
       const rows = await db.selectFrom('hold_alarm').selectAll().execute();
       return rows.map(({ connection_id, cause, count, since, reported_at }) => ({
-        hold: { connection: connection_id, cause: cause as HoldCause, count, since }, // Only hold causes are written.
+        hold: { connection: connection_id, cause: cause as AlarmCount['cause'], count, since }, // Only these causes are written.
         at: reported_at,
       }));
     },

@@ -1,4 +1,10 @@
-import type { HoldCause, Identity, Outcome, Progress } from '../provisioning/identity.ts';
+import {
+  type HoldCause,
+  type Identity,
+  nextCheckAt,
+  type Outcome,
+  type Progress,
+} from '../provisioning/identity.ts';
 import { extensionsOf, isActive, type Json, type ScimResource } from '../schema/resource.ts';
 import type { AppliedField, AppliedFields, FieldKey, Finding } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
@@ -82,14 +88,22 @@ function toHold({ hold_cause, hold_since }: IdentityRow): Identity['hold'] {
 }
 
 /** An applied field in the column `applied`: most values are the same in all three places, and are stored once. */
-type StoredAppliedField = [sent: Json, source?: Json, answered?: Json, unsure?: boolean, preexisting?: true];
+type StoredAppliedField = [
+  sent: Json,
+  source?: Json,
+  answered?: Json,
+  unsure?: boolean,
+  preexisting?: boolean,
+  read?: Json,
+];
 
 /** Returns the content of the column `applied`. Equal fields have equal texts. */
 export function toAppliedJson(applied: AppliedFields): string {
   return toJson(Object.fromEntries(Object.entries(applied).map(([key, field]) => [key, toStored(field)])));
 }
 
-function toStored({ sent, source, answered, unsure, preexisting }: AppliedField): StoredAppliedField {
+function toStored({ sent, source, answered, unsure, preexisting, read }: AppliedField): StoredAppliedField {
+  if (read !== undefined) return [sent, source, answered, unsure === true, preexisting === true, read];
   if (preexisting) return [sent, source, answered, unsure === true, preexisting];
   if (unsure) return [sent, source, answered, unsure];
   if (!hasSameText(answered, sent)) return [sent, source, answered];
@@ -112,8 +126,10 @@ function fromStored([
   answered = sent,
   unsure,
   preexisting,
+  read,
 ]: StoredAppliedField): AppliedField {
   const field: AppliedField = { sent, answered, source };
+  if (read !== undefined) field.read = read;
   if (unsure) field.unsure = true;
   if (preexisting) field.preexisting = true;
   return field;
@@ -235,10 +251,10 @@ export function findingsColumns(findings: Finding[]): Pick<IdentityTable, 'findi
 }
 
 /**
- * Returns the columns of a reconciler's progress. `check_at` is the time of the next check for late calls, 0 for none.
+ * Returns the columns of a reconciler's progress. `check_at` is the time of the next check of the traveler, 0 for none.
  */
 export function progressColumns(progress: Progress): Pick<IdentityTable, 'progress' | 'check_at'> {
-  return { progress: toJson(progress), check_at: progress.late?.checkAt ?? 0 };
+  return { progress: toJson(progress), check_at: nextCheckAt(progress) ?? 0 };
 }
 
 /** The columns that every write of the IdP changes. */

@@ -1,5 +1,6 @@
 import { type Attribute, attribute, complexAttribute } from '../schema/attributes.ts';
 import { urns } from '../schema/resource.ts';
+import type { Confirmation } from './confirmation.ts';
 import { readCountry } from './countries.ts';
 import {
   namedResourceReader,
@@ -54,6 +55,11 @@ export interface Field {
   path: readonly string[];
   /** `exact` compares JSON values. `normalized` first converts the traveler's value by `read`, so that `fr` equals `FR`. */
   comparison: 'exact' | 'normalized';
+  /**
+   * How a traveler that is read later confirms the value (`confirmation.ts`): as it is, without case, or by the day of a date. A field
+   * without it has texts that the travel API may rewrite, so another value says nothing.
+   */
+  confirmation?: Confirmation;
   /** The attributes of the travel extension that set the field. */
   extension: readonly Attribute[];
   /** If the field contains the id of a resource: the collection of the travel API with these resources. */
@@ -89,6 +95,7 @@ export const fields = [
     read: readEmail,
     path: ['emails', 'value'],
     comparison: 'exact',
+    confirmation: 'caseless',
     extension: [],
   },
   {
@@ -128,6 +135,7 @@ export const fields = [
     read: readLanguage,
     path: ['preferredLanguage'],
     comparison: 'exact',
+    confirmation: 'caseless',
     extension: [],
     skipsSilently: true,
   },
@@ -135,7 +143,7 @@ export const fields = [
   addressField('city', 'locality', readLine),
   addressField('region', 'region', readLine),
   addressField('postalCode', 'postalCode', readLine),
-  addressField('countryCode', 'country', readCountry),
+  { ...addressField('countryCode', 'country', readCountry), confirmation: 'caseless' },
   {
     key: 'managerId',
     type: 'string',
@@ -149,6 +157,7 @@ export const fields = [
     read: readManager,
     path: [urns.travel, 'manager', 'id'],
     comparison: 'exact',
+    confirmation: 'exact',
     extension: [
       complexAttribute('manager', 'The manager, by travel user id or by email.', {
         subAttributes: [
@@ -169,22 +178,26 @@ export const fields = [
     description: 'The date of birth, as YYYY-MM-DD.',
     read: readDate,
     comparison: 'exact',
+    confirmation: 'date',
   }),
   extensionField('gender', {
     description: 'The gender, as in travel documents.',
     read: readGender,
     comparison: 'normalized',
+    confirmation: 'caseless',
   }),
   extensionField('currency', {
     description: 'The currency, by its ISO 4217 code.',
     read: readCurrency,
     comparison: 'normalized',
+    confirmation: 'caseless',
   }),
   extensionField('separateIcsEmails', {
     description: 'Whether calendar files come in emails of their own.',
     type: 'boolean',
     read: readBoolean,
     comparison: 'exact',
+    confirmation: 'exact',
   }),
 ] as const satisfies readonly Field[];
 
@@ -201,7 +214,8 @@ export function extensionField<const Key extends string, const Type extends Fiel
     type,
     read,
     comparison,
-  }: { description: string; type?: Type; read: Reader; comparison: Field['comparison'] },
+    confirmation,
+  }: { description: string; type?: Type; read: Reader } & Pick<Field, 'comparison' | 'confirmation'>,
 ): Field & { key: Key; type: Type } {
   const attributeType = type ?? 'string';
   return {
@@ -211,6 +225,7 @@ export function extensionField<const Key extends string, const Type extends Fiel
     read,
     path: [urns.travel, key],
     comparison,
+    ...(confirmation === undefined ? {} : { confirmation }),
     extension: [attribute(key, description, { type: attributeType })],
   };
 }
@@ -251,6 +266,7 @@ function namedResourceField<const Name extends DefaultName>(
     read: namedResourceReader({ field: key, noun, among: (lookups) => lookups[refersTo] }),
     path: [urns.travel, name, 'id'],
     comparison: 'exact',
+    confirmation: 'exact',
     extension: [
       complexAttribute(name, `The ${noun}, by its id or exact name.`, {
         subAttributes: [

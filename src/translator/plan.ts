@@ -1,7 +1,9 @@
 import { isObject, type Json, type JsonObject } from '../schema/resource.ts';
 import { withVisibleCharacters } from './clean-text.ts';
+import { areSameSpellings } from './confirmation.ts';
 import { isSetByRules, type Rules } from './rules.ts';
 import type {
+  AppliedField,
   AppliedFields,
   CustomField,
   FieldKey,
@@ -183,7 +185,10 @@ export function toAppliedFields(
     Object.entries(applied).filter(([key]) => !notOwned.includes(key)),
   );
   for (const [key, { value, source }] of Object.entries({ ...set, ...adopt })) {
-    owned[key] = { sent: value, answered: readField(answer, key) ?? null, source };
+    const answered = readField(answer, key) ?? null;
+    const read = applied[key]?.read;
+    const isKnown = read !== undefined && isEqualJson(applied[key]?.answered, answered);
+    owned[key] = { sent: value, answered, ...(isKnown ? { read } : {}), source };
     if (key in adopt && isPreexisting(key, applied)) owned[key].preexisting = true;
   }
   return owned;
@@ -232,9 +237,10 @@ function elementKey(head: string, index: string, body: JsonObject | undefined): 
 
 /** Finds the owned fields whose values differ from the travel API's response: they were changed in the travel service. */
 export function findDrift(applied: AppliedFields, observed: TravelUser): Finding[] {
-  return Object.entries(applied).flatMap(([key, { answered, unsure }]) => {
+  return Object.entries(applied).flatMap(([key, entry]) => {
     const now = readField(observed, key) ?? null;
-    if (unsure || isEqualJson(now, answered)) return [];
+    const { answered, unsure } = entry;
+    if (unsure || !isDrift(key, entry, now)) return [];
     return [
       {
         field: key,
@@ -245,6 +251,11 @@ export function findDrift(applied: AppliedFields, observed: TravelUser): Finding
       },
     ];
   });
+}
+
+/** True if the traveler shows a value of an owned field that is neither the answer nor another spelling of it. */
+export function isDrift(key: FieldKey, { answered, read }: AppliedField, shown: Json): boolean {
+  return !areSameSpellings(key, shown, answered) && !isEqualJson(shown, read);
 }
 
 /**

@@ -190,6 +190,8 @@ export interface AppliedField {
   sent: Json;
   /** The value in the travel API's response, which may be spelled differently. */
   answered: Json;
+  /** Another spelling of the value, in which the travel API shows it when the traveler is read. */
+  read?: Json;
   /** The SCIM value from which `sent` was translated. */
   source: Json;
   /** True after a call with unknown outcome: the traveler may have `sent` or its earlier value. */

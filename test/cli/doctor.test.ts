@@ -11,7 +11,7 @@ import { ensureConnection } from '../../src/store/connections.ts';
 import { scimTokens } from '../../src/store/credentials.ts';
 import { openDatabase } from '../../src/store/open-database.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
-import { type Answerer, type TravelServer, travelServer } from '../adapter/travel-server.ts';
+import { type Answerer, json, type TravelServer, travelServer } from '../adapter/travel-server.ts';
 import { type CertificateFiles, certificateFiles } from '../fixtures/certificate.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { startService } from '../fixtures/service.ts';
@@ -308,6 +308,32 @@ describe('a travel API', () => {
     const { code, line } = await withTravel((_request, response) => response.destroy());
     expect(code).toBe(1);
     expect(line).toMatch(/^fault .*ECONNRESET.*Check TRAVEL_API_URL/);
+  });
+
+  /** Answers as a travel API with one traveler, the bridge's own user; others answer 404 with this body. */
+  const withNotFound =
+    (body: unknown, ownStatus = 200): Answerer =>
+    ({ url }, response) => {
+      const own = { id: 'u1', email: 'bridge@travel.example' };
+      if (url.startsWith('/api/whoami')) json(response, 200, { data: own });
+      else if (url === '/api/users/u1') json(response, ownStatus, ownStatus === 200 ? { data: own } : body);
+      else if (url.startsWith('/api/users/')) json(response, 404, body);
+      else json(response, 200, { data: [] });
+    };
+
+  test.each([
+    ['that never sends error codes is a warning with the setting to write', {}, 200, /"bare"/],
+    [
+      'behind a gateway that knows no traveler is a warning',
+      { message: 'no Route' },
+      404,
+      /what stands between/,
+    ],
+    ['that sends error codes is in order', { code: 'notFound' }, 200, undefined],
+  ])('%s', async (_title, body, ownStatus, warning) => {
+    const { lines } = await withTravel(withNotFound(body, ownStatus));
+    const warnings = lines.filter((line) => line.startsWith('warning  travel API of default'));
+    expect(warnings).toEqual(warning ? [expect.stringMatching(warning)] : []);
   });
 
   test('whose clock differs is a warning', async () => {

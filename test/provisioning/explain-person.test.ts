@@ -105,6 +105,18 @@ const verdicts: [title: string, identity: Partial<Identity>, verdict: object][] 
     },
   ],
   [
+    'whom the travel API does not archive',
+    {
+      ...{ state: 'synced', travelId: 't1' },
+      findings: [findings.notApplied('lang', 'fr', 'en'), findings.notApplied('archived', true, false)],
+    },
+    {
+      status: 'synced',
+      because:
+        'the travel API has accepted that this traveler is archived, and a later read shows that it is not: the person still has access',
+    },
+  ],
+  [
     'refused',
     { state: 'refused', findings: [findings.ownCredential()] },
     {

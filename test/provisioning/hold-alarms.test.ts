@@ -1,5 +1,5 @@
 import { type HoldAlarms, type HoldAlert, holdAlarms } from '../../src/provisioning/hold-alarms.ts';
-import type { HoldCount } from '../../src/provisioning/hold-ports.ts';
+import type { AlarmCount } from '../../src/provisioning/hold-ports.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import type { Database } from '../../src/store/database.ts';
 import { reportedHolds } from '../../src/store/hold-alarms.ts';
@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 const databases = temporaryDatabases('jetbridge-alarms-');
 let database: Database;
 let time: Clock;
-let counts: HoldCount[];
+let counts: AlarmCount[];
 let alerts: HoldAlert[];
 let logged: { fields: object; message: string }[];
 let failure: Error | undefined;
@@ -61,7 +61,7 @@ async function advance(ms: number): Promise<void> {
   }
 }
 
-function holdCount(count: number, extra: Partial<HoldCount> = {}): HoldCount {
+function holdCount(count: number, extra: Partial<AlarmCount> = {}): AlarmCount {
   return { connection: 'default', cause: 'safetyValve', count, since: 5, ...extra };
 }
 
@@ -81,6 +81,18 @@ test('the first hold of each cause and connection is logged and alerted within a
     message: 'changes are held until an admin decides: see "npx jetbridge holds list"',
   });
   expect(logged).toHaveLength(3);
+});
+
+test('people about whom the answers of the travel API are doubtful have alerts of their own', async () => {
+  counts = [holdCount(2, { cause: 'unclearAnswer' }), holdCount(1, { cause: 'notArchived' })];
+  await advance(SECOND_MS);
+  counts = [];
+  await advance(MINUTE_MS);
+  expect(alerts.map(({ type, hold }) => `${type} ${hold.count}`)).toEqual([
+    ...['unclearAnswer.opened 2', 'notArchived.opened 1'],
+    ...['unclearAnswer.cleared 0', 'notArchived.cleared 0'],
+  ]);
+  expect(logged[0]?.message).toMatch(/^a gateway may answer in place of the travel API .*jetbridge doctor/);
 });
 
 test('a growing count is reported at most every ten minutes', async () => {

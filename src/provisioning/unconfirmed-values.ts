@@ -1,0 +1,167 @@
+import type { Json } from '../schema/resource.ts';
+import { showsOtherValue } from '../translator/confirmation.ts';
+import type { Plan } from '../translator/plan.ts';
+import type { AppliedField, AppliedFields, FieldKey, RefusedFields } from '../translator/translation.ts';
+import { parseFieldKey, readField } from '../translator/traveler.ts';
+import { isEqualJson } from '../translator/values.ts';
+import { isParkingAddress } from './email-conflicts.ts';
+import { findings } from './findings.ts';
+import type { UnconfirmedValue } from './identity.ts';
+import { type OutcomeDraft, type ReconcileContext, withFinding } from './reconcile-context.ts';
+
+const HOUR_MS = 3_600_000;
+/** The delay after which a value that was not applied is sent again, in milliseconds; other fields wait for a change. */
+const RETRY_MS: Record<FieldKey, number> = { archived: HOUR_MS, email: 24 * HOUR_MS };
+/** The delay of a check that an attempt could not make, for example because the identity is held; in milliseconds. */
+const POSTPONED_MS = 60_000;
+
+/**
+ * Records the fields of an answered call for which the answer shows another value than was sent: the traveler is read after `lateMs`
+ * (docs/architecture.md, Answers of the travel API). `before` is what was applied before the call: a removal that is not shown stays wanted.
+ */
+export function withAnsweredValues(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { plan: { set, remove }, before }: { plan: Plan; before: AppliedFields },
+): OutcomeDraft {
+  const { observed, progress } = draft;
+  if (!observed) return draft;
+  const { rules, version: basis } = context.rulesSnapshot;
+  const unconfirmed = { ...progress.unconfirmed };
+  const applied = { ...draft.applied };
+  for (const key of [...Object.keys(set), ...remove]) {
+    const value = set[key]?.value ?? null;
+    const earlier = unconfirmed[key];
+    delete unconfirmed[key];
+    if (isParkingAddress(context.connection, String(value))) continue;
+    if (!showsOtherValue(observed, { key, value, rules })) continue;
+    const isNotApplied = earlier?.isNotApplied === true && isEqualJson(earlier.value, value);
+    const at = context.now() + context.connection.lateMs;
+    unconfirmed[key] = { value, basis, next: 'check', at, ...(isNotApplied ? { isNotApplied } : {}) };
+    const entry = before[key];
+    if (value === null && entry) applied[key] = withAnswer(entry, readField(observed, key));
+  }
+  return withUnconfirmed({ ...draft, applied }, unconfirmed);
+}
+
+/** True if the traveler must be read because the time of a check, or of the next attempt to send a value, has come. */
+export function isValueCheckDue({ now }: ReconcileContext, { progress }: OutcomeDraft): boolean {
+  return Object.values(progress.unconfirmed ?? {}).some(({ at }) => at !== undefined && at <= now());
+}
+
+/**
+ * Compares the traveler with the values that are not confirmed. A value that it shows has arrived. `isFresh`: the traveler was just read, so
+ * that another value was not applied; its next attempt is marked when it is due, or when the rules have changed.
+ */
+export function withConfirmedValues(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  { isFresh }: { isFresh: boolean },
+): OutcomeDraft {
+  const { observed, progress } = draft;
+  if (!observed || !progress.unconfirmed) return draft;
+  const { rules } = context.rulesSnapshot;
+  const unconfirmed: Record<FieldKey, UnconfirmedValue> = {};
+  const applied = { ...draft.applied };
+  for (const [key, one] of Object.entries(progress.unconfirmed)) {
+    const entry = applied[key];
+    if (!entry || !isStillWanted(context, { key, entry, value: one.value })) continue;
+    const shown = readField(observed, key);
+    if (!showsOtherValue(observed, { key, value: one.value, rules })) {
+      if (one.value === null) delete applied[key];
+      else applied[key] = withAnswer(entry, shown);
+    } else {
+      const judged = isFresh ? afterRead(context, key, one) : one;
+      unconfirmed[key] = judged;
+      if (judged !== one) applied[key] = withAnswer(entry, shown);
+      else if (isToBeSentAgain(context, one)) applied[key] = { ...entry, unsure: true };
+    }
+  }
+  return withUnconfirmed({ ...draft, applied }, unconfirmed);
+}
+
+function isStillWanted(
+  { translation }: ReconcileContext,
+  { key, entry, value }: { key: FieldKey; entry: AppliedField; value: Json },
+): boolean {
+  return value === null ? translation.fields[key]?.kind !== 'value' : isEqualJson(entry.sent, value);
+}
+
+/** Returns the value after the check that has found another one in the traveler. */
+function afterRead({ now }: ReconcileContext, key: FieldKey, one: UnconfirmedValue): UnconfirmedValue {
+  if (one.next !== 'check' || one.at === undefined || one.at > now()) return one;
+  const { value, basis } = one;
+  const delay = RETRY_MS[key];
+  const retry = delay === undefined ? {} : { at: now() + delay };
+  return { value, basis, next: 'retry', ...retry, isNotApplied: true };
+}
+
+function isToBeSentAgain(
+  { now, rulesSnapshot }: ReconcileContext,
+  { next, at, basis }: UnconfirmedValue,
+): boolean {
+  return next === 'retry' && ((at !== undefined && at <= now()) || basis !== rulesSnapshot.version);
+}
+
+function withAnswer({ unsure: _, ...entry }: AppliedField, shown: Json | undefined): AppliedField {
+  return { ...entry, answered: shown ?? null };
+}
+
+function withUnconfirmed(draft: OutcomeDraft, unconfirmed: Record<FieldKey, UnconfirmedValue>): OutcomeDraft {
+  const { unconfirmed: _, ...progress } = draft.progress;
+  const isAny = Object.keys(unconfirmed).length > 0;
+  return { ...draft, progress: isAny ? { ...progress, unconfirmed } : progress };
+}
+
+/** Returns the removals that are not sent now, although the values are still there, in the form of refusals. */
+export function waitingRemovals(context: ReconcileContext, { progress }: OutcomeDraft): RefusedFields {
+  const basis = context.rulesSnapshot.version;
+  const waiting = Object.entries(progress.unconfirmed ?? {}).filter(
+    ([, one]) => one.value === null && !isToBeSentAgain(context, one),
+  );
+  return Object.fromEntries(waiting.map(([key]) => [key, { value: null, basis, reason: '' }]));
+}
+
+/**
+ * Returns the draft with the unconfirmed roles marked to be sent, if the plan sends or removes any role; undefined if there are none. A
+ * merge patch replaces the roles whole.
+ */
+export function withRolesSentAgain(draft: OutcomeDraft, { set, remove }: Plan): OutcomeDraft | undefined {
+  const isRole = (key: FieldKey) => parseFieldKey(key).kind === 'role';
+  const unconfirmed = Object.keys(draft.progress.unconfirmed ?? {}).filter(isRole);
+  if (unconfirmed.length === 0 || ![...Object.keys(set), ...remove].some(isRole)) return undefined;
+  const applied = { ...draft.applied };
+  for (const key of unconfirmed) {
+    const entry = applied[key];
+    if (entry) applied[key] = { ...entry, unsure: true };
+  }
+  return { ...draft, applied };
+}
+
+/** Adds a finding for each value that the traveler does not show. */
+export function withUnconfirmedFindings(draft: OutcomeDraft): OutcomeDraft {
+  const { observed, progress } = draft;
+  if (!observed) return draft;
+  return Object.entries(progress.unconfirmed ?? {})
+    .map(([key, { value, isNotApplied }]) => {
+      const shown = readField(observed, key) ?? null;
+      return isNotApplied ? findings.notApplied(key, value, shown) : findings.unconfirmed(key, value, shown);
+    })
+    .reduce(withFinding, draft);
+}
+
+/**
+ * Returns the draft of an attempt that has reached a state, with the due checks and attempts that it could not make postponed. Without a
+ * traveler there is nothing to check.
+ */
+export function withChecksPostponed(draft: OutcomeDraft, now: number): OutcomeDraft {
+  const { progress, travelId } = draft;
+  if (!progress.unconfirmed) return draft;
+  if (travelId === undefined) return withUnconfirmed(draft, {});
+  const all = Object.entries(progress.unconfirmed).map(([key, one]) => {
+    if (one.at === undefined || one.at > now) return [key, one] as const;
+    const delay = one.next === 'check' ? POSTPONED_MS : (RETRY_MS[key] ?? HOUR_MS);
+    return [key, { ...one, at: now + delay }] as const;
+  });
+  return withUnconfirmed(draft, Object.fromEntries(all));
+}

@@ -1,0 +1,111 @@
+import type { ScimResource } from '../../src/schema/resource.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
+import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const HOUR_MS = 3_600_000;
+/** Longer than `lateMs`. */
+const CHECK_MS = 31_000;
+const cityOf = (locality: string): ScimResource => ({ addresses: [{ type: 'work', locality }] });
+
+/** The city as reads spell it. */
+const readSpellings: Record<string, string> = { 'St Gallen': 'Sankt Gallen', Zuerich: 'Zürich' };
+
+/** Makes reads and lists spell cities otherwise than the answers of PATCH and create. */
+function respellCities(
+  { travel }: ProvisioningFixture,
+  spell = (city: string) => readSpellings[city] ?? city,
+) {
+  const respelled = (traveler: TravelUser): TravelUser => {
+    const { address } = traveler;
+    if (!address?.city) return traveler;
+    return { ...traveler, address: { ...address, city: spell(address.city) } };
+  };
+  const { read, readPage } = travel.users;
+  travel.users.read = async (id) => {
+    const answer = await read(id);
+    return answer.kind === 'ok' ? { kind: 'ok', value: respelled(answer.value) } : answer;
+  };
+  travel.users.readPage = async (offset, limit) => {
+    const answer = await readPage(offset, limit);
+    if (answer.kind !== 'ok') return answer;
+    return { kind: 'ok', value: { ...answer.value, users: answer.value.users.map(respelled) } };
+  };
+}
+
+const patches = ({ travel }: ProvisioningFixture) => travel.calls.filter(({ verb }) => verb === 'patch');
+
+async function importAndCheck(fixture: ProvisioningFixture): Promise<void> {
+  await fixture.importTravelers();
+  await fixture.reconcileAfter(CHECK_MS);
+}
+
+async function moveByHand(fixture: ProvisioningFixture, id: string, city: string): Promise<void> {
+  const traveler = await fixture.traveler(id);
+  if (traveler) fixture.travel.travelers.set(traveler.id, { ...traveler, address: { city } });
+}
+
+test.each(['report', 'correct'] as const)(
+  'a read that differs from an answer in case, spaces, punctuation or compatibility letters only is no drift (%s)',
+  (drift) =>
+    withFixture(
+      async (fixture) => {
+        respellCities(fixture, (city) => `  ${city.toUpperCase().replace('.', ' ')}-`);
+        const { id } = await fixture.bridge.users.create(users, person('Ada', cityOf('St. Gallen')));
+        await importAndCheck(fixture);
+        expect(await fixture.findings(id)).toEqual([]);
+        expect(patches(fixture)).toEqual([]);
+      },
+      { policies: { drift } },
+    ),
+);
+
+test('with `correct`, another spelling of reads is corrected once, then known, and a real change is corrected as before', () =>
+  withFixture(
+    async (fixture) => {
+      respellCities(fixture);
+      const { id } = await fixture.bridge.users.create(users, person('Ada', cityOf('St Gallen')));
+      for (let hours = 0; hours < 4; hours += 1) {
+        await importAndCheck(fixture);
+        fixture.clock.advance(HOUR_MS);
+      }
+      expect(patches(fixture)).toHaveLength(1);
+      expect(await fixture.findings(id)).toEqual([]);
+      await moveByHand(fixture, id, 'Bern');
+      await importAndCheck(fixture);
+      expect(await fixture.traveler(id)).toMatchObject({ address: { city: 'St Gallen' } });
+      await importAndCheck(fixture);
+      expect(patches(fixture)).toHaveLength(2);
+      expect(await fixture.findings(id)).toEqual([]);
+    },
+    { policies: { drift: 'correct' } },
+  ));
+
+test('with `correct`, a person who changes a field again after its correction is corrected again', () =>
+  withFixture(
+    async (fixture) => {
+      const { id } = await fixture.bridge.users.create(users, person('Ada', cityOf('St Gallen')));
+      for (let times = 0; times < 3; times += 1) {
+        await moveByHand(fixture, id, 'Bern');
+        await importAndCheck(fixture);
+        expect(await fixture.traveler(id)).toMatchObject({ address: { city: 'St Gallen' } });
+      }
+      expect(patches(fixture)).toHaveLength(3);
+    },
+    { policies: { drift: 'correct' } },
+  ));
+
+test('with `report`, another spelling of reads is known after the next PATCH, and a real change is drift as before', () =>
+  withFixture(async (fixture) => {
+    respellCities(fixture);
+    const { id } = await fixture.bridge.users.create(users, person('Ada', cityOf('St Gallen')));
+    await importAndCheck(fixture);
+    await fixture.patch(id, { name: { givenName: 'Anna', familyName: 'Smith' } });
+    await fixture.reconcileAfter(CHECK_MS);
+    await importAndCheck(fixture);
+    expect(await fixture.findings(id)).toEqual([]);
+    expect(patches(fixture)).toHaveLength(1);
+    await moveByHand(fixture, id, 'Bern');
+    await importAndCheck(fixture);
+    expect(await fixture.findings(id)).toEqual(['address.city: drift']);
+  }));

@@ -1,0 +1,215 @@
+import type { ScimResource } from '../../src/schema/resource.ts';
+import { urns } from '../../src/schema/resource.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
+import { emailsOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const SECOND_MS = 1_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Longer than `lateMs`. */
+const CHECK_MS = 31 * SECOND_MS;
+
+/** Makes the travel API accept these fields without a change: answers and reads show the values before. Returns a function that ends it. */
+function ignoreFields({ travel }: ProvisioningFixture, ...names: string[]): () => void {
+  travel.faultFor = ({ verb, body }) => {
+    if (verb === 'patch' && body) for (const name of names) delete body[name];
+    return undefined;
+  };
+  return () => {
+    travel.faultFor = () => undefined;
+  };
+}
+
+const bodies = ({ travel }: ProvisioningFixture) =>
+  travel.calls.filter(({ verb }) => verb === 'patch').map(({ body }) => body);
+
+async function createAda({ bridge, travel }: ProvisioningFixture, extra: ScimResource = {}): Promise<string> {
+  const { id } = await bridge.users.create(users, person('Ada', extra));
+  travel.calls.length = 0;
+  return id;
+}
+
+async function editByHand(
+  fixture: ProvisioningFixture,
+  id: string,
+  values: Partial<TravelUser>,
+): Promise<void> {
+  const traveler = await fixture.traveler(id);
+  if (traveler) fixture.travel.travelers.set(traveler.id, { ...traveler, ...values });
+}
+
+const travelExtension = (values: ScimResource): ScimResource => ({ [urns.travel]: values });
+
+describe('a deactivation that the travel API accepts and does not carry out', () => {
+  test.each(['deactivation', 'DELETE'])(
+    'is a finding, and is sent again each hour until the traveler is archived (%s)',
+    (change) =>
+      withFixture(async (fixture) => {
+        const id = await createAda(fixture);
+        const end = ignoreFields(fixture, 'archived');
+        if (change === 'DELETE') await fixture.bridge.users.remove(users, id);
+        else await fixture.patch(id, { active: false });
+        expect(await fixture.findings(id)).toEqual(['archived: unconfirmed']);
+        await fixture.reconcileAfter(CHECK_MS);
+        expect(await fixture.identity(id)).toMatchObject({ state: 'synced' });
+        expect(await fixture.findings(id)).toEqual(['archived: notApplied']);
+        expect(bodies(fixture)).toHaveLength(1);
+        for (let hours = 1; hours <= 5; hours += 1) {
+          await fixture.reconcileAfter(HOUR_MS);
+          await fixture.reconcileAfter(CHECK_MS);
+          expect(await fixture.findings(id)).toEqual(['archived: notApplied']);
+        }
+        expect(bodies(fixture)).toHaveLength(6);
+        end();
+        await fixture.reconcileAfter(HOUR_MS);
+        expect((await fixture.traveler(id))?.archived).toBe(true);
+        expect(await fixture.findings(id)).toEqual([]);
+      }),
+  );
+
+  test('ends when somebody archives the traveler, without drift', () =>
+    withFixture(
+      async (fixture) => {
+        const id = await createAda(fixture);
+        ignoreFields(fixture, 'archived');
+        await fixture.patch(id, { active: false });
+        await fixture.reconcileAfter(CHECK_MS);
+        await editByHand(fixture, id, { archived: true });
+        await fixture.importTravelers();
+        expect(await fixture.findings(id)).toEqual([]);
+        expect(bodies(fixture)).toHaveLength(1);
+      },
+      { policies: { drift: 'correct' } },
+    ));
+
+  test('counts against the safety valve once', () =>
+    withFixture(
+      async (fixture) => {
+        const id = await createAda(fixture);
+        const bob = await fixture.bridge.users.create(users, person('Bob'));
+        const end = ignoreFields(fixture, 'archived');
+        await fixture.patch(id, { active: false });
+        await fixture.reconcileAfter(CHECK_MS);
+        await fixture.reconcileAfter(HOUR_MS);
+        end();
+        await fixture.patch(bob.id, { active: false });
+        expect((await fixture.traveler(bob.id))?.archived).toBe(true);
+        expect(await fixture.findings(id)).toEqual(['archived: notApplied']);
+      },
+      { policies: { safetyValve: { share: 0, minimum: 1, windowMs: HOUR_MS } } },
+    ));
+
+  test('ends with a reactivation', () =>
+    withFixture(async (fixture) => {
+      const id = await createAda(fixture);
+      ignoreFields(fixture, 'archived');
+      await fixture.patch(id, { active: false });
+      await fixture.reconcileAfter(CHECK_MS);
+      await fixture.patch(id, { active: true });
+      await fixture.reconcileAfter(2 * HOUR_MS);
+      expect(await fixture.findings(id)).toEqual([]);
+      expect((await fixture.traveler(id))?.archived).toBe(false);
+    }));
+});
+
+test('a value that the answer does not show yet, and a later read does, has arrived', () =>
+  withFixture(
+    async (fixture) => {
+      const id = await createAda(fixture);
+      ignoreFields(fixture, 'archived');
+      await fixture.patch(id, { active: false });
+      await editByHand(fixture, id, { archived: true });
+      await fixture.reconcileAfter(CHECK_MS);
+      expect(await fixture.identity(id)).toMatchObject({
+        ...{ state: 'synced', findings: [] },
+        applied: { archived: { sent: true, answered: true } },
+      });
+      await fixture.importTravelers();
+      expect(bodies(fixture)).toHaveLength(1);
+    },
+    { policies: { drift: 'correct' } },
+  ));
+
+test('an address that was not applied is sent again once a day', () =>
+  withFixture(async (fixture) => {
+    const id = await createAda(fixture);
+    const end = ignoreFields(fixture, 'email');
+    await fixture.patch(id, emailsOf('adele@corp.example'));
+    await fixture.reconcileAfter(CHECK_MS);
+    expect(await fixture.findings(id)).toEqual(['email: notApplied']);
+    await fixture.reconcileAfter(DAY_MS - HOUR_MS);
+    expect(bodies(fixture)).toHaveLength(1);
+    end();
+    await fixture.reconcileAfter(HOUR_MS);
+    expect((await fixture.traveler(id))?.email).toBe('adele@corp.example');
+    expect(await fixture.findings(id)).toEqual([]);
+  }));
+
+test('roles that were neither granted nor removed are findings, and are sent with the next change of them', () =>
+  withFixture(async (fixture) => {
+    const id = await createAda(fixture, { roles: [{ value: 'organizer' }] });
+    const end = ignoreFields(fixture, 'roles');
+    await fixture.patch(id, { roles: [{ value: 'premium' }] });
+    await fixture.reconcileAfter(CHECK_MS);
+    expect((await fixture.findings(id)).toSorted()).toEqual([
+      'roles.organizer: notApplied',
+      'roles.premium: notApplied',
+    ]);
+    end();
+    await fixture.reconcileAfter(2 * DAY_MS);
+    expect(bodies(fixture)).toHaveLength(1);
+    await fixture.patch(id, { roles: [{ value: 'premium' }, { value: 'guest' }] });
+    await fixture.reconcileAfter(CHECK_MS);
+    expect((await fixture.traveler(id))?.roles?.toSorted()).toEqual(['guest', 'premium']);
+    expect(await fixture.findings(id)).toEqual([]);
+  }));
+
+test('a role that a create did not grant is a finding', () =>
+  withFixture(async (fixture) => {
+    fixture.travel.faultFor = ({ verb, body }) => {
+      if (verb === 'create' && body) body.roles = ['guest'];
+      return undefined;
+    };
+    const id = await createAda(fixture, { roles: [{ value: 'organizer' }] });
+    await fixture.reconcileAfter(CHECK_MS);
+    expect(await fixture.findings(id)).toEqual(['roles.organizer: notApplied']);
+  }));
+
+test('a boolean and a date that were not applied are findings, and are sent again when the value changes', () =>
+  withFixture(async (fixture) => {
+    const id = await createAda(
+      fixture,
+      travelExtension({ separateIcsEmails: false, dateOfBirth: '1990-02-28' }),
+    );
+    const end = ignoreFields(fixture, 'separateIcsEmails', 'dateOfBirth');
+    await fixture.patch(id, travelExtension({ separateIcsEmails: true, dateOfBirth: '1990-02-27' }));
+    await fixture.reconcileAfter(CHECK_MS);
+    expect((await fixture.findings(id)).toSorted()).toEqual([
+      'dateOfBirth: notApplied',
+      'separateIcsEmails: notApplied',
+    ]);
+    end();
+    await fixture.patch(id, travelExtension({ separateIcsEmails: true, dateOfBirth: '1990-02-26' }));
+    expect(await fixture.traveler(id)).toMatchObject({ dateOfBirth: '1990-02-26' });
+    expect(await fixture.findings(id)).toEqual(['separateIcsEmails: notApplied']);
+  }));
+
+test('another letter case, a date with a time, an absent value and rewritten texts are no other values', () =>
+  withFixture(async (fixture) => {
+    const { travel } = fixture;
+    travel.faultFor = ({ verb, body }) => {
+      if (verb !== 'create' || !body) return undefined;
+      body.email = String(body.email).toUpperCase();
+      body.dateOfBirth = `${String(body.dateOfBirth)}T00:00:00Z`;
+      body.currency = 'eur';
+      body.firstName = 'ADA (rewritten)';
+      delete body.separateIcsEmails;
+      return undefined;
+    };
+    const values = { dateOfBirth: '1990-02-28', currency: 'EUR', separateIcsEmails: true };
+    const id = await createAda(fixture, travelExtension(values));
+    expect(await fixture.findings(id)).toEqual([]);
+    await fixture.reconcileAfter(CHECK_MS);
+    expect(travel.calls).toEqual([]);
+  }));
