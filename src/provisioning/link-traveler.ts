@@ -362,6 +362,8 @@ function releaseUnlessBusy(
   { leaver, predecessor }: { leaver: Identity; predecessor: Succession },
 ): Release | undefined {
   const { leasedUntil } = leaver;
-  if (leasedUntil !== undefined && leasedUntil > now()) return undefined;
-  return releaseOf(leaver, toSuccessor(predecessor, identity), connection);
+  const time = now();
+  if (leasedUntil !== undefined && leasedUntil > time) return undefined;
+  // The clock of this process may be ahead, so the store compares again.
+  return { ...releaseOf(leaver, toSuccessor(predecessor, identity), connection), leaseEndedBy: time };
 }
