@@ -105,8 +105,9 @@ export function travelClient(settings: ClientSettings): TravelClient {
       const { data: sent, needsErrorCode } = request;
       const answer = toTravelAnswer(name, response, clock.wallClock(), { sent, needsErrorCode });
       const date = Date.parse(response.date ?? '');
-      // Error pages may come from a gateway, which has another clock.
-      if (!Number.isNaN(date) && answer.kind !== 'unavailable') clockOffset = date - clock.now();
+      // Error pages may come from a gateway, which may have another clock: its time only counts while there is no other.
+      const isReliable = answer.kind !== 'unavailable' || clockOffset === undefined;
+      if (!Number.isNaN(date) && isReliable) clockOffset = date - clock.now();
       if (answer.kind !== 'ok') return answer;
       const value = read(answer.value);
       return value === undefined ? toUnreadableFailure(name) : { kind: 'ok', value };

@@ -4,6 +4,7 @@ import { type Identity, isInactive } from '../provisioning/identity.ts';
 import { findPredecessor, joinPeople } from '../provisioning/join-people.ts';
 import { timeOrderedId } from '../server/ids.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
+import { replicas } from '../store/replicas.ts';
 import { withDatabase } from './connections.ts';
 import { examples } from './help.ts';
 import { type Action, escapeLine, printJson, type Shell } from './output.ts';
@@ -57,7 +58,9 @@ export function joinPeopleNamed(
     }
     const text = `${nameOf(newcomer)} gets ${'id' in leaver ? `the traveler of ${nameOf(leaver)}` : `the archived traveler ${escapeLine(leaver.travelId)}`}${newcomer.travelId === undefined ? '' : '; the own traveler is archived'}`;
     if (!yes && !(await isConfirmed(shell, text))) return 1;
-    const runtime = { now: Date.now, wallClock: Date.now, newId: timeOrderedId };
+    // The servers compare times by the clock of the database.
+    const time = await replicas(database).time(Date.now());
+    const runtime = { now: () => time, wallClock: () => time, newId: timeOrderedId };
     const result = await joinPeople({ identities: store.identities, runtime }, { leaver, newcomer });
     if (result !== 'joined') {
       shell.printError(result === 'stale' ? 'One of the two has just changed; try again.' : result.refused);

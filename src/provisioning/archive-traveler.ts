@@ -1,3 +1,4 @@
+import { resolveAnnounced } from '../translator/announced.ts';
 import { emptyPlan, findDrift, type Plan, toAppliedFields } from '../translator/plan.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { isParkingAddress, mustGiveEmailUp, newParkingAddress } from './email-conflicts.ts';
@@ -5,10 +6,10 @@ import { findings } from './findings.ts';
 import { admitDeparture, isAdministrator, isGuarded, refuseOwnUser } from './guard.ts';
 import { isKeptActive } from './kept-active.ts';
 import {
-  addLateCall,
   isLateCheckDue,
   removeLateTravelers,
   withLateCallsDoubted,
+  withLateCreate,
   withoutLateCalls,
 } from './late-calls.ts';
 import { findOwnCreate } from './link-traveler.ts';
@@ -139,27 +140,30 @@ async function archiveAndGiveUpEmail(
   return giveEmailUp(context, done, { travelId, isFresh: true });
 }
 
-/** Finds the traveler of an announced create whose outcome is unknown, so that it can be archived. */
+/** Finds the traveler of a create whose outcome is unknown, so that it can be archived. */
 async function findUnconfirmedTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
 ): Promise<OutcomeDraft | ReconcileResult> {
-  const { reservation, announced = {}, late: before } = draft.progress;
-  if (draft.creating === undefined || !reservation) return draft;
-  const create = { reservation, fields: announced };
-  const found = await findOwnCreate(context, create);
-  if (found.kind !== 'ok') return endInFailure(draft, found);
-  const late = before ?? addLateCall(context, undefined, { announced, reservation });
-  const next: OutcomeDraft = { ...draft, progress: { ...draft.progress, late } };
-  if (found.value)
-    return withObservedTraveler(
-      context,
-      { ...withoutAnnouncedCall(next), travelId: found.value.id },
-      found.value,
-    );
+  const { reservation, announced: fields = {} } = draft.progress;
+  const isOpen = draft.creating !== undefined && reservation !== undefined;
+  const known = isOpen ? withLateCreate(context, draft, { reservation, fields }) : draft;
+  const found = await findOwnCreate(context, known);
+  if ('kind' in found) return endInFailure(known, found);
+  const { draft: next, own } = found;
+  if (own) {
+    const { traveler: observed, create } = own;
+    const { rules } = context.rulesSnapshot;
+    // The values that the create has sent are owned: if the user returns, those that are no longer wanted are removed.
+    const applied = resolveAnnounced(draft.applied, create.fields, { observed, rules });
+    const linked = { ...withoutAnnouncedCall(next), travelId: observed.id, applied };
+    return withObservedTraveler(context, linked, observed);
+  }
   // Keep the announced create until the last check for late calls: its traveler may still appear, and a user who
   // returns in the meantime needs the record.
-  return context.now() < late.checkAt ? endInState(next, 'synced') : withoutAnnouncedCall(next);
+  if (!isOpen) return next;
+  const isAwaited = context.now() < (next.progress.late?.checkAt ?? 0);
+  return isAwaited ? endInState(next, 'synced') : withoutAnnouncedCall(next);
 }
 
 async function archiveOrDelete(

@@ -89,8 +89,13 @@ export function circuitBreaker(
   listener: PauseListener = { opened: () => {}, closed: () => {} },
 ): CircuitBreaker {
   const state: State = { open: undefined, streak: undefined, listener };
-  const holds = (now: number, giveWayMs = 0) =>
-    state.open !== undefined && now < state.open.until + giveWayMs;
+  const holds = (now: number, giveWayMs = 0) => {
+    if (state.open === undefined) return false;
+    // A longer pause shows that the clock was set back.
+    const until = Math.min(state.open.until, now + MAX_DELAY_MS);
+    state.open.until = until;
+    return now < until + giveWayMs;
+  };
   return {
     blocks: holds,
     admit: (now, giveWayMs) => {

@@ -107,6 +107,7 @@ async function createTraveler(
     basis: context.rulesSnapshot.version,
     rules: context.rulesSnapshot.rules,
   });
+  const begunAt = context.now();
   const announced = withReservation(context, addressed, { email, next, free });
   const announcement = await announceCreate(context, announced, email);
   if (announcement === 'taken')
@@ -128,6 +129,7 @@ async function createTraveler(
     rounds,
     plan: next,
     body,
+    begunAt,
   });
 }
 
@@ -242,6 +244,8 @@ interface FailedCreate {
   rounds: number;
   plan: Plan;
   body: JsonObject;
+  /** The time of the reservation by `now`. */
+  begunAt: number;
 }
 
 async function handleCreateFailure(
@@ -282,8 +286,24 @@ async function handleCreateFailure(
     case 'unauthorized':
       return endInFailure(draft, failure);
     case 'unavailable':
-      return endInFailure(isOutcomeUnknown(failure) ? announced : draft, failure);
+      return endInFailure(
+        isOutcomeUnknown(failure) ? withTimeOfReservation(context, announced, tried) : draft,
+        failure,
+      );
   }
+}
+
+/** If the first answer of the travel API is the failure of this create, its time is that of the reservation, except for the wait. */
+function withTimeOfReservation(
+  { connection, now }: ReconcileContext,
+  draft: OutcomeDraft,
+  { begunAt }: FailedCreate,
+): OutcomeDraft {
+  const { reservation } = draft.progress;
+  const time = connection.travel.serverTime();
+  if (!reservation || reservation.reservedAt !== undefined || time === undefined) return draft;
+  const reservedAt = time - (now() - begunAt);
+  return { ...draft, progress: { ...draft.progress, reservation: { ...reservation, reservedAt } } };
 }
 
 /**

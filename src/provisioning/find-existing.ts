@@ -41,7 +41,9 @@ export function existingUserFinder(deps: FindExistingDeps): ExistingUserFinder {
       if (address.length > MAX_ADDRESS_LENGTH || !/^[^\s@]+@[^\s@]+$/.test(address)) return false;
       const key = `${connection.id} ${addressKey(address)}`;
       const now = runtime.now();
-      if ((searches.get(key) ?? 0) > now) return false;
+      const rememberedMs = (searches.get(key) ?? 0) - now;
+      // If more is left than the whole time, the clock was set back.
+      if (rememberedMs > 0 && rememberedMs <= REMEMBERED_MS) return false;
       const isFound = await saveMatches(deps, connection, { email: address, requestId }).catch(
         (error: unknown) => {
           // A full disk must not make reads fail.

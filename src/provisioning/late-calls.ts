@@ -1,20 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type AnnouncedFields,
-  addSentValues,
-  hasAnnouncedValues,
-  markLateChanges,
-} from '../translator/announced.ts';
+import { type AnnouncedFields, addSentValues, markLateChanges } from '../translator/announced.ts';
 import type { AppliedFields } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
-import { addressKey } from './email-conflicts.ts';
 import type { LateCalls, Progress, Reservation } from './identity.ts';
+import { duplicateRemoval, type UnconfirmedCreate } from './own-create.ts';
 import type { OutcomeDraft, ReconcileContext } from './reconcile-context.ts';
 import type { TravelFailure } from './travel-ports.ts';
 
 /**
  * Removes the duplicates of the linked traveler that creates with unknown outcome have made: deletes them, or archives
- * them if the travel API refuses the deletion. Returns a failure if a call to the travel API failed.
+ * them if the travel API refuses the deletion or something would be lost (`duplicateRemoval`). Returns a failure if a call to the travel API failed.
  */
 export async function removeLateTravelers(
   context: ReconcileContext,
@@ -27,29 +22,14 @@ export async function removeLateTravelers(
   if (found.kind !== 'ok') return found;
   for (const traveler of found.value) {
     if (traveler.id === draft.travelId || traveler.archived) continue;
-    if (!creates.some((create) => isCertainlyOwnCreate(context, traveler, create))) continue;
-    const failure = (await isLinked(context, traveler))
-      ? undefined
-      : await deleteOrArchive(context, traveler);
+    const removals = creates.map((create) => duplicateRemoval(context, traveler, create));
+    if (removals.every((removal) => removal === 'none') || (await isLinked(context, traveler))) continue;
+    const failure = removals.includes('delete')
+      ? await deleteOrArchive(context, traveler)
+      : await archive(context, traveler);
     if (failure) return failure;
   }
   return undefined;
-}
-
-/**
- * True if a create with unknown outcome has certainly made this traveler: the traveler has every value that was sent.
- * This is stricter than `isOwnCreate`, because the traveler is about to be deleted, and an admin may have created one
- * with the same address.
- */
-function isCertainlyOwnCreate(
-  context: ReconcileContext,
-  traveler: TravelUser,
-  create: UnconfirmedCreate,
-): boolean {
-  return (
-    isOwnCreate(context, traveler, create) &&
-    hasAnnouncedValues(traveler, create.fields, context.rulesSnapshot.rules)
-  );
 }
 
 async function isLinked(
@@ -65,42 +45,22 @@ async function isLinked(
 }
 
 async function deleteOrArchive(
-  { connection: { travel } }: ReconcileContext,
-  { id }: TravelUser,
+  context: ReconcileContext,
+  traveler: TravelUser,
 ): Promise<TravelFailure | undefined> {
-  const removed = await travel.remove(id);
+  const removed = await context.connection.travel.remove(traveler.id);
   if (removed.kind === 'ok' || removed.kind === 'notFound') return undefined;
   if (removed.kind === 'unauthorized') return removed;
   if (removed.kind === 'unavailable' && removed.bareStatus === undefined) return removed;
+  return archive(context, traveler);
+}
+
+async function archive(
+  { connection: { travel } }: ReconcileContext,
+  { id }: TravelUser,
+): Promise<TravelFailure | undefined> {
   const archived = await travel.patch(id, { archived: true });
   return archived.kind === 'unavailable' || archived.kind === 'unauthorized' ? archived : undefined;
-}
-
-/** The tolerated difference between `createdAt` and the `Date` header, which has whole seconds, in milliseconds. */
-const TOLERANCE_MS = 2_000;
-
-/** A create that was sent and whose outcome is unknown. */
-export interface UnconfirmedCreate {
-  reservation: Reservation;
-  fields: AnnouncedFields;
-}
-
-/**
- * True if this create made the traveler: no traveler had the address right before the create was sent, or the traveler
- * has every value that was sent and is not older than the reservation. In doubt the result is false.
- */
-export function isOwnCreate(
-  context: ReconcileContext,
-  traveler: TravelUser,
-  { reservation, fields }: UnconfirmedCreate,
-): boolean {
-  const { email, wasFree, reservedAt } = reservation;
-  if (addressKey(traveler.email) !== addressKey(email)) return false;
-  if (wasFree) return true;
-  const createdAt = Date.parse(traveler.createdAt);
-  // A `createdAt` that is not a date is NaN, and the comparison is false.
-  const isNew = reservedAt !== undefined && createdAt >= reservedAt - TOLERANCE_MS;
-  return isNew && hasAnnouncedValues(traveler, fields, context.rulesSnapshot.rules);
 }
 
 /**
@@ -140,6 +100,22 @@ export function addLateCall(
   };
 }
 
+/** Adds a create to the late calls. If the create is already listed, the time of the last check does not change. */
+export function withLateCreate(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  create: UnconfirmedCreate,
+): OutcomeDraft {
+  const { reservation, fields: announced } = create;
+  const before = draft.progress.late;
+  const isKnown = before?.creates.some((one) => isDeepStrictEqual(one, create));
+  const late = isKnown ? before : addLateCall(context, before, { announced, reservation });
+  const kept = late?.creates.find((one) => isSameCreate(one, create))?.reservation;
+  const isOpen = draft.progress.reservation !== undefined;
+  const progress = isOpen && kept ? { ...draft.progress, reservation: kept } : draft.progress;
+  return { ...draft, progress: { ...progress, late } };
+}
+
 /**
  * Adds a create. A repetition of a create that is already listed only updates that entry: the travel API may have
  * carried out any of the two.
@@ -153,7 +129,7 @@ function withCreate(creates: UnconfirmedCreate[], create: UnconfirmedCreate): Un
 }
 
 /** True if two creates have the same address and fields. */
-export function isSameCreate(one: UnconfirmedCreate, other: UnconfirmedCreate): boolean {
+function isSameCreate(one: UnconfirmedCreate, other: UnconfirmedCreate): boolean {
   return one.reservation.email === other.reservation.email && isDeepStrictEqual(one.fields, other.fields);
 }
 

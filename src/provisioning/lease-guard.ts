@@ -41,7 +41,9 @@ export function withLeaseGuard<C extends Connection>(connection: C, lease: Guard
   };
   const isHeld = async () => {
     if (until === Number.NEGATIVE_INFINITY) return false;
-    if (lease.now() + connection.callTimeoutMs + MARGIN_MS <= until) return true;
+    const left = until - lease.now();
+    // If more is left than the whole duration, the clock was set back.
+    if (left >= connection.callTimeoutMs + MARGIN_MS && left <= ms) return true;
     extending ??= extend().finally(() => {
       extending = undefined;
     });

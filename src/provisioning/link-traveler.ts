@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { resolveAnnounced } from '../translator/announced.ts';
 import type { AppliedFields } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
@@ -7,7 +6,8 @@ import type { Judgement } from './evidence.ts';
 import { findings } from './findings.ts';
 import { isAdministrator, isGuarded, isTakeoverApproved } from './guard.ts';
 import type { Identity, Succession } from './identity.ts';
-import { addLateCall, isOwnCreate, isSameCreate, type UnconfirmedCreate } from './late-calls.ts';
+import { addLateCall, withLateCreate } from './late-calls.ts';
+import { isOwnCreate, type UnconfirmedCreate, withAddressFree } from './own-create.ts';
 import { isResetPending } from './ownership.ts';
 import {
   endInFailure,
@@ -31,7 +31,7 @@ import {
   predecessorOf,
   toSuccessor,
 } from './takeover.ts';
-import type { TravelAnswer } from './travel-ports.ts';
+import type { TravelAnswer, TravelFailure } from './travel-ports.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
@@ -68,6 +68,8 @@ export async function linkOwnCreate(
   const answer = await context.connection.travel.findByEmails([create.reservation.email]);
   if (answer.kind !== 'ok') return endInFailure(draft, answer);
   const known = withLateCreate(context, draft, create);
+  if (answer.value.length === 0)
+    return { found: 'none', draft: withAddressFree(known, create.reservation.email) };
   for (const traveler of answer.value.filter((one) => isOwnCreate(context, one, create))) {
     const availability = await readAvailability(context, traveler);
     if (availability.kind !== 'ok') return endInFailure(known, availability);
@@ -77,23 +79,7 @@ export async function linkOwnCreate(
     const linked = await announceLink(context, known, { traveler, applied });
     if (linked !== 'taken') return linked;
   }
-  return { found: answer.value.length > 0 ? 'stranger' : 'none', draft: known };
-}
-
-/** Adds a create to the late calls. If the create is already listed, the time of the last check does not change. */
-function withLateCreate(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  create: UnconfirmedCreate,
-): OutcomeDraft {
-  const { reservation, fields: announced } = create;
-  const before = draft.progress.late;
-  const isKnown = before?.creates.some((one) => isDeepStrictEqual(one.reservation, reservation));
-  const late = isKnown ? before : addLateCall(context, before, { announced, reservation });
-  const kept = late?.creates.find((one) => isSameCreate(one, create))?.reservation;
-  const isOpen = draft.progress.reservation !== undefined;
-  const progress = isOpen && kept ? { ...draft.progress, reservation: kept } : draft.progress;
-  return { ...draft, progress: { ...progress, late } };
+  return { found: 'stranger', draft: known };
 }
 
 /**
@@ -126,21 +112,32 @@ export async function linkExistingTraveler(
 }
 
 /**
- * Finds the traveler that a deleted identity's create has made although its answer was lost; undefined if there is none
- * yet.
+ * Finds the traveler that a deleted identity's creates have made although their answers were lost. Without one, the draft says whether
+ * the addresses are free.
  */
 export async function findOwnCreate(
   context: ReconcileContext,
-  create: UnconfirmedCreate,
-): Promise<TravelAnswer<TravelUser | undefined>> {
-  const answer = await context.connection.travel.findByEmails([create.reservation.email]);
-  if (answer.kind !== 'ok') return answer;
-  for (const traveler of answer.value.filter((one) => isOwnCreate(context, one, create))) {
-    const availability = await readAvailability(context, traveler);
-    if (availability.kind !== 'ok') return availability;
-    if (availability.value.is === 'free') return { kind: 'ok', value: traveler };
+  draft: OutcomeDraft,
+): Promise<{ draft: OutcomeDraft; own?: OwnTraveler } | TravelFailure> {
+  let searched = draft;
+  for (const create of draft.progress.late?.creates ?? []) {
+    const { email } = create.reservation;
+    const answer = await context.connection.travel.findByEmails([email]);
+    if (answer.kind !== 'ok') return answer;
+    if (answer.value.length === 0) searched = withAddressFree(searched, email);
+    for (const traveler of answer.value.filter((one) => isOwnCreate(context, one, create))) {
+      const availability = await readAvailability(context, traveler);
+      if (availability.kind !== 'ok') return availability;
+      if (availability.value.is === 'free') return { draft: searched, own: { traveler, create } };
+    }
   }
-  return { kind: 'ok', value: undefined };
+  return { draft: searched };
+}
+
+/** A traveler, and the create with unknown outcome that has made it. */
+interface OwnTraveler {
+  traveler: TravelUser;
+  create: UnconfirmedCreate;
 }
 
 async function readAvailability(
@@ -347,10 +344,11 @@ function withLateCallsOf(
   draft: OutcomeDraft,
   { progress, applied }: Identity,
 ): OutcomeDraft {
-  const { announced = {}, late } = progress;
+  const { announced = {}, late, reservation } = progress;
   if (!late && !progress.announced) return draft;
   const own = draft.progress.late;
-  const { checkAt, sent, creates } = addLateCall(context, late, { announced, applied });
+  const create = reservation ? { reservation } : {};
+  const { checkAt, sent, creates } = addLateCall(context, late, { announced, applied, ...create });
   const all = { checkAt, sent: { ...own?.sent, ...sent }, creates: [...(own?.creates ?? []), ...creates] };
   return { ...draft, progress: { ...draft.progress, late: all } };
 }
@@ -364,6 +362,8 @@ function releaseUnlessBusy(
   { leaver, predecessor }: { leaver: Identity; predecessor: Succession },
 ): Release | undefined {
   const { leasedUntil } = leaver;
-  if (leasedUntil !== undefined && leasedUntil > now()) return undefined;
-  return releaseOf(leaver, toSuccessor(predecessor, identity), connection);
+  const time = now();
+  if (leasedUntil !== undefined && leasedUntil > time) return undefined;
+  // The clock of this process may be ahead, so the store compares again.
+  return { ...releaseOf(leaver, toSuccessor(predecessor, identity), connection), leaseEndedBy: time };
 }

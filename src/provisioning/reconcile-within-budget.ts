@@ -59,7 +59,9 @@ export function reconcileWithinBudget(deps: ReconcileWithinBudgetDeps): Reconcil
   return {
     reconcileInOrder: async (connection, ids, { since, requestId }) => {
       for (const id of ids) {
-        const budgetMs = since + deps.budgetMs - deps.runtime.now();
+        const leftMs = since + deps.budgetMs - deps.runtime.now();
+        // More than the whole budget is left if the clock was set back.
+        const budgetMs = Math.min(deps.budgetMs, leftMs);
         if (budgetMs <= 0 || isPaused(connection)) return false;
         const attempt = reconciler.reconcile(connection, id, requestId);
         const { result } = await withinBudget({ ...deps, budgetMs }, { connection, id, requestId, attempt });

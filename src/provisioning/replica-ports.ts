@@ -60,9 +60,20 @@ export interface Heartbeat {
   time: number;
 }
 
+/** What a replica records with a heartbeat. */
+export interface Beat {
+  connections: string[];
+  now: number;
+  /**
+   * Called with the time by the database's clock if that has been set back since the last heartbeat of any replica. If it fails, the
+   * next heartbeat calls it again.
+   */
+  onSetBack?(time: number): Promise<void>;
+}
+
 /** The store of the replicas that are alive, with the connections that each of them serves. */
 export interface Replicas {
-  heartbeat(id: string, beat: { connections: string[]; now: number }): Promise<Heartbeat>;
+  heartbeat(id: string, beat: Beat): Promise<Heartbeat>;
   leave(id: string): Promise<void>;
   /** Returns the time by the database's clock; `now` where only one process uses the database. */
   time(now: number): Promise<number>;

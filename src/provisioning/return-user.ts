@@ -2,6 +2,7 @@ import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
 import { isAdministrator } from './guard.ts';
 import { type Identity, isInactive, type LateCalls, type Origin, type Succession } from './identity.ts';
+import { leaseDuration } from './lease-guard.ts';
 import { isResetPending, isReturnHeld } from './ownership.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { IdentityChange, NewUserMatches } from './store-ports.ts';
@@ -133,10 +134,12 @@ function handOver(
 ): ReturnedUser {
   const { travelId, applied, creating, leasedUntil, progress } = leaver;
   // An archive call in flight would undo the return. Wait until the call can no longer arrive, then read the traveler
-  // before planning.
-  const hasLease = leasedUntil !== undefined && leasedUntil > runtime.now();
+  // before planning. A lease that has not been given back counts, whatever the clock says: that of the database decides
+  // when it ends.
+  const hasLease = leasedUntil !== undefined;
+  const leaseEnd = Math.min(leasedUntil ?? 0, runtime.now() + leaseDuration(connection));
   const { announced, reservation } = progress;
-  const late = hasLease ? withLateArchive(progress.late, leasedUntil + connection.lateMs) : progress.late;
+  const late = hasLease ? withLateArchive(progress.late, leaseEnd + connection.lateMs) : progress.late;
   const isMoved = leaver.connection !== connection.id;
   const origin: Origin = {
     ...resetMarks(leaver, predecessor, fresh.version),
@@ -152,7 +155,7 @@ function handOver(
       predecessor,
     },
     observed: hasLease ? undefined : leaver.observed,
-    nextAttemptAt: hasLease ? leasedUntil : undefined,
+    nextAttemptAt: hasLease ? leaseEnd : undefined,
   };
   return { identity, others: [releaseOf(leaver, toSuccessor(predecessor, fresh), connection)] };
 }

@@ -4,11 +4,14 @@ export type Checkpoint = 'beforeCommit' | 'afterCommit' | 'beforeSend' | 'afterS
 /** Time, randomness, the log and the crash points. Tests replace them. */
 export interface Runtime {
   /**
-   * Epoch milliseconds by a clock that starts at the wall clock's time and never jumps. Use it for waits, expiry and
-   * comparisons.
+   * Epoch milliseconds by a clock that starts at the wall clock's time. It jumps only with the clock of a shared database, which it
+   * follows. Use it for waits, expiry and comparisons.
    */
   now(): number;
-  /** Epoch milliseconds by the wall clock, which may jump either way. Used only for times that people or IdPs read. */
+  /**
+   * Epoch milliseconds by the wall clock, which may jump either way; with a shared database by its clock. Used only for times that people
+   * or IdPs read.
+   */
   wallClock(): number;
   /** Returns a UUID. Ids begin with the time, so that new rows are neighbors in the indexes of the database. */
   newId(): string;

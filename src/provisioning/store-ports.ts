@@ -48,6 +48,8 @@ export type IdentityChange =
       /** The applied values of the leaver, which the new identity inherits. */
       applied: AppliedFields;
       origin: Origin;
+      /** Set if the change applies only once the lease has ended: the present time, where no database tells it. */
+      leaseEndedBy?: number;
     }
   /**
    * Notes on a user that another one has taken its place, and marks it dirty. With `givesEmailUp` its traveler gives up its email

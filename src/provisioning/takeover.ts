@@ -121,12 +121,18 @@ export function judgeNewcomer(
 }
 
 /**
- * Compares wall-clock times. A user that waits for the address of the leaver's traveler existed before the departure, even if the clock
- * was set back.
+ * The tolerated difference between the clocks by which two users were stored, in milliseconds: those of two processes, or of two servers
+ * of the database, of which one took over from the other.
+ */
+const CLOCK_DIFFERENCE_MS = 15 * 60_000;
+
+/**
+ * Compares wall-clock times. A user that waits for the address of the leaver's traveler existed before the departure, whatever the
+ * clocks say.
  */
 function sharedAddress({ observed }: Identity, { waitingFor, createdAt }: Newcomer, leftAt: number): boolean {
   const hasWaited = observed !== undefined && waitingFor === foldCase(observed.email);
-  return hasWaited || createdAt < leftAt;
+  return hasWaited || createdAt < leftAt - CLOCK_DIFFERENCE_MS;
 }
 
 /** Judges whether a user who was activated again is still the person who left. */

@@ -6,6 +6,7 @@ import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import type { Connection } from '../provisioning/connection.ts';
 import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
+import { steadyClock } from './runtime.ts';
 
 /** A connection with its client for the travel API. */
 export interface OpenConnection {
@@ -52,10 +53,12 @@ export function openConnection(
   const { lateMs } = travelApi;
   const isEmbedded = travelApi.url === 'embedded';
   const errors = isEmbedded ? 'coded' : travelApi.errors;
+  // `now` of the runtime follows the clock of the database, which jumps if another server takes over.
+  const clock = { ...runtime, now: steadyClock() };
   const client = travelClient({
     url: isEmbedded ? embeddedAddress.url : travelApi.url,
     token: isEmbedded ? embeddedAddress.key : (travelApi.key ?? ''),
-    clock: runtime,
+    clock,
     timeoutMs: travelApi.timeoutMs,
     concurrency: travelApi.concurrency,
     patchMediaType: travelApi.patchMediaType,
@@ -64,8 +67,7 @@ export function openConnection(
     ...(isEmbedded ? { perSecond: undefined } : { perSecond: travelApi.perSecond, sharers }),
   });
   const paths = { ...defaultPaths, ...omitUndefined(travelApi.paths) };
-  const { now, log } = runtime;
-  const lookups = travelLookups({ client, paths, now, log, connection: id });
+  const lookups = travelLookups({ client, paths, now: clock.now, log: runtime.log, connection: id });
   return {
     connection: {
       ...{ id, account, mapping, policies, parkingDomain, minimumShare, tombstoneDays, lateMs },

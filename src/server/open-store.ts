@@ -7,9 +7,10 @@ import { addressPredicate } from '../http/proxies.ts';
 import type { SocketLimits } from '../http/sockets.ts';
 import { MAX_DELAY_MS } from '../provisioning/circuit-breaker.ts';
 import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
+import { leaseDuration } from '../provisioning/lease-guard.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ProvisioningStore } from '../provisioning/service.ts';
-import { repairFutureTimes } from '../store/clock-repair.ts';
+import { type MaxDelays, repairAfterSetBack, repairFutureTimes } from '../store/clock-repair.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { type ScimTokens, scimTokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
@@ -79,7 +80,13 @@ export async function openStore(settings: Settings, options: StartOptions): Prom
   const log = options.log ?? createLog(settings.logLevel);
   const database = await openDatabase(settings, { exclusive: true, mayCreate: options.mayCreate });
   const clock = sharedClock(steadyClock());
-  const deps = { database, log, runtime: systemRuntime(log, { ...options, now: clock.now }) };
+  const runtime = systemRuntime(log, {
+    ...options,
+    now: clock.now,
+    // Replicas compare these times, too, such as those of a departure and of a new user.
+    ...(database.dialect.isShared ? { wallClock: clock.now } : {}),
+  });
+  const deps = { database, log, runtime };
   const writes = new WriteHealth({ database, clock: { now: () => performance.now(), wait }, log });
   const connections = settings.connections.map(({ id }) => id);
   const sharedRole = options.background === false ? 'command' : 'replica';
@@ -91,7 +98,8 @@ export async function openStore(settings: Settings, options: StartOptions): Prom
   };
   let live: LiveReplicas | undefined;
   try {
-    live = await joinReplicas({ replicas: replicas(database), clock, log, connections, role });
+    const repair = (time: number) => repairSetBack(settings, database, time);
+    live = await joinReplicas({ replicas: replicas(database), clock, log, connections, repair, role });
     const parts = await openStores(settings, { ...deps, writes }, started);
     return { ...parts, live, close };
   } catch (error) {
@@ -161,11 +169,26 @@ async function takeOver(
   await store.rules.forgetFiles();
   await deliveryQueue(database).releaseLeases('all', now);
   // If the clock was set back while the service was stopped, retries would otherwise wait for hours.
-  await repairFutureTimes(database, now, {
+  await repairFutureTimes(database, now, maxDelays(connections));
+}
+
+/** Corrects the times of a shared database whose clock was set back. A connection that is new has none yet. */
+async function repairSetBack(settings: Settings, database: Database, now: number): Promise<void> {
+  const connections = settings.connections.filter(({ id }) => database.scopes.has(id));
+  const leaseMs = connections.map(({ id, travelApi: { timeoutMs } }): [string, number] => [
+    id,
+    leaseDuration({ callTimeoutMs: timeoutMs }),
+  ]);
+  const bounds = { ...maxDelays(connections), leaseMs: Object.fromEntries(leaseMs) };
+  await repairAfterSetBack(database, now, bounds);
+}
+
+function maxDelays(connections: Settings['connections']): MaxDelays {
+  return {
     attemptMs: MAX_DELAY_MS,
     checkMs: Object.fromEntries(connections.map(({ id, travelApi }) => [id, travelApi.lateMs])),
     deliveryMs: MAX_WAIT_MS,
-  });
+  };
 }
 
 function createHttpDeps(

@@ -39,11 +39,15 @@ export function sharedClock(steady: () => number): SharedClock {
 /** The runtime of production: the machine's clocks, random numbers, timers, and the given log. */
 export function systemRuntime(
   log: Logger,
-  { checkpoint = () => {}, now = steadyClock() }: Partial<Pick<Runtime, 'checkpoint' | 'now'>> = {},
+  {
+    checkpoint = () => {},
+    now = steadyClock(),
+    wallClock = () => Date.now(),
+  }: Partial<Pick<Runtime, 'checkpoint' | 'now' | 'wallClock'>> = {},
 ): Runtime {
   return {
     now,
-    wallClock: () => Date.now(),
+    wallClock,
     newId: timeOrderedId,
     random: Math.random,
     wait,

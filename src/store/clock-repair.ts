@@ -33,6 +33,46 @@ export async function repairFutureTimes(database: Database, now: number, bounds:
   await repairDeliveries(database, now, bounds.deliveryMs);
 }
 
+/** For each connection, the longest duration of a lease, in milliseconds. */
+export type MaxLeases = Record<string, number>;
+
+/**
+ * Runs when the clock of a shared database is found to have been set back, as after a failover to a server whose clock is behind. The
+ * leases of the dead would otherwise end after as much more time. A lease ends after its longest duration from now at the latest, not
+ * at once: its holder may be alive. Background work is due at once.
+ */
+export async function repairAfterSetBack(
+  database: Database,
+  now: number,
+  bounds: MaxDelays & { leaseMs: MaxLeases },
+): Promise<void> {
+  for (const [connection, ms] of Object.entries(bounds.leaseMs)) {
+    const scope = database.scopeOf(connection);
+    await repairLeases(database, scope, now + ms);
+    await repairTasks(database, scope, { now, latest: now + ms });
+  }
+  await repairFutureTimes(database, now, bounds);
+}
+
+async function repairLeases({ db }: Database, scope: Scope, latest: number): Promise<void> {
+  await db
+    .updateTable('identity')
+    .set({ lease_until: latest })
+    .where(inScope(scope))
+    .where('lease_until', '>', latest)
+    .execute();
+}
+
+async function repairTasks(
+  { db }: Database,
+  scope: Scope,
+  { now, latest }: { now: number; latest: number },
+): Promise<void> {
+  const task = db.updateTable('background_task').where(inScope(scope));
+  await task.set({ lease_until: latest }).where('lease_until', '>', latest).execute();
+  await task.set({ due_at: now }).where('due_at', '>', now).execute();
+}
+
 async function repairQueue(
   { db }: Database,
   scope: Scope,

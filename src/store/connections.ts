@@ -69,7 +69,7 @@ export async function readStoredConnections(
       .selectFrom('identity')
       .select('id')
       .where(inScope(scope))
-      .where('lease_until', '>', now)
+      .where('lease_until', '>', dialect.now(now))
       .executeTakeFirst();
     const servers = serving.get(id) ?? 0;
     connections.push({

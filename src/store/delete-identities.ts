@@ -160,7 +160,7 @@ async function expireTombstones(
     )
     // Again, because another transaction may have changed the row since the search.
     .where(isExpired)
-    .returning(['id', 'active', 'claimed', 'deleted_at', 'travel_email_key'])
+    .returning(['id', 'active', 'claimed', 'deleted_at', 'travel_id', 'travel_email_key'])
     .execute();
   if (expired.length === 0) return 0;
   await countIdentities(
@@ -168,15 +168,11 @@ async function expireTombstones(
     scope,
     expired.map((before) => ({ before })),
   );
-  await tx
-    .deleteFrom('departure')
-    .where(inScope(scope))
-    .where(
-      'identity_id',
-      'in',
-      expired.map(({ id }) => id),
-    )
-    .execute();
+  await deleteDepartures(
+    tx,
+    scope,
+    expired.flatMap(({ id, travel_id }) => [id, travel_id]),
+  );
   const freed = expired.flatMap(({ travel_email_key: key }) => key ?? []);
   await markWaitersDirty(tx, scope.account, [...new Set(freed)]);
   return expired.length;
@@ -190,5 +186,19 @@ export async function markWaitersDirty(tx: Kysely<Tables>, account: string, keys
     .set((row) => ({ state: 'dirty', next_attempt_at: 0, revision: row('revision', '+', 1) }))
     .where('account', '=', account)
     .where('waiting_for', 'in', keys)
+    .execute();
+}
+
+/** Deletes the departures of people in all connections of the account, by their SCIM ids and travel ids. */
+export async function deleteDepartures(
+  tx: Kysely<Tables>,
+  { account }: Pick<Scope, 'account'>,
+  ids: (string | null)[],
+): Promise<void> {
+  const people = ids.filter((id) => id !== null);
+  await tx
+    .deleteFrom('departure')
+    .where('account', '=', account)
+    .where('identity_id', 'in', people)
     .execute();
 }

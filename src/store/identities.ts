@@ -343,7 +343,7 @@ async function applyChange(
     case 'update':
       return updateIdentity(tx, scope, change);
     case 'giveUpTraveler':
-      return releaseTraveler(tx, { ...scope, connection: change.connection }, change);
+      return releaseTraveler({ tx, dialect }, { ...scope, connection: change.connection }, change);
     case 'noteSuccessor': {
       const { connection, id, successor, givesEmailUp } = change;
       return noteSuccessor(tx, { ...scope, connection, id, successor, givesEmailUp });

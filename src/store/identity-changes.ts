@@ -268,16 +268,18 @@ interface IdentityKey extends Scope {
 }
 
 /** A leaver whose traveler is taken away, with the values that it had when it was read. */
-type ReleasedLeaver = Pick<Identity, 'id' | 'leasedUntil' | 'applied' | 'origin'>;
+type ReleasedLeaver = Pick<Identity, 'id' | 'leasedUntil' | 'applied' | 'origin'> & {
+  leaseEndedBy?: number | undefined;
+};
 
 /**
  * Unlinks the traveler of a leaver and cancels its pending work. Returns false if the leaver does not exist or is active again, or
  * if its lease or applied values have changed since it was read.
  */
 export async function releaseTraveler(
-  tx: Kysely<Tables>,
+  { tx, dialect }: { tx: Kysely<Tables>; dialect: Dialect },
   scope: Scope,
-  { id, leasedUntil, applied, origin }: ReleasedLeaver,
+  { id, leasedUntil, applied, origin, leaseEndedBy }: ReleasedLeaver,
 ): Promise<boolean> {
   const hasNews = origin.movedTo !== undefined || origin.successor !== undefined;
   const { numUpdatedRows } = await tx
@@ -293,6 +295,9 @@ export async function releaseTraveler(
     .where('id', '=', id)
     .where(isInactive)
     .where('lease_until', leasedUntil === undefined ? 'is' : '=', leasedUntil ?? null)
+    .$if(leaseEndedBy !== undefined && leasedUntil !== undefined, (query) =>
+      query.where('lease_until', '<=', dialect.now(leaseEndedBy ?? 0)),
+    )
     .where('applied', '=', toAppliedJson(applied))
     .executeTakeFirst();
   return numUpdatedRows > 0n;

@@ -138,7 +138,8 @@ async function saveObservedBatch(
   for (const observation of seen) {
     const row = stored.get(observation.id);
     if (!row || isStoredAs(row.observed, observation.observed)) continue;
-    const isHeld = row.lease_until !== null && row.lease_until > seenAt;
+    // A lease that has ended and was not given back counts as well: whoever takes it over reads the traveler anyway.
+    const isHeld = row.lease_until !== null;
     const isOutdated = observation.before !== undefined && !isStoredAs(row.observed, observation.before);
     await tx
       .updateTable('identity')

@@ -318,13 +318,13 @@ function valuesOfOutcome(row: ExpressionBuilder<Tables, 'identity'>, placeholder
  * index refuses the second, which gets `taken`.
  */
 export async function saveAnnouncement(
-  { transaction, scopeOf, isDuplicate }: Database,
+  { transaction, scopeOf, isDuplicate, dialect }: Database,
   holder: LeaseHolder,
   announcement: Announcement,
 ): Promise<'done' | 'lost' | 'taken'> {
   const save = async (tx: Kysely<Tables>) => {
     const from = 'travelId' in announcement ? announcement.from : undefined;
-    if (from && !(await releaseTraveler(tx, scopeOf(from.connection), from))) return 'taken';
+    if (from && !(await releaseTraveler({ tx, dialect }, scopeOf(from.connection), from))) return 'taken';
     if ('travelId' in announcement)
       await deleteUnclaimedOf(tx, { ...holder, travelId: announcement.travelId, keep: holder.id });
     const { numUpdatedRows } = await tx

@@ -11,8 +11,9 @@ const ALIVE_MS = 20_000;
 /** Returns the store of live replicas. Times are compared by the database's clock. */
 export function replicas({ db, dialect }: Database): Replicas {
   return {
-    heartbeat: async (id, { connections, now }) => {
+    heartbeat: async (id, { connections, now, onSetBack }) => {
       const clock = dialect.now(now);
+      await followSetBack({ db, dialect }, now, onSetBack);
       const row = { seen_at: clock, connections: JSON.stringify(connections) };
       await db
         .insertInto('replica')
@@ -41,6 +42,29 @@ export function replicas({ db, dialect }: Database): Replicas {
       await db.deleteFrom('replica').execute();
     },
   };
+}
+
+/** A heartbeat further in the future than this, in milliseconds, shows that the database's clock was set back. */
+const SET_BACK_MS = 1_000;
+
+/**
+ * Finds out whether the database's clock was set back. The records of replicas show it, those of dead ones included: they are set to
+ * the present time, so that the dead count as dead soon, and only once the caller has handled it.
+ */
+async function followSetBack(
+  { db, dialect }: Pick<Database, 'db' | 'dialect'>,
+  now: number,
+  onSetBack: ((time: number) => Promise<void>) | undefined,
+): Promise<void> {
+  const clock = sql<number>`${dialect.now(now)}`;
+  const ahead = await db
+    .selectFrom('replica')
+    .select(clock.as('time'))
+    .where('seen_at', '>', sql<number>`${clock} + ${sql.lit(SET_BACK_MS)}`)
+    .executeTakeFirst();
+  if (!ahead) return;
+  await onSetBack?.(Number(ahead.time));
+  await db.updateTable('replica').set({ seen_at: clock }).where('seen_at', '>', clock).execute();
 }
 
 /**

@@ -24,18 +24,19 @@ export function countDepartureIfAllowed(
   departure: Departure,
   { share, minimum, windowMs }: Parameters<Holds['admitDeparture']>[2],
 ): Promise<boolean> {
-  const { id, now } = departure;
+  const { now } = departure;
   return transaction(async (tx) => {
     await lockConnection(tx, dialect, departure);
     await deleteExpiredDepartures(tx, departure, { now, windowMs });
-    if (await isCounted(tx, departure)) return true;
+    const person = await personOf(tx, departure);
+    if (await isCounted(tx, departure, person)) return true;
     const departed = await countDepartures(tx, departure);
     const { active } = await readCounter(tx, departure, 'live');
     const people = active + departed + (await countOtherHeld(tx, departure)) + 1;
     if (departed + 1 > Math.max(minimum, share * people + EPSILON)) return false;
     await tx
       .insertInto('departure')
-      .values({ ...scopeColumns(departure), identity_id: id, at: now })
+      .values({ ...scopeColumns(departure), identity_id: person, at: now })
       .execute();
     return true;
   });
@@ -58,12 +59,24 @@ async function deleteExpiredDepartures(
   await tx.updateTable('departure').set({ at: now }).where(inScope(scope)).where('at', '>', now).execute();
 }
 
-async function isCounted(tx: Kysely<Tables>, departure: Departure): Promise<boolean> {
+/** A person who is deleted and created again has another SCIM id, and the same traveler. Without a traveler the SCIM id is all there is. */
+async function personOf(tx: Kysely<Tables>, departure: Departure): Promise<string> {
+  const row = await tx
+    .selectFrom('identity')
+    .select('travel_id')
+    .where(inScope(departure))
+    .where('id', '=', departure.id)
+    .executeTakeFirst();
+  return row?.travel_id ?? departure.id;
+}
+
+/** The SCIM id also counts: the traveler may have been linked since the departure was counted. */
+async function isCounted(tx: Kysely<Tables>, departure: Departure, person: string): Promise<boolean> {
   const row = await tx
     .selectFrom('departure')
     .select('at')
     .where(inScope(departure))
-    .where('identity_id', '=', departure.id)
+    .where('identity_id', 'in', [person, departure.id])
     .executeTakeFirst();
   return row !== undefined;
 }

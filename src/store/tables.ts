@@ -184,6 +184,7 @@ interface GroupMemberTable {
 interface DepartureTable {
   account: string;
   connection_id: string;
+  /** The id of the traveler, by which a person counts once whatever SCIM ids they had; without a traveler, the SCIM id. */
   identity_id: string;
   at: number;
 }

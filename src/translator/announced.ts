@@ -1,8 +1,9 @@
-import type { Json } from '../schema/resource.ts';
+import { isObject, type Json } from '../schema/resource.ts';
+import { findField } from './fields.ts';
 import type { Plan } from './plan.ts';
 import type { Rules } from './rules.ts';
 import type { AppliedFields, FieldKey } from './translation.ts';
-import { hasValue, parseFieldKey, readField, type TravelUser } from './traveler.ts';
+import { hasValue, parseFieldKey, readField, removableKeys, type TravelUser } from './traveler.ts';
 import { isEqualJson } from './values.ts';
 
 /** A field that a call is about to change, with the observed value before the call. Null means no value. */
@@ -83,7 +84,9 @@ export function markLateChanges(
     const entry = applied[key];
     if (isEqualJson(now, entry ? entry.answered : null)) continue;
     const values = [...(sent[key] ?? []), ...(isReplaced(key, sent) ? [null] : [])];
-    if (!values.some((value) => hasAnnouncedValue(observed, { key, value, rules }))) continue;
+    const isSent = (value: Json) =>
+      hasAnnouncedValue(observed, { key, value, rules }) || hasCutText(observed, { key, value, rules });
+    if (!values.some(isSent)) continue;
     marked[key] = entry
       ? { ...entry, unsure: true }
       : { sent: now, answered: now, source: null, unsure: true };
@@ -135,17 +138,58 @@ function arrayOf(key: FieldKey): 'customField' | 'role' | undefined {
 
 /** Returns true if the traveler has every value that the create would have set. */
 export function hasAnnouncedValues(observed: TravelUser, announced: AnnouncedFields, rules: Rules): boolean {
-  return Object.entries(announced).every(
-    // A create omits `archived: false`, which is the default.
-    ([key, { value }]) =>
-      hasAnnouncedValue(observed, { key, value, rules }) || (key === 'archived' && value === false),
+  return Object.entries(announced).every(([key, { value }]) =>
+    hasCreatedValue(observed, { key, value, rules }),
   );
 }
 
-function hasAnnouncedValue(
+/** Like `hasAnnouncedValues`, but a text may be cut: a travel API may shorten long texts instead of refusing them. */
+export function hasAnnouncedOrCutValues(
   observed: TravelUser,
-  { key, value, rules }: { key: FieldKey; value: Json; rules: Rules },
+  announced: AnnouncedFields,
+  rules: Rules,
 ): boolean {
+  return Object.entries(announced).every(
+    ([key, { value }]) =>
+      hasCreatedValue(observed, { key, value, rules }) || hasCutText(observed, { key, value, rules }),
+  );
+}
+
+/** Returns true if the traveler has no optional field that the create did not set. */
+export function hasOnlyAnnouncedFields(observed: TravelUser, announced: AnnouncedFields): boolean {
+  return removableKeys(observed).every((key) => Object.hasOwn(announced, key));
+}
+
+interface AnnouncedValue {
+  key: FieldKey;
+  value: Json;
+  rules: Rules;
+}
+
+/** A create omits `archived: false`, which is the default. */
+function hasCreatedValue(observed: TravelUser, announced: AnnouncedValue): boolean {
+  const { key, value } = announced;
+  return hasAnnouncedValue(observed, announced) || (key === 'archived' && value === false);
+}
+
+function hasAnnouncedValue(observed: TravelUser, { key, value, rules }: AnnouncedValue): boolean {
   if (value === null) return readField(observed, key) === undefined;
   return hasValue(observed, { key, wanted: value, rules });
+}
+
+/** Returns true if the value is a text, as opposed to an id, code or address, of which the traveler has the beginning. */
+function hasCutText(observed: TravelUser, { key, value, rules }: AnnouncedValue): boolean {
+  const now = readField(observed, key);
+  if (parseFieldKey(key).kind === 'customField') return haveCutData(now, value);
+  return findField(key, rules.fields)?.comparison === 'normalized' && isBeginningOf(now, value);
+}
+
+function haveCutData(now: Json | undefined, sent: Json): boolean {
+  if (!Array.isArray(now) || !Array.isArray(sent) || now.length !== sent.length) return false;
+  const dataOf = (value: Json | undefined) => (isObject(value) ? value.data : undefined);
+  return now.every((value, index) => isBeginningOf(dataOf(value), dataOf(sent[index])));
+}
+
+function isBeginningOf(now: Json | undefined, sent: Json | undefined): boolean {
+  return typeof now === 'string' && now !== '' && typeof sent === 'string' && sent.startsWith(now);
 }

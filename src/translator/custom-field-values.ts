@@ -1,8 +1,9 @@
 import { foldCase } from '../schema/case-fold.ts';
+import { isObject } from '../schema/resource.ts';
 import { readText } from './readers.ts';
 import type { Target } from './rules.ts';
 import { compilePattern } from './transforms.ts';
-import type { CustomField } from './translation.ts';
+import type { AppliedField, CustomField } from './translation.ts';
 import {
   type Fault,
   notInLookups,
@@ -85,13 +86,20 @@ function textReader({ name, validationRegexp }: CustomField): Reader {
   };
 }
 
-/** Checks options by their texts. */
-function optionReader({ name, options }: CustomField): Reader {
+/**
+ * Checks options by their texts. If the source value is the same as for the applied option, that option stays as long as it exists:
+ * renaming an option changes no traveler.
+ */
+function optionReader({ id: fieldId, name, options }: CustomField): Reader {
   const find = optionFinder(options);
-  return (raw) => {
+  const ids = new Set(options.map(({ id }) => id));
+  return (raw, { applied }) => {
     const text = toText(raw);
     if (text === undefined) return readText(raw);
     const option = find(text);
+    const before = appliedOptions(applied[`customFields.${fieldId}`]).get(text);
+    if (before !== undefined && before !== option?.id && ids.has(before))
+      return { value: [{ customFieldOptionId: before }] };
     if (!option) {
       const remedy = 'Add the option in the travel service, or correct the value in the identity provider.';
       return notInLookups('optionUnknown', `The custom field "${name}" has no such option.`, remedy);
@@ -106,6 +114,25 @@ function optionReader({ name, options }: CustomField): Reader {
 }
 
 type Option = CustomField['options'][number];
+
+/**
+ * Returns the option of each source value of an applied field. It is unknown which value gave which option if values of the source had
+ * none, or several the same.
+ */
+function appliedOptions(applied: AppliedField | undefined): ReadonlyMap<string, string> {
+  const sources = Array.isArray(applied?.source) ? applied.source : [applied?.source];
+  const sent = Array.isArray(applied?.sent) ? applied.sent : [];
+  if (sources.length !== sent.length) return noOptions;
+  return new Map(
+    sources.flatMap((source, index) => {
+      const [text, option] = [toText(source), sent[index]];
+      const id = isObject(option) ? option.customFieldOptionId : undefined;
+      return text !== undefined && typeof id === 'string' ? [[text, id]] : [];
+    }),
+  );
+}
+
+const noOptions: ReadonlyMap<string, string> = new Map();
 
 /**
  * Makes a function that finds the option with a text: an exact match wins over one without case, an enabled option over

@@ -12,7 +12,7 @@ import {
   translateField,
   withoutRemoval,
 } from './decide.ts';
-import { firstThatHolds, ruleSources, toConditional } from './rule-sources.ts';
+import { type CompiledSource, firstThatHolds, ruleSources, toConditional } from './rule-sources.ts';
 import { type ConditionalRule, type Rule, type Rules, toRuleChain } from './rules.ts';
 import type { AppliedField, CustomField, FieldKey, Lookups, TraceEntry, WantedField } from './translation.ts';
 import { type Fault, isEqualJson, type ReadContext, unusable, withMappingPath } from './values.ts';
@@ -261,10 +261,24 @@ function customFieldStep(rule: Rule, field: CustomField, neverRemoves: boolean):
       return;
     }
     const { context } = input;
-    const each = raws.map((raw) => decideField(key, [{ ...source, raws: [raw] }], { read, context }));
+    const prepared = withPreparedSource(context, key, source);
+    const each = raws.map((raw) =>
+      decideField(key, [{ ...source, raws: [raw] }], { read, context: prepared }),
+    );
     const decision = joinOptions(each, raws, context.applied[key]);
     addDecision(draft, key, neverRemoves ? withoutRemoval(decision) : decision);
   };
+}
+
+/** The source of an applied list has the values before the transforms of the rule; readers get them after. */
+function withPreparedSource(context: ReadContext, key: FieldKey, { prepare }: CompiledSource): ReadContext {
+  const applied = context.applied[key];
+  if (!prepare || !applied || !Array.isArray(applied.source)) return context;
+  const source = applied.source.map((raw) => {
+    const prepared = prepare(raw);
+    return 'value' in prepared ? prepared.value : raw;
+  });
+  return { ...context, applied: { ...context.applied, [key]: { ...applied, source } } };
 }
 
 /**

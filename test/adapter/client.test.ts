@@ -283,6 +283,8 @@ describe('the client of the travel API', () => {
     expect(client.serverTime()).toBeUndefined();
     expect(await timeAfter(200, undefined)).toBeUndefined();
     expect(await timeAfter(200, 'yesterday')).toBeUndefined();
+    // The time of a failed answer counts as long as there is no other.
+    expect(await timeAfter(500, 'Thu, 01 Jan 2026 00:04:00 GMT')).toBe(Date.UTC(2026, 0, 1, 0, 4));
     expect(await timeAfter(200, 'Thu, 01 Jan 2026 00:05:00 GMT')).toBe(Date.UTC(2026, 0, 1, 0, 5));
     now += 10_000;
     expect(client.serverTime()).toBe(Date.UTC(2026, 0, 1, 0, 5, 10));

@@ -65,6 +65,12 @@ describe('the circuit breaker of a throttling travel API', () => {
     expect([breaker.pauseReason(), breaker.blocks(9_999)]).toEqual(['throttled', true]);
   });
 
+  it('lasts no longer than a minute after the clock was set back', () => {
+    const breaker = circuitBreaker();
+    fail(breaker, throttled(60_000), { now: 600_000 });
+    expect([breaker.admit(0), breaker.admit(59_999), breaker.admit(60_000)]).toEqual([false, false, true]);
+  });
+
   it('closes once a probe is answered, even if the answer refuses the person', () => {
     for (const failure of [undefined, faulty, { kind: 'forbidden' } as const]) {
       const breaker = circuitBreaker();

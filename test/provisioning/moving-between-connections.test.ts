@@ -104,6 +104,27 @@ test('a person who moves keeps the traveler, and both connections get a finding,
   expect(plays).toBeGreaterThan(10);
 }, 60_000);
 
+test.each([5_000, 600_000])(
+  'a person who moves keeps the traveler although the clock was %d ms ahead when the old user was deleted',
+  (aheadMs) =>
+    withFixture(async (fixture) => {
+      const { bridge, store, clock } = fixture;
+      const ada = await bridge.users.create('default', person('Ada', { userName: 'one' }));
+      clock.setWallClock(aheadMs);
+      await bridge.users.remove('default', ada.id);
+      // The address of the traveler is not known at the POST: the leaver is found only by the traveler.
+      await store.imports.saveObserved('default', [{ id: ada.id, observed: undefined }], clock.now());
+      clock.setWallClock(-aheadMs);
+      clock.advance(1_000);
+      const back = await bridge.users.create('other', person('Ada', { userName: 'two' }));
+      await reconcileUntilIdle(fixture);
+      const [only, ...others] = travelers(fixture);
+      expect(others).toEqual([]);
+      expect(only).toMatchObject({ archived: false, email: addressOf('Ada') });
+      expect((await fixture.identity(back.id, 'other')).travelId).toBe(only?.id);
+    }, more),
+);
+
 test.each(['externalId', 'userName'])('a user of another connection is not matched by %s', (by) =>
   withFixture(async (fixture) => {
     const { bridge } = fixture;

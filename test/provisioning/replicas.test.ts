@@ -122,6 +122,15 @@ describe('the lease of a reconciliation', () => {
     expect(fixture.travel.calls).toEqual([]);
   });
 
+  test('is extended before the next call after the clock was set back, because it may end sooner', async () => {
+    const extensions: number[] = [];
+    const { travel } = guard(async (ms) => extensions.push(ms) > 0);
+    fixture.clock.advance(-600_000);
+    await travel.read('t-1');
+    await travel.read('t-1');
+    expect(extensions).toEqual([20_000]);
+  });
+
   test('lasts longer if the time limit of calls is longer', async () => {
     const slow = { ...fixture.connection, callTimeoutMs: 60_000 };
     const extensions: number[] = [];

@@ -290,6 +290,24 @@ test('a user who leaves and returns repeatedly counts once', () =>
     { policies: small },
   ));
 
+test('a user who is deleted, created again and deleted again counts once', () =>
+  withFixture(
+    async (fixture) => {
+      const ids = await createUsers(fixture, 10);
+      let [ada = ''] = ids;
+      for (let times = 0; times < 5; times += 1) {
+        await remove(fixture, [ada]);
+        ada = (await fixture.bridge.users.create(users, person('P0'))).id;
+      }
+      await deactivate(fixture, ids.slice(1, 5));
+      expect(countArchived(fixture)).toBe(4);
+      expect(await heldCount(fixture)).toBe(0);
+      await deactivate(fixture, ids.slice(5, 6));
+      expect(await heldCount(fixture)).toBe(1);
+    },
+    { policies: small },
+  ));
+
 test('an archive that fails and is retried counts once', () =>
   withFixture(
     async (fixture) => {

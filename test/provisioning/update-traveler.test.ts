@@ -1,6 +1,6 @@
-import { urns } from '../../src/schema/resource.ts';
+import { type ScimResource, urns } from '../../src/schema/resource.ts';
 import { expandTrace } from '../../src/translator/trace.ts';
-import { person, withFixture } from '../fixtures/provisioning.ts';
+import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';
 const project = { id: 'cf-1', name: 'Project', dataType: 'text', disabled: false, options: [] };
@@ -106,6 +106,71 @@ test('a resolved id stays with its source value even if another entry gets the n
     await patch(ada.id, { nickName: 'Countess' });
     expect((await traveler(ada.id))?.costCenterId).toBe('cc-1');
   }));
+
+describe('an option of a custom field that was renamed, while another option takes its name', () => {
+  const looms = { id: 'o-1', data: 'Looms', disabled: false };
+  const engines = { id: 'o-2', data: 'Engines', disabled: false };
+  const skills = (...options: (typeof looms)[]) => [
+    { id: 'cf-1', name: 'Skills', dataType: 'optionsList', disabled: false, options },
+  ];
+  const renamed = skills(
+    { ...looms, data: 'Old looms' },
+    engines,
+    { id: 'o-3', data: 'Looms', disabled: false },
+    { id: 'o-4', data: 'Ships', disabled: false },
+  );
+
+  /** Creates a user with these values of a custom field with options, and then renames the option. */
+  const withRenamedOption = (
+    rule: { scimAttribute: string; transforms?: string[] },
+    user: ScimResource,
+    test: (fixture: ProvisioningFixture, id: string) => Promise<void>,
+  ) =>
+    withFixture(
+      async (fixture) => {
+        const { travel, bridge } = fixture;
+        travel.lookupData = { ...travel.lookupData, customFields: skills(looms, engines) };
+        const { id } = await bridge.users.create(users, person('Ada', user));
+        travel.lookupData = { ...travel.lookupData, customFields: renamed };
+        await test(fixture, id);
+      },
+      { mapping: { scimUserMapping: [{ ...rule, customFieldId: 'cf-1' }] } },
+    );
+  const optionsOf = async ({ traveler }: ProvisioningFixture, id: string) =>
+    (await traveler(id))?.customFields?.[0]?.values.map(({ customFieldOptionId }) => customFieldOptionId);
+
+  test('stays with the people who have it, until their value changes or the option is deleted', () =>
+    withRenamedOption({ scimAttribute: 'title' }, { title: 'Looms' }, async (fixture, id) => {
+      await fixture.patch(id, { nickName: 'Countess' });
+      expect(await optionsOf(fixture, id)).toEqual(['o-1']);
+      expect(await fixture.findings(id)).toEqual([]);
+      await fixture.patch(id, { title: 'Engines' });
+      await fixture.patch(id, { title: 'Looms' });
+      expect(await optionsOf(fixture, id)).toEqual(['o-3']);
+    }));
+
+  test('is replaced once it is deleted', () =>
+    withRenamedOption({ scimAttribute: 'title' }, { title: 'Looms' }, async (fixture, id) => {
+      const { travel } = fixture;
+      const [field] = renamed;
+      const left = field?.options.filter(({ id: option }) => option !== 'o-1') ?? [];
+      travel.lookupData = { ...travel.lookupData, customFields: skills(...left) };
+      await fixture.patch(id, { nickName: 'Countess' });
+      expect(await optionsOf(fixture, id)).toEqual(['o-3']);
+    }));
+
+  test.each([[], ['titlecase']])('stays in a list that grows (transforms: %s)', (...transforms) =>
+    withRenamedOption(
+      { scimAttribute: 'photos', transforms },
+      { photos: [{ value: 'looms' }, { value: 'engines' }] },
+      async (fixture, id) => {
+        const photos = ['ships', 'engines', 'looms'].map((value) => ({ value }));
+        await fixture.patch(id, { photos });
+        expect(await optionsOf(fixture, id)).toEqual(['o-4', 'o-2', 'o-1']);
+      },
+    ),
+  );
+});
 
 test('a value that is not found is looked up once more in fresh lookups', () =>
   withFixture(async ({ bridge, travel, traveler }) => {

@@ -1,4 +1,4 @@
-import type { Heartbeat } from '../../src/provisioning/replica-ports.ts';
+import type { Beat, Heartbeat } from '../../src/provisioning/replica-ports.ts';
 import { joinReplicas } from '../../src/server/live-replicas.ts';
 import { sharedClock } from '../../src/server/runtime.ts';
 
@@ -17,8 +17,10 @@ describe('a replica', () => {
   let beats: string[];
   const left: string[] = [];
   let served: (string[] | 'reset')[];
+  let isSetBack: boolean;
   const replicas = {
-    heartbeat: async (id: string, { connections }: { connections: string[] }) => {
+    heartbeat: async (id: string, { connections, onSetBack }: Beat) => {
+      if (isSetBack) await onSetBack?.(DATABASE_TIME);
       beats.push(id);
       served.push(connections);
       if (next instanceof Error) throw next;
@@ -33,6 +35,7 @@ describe('a replica', () => {
     next = { alive: 1, died: 0, time: 0 };
     beats = [];
     served = [];
+    isSetBack = false;
   });
   afterEach(() => {
     jest.useRealTimers();
@@ -78,6 +81,29 @@ describe('a replica', () => {
     next = { alive: 1, died: 1, time: 0 };
     await nextHeartbeat();
     expect(deaths).toBe(1);
+    await live.stop();
+  });
+
+  it('repairs times with several heartbeats after the clock was set back, because other replicas still store later ones', async () => {
+    const repairs: number[] = [];
+    const repair = async (time: number) => void repairs.push(time);
+    const clock = sharedClock(() => 0);
+    const live = await joinReplicas({
+      replicas,
+      clock,
+      log: silent,
+      connections: [],
+      repair,
+      role: 'replica',
+    });
+    await nextHeartbeat();
+    expect(repairs).toEqual([]);
+    isSetBack = true;
+    await nextHeartbeat();
+    isSetBack = false;
+    expect(repairs).toEqual([DATABASE_TIME, 0]);
+    for (let beat = 0; beat < 4; beat += 1) await nextHeartbeat();
+    expect(repairs).toEqual([DATABASE_TIME, 0, 0, 0]);
     await live.stop();
   });
 

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { LeaseRequest } from '../../provisioning/store-ports.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../database.ts';
-import { markWaitersDirty, removeFromGroups } from '../delete-identities.ts';
+import { deleteDepartures, markWaitersDirty, removeFromGroups } from '../delete-identities.ts';
 import { recordErasedTraveler } from '../erased-travelers.ts';
 import { leases } from '../leases.ts';
 import { countIdentities } from '../list-counters.ts';
@@ -103,12 +103,12 @@ async function deleteIdentity(
     .where('id', '=', id)
     .where('lease_token', '=', token)
     .where('version', '=', version)
-    .returning(['active', 'claimed', 'deleted_at', 'travel_email_key', 'creating_key'])
+    .returning(['active', 'claimed', 'deleted_at', 'travel_id', 'travel_email_key', 'creating_key'])
     .executeTakeFirst();
   if (!row) throw new LeaseLost();
   await countIdentities(tx, scope, [{ before: row }]);
   await removeFromGroups(tx, scope, { ids: [id] });
-  await tx.deleteFrom('departure').where(inScope(scope)).where('identity_id', '=', id).execute();
+  await deleteDepartures(tx, scope, [id, row.travel_id]);
   const freed = [row.travel_email_key, row.creating_key].filter((key) => key !== null);
   await markWaitersDirty(tx, scope.account, freed);
 }

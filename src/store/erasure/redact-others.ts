@@ -3,6 +3,7 @@ import { foldCase } from '../../schema/case-fold.ts';
 import type { Json, JsonObject, ScimResource } from '../../schema/resource.ts';
 import { inScope } from '../connection-scopes.ts';
 import type { Database } from '../database.ts';
+import type { Dialect } from '../dialect.ts';
 import { desiredColumns, findingsColumns, parseApplied, toAppliedJson } from '../identity-row.ts';
 import { batches, parseJson, toJson } from '../queries.ts';
 import { caseFoldedKey } from '../search-keys.ts';
@@ -53,7 +54,7 @@ export async function countOtherPeople({ db }: Database, query: OtherPeopleQuery
  * old values back.
  */
 export async function redactOtherPeople(
-  { db, transaction }: Database,
+  { db, dialect, transaction }: Database,
   query: OtherPeopleQuery,
   now: number,
 ): Promise<number> {
@@ -61,7 +62,7 @@ export async function redactOtherPeople(
   for await (const rows of readIdentitiesNaming(db, query)) {
     left += await transaction(async (tx) => {
       let held = 0;
-      for (const row of rows) if (!(await redactIdentity(tx, row, { query, now }))) held += 1;
+      for (const row of rows) if (!(await redactIdentity({ tx, dialect }, row, { query, now }))) held += 1;
       return held;
     });
   }
@@ -260,7 +261,7 @@ function isObject(value: Json | undefined): value is { [name: string]: Json } {
 
 /** Returns false if the identity is leased or has changed since it was read. */
 async function redactIdentity(
-  tx: Kysely<Tables>,
+  { tx, dialect }: { tx: Kysely<Tables>; dialect: Dialect },
   row: Row,
   { query, now }: { query: OtherPeopleQuery; now: number },
 ): Promise<boolean> {
@@ -280,7 +281,7 @@ async function redactIdentity(
     .where(inScope({ account: row.account, connection: row.connection_id }))
     .where('id', '=', row.id)
     .where('revision', '=', row.revision)
-    .where((one) => one.or([one('lease_until', 'is', null), one('lease_until', '<=', now)]))
+    .where((one) => one.or([one('lease_until', 'is', null), one('lease_until', '<=', dialect.now(now))]))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }

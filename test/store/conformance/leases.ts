@@ -156,6 +156,22 @@ export function describeLeases(open: OpenDatabase): void {
     });
   });
 
+  describe('the traveler of a leaver', () => {
+    it('is only taken once the lease has ended by the clock that decides about leases', async () => {
+      const { add, leases, read } = await fixture(open);
+      await add(person('leaver', { travelId: 't1', deletedAt: NOW }), person('newcomer'));
+      await leases.acquire('okta', 'leaver', { token: 'k1', ms: 20_000, now: NOW });
+      await leases.acquire('okta', 'newcomer', { token: 'k2', ms: 60_000, now: NOW });
+      const { leasedUntil, applied, origin } = await read('leaver');
+      const take = (leaseEndedBy: number) => {
+        const leaver = { connection: 'okta', id: 'leaver', leasedUntil, applied, origin, leaseEndedBy };
+        const from = { kind: 'giveUpTraveler', ...leaver } as const;
+        return leases.announce('okta', 'newcomer', 'k2', { travelId: 't1', applied: {}, from });
+      };
+      expect([await take(NOW + 19_999), await take(NOW + 20_000)]).toEqual(['taken', 'done']);
+    });
+  });
+
   describe('an outcome', () => {
     it('is saved completely, raises the revision and releases the lease', async () => {
       const { add, leases, read } = await fixture(open);

@@ -1,6 +1,7 @@
 import type { TaskKind } from '../../../src/provisioning/replica-ports.ts';
+import { repairAfterSetBack } from '../../../src/store/clock-repair.ts';
 import { countServers, replicas } from '../../../src/store/replicas.ts';
-import { fixture, NOW, type OpenDatabase } from '../../fixtures/store.ts';
+import { fixture, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 import { describeOnPostgres } from '../../fixtures/test-database.ts';
 
 const MS = 20_000;
@@ -99,6 +100,36 @@ export function describeReplicas(open: OpenDatabase): void {
     });
   });
 
+  describe('after the clock of the database was set back', () => {
+    const behind = NOW - 600_000;
+    const bounds = { attemptMs: 60_000, checkMs: { okta: 30_000 }, leaseMs: { okta: MS }, deliveryMs: 1 };
+
+    it('the lease of a dead replica ends after its longest duration, and a holder that lives keeps it until then', async () => {
+      const { add, database, leases, reconcileQueue } = await fixture(open);
+      await add(person('ada'), person('bob'));
+      for (const id of ['ada', 'bob']) await leases.acquire('okta', id, lease('k1'));
+      await repairAfterSetBack(database, behind, bounds);
+      await repairAfterSetBack(database, behind + 5_000, bounds);
+      const dueAt = async (now: number) =>
+        (await reconcileQueue.findDue(now, 10, ['okta'])).map(({ id }) => id);
+      expect(await dueAt(behind + MS - 1)).toEqual([]);
+      expect(await leases.extend('okta', 'bob', lease('k1', behind + MS - 1))).toBe(true);
+      expect(await dueAt(behind + MS)).toEqual(['ada']);
+      expect(await leases.acquire('okta', 'ada', lease('k2', behind + MS))).toBeDefined();
+    });
+
+    it('background work is due at once, also that of a dead replica after its longest lease', async () => {
+      const { database, tasks } = await fixture(open);
+      await tasks.acquire('okta', 'feed', lease('k1'));
+      await tasks.finish('okta', 'feed', { token: 'k1', state: undefined, dueMs: 2_000, now: NOW });
+      await tasks.acquire('okta', 'import', lease('k1'));
+      await repairAfterSetBack(database, behind, bounds);
+      expect(await tasks.acquire('okta', 'feed', lease('k2', behind))).not.toHaveProperty('retryMs');
+      expect(await tasks.acquire('okta', 'import', lease('k2', behind))).toHaveProperty('retryMs', MS);
+      expect(await tasks.acquire('okta', 'import', lease('k2', behind + MS))).not.toHaveProperty('retryMs');
+    });
+  });
+
   describe('live replicas', () => {
     it('are those that were seen within 20 seconds and have not left', async () => {
       const { database } = await fixture(open);
@@ -111,6 +142,31 @@ export function describeReplicas(open: OpenDatabase): void {
       expect(await beat('c', NOW + 25_000)).toMatchObject({ alive: 2, died: 0 });
       await live.leave('c');
       expect(await beat('a', NOW + 25_000)).toMatchObject({ alive: 1, died: 0 });
+    });
+
+    it('report a clock of the database that was set back, until that has been handled, and the dead end soon after', async () => {
+      const { database } = await fixture(open);
+      const live = replicas(database);
+      await live.heartbeat('dead', { connections: [], now: NOW });
+      const reports: number[] = [];
+      const behind = NOW - 600_000;
+      const beat = (now: number, onSetBack: (time: number) => Promise<void>) =>
+        live.heartbeat('a', { connections: [], now, onSetBack });
+      await expect(beat(behind, () => Promise.reject(new Error('the disk is full')))).rejects.toThrow();
+      const report = async (time: number) => void reports.push(time);
+      expect(await beat(behind, report)).toMatchObject({ alive: 2, died: 0 });
+      expect(await beat(behind + 20_000, report)).toMatchObject({ alive: 1, died: 1 });
+      expect(reports).toEqual([behind]);
+    });
+
+    it('take a difference of less than a second for none', async () => {
+      const { database } = await fixture(open);
+      const live = replicas(database);
+      await live.heartbeat('a', { connections: [], now: NOW });
+      const onSetBack = () => Promise.reject(new Error('the clock was not set back'));
+      expect(await live.heartbeat('b', { connections: [], now: NOW - 999, onSetBack })).toMatchObject({
+        alive: 2,
+      });
     });
 
     it('and commands get the time by the clock that decides about leases', async () => {

@@ -1,0 +1,227 @@
+import type { ScimResource } from '../../src/schema/resource.ts';
+import type { TravelFault } from '../fixtures/fake-travel.ts';
+import {
+  addressOf,
+  emailsOf,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+import { cityOf, project, rolesOf, titleMapping } from '../fixtures/unknown-calls.ts';
+
+const users = 'default';
+const notCarriedOut = { kind: 'unavailable', text: '502' } as const;
+const first = person('Ada', {
+  externalId: 'E1',
+  title: 'Engines and looms',
+  phoneNumbers: [{ value: '+33123456789', type: 'work' }],
+  ...rolesOf('organizer'),
+  ...cityOf('Lyon'),
+});
+const second = person('Ada', { externalId: 'E1', ...rolesOf('guest') });
+const third = person('Ada', { externalId: 'E1' });
+
+/** Creates a user, or changes the last one, while creates have this fault. Returns the SCIM id. */
+type Create = (user: ScimResource, fault?: TravelFault) => Promise<string>;
+
+/** Runs a test with a custom field for the title. */
+function withUsers(
+  test: (fixture: ProvisioningFixture, create: Create) => Promise<void>,
+  policies: { onExistingUser?: 'link' | 'refuse' } = {},
+): Promise<void> {
+  return withFixture(
+    async (fixture) => {
+      const { travel, bridge } = fixture;
+      travel.lookupData.customFields.push(project);
+      await test(fixture, async (user, fault) => {
+        travel.faultFor = ({ verb }) => (verb === 'create' ? fault : undefined);
+        const { id } = await bridge.users.create(users, user);
+        travel.faultFor = () => undefined;
+        return id;
+      });
+    },
+    { mapping: titleMapping, policies },
+  );
+}
+
+/** The travelers except the one of the credential. */
+function travelers({ travel }: ProvisioningFixture) {
+  return [...travel.travelers.values()].slice(1);
+}
+
+/** Reconciles until the last check for late calls is over. */
+async function settle(fixture: ProvisioningFixture): Promise<void> {
+  for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(31_000);
+}
+
+/** Makes the travel API cut texts. */
+function cutTexts({ travel }: ProvisioningFixture): void {
+  const { create } = travel.users;
+  travel.users.create = (user) =>
+    create({
+      ...user,
+      ...(typeof user.lastName === 'string' ? { lastName: user.lastName.slice(0, 4) } : {}),
+    });
+}
+
+/** Makes `createdAt` differ from the clock of the `Date` header, in milliseconds. */
+function setBackCreatedAt({ travel, clock }: ProvisioningFixture, ms: number): void {
+  const set = travel.travelers.set.bind(travel.travelers);
+  travel.travelers.set = (id, traveler) => {
+    const createdAt = new Date(clock.now() - ms).toISOString();
+    return set(id, travel.travelers.has(id) ? traveler : { ...traveler, createdAt });
+  };
+}
+
+const faults: [string, TravelFault, TravelFault][] = [
+  ['was carried out, and so was the second', 'lose', 'lose'],
+  ['was not carried out, and the second was', notCarriedOut, 'lose'],
+  ['is carried out late, and the second was carried out', 'late', 'lose'],
+  ['is carried out late, and the second was not', 'late', notCarriedOut],
+];
+
+describe.each(faults)('if the first of two lost creates %s', (_, firstFault, secondFault) => {
+  test.each(['before the second user', 'before the third user', 'at the end'])(
+    'the third user of a person who was deleted twice has no value of the others (late call: %s)',
+    (time) =>
+      withUsers(async (fixture, create) => {
+        const { travel, bridge } = fixture;
+        const ada = await create(first, firstFault);
+        await bridge.users.remove(users, ada);
+        if (time === 'before the second user') travel.carryOutLateCalls();
+        const again = await create(second, secondFault);
+        await bridge.users.remove(users, again);
+        if (time === 'before the third user') travel.carryOutLateCalls();
+        const last = await create(third);
+        travel.carryOutLateCalls();
+        await settle(fixture);
+        const [own, ...others] = travelers(fixture);
+        expect(others).toEqual([]);
+        expect(own).toMatchObject({ archived: false, firstName: 'Ada' });
+        expect([own?.roles ?? [], own?.customFields ?? []]).toEqual([[], []]);
+        expect([own?.phoneNumber, own?.address?.city]).toEqual([undefined, undefined]);
+        expect(await fixture.identity(last)).toMatchObject({ state: 'synced', travelId: own?.id });
+      }),
+  );
+});
+
+const differences: [string, (fixture: ProvisioningFixture) => void][] = [
+  ['whose texts were cut', cutTexts],
+  ['whose createdAt is by a clock that is 45 seconds behind', (fixture) => setBackCreatedAt(fixture, 45_000)],
+];
+
+describe.each(differences)('a traveler of a lost create %s', (_, differ) => {
+  test.each(['link', 'refuse'] as const)(
+    'is archived if the user is deleted (onExistingUser: %s)',
+    (onExistingUser) =>
+      withUsers(
+        async (fixture, create) => {
+          differ(fixture);
+          const ada = await create(first, 'lose');
+          await fixture.bridge.users.remove(users, ada);
+          await settle(fixture);
+          expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+        },
+        { onExistingUser },
+      ),
+  );
+
+  test.each(['link', 'refuse'] as const)(
+    'gets an address that was corrected meanwhile (onExistingUser: %s)',
+    (onExistingUser) =>
+      withUsers(
+        async (fixture, create) => {
+          differ(fixture);
+          const ada = await create(first, 'lose');
+          await fixture.patch(ada, emailsOf('ada.king@corp.example'));
+          await settle(fixture);
+          const [own, ...others] = travelers(fixture);
+          expect(others).toEqual([]);
+          expect(own).toMatchObject({ email: 'ada.king@corp.example' });
+          expect(await fixture.identity(ada)).toMatchObject({ state: 'synced', travelId: own?.id });
+        },
+        { onExistingUser },
+      ),
+  );
+});
+
+test.each([
+  ['with a field more', 45_000, { currency: 'EUR' }],
+  ['more than a minute before', 61_000, {}],
+])('a traveler with equal values made by hand %s is not archived by a DELETE', (_, ms, more) =>
+  withUsers(async (fixture, create) => {
+    setBackCreatedAt(fixture, ms);
+    const ada = await create(third, notCarriedOut);
+    const stranger = { email: addressOf('Ada'), firstName: 'Ada', lastName: 'Smith', ...more };
+    fixture.travel.addTraveler(stranger);
+    await fixture.bridge.users.remove(users, ada);
+    await settle(fixture);
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ ...stranger, archived: false })]);
+  }),
+);
+
+test('a traveler that was not there when it was looked for is archived, even if the travel API does not send its time', () =>
+  withUsers(async (fixture, create) => {
+    const { travel, bridge } = fixture;
+    travel.now = undefined;
+    const ada = await create(first, 'late');
+    await bridge.users.remove(users, ada);
+    travel.carryOutLateCalls();
+    await settle(fixture);
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+  }));
+
+test.each(['deleted', 'deactivated'])(
+  'the traveler of a lost create is archived if the user is %s, even if the travel API does not send its time',
+  (fate) =>
+    withUsers(
+      async (fixture, create) => {
+        fixture.travel.now = undefined;
+        const ada = await create(first, 'lose');
+        if (fate === 'deleted') await fixture.bridge.users.remove(users, ada);
+        else await fixture.patch(ada, { active: false });
+        await settle(fixture);
+        expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+      },
+      { onExistingUser: 'refuse' },
+    ),
+);
+
+test('the time of a failed create is that of its reservation if it is the first answer', () =>
+  withUsers(async (fixture, create) => {
+    const { travel, clock, bridge } = fixture;
+    travel.now = undefined;
+    const { create: send } = travel.users;
+    travel.users.create = async (user) => {
+      travel.now = clock.now;
+      clock.advance(3_000);
+      return send(user);
+    };
+    const ada = await create(first, 'lose');
+    await bridge.users.remove(users, ada);
+    await settle(fixture);
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+  }));
+
+test.each([
+  ['is deleted if it has exactly what was sent', {}, []],
+  ['is archived if it has more', { currency: 'EUR' }, [{ currency: 'EUR', archived: true }]],
+])('a second traveler that a late create has made %s', (_, more, left) =>
+  withUsers(async (fixture, create) => {
+    const { travel } = fixture;
+    const ada = await create(third, 'late');
+    // The create is repeated, the address changes, and the late create then finds its address free.
+    await fixture.reconcileAfter(2_000);
+    await fixture.patch(ada, emailsOf('ada.king@corp.example'));
+    travel.carryOutLateCalls();
+    const late = travelers(fixture).find(({ email }) => email === addressOf('Ada'));
+    if (late) travel.travelers.set(late.id, { ...late, ...more });
+    expect(travelers(fixture)).toHaveLength(2);
+    await settle(fixture);
+    const own = await fixture.traveler(ada);
+    expect(own).toMatchObject({ email: 'ada.king@corp.example', archived: false });
+    expect(travelers(fixture).filter(({ id }) => id !== own?.id)).toEqual(
+      left.map((values) => expect.objectContaining(values)),
+    );
+  }),
+);
