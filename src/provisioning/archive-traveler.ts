@@ -138,7 +138,7 @@ async function archiveAndGiveUpEmail(
 }
 
 /** Finds the traveler of an announced create whose outcome is unknown, so that it can be archived. */
-async function findUnconfirmedTraveler(
+export async function findUnconfirmedTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
 ): Promise<OutcomeDraft | ReconcileResult> {

@@ -22,6 +22,7 @@ import {
   refuseOwnUser,
   withGuardsApplied,
 } from './guard.ts';
+import { holdReturnOfTraveler } from './held-return.ts';
 import { isLateCheckDue, removeLateTravelers, withLateCallsDoubted, withoutLateCalls } from './late-calls.ts';
 import {
   appliedForReset,
@@ -132,7 +133,7 @@ async function prepareUpdate(
   if (isMovedAdmin(context, draft) && !isTakeoverApproved(context.identity))
     return endInState(withHold(context, withFinding(draft, findings.privileged()), 'guarded'), 'held');
   if (isReset && draft.observed && isAdministrator(draft.observed) && !isTakeoverApproved(context.identity))
-    return endInState(withHold(context, withFinding(draft, findings.heldReturn()), 'return'), 'held');
+    return holdReturnOfTraveler(context, draft);
   const doubted = withArchiveDoubted(draft);
   const owned = isReset
     ? { draft: { ...doubted, applied: appliedForReset(doubted) }, fields: context.translation.fields }
