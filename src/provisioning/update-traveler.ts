@@ -153,7 +153,11 @@ function withoutParkingAddress(
 ): SendableFields {
   const { email } = fields;
   const isParking = email?.kind === 'value' && isParkingAddress(connection, String(email.value));
-  return isParking ? { draft, fields: { ...fields, email: { kind: 'kept' } } } : { draft, fields };
+  if (!isParking) return { draft, fields };
+  const isOwn =
+    draft.waitingFor !== undefined && draft.waitingFor === addressKey(draft.observed?.email ?? '');
+  const waitingFor = isOwn ? undefined : draft.waitingFor;
+  return { draft: { ...draft, waitingFor }, fields: { ...fields, email: { kind: 'kept' } } };
 }
 
 /**
