@@ -1,9 +1,7 @@
 import { resolveAnnounced } from '../translator/announced.ts';
-import { emptyPlan, findDrift, type Plan, toAppliedFields } from '../translator/plan.ts';
-import type { TravelUser } from '../translator/traveler.ts';
-import { isParkingAddress, mustGiveEmailUp, newParkingAddress } from './email-conflicts.ts';
+import { emptyPlan, findDrift, toAppliedFields } from '../translator/plan.ts';
 import { findings } from './findings.ts';
-import { admitDeparture, isAdministrator, isGuarded, refuseOwnUser } from './guard.ts';
+import { admitDeparture, isGuarded, refuseOwnUser } from './guard.ts';
 import { isKeptActive } from './kept-active.ts';
 import {
   isLateCheckDue,
@@ -26,6 +24,7 @@ import {
   withHold,
   withoutAnnouncedCall,
 } from './reconcile-context.ts';
+import { handlePatchFailure, settleTombstoneEmail, withoutLink } from './tombstone-email.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import {
   announceCall,
@@ -106,7 +105,7 @@ function endAlreadyArchived(
   const { archived } = draft.applied;
   const drifted = draft.observed && archived ? findDrift({ archived }, draft.observed) : [];
   const done = { ...draft, findings: [...draft.findings, ...drifted] };
-  return giveEmailUp(context, endInState(done, 'synced'), { travelId, isFresh: false });
+  return settleTombstoneEmail(context, endInState(done, 'synced'), { travelId, isFresh: false });
 }
 
 async function archiveIfAllowed(
@@ -118,8 +117,7 @@ async function archiveIfAllowed(
   // An archived traveler no longer has access, so archiving it again needs no approval. Deleting it does.
   const isLeaving = observed?.archived === false || context.connection.policies.deprovision === 'delete';
   if (!isLeaving) return archiveAndGiveUpEmail(context, draft, travelId);
-  if (isKeptActive(context.identity))
-    return endInState(withFinding(draft, findings.keptActive(context.identity.decision)), 'synced');
+  if (isKeptActive(context.identity)) return endKeptActive(context, draft, travelId);
   if (observed && isGuarded(observed, applied) && !isApproved(context.identity, 'guarded'))
     return endInState(withHold(context, withFinding(draft, findings.guardedLeaver()), 'guarded'), 'held');
   if (!(await admitDeparture(context)))
@@ -130,6 +128,15 @@ async function archiveIfAllowed(
   return archiveAndGiveUpEmail(context, draft, travelId);
 }
 
+function endKeptActive(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  travelId: string,
+): Promise<ReconcileResult> {
+  const kept = endInState(withFinding(draft, findings.keptActive(context.identity.decision)), 'synced');
+  return settleTombstoneEmail(context, kept, { travelId, isFresh: false });
+}
+
 async function archiveAndGiveUpEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -137,11 +144,11 @@ async function archiveAndGiveUpEmail(
 ): Promise<ReconcileResult> {
   const done = await archiveOrDelete(context, draft, travelId);
   if (done.end.kind === 'failed' || done.draft.travelId === undefined) return done;
-  return giveEmailUp(context, done, { travelId, isFresh: true });
+  return settleTombstoneEmail(context, done, { travelId, isFresh: true });
 }
 
 /** Finds the traveler of a create whose outcome is unknown, so that it can be archived. */
-async function findUnconfirmedTraveler(
+export async function findUnconfirmedTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
 ): Promise<OutcomeDraft | ReconcileResult> {
@@ -255,72 +262,4 @@ async function sendArchive(
   return handlePatchFailure(sent, (known) =>
     endInState(withFinding(known, findings.forbidden('archived')), 'refused'),
   );
-}
-
-/**
- * Gives the archived traveler a parking address if another identity needs its address. An administrator keeps the
- * address.
- */
-async function giveEmailUp(
-  context: ReconcileContext,
-  { draft: before, end }: ReconcileResult,
-  { travelId, isFresh }: { travelId: string; isFresh: boolean },
-): Promise<ReconcileResult> {
-  if (!before.observed || !(await mustGiveUpEmailOf(context, before.observed))) return { draft: before, end };
-  // The traveler may have become an administrator in the travel service.
-  const draft = isFresh ? before : await readTraveler(context, before, travelId);
-  if (draft === 'gone') return endInState(withoutLink(before), 'synced');
-  if ('end' in draft) return draft;
-  const parked =
-    draft.observed && (await mustGiveUpEmailOf(context, draft.observed))
-      ? newParkingAddress(context, draft)
-      : undefined;
-  if (parked === undefined) return { draft, end };
-  const email = { value: parked, source: parked };
-  const plan: Plan = { ...emptyPlan, set: { email } };
-  const sent = await patchTraveler(context, draft, { travelId, plan });
-  if (!('failure' in sent)) return { draft: { ...sent.draft, creating: undefined }, end };
-  // Recorded, so that no other parking address is tried under these rules, and the newcomer is held.
-  const basis = context.rulesSnapshot.version;
-  const reason = 'it keeps the address of a leaver';
-  return handlePatchFailure(sent, (known) => ({
-    draft: withFinding(
-      { ...known, refused: { ...known.refused, email: { value: parked, basis, reason } } },
-      findings.refused('email', parked, reason),
-    ),
-    end,
-  }));
-}
-
-async function mustGiveUpEmailOf(
-  context: ReconcileContext,
-  { archived, email, ...others }: TravelUser,
-): Promise<boolean> {
-  if (!archived || isParkingAddress(context.connection, email)) return false;
-  return !isAdministrator({ ...others, archived, email }) && mustGiveEmailUp(context, email);
-}
-
-/**
- * Ends the reconciliation of a tombstone after a failed PATCH. If the travel API refuses the values, the callback
- * `refused` returns the result.
- */
-function handlePatchFailure(
-  { draft, failure }: { draft: OutcomeDraft; failure: TravelFailure },
-  refused: (draft: OutcomeDraft) => ReconcileResult,
-): ReconcileResult {
-  switch (failure.kind) {
-    case 'notFound':
-      return endInState(withoutLink(draft), 'synced');
-    case 'forbidden':
-    case 'invalid':
-    case 'conflict':
-      return refused(withoutAnnouncedCall(draft));
-    case 'unauthorized':
-    case 'unavailable':
-      return endInFailure(isOutcomeUnknown(failure) ? draft : withoutAnnouncedCall(draft), failure);
-  }
-}
-
-function withoutLink(draft: OutcomeDraft): OutcomeDraft {
-  return { ...withoutAnnouncedCall(draft), travelId: undefined, observed: undefined, creating: undefined };
 }

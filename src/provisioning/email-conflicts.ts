@@ -1,21 +1,22 @@
 import { foldCase } from '../schema/case-fold.ts';
+import type { Json } from '../schema/resource.ts';
 import type { Finding, WantedField } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import type { Connection } from './connection.ts';
+import { followWaitChain, LONGEST_CHAIN, mayMove } from './email-wait-chain.ts';
 import { findings } from './findings.ts';
 import { isAdministrator, isGuarded } from './guard.ts';
 import type { Identity } from './identity.ts';
 import { isInactive } from './identity.ts';
+import { isDepartureOpen } from './kept-active.ts';
 import {
   type OutcomeDraft,
   type ReconcileContext,
   type SendableFields,
+  type WantedFields,
   withFinding,
 } from './reconcile-context.ts';
 import type { Identities } from './store-ports.ts';
-
-/** The search for a cycle of identities that wait for each other's addresses stops after this many identities. */
-const LONGEST_CHAIN = 50;
 
 /** Returns the form in which addresses are compared. Do not apply it to its own result, which it may change again. */
 export function addressKey(email: string): string {
@@ -46,11 +47,8 @@ export async function resolveEmailConflict(
   const draft = withParkedFromUpdated(context, before);
   const email = fields.email;
   if (email?.kind !== 'value' || typeof email.value !== 'string') return { draft, fields };
-  const parked = await addressForLeaver(context, draft);
-  if (parked !== undefined)
-    return { draft, fields: { ...fields, email: { kind: 'value', value: parked, source: email.source } } };
-  if (await keepsParkingAddress(context, draft, email.value))
-    return { draft, fields: { ...fields, email: { kind: 'kept' } } };
+  const leavers = await chooseLeaverEmail(context, draft, email.value);
+  if (leavers) return withLeaverEmail(fields, leavers, email.source);
   if (isParkingAddress(context.connection, email.value))
     return {
       draft: withFinding(draft, findings.reservedEmail(email.value)),
@@ -66,6 +64,11 @@ export async function resolveEmailConflict(
   const holder = await findEmailObstacle(context, draft, email.value);
   if (!holder) return { draft, fields };
   return withoutHeldEmail(context, { draft, fields }, { email: email.value, holder });
+}
+
+function withLeaverEmail(fields: WantedFields, { draft, email }: LeaverEmail, source: Json): SendableFields {
+  const field: WantedField = email === undefined ? { kind: 'kept' } : { kind: 'value', value: email, source };
+  return { draft, fields: { ...fields, email: field } };
 }
 
 /** An address, and the identity whose traveler has it at present. */
@@ -125,8 +128,12 @@ async function chooseTemporaryEmail(
   if (!observed || isGuarded(observed, draft.applied)) return { draft };
   const { members, end } = await followWaitChain(context, draft, holder);
   if (isParkingAddress(context.connection, observed.email)) {
-    const isStuck = end === 'blocked' && draft.progress.parkedFrom !== undefined;
-    return { draft, email: isStuck ? await freeEmailToReturnTo(context, draft) : undefined };
+    // A leaver who is back, or stays, does not wait with an address that receives no mail.
+    const isInUse = !isInactive(context.identity) || isStaying(context.identity, observed);
+    const mustReturn = end === 'blocked' && (isInUse || draft.progress.parkedFrom !== undefined);
+    // The address from before, else the userName.
+    const earlier = [draft.progress.parkedFrom, context.translation.fallbackEmail];
+    return { draft, email: mustReturn ? await firstFreeEmail(context, draft, earlier) : undefined };
   }
   if (end !== 'cycle') return { draft };
   const free = await freeUserName(context, draft);
@@ -154,15 +161,13 @@ async function letAnotherMemberStepAside(
   return draft;
 }
 
-/**
- * Returns a free address with which the traveler can leave its parking address: the one from before, else its userName.
- * Undefined if neither is free.
- */
-async function freeEmailToReturnTo(
+/** Returns the first of these addresses that is free and no parking address; undefined if there is none. */
+export async function firstFreeEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
+  addresses: (string | undefined)[],
 ): Promise<string | undefined> {
-  for (const address of [draft.progress.parkedFrom, context.translation.fallbackEmail]) {
+  for (const address of addresses) {
     if (address === undefined || isParkingAddress(context.connection, address)) continue;
     if (!(await findEmailObstacle(context, draft, address))) return address;
   }
@@ -263,8 +268,8 @@ export function withEmailWait(
 }
 
 /**
- * Records that the identity waits for an address and which identity has it. If that identity is inactive and the policy
- * `reclaimEmail` is set, it becomes dirty so that it gives the address up.
+ * Records that the identity waits for an address and which identity has it. If that identity is inactive and gives its address up, by the
+ * policy `reclaimEmail` or for its successor, it becomes dirty so that it does.
  */
 export async function withEmailWaitForHolder(
   context: ReconcileContext,
@@ -272,7 +277,7 @@ export async function withEmailWaitForHolder(
   { email, holder }: HeldEmail,
 ): Promise<OutcomeDraft> {
   if (!isInactive(holder)) return withEmailWait(draft, email);
-  if (context.connection.policies.reclaimEmail) await context.enqueue(holder);
+  if (context.connection.policies.reclaimEmail || holder.origin.givesEmailUp) await context.enqueue(holder);
   return withEmailWait(draft, email, findings.heldByLeaver(email));
 }
 
@@ -292,37 +297,56 @@ export function newParkingAddress(
   return parkingDomain === undefined || isRefused ? undefined : `parked-${context.newId()}@${parkingDomain}`;
 }
 
-/** Returns the parking address for a deactivated user who must give up the address; undefined if the user keeps it. */
-async function addressForLeaver(context: ReconcileContext, draft: OutcomeDraft): Promise<string | undefined> {
-  const { observed } = draft;
-  if (!observed || !isInactive(context.identity) || isParkingAddress(context.connection, observed.email))
-    return undefined;
-  return (await mustGiveEmailUp(context, observed.email)) ? newParkingAddress(context, draft) : undefined;
+/** The address that the traveler of a leaver gets; `email` is undefined if it keeps the present one. */
+export interface LeaverEmail {
+  draft: OutcomeDraft;
+  email: string | undefined;
 }
 
 /**
- * True for a deactivated user whose traveler has given up its address, which another user has not taken yet: without this rule, a second
- * attempt would take the free address back.
+ * Chooses the address of the traveler of a leaver whose own address another identity has or needs: a parking address. Returns undefined if
+ * the address is the leaver's, as that of a person whose departure is held or was discarded. The leaver then waits for the own address,
+ * without a finding.
  */
-async function keepsParkingAddress(
+export async function chooseLeaverEmail(
   context: ReconcileContext,
-  { observed }: OutcomeDraft,
-  wanted: string,
-): Promise<boolean> {
+  draft: OutcomeDraft,
+  own: string,
+): Promise<LeaverEmail | undefined> {
+  const { observed, progress } = draft;
   const { connection, identity } = context;
-  if (!observed || !isInactive(identity) || !isParkingAddress(connection, observed.email)) return false;
-  return mustGiveEmailUp(context, wanted);
+  if (!observed || !isInactive(identity) || isStaying(identity, observed)) return undefined;
+  const waiting = { ...draft, waitingFor: draft.waitingFor ?? addressKey(own) };
+  if (isParkingAddress(connection, observed.email)) {
+    // In the middle of a swap, the traveler takes part in it as before.
+    const isSwapping = progress.parkedFrom !== undefined && identity.deletedAt === undefined;
+    const isNeeded = !isSwapping && (await isNeededByOthers(context, own));
+    return isNeeded ? { draft: waiting, email: undefined } : undefined;
+  }
+  if (!mayGiveEmailUp(context) || !(await isNeededByOthers(context, observed.email))) return undefined;
+  const email = newParkingAddress(context, draft);
+  if (email === undefined) return undefined;
+  return { draft: addressKey(observed.email) === addressKey(own) ? waiting : draft, email };
 }
 
-/** True if an inactive user must give up the address because another identity waits for it. */
-export async function mustGiveEmailUp(
-  { connection, identity, identities }: ReconcileContext,
-  email: string,
-): Promise<boolean> {
-  if (identity.origin.givesEmailUp) return true;
-  return (
-    connection.policies.reclaimEmail && (await identities.isWaitedFor(connection.account, email, identity.id))
-  );
+/** True for a leaver whose traveler is in use, because the departure waits for an admin or was discarded. */
+function isStaying(identity: Identity, { archived }: TravelUser): boolean {
+  return !archived && isDepartureOpen(identity);
+}
+
+function mayGiveEmailUp({ connection, identity }: ReconcileContext): boolean {
+  return identity.origin.givesEmailUp === true || connection.policies.reclaimEmail;
+}
+
+/** True if the traveler of another identity has the address, or if an active user waits for it or is the successor who wants it. */
+async function isNeededByOthers(context: ReconcileContext, email: string): Promise<boolean> {
+  const { connection, identity, identities } = context;
+  const { isReplaced, givesEmailUp, successor } = identity.origin;
+  if (isReplaced || (await findEmailHolder(context, email))) return true;
+  if (await identities.isWaitedFor(connection.account, email, identity.id)) return true;
+  if (!givesEmailUp || !successor) return false;
+  const users = await identities.find(successor.connection, { by: 'email', value: email });
+  return users.some((one) => one.id === successor.id && !isInactive(one));
 }
 
 /** Returns the userName if it is an email address that is free and not the current one. */
@@ -331,50 +355,6 @@ async function freeUserName(context: ReconcileContext, draft: OutcomeDraft): Pro
   if (userName === undefined || isParkingAddress(context.connection, userName)) return undefined;
   const isOwn = draft.observed && addressKey(userName) === addressKey(draft.observed.email);
   return isOwn || (await findEmailObstacle(context, draft, userName)) ? undefined : userName;
-}
-
-/**
- * A chain of identities, each of which waits for the address of the next. It begins with the identity that has the
- * wanted address.
- */
-interface WaitChain {
-  members: Identity[];
-  /**
-   * The end of the chain. `cycle`: its last member waits for the address that this identity has, or had before its
-   * parking address. `open`: its last member waits for a free address. `blocked`: its last member keeps its address.
-   */
-  end: 'cycle' | 'open' | 'blocked';
-}
-
-async function followWaitChain(
-  context: ReconcileContext,
-  { observed, progress }: OutcomeDraft,
-  holder: Identity,
-): Promise<WaitChain> {
-  const members: Identity[] = [];
-  // Use the addresses of the draft: if a process died during a call, the store may not have the current address.
-  const own =
-    observed && [observed.email, progress.parkedFrom].flatMap((one) => (one ? [addressKey(one)] : []));
-  let next: Identity | undefined = holder;
-  for (let step = 0; next && step < LONGEST_CHAIN; step += 1) {
-    if (next.waitingFor === undefined || !mayMove(next)) return { members, end: 'blocked' };
-    members.push(next);
-    if (own?.includes(next.waitingFor)) return { members, end: 'cycle' };
-    next = await context.identities.findHolder(context.connection.account, {
-      travelEmailKey: next.waitingFor,
-    });
-    if (next?.id === context.identity.id) return { members, end: 'cycle' };
-  }
-  return { members, end: next ? 'blocked' : 'open' };
-}
-
-/**
- * False for an identity whose address cannot change without an admin or the IdP: a tombstone, a held identity, or a
- * guarded traveler.
- */
-function mayMove({ applied, deletedAt, hold, observed }: Identity): boolean {
-  if (deletedAt !== undefined || (hold !== undefined && hold.cause !== 'safetyValve')) return false;
-  return observed === undefined || !isGuarded(observed, applied);
 }
 
 function userNameOf({ desired }: Identity): string {

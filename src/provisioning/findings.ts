@@ -93,12 +93,11 @@ export const findings = {
     remedy:
       'Approve it (npx jetbridge holds approve) to archive the traveler, or discard it to list the person again; a client that deletes whom it does not know needs existingPeople "match".',
   }),
-  heldReturn: (judgement?: Judgement): Finding => ({
+  heldReturn: (judgement?: Judgement, traveler: keyof typeof heldTravelers = 'leavers'): Finding => ({
     field: '*',
     code: 'returnHeld',
-    reason: `This user takes the place of a leaver who ${judgement ? doubtOf(judgement) : 'is another person'}, and is given that traveler only after an admin has approved it.`,
-    remedy:
-      'Approve it (npx jetbridge holds approve) to hand the traveler over with every field reset, or discard it to leave the traveler archived.',
+    reason: `This user takes the place of a leaver who ${judgement ? doubtOf(judgement) : 'is another person'}, and is given that traveler only after an admin has approved it.${heldTravelers[traveler].state}`,
+    remedy: `Approve it (npx jetbridge holds approve) to hand the traveler over with every field reset, or discard it ${heldTravelers[traveler].discarded}.`,
   }),
   /** What a newcomer is told about the leaver in whose place it is; undefined if nothing needs to be said. */
   predecessor: (succession: Succession): Finding | undefined => {
@@ -107,10 +106,11 @@ export const findings = {
     if (effect === 'passedOn') return undefined;
     if (effect === 'bothActive') return secondUser(succession);
     const traveler = travelId === undefined ? {} : { value: travelId };
-    const outcome =
-      effect === 'revived'
-        ? 'The traveler of the leaver was handed over without any value that could be removed.'
-        : 'The traveler of the leaver stays with the leaver.';
+    const outcome = {
+      revived: 'The traveler of the leaver was handed over without any value that could be removed.',
+      separate: 'The traveler of the leaver stays with the leaver.',
+      held: 'The traveler of the leaver is handed over only if an admin approves it.',
+    }[effect];
     return {
       field: '*',
       code: verdict === 'unclear' ? 'personUnclear' : 'otherPerson',
@@ -132,10 +132,11 @@ export const findings = {
         reason: `The traveler is that of ${newcomer} now, who is the same person${succession.row === 7 ? ', as an admin said' : `: ${rowText(succession)}`}.`,
         remedy: nothingToDo,
       };
-    const outcome =
-      effect === 'revived'
-        ? 'That user has the traveler now, without any value that could be removed.'
-        : 'The traveler stays with this user; it gives its email address up if the other one needs it.';
+    const outcome = {
+      revived: 'That user has the traveler now, without any value that could be removed.',
+      separate: 'The traveler stays with this user; it gives its email address up if the other one needs it.',
+      held: 'The traveler stays with this user, unless an admin approves the return of the other one (npx jetbridge holds).',
+    }[effect];
     return {
       field: '*',
       code: verdict === 'unclear' ? 'personUnclear' : 'otherPerson',
@@ -296,6 +297,17 @@ const retryTexts = {
     'Change the address in the travel service by hand, and ask its provider why the change has no effect; it is sent again once a day.',
   '*': 'Change the value in the travel service by hand, and ask its provider why the change has no effect; it is sent again when it changes in the identity provider, or when the mapping does.',
 } as Record<string, string> & { '*': string };
+
+/** What is said of the traveler of a leaver while a return is held: the leaver has it, or the user that was activated again. */
+const heldTravelers = {
+  leavers: { state: '', discarded: 'to leave the traveler with the leaver' },
+  archived: { state: '', discarded: 'to leave the traveler archived' },
+  active: {
+    state:
+      ' The traveler is still active: an admin has discarded the departure of the leaver, or it had to wait for an admin.',
+    discarded: 'to archive the traveler',
+  },
+} as const;
 
 const nothingToDo = 'Nothing needs to be done.';
 

@@ -34,7 +34,8 @@ export const causeTexts = {
   return: {
     why: () =>
       'another person takes the place of one who left, by the table of evidence (the finding names its row)',
-    discarded: 'the traveler of the one who left stays archived until the IdP changes the person again',
+    discarded:
+      'the traveler stays with the one who left, archived unless that departure is itself held or discarded, and the person stays without it until the IdP changes the person again',
     approved: 'the person gets the traveler of the one who left, and what was theirs is removed from it',
   },
   rules: {

@@ -208,6 +208,8 @@ export interface Origin {
   resetAt?: number;
   /** The version of the write that passes the traveler to a different person and first needs an admin's approval. */
   returnAt?: number;
+  /** Set with `returnAt` if an admin had discarded the departure: the traveler stays active until the return is decided. */
+  leaverKeptActive?: true;
   /** The connection that the traveler came from (`movedFrom`) or, on a tombstone, went to (`movedTo`). */
   movedFrom?: string;
   movedTo?: string;

@@ -8,6 +8,17 @@ export const departureCauses = [
   'neverProvisioned',
 ] as const satisfies readonly HoldCause[];
 
+export function isDepartureCause(cause: HoldCause | undefined): boolean {
+  return departureCauses.some((one) => one === cause);
+}
+
+/** True if the departure of this person waits for an admin, or if an admin has discarded it: nothing may end it but a decision. */
+export function isDepartureOpen(identity: Identity): boolean {
+  const { hold, decision, version } = identity;
+  const isApproved = decision?.answer === 'approved' && decision.version === version;
+  return isKeptActive(identity) || (isInactive(identity) && isDepartureCause(hold?.cause) && !isApproved);
+}
+
 /**
  * True if an admin has discarded the departure of this person, and the IdP has not stated it again since. The traveler stays
  * active, and nothing waits for an admin.
@@ -17,8 +28,7 @@ export function isKeptActive(
 ): boolean {
   const { decision, origin, version } = identity;
   if (decision?.answer !== 'discarded' || !isInactive(identity)) return false;
-  const isDeparture = departureCauses.some((cause) => cause === decision.cause);
-  return isDeparture && (origin.statedDeparture?.version ?? version) <= decision.version;
+  return isDepartureCause(decision.cause) && (origin.statedDeparture?.version ?? version) <= decision.version;
 }
 
 type KeptColumns = 'desired' | 'deletedAt';

@@ -1,10 +1,12 @@
 import { resolveAnnounced } from '../translator/announced.ts';
 import type { AppliedFields } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
+import { confirmMissing, isBareNotFound } from './bare-answers.ts';
 import { newParkingAddress, withEmailWait } from './email-conflicts.ts';
 import type { Judgement } from './evidence.ts';
 import { findings } from './findings.ts';
 import { isAdministrator, isGuarded, isTakeoverApproved } from './guard.ts';
+import { holdReturn } from './held-return.ts';
 import type { Identity, Succession } from './identity.ts';
 import { addLateCall, withLateCreate } from './late-calls.ts';
 import { isOwnCreate, type UnconfirmedCreate, withAddressFree } from './own-create.ts';
@@ -109,6 +111,31 @@ export async function linkExistingTraveler(
   }
   if (isErased) return 'erased';
   return answer.value.length > 0 ? 'taken' : 'none';
+}
+
+/**
+ * Links the traveler of the leaver whose place an admin has given to this user. Returns `none` if the traveler does not exist any more, or
+ * belongs to an active user by now.
+ */
+export async function linkApprovedTraveler(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  travelId: string,
+): Promise<ReconcileResult | TravelerGone | 'none'> {
+  const answer = await context.connection.travel.read(travelId);
+  if (answer.kind === 'notFound') return 'none';
+  if (answer.kind !== 'ok') {
+    if (!isBareNotFound(answer)) return endInFailure(draft, answer);
+    const confirmed = await confirmMissing(context, draft, { travelId, failure: answer });
+    return confirmed === 'gone' ? 'none' : confirmed;
+  }
+  const traveler = answer.value;
+  const availability = await readAvailability(context, traveler);
+  if (availability.kind !== 'ok') return endInFailure(draft, availability);
+  if (availability.value.is !== 'free') return 'none';
+  const { leaver } = availability.value;
+  const linked = await linkIfAllowed(context, draft, { traveler, leaver });
+  return linked === 'taken' || (linked !== 'gone' && 'freed' in linked) ? 'none' : linked;
 }
 
 /**
@@ -242,11 +269,6 @@ async function judgementOn(
   const holders = await findNumberHolders(identities, connection.account, identity.desired);
   const isNumberShared = isNumberSharedBy(holders, leaver, identity);
   return judgeNewcomer(leaver, { newcomer: identity, now: wallClock(), isNumberShared });
-}
-
-function holdReturn(context: ReconcileContext, draft: OutcomeDraft, judgement: Judgement): ReconcileResult {
-  const noted = withFinding({ ...draft, creating: undefined }, findings.heldReturn(judgement));
-  return endInState(withHold(context, noted, 'return'), 'held');
 }
 
 /**

@@ -67,17 +67,21 @@ export function travelerPreviewer(
 async function previewTraveler(context: ReconcileContext): Promise<PreviewedTraveler> {
   const draft = newDraft(context.identity, context.translation);
   if (draft.travelId !== undefined) return previewLinked(context, draft);
+  if (isReturnUndecided(context)) return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
   return isOutOfUse(context.identity) ? toPreview(draft, emptyPlan) : previewUnlinked(context, draft);
 }
 
 async function previewLinked(context: ReconcileContext, draft: OutcomeDraft): Promise<PreviewedTraveler> {
   const own = await refuseOwnUser(context, draft);
   if (own?.end.kind === 'state') return toPreview(own.draft, emptyPlan);
-  if (wasHeldFor(context.identity, 'return') && !isApproved(context.identity, 'return'))
-    return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
+  if (isReturnUndecided(context)) return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
   const addressed = await resolveEmailConflict(context, withoutUnownedFields(context, draft));
   const gated = await withGuardsApplied(context, addressed);
   return toPreview(gated.draft, planUpdate(context, gated.draft, gated.fields));
+}
+
+function isReturnUndecided({ identity }: ReconcileContext): boolean {
+  return wasHeldFor(identity, 'return') && !isApproved(identity, 'return');
 }
 
 async function previewUnlinked(context: ReconcileContext, draft: OutcomeDraft): Promise<PreviewedTraveler> {

@@ -30,7 +30,9 @@ export async function notifyDependents(
   // An address that this identity itself waits for does not count as free.
   const { observed, creating, waitingFor } = after;
   const current = [observed?.email, creating].filter((one) => one !== undefined).map(addressKey);
-  if (waitingFor !== undefined) current.push(waitingFor);
+  const isLeaverAddress = isInactive(before) && after.progress.parkedFrom === undefined;
+  // A leaver who has given its address up waits for it behind all others.
+  if (waitingFor !== undefined && !isLeaverAddress) current.push(waitingFor);
   // If the traveler has not been read since, take the email of the last response.
   const answered = before.travelId === undefined ? undefined : before.applied.email?.answered;
   // Calls of unknown outcome may have set an address that the traveler no longer has.
@@ -43,11 +45,11 @@ export async function notifyDependents(
   const freed = new Map(former.map((email) => [addressKey(email), email]));
   for (const key of current) freed.delete(key);
   for (const email of freed.values()) {
-    await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now);
+    await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now, before);
     deps.wake();
   }
   for (const email of [...emailsNoLongerAwaited(before, after), ...newEmailInCycle(before, after)]) {
-    await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now);
+    await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now, before);
     deps.wake();
   }
   // The write has notified the reports of a manager who becomes inactive, unless the process died then.

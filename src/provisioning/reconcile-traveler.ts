@@ -1,8 +1,10 @@
-import { archiveTraveler } from './archive-traveler.ts';
+import { archiveTraveler, findUnconfirmedTraveler } from './archive-traveler.ts';
 import { linkOrCreateTraveler } from './create-traveler.ts';
 import { findings } from './findings.ts';
+import { holdReturn, holdReturnOfTraveler } from './held-return.ts';
 import { type Identity, isInactive } from './identity.ts';
 import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
+import { linkApprovedTraveler } from './link-traveler.ts';
 import { isReturnHeld } from './ownership.ts';
 import {
   endInFailure,
@@ -39,18 +41,10 @@ async function takeStep(context: ReconcileContext): Promise<ReconcileResult> {
   if (identity.deletedAt !== undefined) return archiveTraveler(context, initial);
   const { movedFrom } = identity.origin;
   const draft = movedFrom === undefined ? initial : withFinding(initial, findings.movedFrom(movedFrom));
-  if (isReturnHeld(identity)) {
-    const judgement = predecessorOf(identity, draft);
-    return endInState(
-      withHold(context, withFinding(draft, findings.heldReturn(judgement)), 'return'),
-      'held',
-    );
-  }
+  if (isReturnHeld(identity)) return holdUndecidedReturn(context, draft);
   if (hasPassedTravelerOn(identity)) return endInState({ ...draft, creating: undefined }, 'synced');
   const first =
-    draft.travelId === undefined
-      ? await linkUnlessInactive(context, draft)
-      : await updateTraveler(context, draft);
+    draft.travelId === undefined ? await linkTraveler(context, draft) : await updateTraveler(context, draft);
   if (first !== 'gone') return first;
   const unlinked: OutcomeDraft = {
     ...withoutAnnouncedCall(draft),
@@ -98,6 +92,31 @@ function withSuccessionFindings(identity: Identity, draft: OutcomeDraft): Outcom
 function hasPassedTravelerOn({ origin: { successor }, travelId, ...identity }: Identity): boolean {
   const isGone = successor?.effect === 'passedOn' || successor?.effect === 'revived';
   return isGone && travelId === undefined && isInactive(identity);
+}
+
+/** Holds the return until an admin decides. The departure of the leaver is finished first, by the identity that has the traveler. */
+async function holdUndecidedReturn(context: ReconcileContext, draft: OutcomeDraft): Promise<ReconcileResult> {
+  if (draft.travelId !== undefined) return holdReturnOfTraveler(context, draft);
+  const found = await findUnconfirmedTraveler(context, draft);
+  if (!('end' in found)) return holdReturnOfTraveler(context, found);
+  return found.end.kind === 'failed'
+    ? found
+    : holdReturn(context, found.draft, predecessorOf(context.identity, found.draft));
+}
+
+/** Links the traveler that an admin has handed over to the user; else links or creates one. */
+async function linkTraveler(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+): Promise<ReconcileResult | 'gone'> {
+  const { identity } = context;
+  const known = predecessorOf(identity, draft);
+  const isHandedOver = known?.effect === 'held' && isApproved(identity, 'return') && !isInactive(identity);
+  const linked =
+    isHandedOver && known.travelId !== undefined
+      ? await linkApprovedTraveler(context, draft, known.travelId)
+      : 'none';
+  return linked === 'none' ? linkUnlessInactive(context, draft) : linked;
 }
 
 /** Links or creates a traveler. For an inactive user whose traveler was deleted, no new one is created. */

@@ -1,6 +1,5 @@
 import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
-import { isAdministrator } from './guard.ts';
 import { type Identity, isInactive, type LateCalls, type Origin, type Succession } from './identity.ts';
 import { leaseDuration } from './lease-guard.ts';
 import { isResetPending, isReturnHeld } from './ownership.ts';
@@ -12,6 +11,7 @@ import {
   isNumberSharedBy,
   judgeNewcomer,
   judgeTraveler,
+  mustAskBeforeRevival,
   toSuccessor,
 } from './takeover.ts';
 
@@ -46,8 +46,7 @@ export function takeLeaversPlace(posted: PostedUser): ReturnedUser {
     ...(leaver.travelId === undefined ? {} : { travelId: leaver.travelId }),
   };
   if (effect === 'separate') return separate(posted, leaver, predecessor);
-  if (effect === 'held' && leaver.deletedAt === undefined)
-    return holdWithoutTraveler(posted, leaver, predecessor);
+  if (effect === 'held') return holdWithoutTraveler(posted, leaver, predecessor);
   return handOver(posted, leaver, predecessor);
 }
 
@@ -82,8 +81,7 @@ function effectOf(
   if (verdict === 'same') return 'passedOn';
   const { onReturn } = connection.policies;
   if (verdict === 'other' && onReturn === 'hold') return 'held';
-  if (verdict === 'other' && onReturn === 'revive')
-    return leaver.observed !== undefined && isAdministrator(leaver.observed) ? 'held' : 'revived';
+  if (verdict === 'other' && onReturn === 'revive') return mustAskBeforeRevival(leaver) ? 'held' : 'revived';
   return hasAddress(leaver, email) && !canGiveEmailUp(leaver, connection) ? 'held' : 'separate';
 }
 
@@ -102,7 +100,7 @@ function separate({ fresh, email }: PostedUser, leaver: Identity, predecessor: S
   };
 }
 
-/** The newcomer waits for an admin. A leaver whom the IdP may activate again keeps its traveler until then. */
+/** The newcomer waits for an admin. The leaver keeps the traveler until then, and its own departure takes its course. */
 function holdWithoutTraveler(
   { fresh, email }: PostedUser,
   leaver: Identity,
@@ -162,7 +160,7 @@ function handOver(
 
 /** A reset that was pending when the leaver left is still to be done, and a hold of its return still to be decided. */
 function resetMarks(leaver: Identity, { effect }: Succession, version: number): Origin {
-  if (effect === 'held' || isReturnHeld(leaver)) return { returnAt: version };
+  if (isReturnHeld(leaver)) return { returnAt: version };
   return effect === 'revived' || isResetPending(leaver, leaver) ? { resetAt: version } : {};
 }
 

@@ -299,9 +299,14 @@ export interface ReconcileQueue {
   markDirty(connection: string, ids: string[], now: number): Promise<void>;
   /**
    * Marks identities of the account dirty that wait for this address, and those without a traveler that wait for
-   * another address but could take this one because it is their userName.
+   * another address but could take this one because it is their userName. The identity `except` stays as it is.
    */
-  markEmailWaitersDirty(account: string, email: string, now: number): Promise<void>;
+  markEmailWaitersDirty(
+    account: string,
+    email: string,
+    now: number,
+    except?: Pick<Identity, 'connection' | 'id'>,
+  ): Promise<void>;
   /**
    * Marks identities dirty that wait for an address, or whose reference has a missing or changed target. This repairs
    * marks that a process could not save before it died.

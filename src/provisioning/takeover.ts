@@ -11,6 +11,7 @@ import type { Connection } from './connection.ts';
 import { type Judgement, judgeReturn, type PersonalValues } from './evidence.ts';
 import { isAdministrator } from './guard.ts';
 import { type Departure, type Identity, isInactive, type Succession } from './identity.ts';
+import { isDepartureOpen } from './kept-active.ts';
 import { emailsOf } from './notify-dependents.ts';
 import type { Identities } from './store-ports.ts';
 
@@ -88,6 +89,14 @@ export function canGiveEmailUp(
 ): boolean {
   if (parkingDomain === undefined || (observed !== undefined && isAdministrator(observed))) return false;
   return !String(refused.email?.value ?? '').endsWith(`@${parkingDomain}`);
+}
+
+/**
+ * True if the policy `revive` does not hand the traveler of the leaver over without an admin: the leaver administers the travel service, or
+ * the departure is held or was discarded.
+ */
+export function mustAskBeforeRevival(leaver: Identity): boolean {
+  return isDepartureOpen(leaver) || (leaver.observed !== undefined && isAdministrator(leaver.observed));
 }
 
 /** A user who may be the leaver. */

@@ -22,6 +22,7 @@ import {
   refuseOwnUser,
   withGuardsApplied,
 } from './guard.ts';
+import { holdReturnOfTraveler } from './held-return.ts';
 import { isLateCheckDue, removeLateTravelers, withLateCallsDoubted, withoutLateCalls } from './late-calls.ts';
 import {
   appliedForReset,
@@ -152,7 +153,7 @@ async function prepareUpdate(
   if (isMovedAdmin(context, draft) && !isTakeoverApproved(context.identity))
     return endInState(withHold(context, withFinding(draft, findings.privileged()), 'guarded'), 'held');
   if (isReset && draft.observed && isAdministrator(draft.observed) && !isTakeoverApproved(context.identity))
-    return endInState(withHold(context, withFinding(draft, findings.heldReturn()), 'return'), 'held');
+    return holdReturnOfTraveler(context, draft);
   const doubted = withArchiveDoubted(draft);
   const owned = isReset
     ? { draft: { ...doubted, applied: appliedForReset(doubted) }, fields: context.translation.fields }
@@ -172,7 +173,11 @@ function withoutParkingAddress(
 ): SendableFields {
   const { email } = fields;
   const isParking = email?.kind === 'value' && isParkingAddress(connection, String(email.value));
-  return isParking ? { draft, fields: { ...fields, email: { kind: 'kept' } } } : { draft, fields };
+  if (!isParking) return { draft, fields };
+  const isOwn =
+    draft.waitingFor !== undefined && draft.waitingFor === addressKey(draft.observed?.email ?? '');
+  const waitingFor = isOwn ? undefined : draft.waitingFor;
+  return { draft: { ...draft, waitingFor }, fields: { ...fields, email: { kind: 'kept' } } };
 }
 
 /**

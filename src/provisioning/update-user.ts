@@ -4,9 +4,9 @@ import { countChangedParts } from '../translator/reference-parts.ts';
 import type { Connection } from './connection.ts';
 import { withNextVersion } from './create-user.ts';
 import type { Judgement } from './evidence.ts';
-import { isAdministrator } from './guard.ts';
 import { type Departure, type Identity, isInactive, type Origin, type Succession } from './identity.ts';
-import { statedDepartureAfter } from './kept-active.ts';
+import { isDepartureCause, isKeptActive, statedDepartureAfter } from './kept-active.ts';
+import { isReturnHeld } from './ownership.ts';
 import type { Runtime } from './runtime-ports.ts';
 import {
   canGiveEmailUp,
@@ -14,6 +14,7 @@ import {
   isNumberSharedBy,
   isReturnRecent,
   judgeReactivation,
+  mustAskBeforeRevival,
   type NumberHolders,
   personalValuesOf,
   toSuccessor,
@@ -75,11 +76,17 @@ export function updateUser(
     ...{ ...judgement, effect, connection: connection.id },
     ...(before.travelId === undefined ? {} : { travelId: before.travelId }),
   };
-  const { departure, returnedAt: _, ...others } = origin;
+  const { departure, returnedAt: _, returnAt: _before, leaverKeptActive, ...others } = origin;
   const marked = { ...others, predecessor };
   if (effect === 'revived') return updated(next, { ...marked, resetAt: next.version }, before);
-  if (effect === 'held')
-    return updated(next, { ...marked, ...withDeparture(write, now), returnAt: next.version }, before);
+  if (effect === 'held') {
+    const kept = leaverKeptActive || isKeptActive(before) ? { leaverKeptActive: true as const } : {};
+    return updated(
+      next,
+      { ...marked, ...kept, ...withDeparture(write, now), returnAt: next.version },
+      before,
+    );
+  }
   const tombstone = createTombstone(before, runtime, { connection, predecessor });
   const separated = { ...next, origin: { ...marked, predecessor: { ...predecessor, id: tombstone.id } } };
   return {
@@ -99,7 +106,7 @@ function updated(next: Identity, origin: Origin, before: Identity): UpdatedUser 
 
 /** The person is back. An earlier judgement that held the return is void. */
 function asSamePerson(write: UserWrite, origin: Origin, now: number): Origin {
-  const { returnAt: _, predecessor: _predecessor, ...others } = origin;
+  const { returnAt: _, predecessor: _predecessor, leaverKeptActive: _kept, ...others } = origin;
   return { ...others, ...withDeparture(write, now) };
 }
 
@@ -115,9 +122,8 @@ function effectOf(
   { verdict }: Judgement,
 ): 'revived' | 'held' | 'separate' {
   const { onReturn } = connection.policies;
-  const isAdmin = before.observed !== undefined && isAdministrator(before.observed);
   if (verdict === 'other' && onReturn === 'hold') return 'held';
-  if (verdict === 'other' && onReturn === 'revive') return isAdmin ? 'held' : 'revived';
+  if (verdict === 'other' && onReturn === 'revive') return mustAskBeforeRevival(before) ? 'held' : 'revived';
   if (before.travelId === undefined) return 'revived';
   return canGiveEmailUp(before, connection) ? 'separate' : 'held';
 }
@@ -131,17 +137,14 @@ function createTombstone(
   const { progress, origin } = leaver;
   const deletedAt = wallClock();
   const sent = { ...progress.late?.sent, archived: [false] };
+  // A departure that waits for an admin, or was discarded, stays so. A decision applies to one version.
+  const isUndecided = isDepartureCause(leaver.hold?.cause) || isKeptActive(leaver);
+  const decided = isUndecided ? {} : { version: 1, hold: undefined, decision: undefined };
   return {
     ...leaver,
-    ...{ id: newId(), version: 1, revision: 1, state: 'dirty', deletedAt, lastModified: deletedAt },
-    ...{
-      leasedUntil: undefined,
-      nextAttemptAt: undefined,
-      attempts: 0,
-      hold: undefined,
-      decision: undefined,
-    },
-    waitingFor: undefined,
+    ...decided,
+    ...{ id: newId(), revision: 1, state: 'dirty', deletedAt, lastModified: deletedAt },
+    ...{ leasedUntil: undefined, nextAttemptAt: undefined, attempts: 0, waitingFor: undefined },
     origin: {
       ...withoutReturn(origin),
       departure: departureOf(leaver),
@@ -178,13 +181,13 @@ function nextOrigin({ before, after, kind, statesDeparture }: UserWrite, now: nu
   if (!isActive(after))
     return {
       ...kept,
-      departure: isInactive(before) ? departureOf(before) : presentDeparture(before, after, now),
+      departure: lastDeparture(before, after, now),
       statedDeparture: statedDepartureAfter(before, { isStated: statesDeparture }),
       ...(givesEmailUp ? { givesEmailUp } : {}),
       ...(successor ? { successor } : {}),
     };
   // A user who is activated again is no leaver any more.
-  const isRecent = !isInactive(before) && isReturnRecent(before.origin, now);
+  const isRecent = !isInactive(before) && (isReturnRecent(before.origin, now) || isReturnHeld(before));
   return {
     ...kept,
     ...(isRecent && departure && returnedAt !== undefined ? { departure, returnedAt } : {}),
@@ -192,8 +195,17 @@ function nextOrigin({ before, after, kind, statesDeparture }: UserWrite, now: nu
   };
 }
 
+/**
+ * Returns the values of the person to whom the traveler belongs, when the user is inactive. While a return is held, that is the person who
+ * left before, and not the one who has the user now.
+ */
+export function lastDeparture(before: Identity, after: ScimResource, now: number): Departure {
+  const isKnown = isInactive(before) || (isReturnHeld(before) && before.origin.departure !== undefined);
+  return isKnown ? departureOf(before) : presentDeparture(before, after, now);
+}
+
 /** Returns the values of a user who leaves now. A value that only the write has that ends the user's time counts, too. */
-export function presentDeparture(
+function presentDeparture(
   { desired, connection }: Pick<Identity, 'desired' | 'connection'>,
   after: ScimResource,
   at: number,

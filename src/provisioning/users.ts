@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts';
 import { createUser, withNextVersion } from './create-user.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
 import type { Groups } from './group-ports.ts';
-import { type Identity, isInactive, type Membership } from './identity.ts';
+import type { Identity, Membership } from './identity.ts';
 import { isKeptActive, statedDepartureAfter } from './kept-active.ts';
 import { hasSameLeftOut, leftOutAfter, withLeftOut } from './left-out-values.ts';
 import type { ListPage } from './list-ports.ts';
@@ -33,8 +33,8 @@ import {
 import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange, IdentityView, ReconcileQueue, References } from './store-ports.ts';
-import { departureOf, findNumberHolders } from './takeover.ts';
-import { isReturn, presentDeparture, type UserWrite, updateUser } from './update-user.ts';
+import { findNumberHolders } from './takeover.ts';
+import { isReturn, lastDeparture, type UserWrite, updateUser } from './update-user.ts';
 import type { PendingWrite } from './write-attempt.ts';
 
 /**
@@ -364,7 +364,7 @@ async function remove(
 /** Returns the tombstone of a user. */
 function toDeleted(before: Identity, memberOf: Membership[], runtime: UserServiceDeps['runtime']): Identity {
   const now = runtime.wallClock();
-  const departure = isInactive(before) ? departureOf(before) : presentDeparture(before, before.desired, now);
+  const departure = lastDeparture(before, before.desired, now);
   const statedDeparture = statedDepartureAfter(before, { isStated: true });
   return {
     ...withNextVersion(before, runtime),

@@ -16,9 +16,14 @@ export function reconcileQueue({ db, scopeOf }: Database): ReconcileQueue {
         await updateToDirty(db, now).where(inScope(scope)).where('id', 'in', batch).execute();
       }
     },
-    markEmailWaitersDirty: async (account, email, now) => {
+    markEmailWaitersDirty: async (account, email, now, except) => {
       const key = caseFoldedKey(email);
-      const waiting = updateToDirty(db, now).where('account', '=', account);
+      const all = updateToDirty(db, now).where('account', '=', account);
+      const waiting = except
+        ? all.where((row) =>
+            row.not(row.and([row('connection_id', '=', except.connection), row('id', '=', except.id)])),
+          )
+        : all;
       await waiting.where('waiting_for', '=', key).execute();
       // Identities without a traveler that wait for another address could be created with this one, if it is their
       // userName.

@@ -179,6 +179,15 @@ export function describeReconcileQueue(open: OpenDatabase): void {
       expect(due.map(({ id }) => id).sort()).toEqual(['a', 'b']);
     });
 
+    it('by address leaves out the identity that gave it up, and only in its connection', async () => {
+      const { add, reconcileQueue } = await fixture(open);
+      const waiting = { state: 'synced', waitingFor: 'éva@x' } as const;
+      await add(person('a', waiting), person('a', { ...waiting, connection: 'entra' }), person('b', waiting));
+      await reconcileQueue.markEmailWaitersDirty('acme', 'éva@x', NOW, { connection: 'okta', id: 'a' });
+      const due = await reconcileQueue.findDue(NOW, 10, ['okta', 'entra']);
+      expect(due.map(({ connection, id }) => `${connection} ${id}`).sort()).toEqual(['entra a', 'okta b']);
+    });
+
     it('by address reaches identities without a traveler that have it as their userName and wait for another one', async () => {
       const { add, reconcileQueue } = await fixture(open);
       const waiting = { state: 'pending', waitingFor: 'other@x' } as const;

@@ -1,0 +1,134 @@
+import { emptyPlan, toAppliedFields } from '../translator/plan.ts';
+import type { Judgement } from './evidence.ts';
+import { findings } from './findings.ts';
+import { admitDeparture, isGuarded, refuseOwnUser } from './guard.ts';
+import { type Identity, isInactive } from './identity.ts';
+import { isDepartureCause } from './kept-active.ts';
+import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
+import {
+  endInFailure,
+  endInState,
+  isOutcomeUnknown,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type ReconcileResult,
+  withFinding,
+  withHold,
+  withoutAnnouncedCall,
+} from './reconcile-context.ts';
+import { predecessorOf } from './takeover.ts';
+import { patchTraveler, readTraveler } from './traveler-calls.ts';
+
+/** Holds the return of a user without a traveler: the leaver keeps the traveler until an admin decides. */
+export function holdReturn(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  judgement: Judgement | undefined,
+): ReconcileResult {
+  const noted = withFinding({ ...draft, creating: undefined }, findings.heldReturn(judgement, 'leavers'));
+  return endInState(withHold(context, noted, 'return'), 'held');
+}
+
+/**
+ * Holds the return of a user who has the traveler of the leaver: the same SCIM user was activated again for another person. The departure
+ * of the leaver comes first: the traveler is archived, unless that departure itself waits for an admin or was discarded
+ * (docs/architecture.md, Leaving and returning).
+ */
+export async function holdReturnOfTraveler(
+  context: ReconcileContext,
+  begun: OutcomeDraft,
+): Promise<ReconcileResult> {
+  const { travelId } = begun;
+  const judgement = predecessorOf(context.identity, begun);
+  if (travelId === undefined) return holdReturn(context, begun, judgement);
+  const own = await refuseOwnUser(context, begun);
+  if (own) return own;
+  const current = await readUnlessArchived(context, begun, travelId);
+  if (current === 'gone') return holdReturn(context, withoutTraveler(begun), judgement);
+  if ('end' in current) return current;
+  if (current.observed?.archived === true) return endArchived(context, withArchiveAdopted(current));
+  if (!(await mayArchive(context, current))) {
+    const noted = withFinding(current, findings.heldReturn(judgement, 'active'));
+    return endInState(withHold(context, noted, 'return'), 'held');
+  }
+  return archiveAndHold(context, current, travelId);
+}
+
+/** Reads the traveler under the lease, unless it was archived for this hold before and nothing is in doubt. */
+async function readUnlessArchived(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  travelId: string,
+): Promise<OutcomeDraft | ReconcileResult | 'gone'> {
+  const { observed, progress } = draft;
+  const isDue = isLateCheckDue(context, draft);
+  const isKnown = observed !== undefined && progress.announced === undefined && !isDue;
+  if (isKnown && context.identity.hold?.cause === 'return') return draft;
+  const failure = isDue ? await removeLateTravelers(context, draft) : undefined;
+  if (failure) return endInFailure(draft, failure);
+  const current = await readTraveler(context, draft, travelId);
+  if (current === 'gone' || 'end' in current) return current;
+  return isDue ? withoutLateCalls(current) : current;
+}
+
+/**
+ * True if the departure may be carried out. A departure that is held or was discarded stays as it is until the return is decided; a
+ * discard of the return archives the traveler, as its text says.
+ */
+async function mayArchive(context: ReconcileContext, draft: OutcomeDraft): Promise<boolean> {
+  const { identity } = context;
+  if (isReturnDiscarded(identity)) return true;
+  const { hold, origin } = identity;
+  // A late call may have undone the archive; whatever else activates the traveler is a change in the travel service.
+  const wasLeftActive = hold?.cause === 'return' && draft.applied['archived']?.unsure !== true;
+  if (wasLeftActive || isDepartureCause(hold?.cause) || origin.leaverKeptActive) return false;
+  if (draft.observed && isGuarded(draft.observed, draft.applied)) return false;
+  return admitDeparture(context);
+}
+
+function isReturnDiscarded({ decision, version }: Identity): boolean {
+  return decision?.cause === 'return' && decision.answer === 'discarded' && decision.version === version;
+}
+
+async function archiveAndHold(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  travelId: string,
+): Promise<ReconcileResult> {
+  const plan = { ...emptyPlan, set: { archived } };
+  const sent = await patchTraveler(context, draft, { travelId, plan });
+  if (!('failure' in sent)) return endArchived(context, sent.draft);
+  const { failure } = sent;
+  const known = withoutAnnouncedCall(sent.draft);
+  switch (failure.kind) {
+    case 'notFound':
+      return holdReturn(context, withoutTraveler(known), predecessorOf(context.identity, known));
+    case 'forbidden':
+    case 'invalid':
+    case 'conflict':
+      return endArchived(context, withFinding(known, findings.forbidden('archived')));
+    case 'unauthorized':
+    case 'unavailable':
+      return endInFailure(isOutcomeUnknown(failure) ? sent.draft : known, failure);
+  }
+}
+
+const archived = { value: true, source: false } as const;
+
+function withArchiveAdopted(draft: OutcomeDraft): OutcomeDraft {
+  const { observed, applied } = draft;
+  if (!observed) return draft;
+  return { ...draft, applied: toAppliedFields(applied, { ...emptyPlan, adopt: { archived } }, observed) };
+}
+
+/** Ends the attempt after the departure. While the user is inactive, there is nothing to decide. */
+function endArchived(context: ReconcileContext, draft: OutcomeDraft): ReconcileResult {
+  if (isInactive(context.identity)) return endInState(draft, 'synced');
+  const judgement = predecessorOf(context.identity, draft);
+  const noted = withFinding(draft, findings.heldReturn(judgement, 'archived'));
+  return endInState(withHold(context, noted, 'return'), 'held');
+}
+
+function withoutTraveler(draft: OutcomeDraft): OutcomeDraft {
+  return { ...withoutAnnouncedCall(draft), travelId: undefined, observed: undefined };
+}

@@ -1,0 +1,181 @@
+import type { Decision } from '../../src/provisioning/identity.ts';
+import {
+  addressOf,
+  emailsOf,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const parking = /^parked-.*@jetbridge\.invalid$/;
+const reclaim = { policies: { reclaimEmail: true } };
+const heldReclaim = {
+  policies: { reclaimEmail: true, safetyValve: { share: 0, minimum: 0, windowMs: 3_600_000 } },
+};
+
+async function settle(fixture: ProvisioningFixture): Promise<void> {
+  for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
+  expect(await fixture.bridge.reconcileDue()).toBe(0);
+}
+
+/** Creates people whose userNames are no addresses, except Ada's. */
+async function createPeople({ bridge }: ProvisioningFixture, names: string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const name of names) ids.push((await bridge.users.create(users, person(name, { userName: name }))).id);
+  return ids;
+}
+
+async function leave(fixture: ProvisioningFixture, id: string, isDeleted: boolean): Promise<string> {
+  const { travelId = '' } = await fixture.identity(id);
+  if (isDeleted) await fixture.bridge.users.remove(users, id);
+  else await fixture.patch(id, { active: false });
+  await settle(fixture);
+  return travelId;
+}
+
+async function decide(fixture: ProvisioningFixture, id: string, answer: Decision['answer']): Promise<void> {
+  await fixture.store.holds.decide(users, { ids: [id] }, answer, fixture.clock.now());
+  await settle(fixture);
+}
+
+/** Returns the addresses that were sent for a traveler since the calls were cleared. */
+function sentEmails({ travel }: ProvisioningFixture, travelId: string): unknown[] {
+  return travel
+    .writes()
+    .filter(({ id, body }) => id === travelId && body?.email !== undefined)
+    .map(({ body }) => body?.email);
+}
+
+describe.each([true, false])('with reclaimEmail, a leaver (after a DELETE: %s)', (isDeleted) => {
+  test('whose departure is held or discarded keeps the address, and gives it up when the departure is approved', () =>
+    withFixture(async (fixture) => {
+      const [ada = '', zoe = ''] = await createPeople(fixture, ['Ada', 'Zoe']);
+      const travelId = await leave(fixture, ada, isDeleted);
+      const email = () => fixture.travel.travelers.get(travelId)?.email;
+      await fixture.patch(zoe, emailsOf(addressOf('Ada')));
+      await settle(fixture);
+      expect(email()).toBe(addressOf('Ada'));
+      await decide(fixture, ada, 'discarded');
+      await fixture.patch(zoe, { title: 'Weaver' });
+      await settle(fixture);
+      expect(email()).toBe(addressOf('Ada'));
+      expect(await fixture.findings(ada)).toEqual(['archived: keptActive']);
+      await fixture.bridge.users.remove(users, ada).catch(() => undefined);
+      await settle(fixture);
+      await decide(fixture, ada, 'approved');
+      expect(fixture.travel.travelers.get(travelId)).toMatchObject({
+        archived: true,
+        email: expect.stringMatching(parking),
+      });
+      expect((await fixture.traveler(zoe))?.email).toBe(addressOf('Ada'));
+      expect(sentEmails(fixture, travelId)).toHaveLength(1);
+    }, heldReclaim));
+
+  test('gets the own address back once nobody has it and nobody waits for it, by one call each way', () =>
+    withFixture(async (fixture) => {
+      const [ada = '', zoe = '', cy = ''] = await createPeople(fixture, ['Ada', 'Zoe', 'Cy']);
+      const travelId = await leave(fixture, ada, isDeleted);
+      const email = () => fixture.travel.travelers.get(travelId)?.email;
+      for (const id of [zoe, cy]) await fixture.patch(id, emailsOf(addressOf('Ada')));
+      await settle(fixture);
+      expect(email()).toMatch(parking);
+      expect(await fixture.findings(ada)).toEqual([]);
+      await fixture.patch(zoe, emailsOf(addressOf('Zoe')));
+      await settle(fixture);
+      expect((await fixture.traveler(cy))?.email).toBe(addressOf('Ada'));
+      expect(email()).toMatch(parking);
+      fixture.travel.calls.length = 0;
+      await fixture.patch(cy, emailsOf(addressOf('Cy')));
+      await settle(fixture);
+      expect(fixture.travel.travelers.get(travelId)).toMatchObject({
+        archived: true,
+        email: addressOf('Ada'),
+      });
+      expect(sentEmails(fixture, travelId)).toEqual([addressOf('Ada')]);
+      expect(await fixture.findings(ada)).toEqual([]);
+    }, reclaim));
+});
+
+test('a leaver does not take the address back from a user who leaves after it, and two leavers do not exchange it', () =>
+  withFixture(async (fixture) => {
+    const [ada = '', zoe = ''] = await createPeople(fixture, ['Ada', 'Zoe']);
+    const travelId = await leave(fixture, ada, false);
+    await fixture.patch(zoe, emailsOf(addressOf('Ada')));
+    await settle(fixture);
+    fixture.travel.calls.length = 0;
+    await leave(fixture, zoe, false);
+    await fixture.patch(ada, { title: 'Weaver' });
+    await settle(fixture);
+    expect((await fixture.traveler(zoe))?.email).toBe(addressOf('Ada'));
+    expect(sentEmails(fixture, travelId)).toEqual([]);
+  }, reclaim));
+
+test('a leaver who is activated again while another user has the address gets the userName at once', () =>
+  withFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada', { userName: addressOf('Login') }));
+    const [zoe = ''] = await createPeople(fixture, ['Zoe']);
+    const travelId = await leave(fixture, ada.id, false);
+    await fixture.patch(zoe, emailsOf(addressOf('Ada')));
+    await settle(fixture);
+    fixture.travel.calls.length = 0;
+    await fixture.patch(ada.id, { active: true });
+    expect(fixture.travel.travelers.get(travelId)).toMatchObject({
+      ...{ archived: false, email: addressOf('Login') },
+    });
+    await settle(fixture);
+    expect(await fixture.findings(ada.id)).toEqual(['email: emailTaken']);
+    await fixture.patch(zoe, emailsOf(addressOf('Zoe')));
+    await settle(fixture);
+    expect(sentEmails(fixture, travelId)).toEqual([addressOf('Login'), addressOf('Ada')]);
+  }, reclaim));
+
+describe('a traveler with a parking address whose departure is discarded', () => {
+  test.each([
+    { title: 'gets the old address, if it is free', taken: 'nobody', isDeleted: true },
+    { title: 'gets the userName, if the old address is taken', taken: 'the address', isDeleted: true },
+    { title: 'gets the userName also after a deactivation', taken: 'the address', isDeleted: false },
+    { title: 'waits with a finding, if both are taken', taken: 'both', isDeleted: true },
+  ])('$title', ({ taken, isDeleted }) =>
+    withFixture(async (fixture) => {
+      const ada = await fixture.bridge.users.create(users, person('Ada', { userName: addressOf('Login') }));
+      const [zoe = ''] = await createPeople(fixture, ['Zoe']);
+      const travelId = await leave(fixture, ada.id, isDeleted);
+      expect(await fixture.identity(ada.id)).toMatchObject({ hold: { cause: 'safetyValve' } });
+      const traveler = fixture.travel.travelers.get(travelId);
+      if (traveler)
+        fixture.travel.travelers.set(travelId, { ...traveler, email: 'parked-1@jetbridge.invalid' });
+      await fixture.importTravelers();
+      if (taken !== 'nobody') await fixture.patch(zoe, emailsOf(addressOf('Ada')));
+      if (taken === 'both') await createPeople(fixture, ['Login']);
+      await decide(fixture, ada.id, 'discarded');
+      const expected = { nobody: addressOf('Ada'), 'the address': addressOf('Login') }[taken];
+      expect(fixture.travel.travelers.get(travelId)).toMatchObject({
+        archived: false,
+        email: expected ?? expect.stringMatching(parking),
+      });
+      const waiting = taken === 'nobody' ? [] : ['email: emailTaken'];
+      expect((await fixture.findings(ada.id)).toSorted()).toEqual(['archived: keptActive', ...waiting]);
+    }, heldReclaim),
+  );
+});
+
+test('with onReturn: separate the traveler of a leaver gets the address back once the newcomer has another one', () =>
+  withFixture(async (fixture) => {
+    const [ada = ''] = await createPeople(fixture, ['Ada']);
+    const travelId = await leave(fixture, ada, true);
+    const bert = await fixture.bridge.users.create(
+      users,
+      person('Ada', { userName: 'bert', name: { givenName: 'Bert', familyName: 'Quinn' } }),
+    );
+    await settle(fixture);
+    expect((await fixture.traveler(bert.id))?.email).toBe(addressOf('Ada'));
+    expect(fixture.travel.travelers.get(travelId)?.email).toMatch(parking);
+    await fixture.patch(bert.id, emailsOf(addressOf('Bert')));
+    await settle(fixture);
+    expect(fixture.travel.travelers.get(travelId)).toMatchObject({ archived: true, email: addressOf('Ada') });
+    await fixture.patch(bert.id, emailsOf(addressOf('Ada')));
+    await settle(fixture);
+    expect((await fixture.traveler(bert.id))?.email).toBe(addressOf('Ada'));
+    expect(fixture.travel.travelers.get(travelId)?.email).toMatch(parking);
+  }));
