@@ -22,6 +22,7 @@ import { requestLog } from '../store/request-log.ts';
 import { WriteHealth } from '../store/write-health.ts';
 import { createRequestLogWriter } from '../travel/request-log-writer.ts';
 import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
+import { LEASE_MS } from '../travel/webhooks/dispatcher.ts';
 import { refusalDeps } from './access.ts';
 import { type EmbeddedTravel, openEmbeddedTravel } from './embedded.ts';
 import { currentEncryptionKey, reencryptSecrets } from './encryption-keys.ts';
@@ -179,8 +180,8 @@ async function repairSetBack(settings: Settings, database: Database, now: number
     id,
     leaseDuration({ callTimeoutMs: timeoutMs }),
   ]);
-  const bounds = { ...maxDelays(connections), leaseMs: Object.fromEntries(leaseMs) };
-  await repairAfterSetBack(database, now, bounds);
+  const leases = { leaseMs: Object.fromEntries(leaseMs), queueLeaseMs: LEASE_MS };
+  await repairAfterSetBack(database, now, { ...maxDelays(connections), ...leases });
 }
 
 function maxDelays(connections: Settings['connections']): MaxDelays {

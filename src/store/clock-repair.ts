@@ -33,8 +33,13 @@ export async function repairFutureTimes(database: Database, now: number, bounds:
   await repairDeliveries(database, now, bounds.deliveryMs);
 }
 
-/** For each connection, the longest duration of a lease, in milliseconds. */
-export type MaxLeases = Record<string, number>;
+/** The longest durations of leases, in milliseconds. */
+export interface MaxLeases {
+  /** For each connection, the longest duration of a lease of an identity or of background work. */
+  leaseMs: Record<string, number>;
+  /** The longest duration of a lease of a webhook. */
+  queueLeaseMs: number;
+}
 
 /**
  * Runs when the clock of a shared database is found to have been set back, as after a failover to a server whose clock is behind. The
@@ -44,13 +49,20 @@ export type MaxLeases = Record<string, number>;
 export async function repairAfterSetBack(
   database: Database,
   now: number,
-  bounds: MaxDelays & { leaseMs: MaxLeases },
+  bounds: MaxDelays & MaxLeases,
 ): Promise<void> {
   for (const [connection, ms] of Object.entries(bounds.leaseMs)) {
     const scope = database.scopeOf(connection);
     await repairLeases(database, scope, now + ms);
     await repairTasks(database, scope, { now, latest: now + ms });
   }
+  const latest = now + bounds.queueLeaseMs;
+  await database.db
+    .updateTable('travel_delivery_queue')
+    .set({ lease_until: latest })
+    .where('lease_token', 'is not', null)
+    .where('lease_until', '>', latest)
+    .execute();
   await repairFutureTimes(database, now, bounds);
 }
 
@@ -127,6 +139,7 @@ async function repairDeliveries({ db }: Database, now: number, deliveryMs: numbe
   await db
     .updateTable('travel_delivery_queue')
     .set({ lease_until: now })
+    .where('lease_token', 'is', null)
     .where('lease_until', '>', now)
     .execute();
 }

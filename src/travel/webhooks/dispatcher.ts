@@ -174,7 +174,7 @@ async function stopGracefully(state: DispatcherState, looping: Promise<void>): P
 }
 
 /** The duration of a lease: another process continues this long after the holder has died. */
-const LEASE_MS = 20_000;
+export const LEASE_MS = 20_000;
 /** A lease is extended before an attempt, which may take `TIMEOUT_MS`, if less than this time is left. */
 const MIN_LEFT_MS = TIMEOUT_MS + 5_000;
 /** A webhook keeps its slot for this many deliveries or this many milliseconds; then another webhook gets the slot. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { repairAfterSetBack } from '../../../src/store/clock-repair.ts';
 import { deliveryQueue } from '../../../src/store/delivery-queue.ts';
 import { encryption } from '../../../src/store/encryption.ts';
 import { travelStore } from '../../../src/store/travel-writes.ts';
@@ -31,6 +32,7 @@ async function deliveryFixture(open: OpenDatabase) {
   const keysFor = (kinds: string[]) => ({ ...bare, index: kinds.map((value) => ({ name: 'kind', value })) });
   const list = { type: 'webhookDelivery', order: 'asc' as const, limit: 100, offset: 0 };
   return {
+    database,
     store,
     queue,
     records: webhookRecords(database, sealed),
@@ -195,6 +197,19 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       expect(await queue.acquireLease(yours, NOW + 1899)).toBe(false);
       expect(await queue.acquireLease(yours, NOW + 1900)).toBe(true);
       expect(await queue.extendLease(lease, NOW + 1900)).toBe(false);
+    });
+
+    it('of a dead holder is free after its longest lease, once the clock of the database was set back', async () => {
+      const { database, webhook, happen, queue, take } = await deliveryFixture(open);
+      const behind = NOW - 600_000;
+      await webhook('w', '*');
+      await happen('a', 'e1', behind);
+      await take('w', 'dead');
+      const bounds = { attemptMs: 1, checkMs: {}, leaseMs: {}, queueLeaseMs: 1_000, deliveryMs: 1 };
+      await repairAfterSetBack(database, behind, bounds);
+      const heir = { webhookId: 'w', token: 'heir', ms: 1_000 };
+      expect(await queue.acquireLease(heir, behind + 999)).toBe(false);
+      expect(await queue.acquireLease(heir, behind + 1_000)).toBe(true);
     });
 
     it('is free again when all leases are released, as after a crash', async () => {

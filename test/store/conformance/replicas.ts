@@ -102,7 +102,13 @@ export function describeReplicas(open: OpenDatabase): void {
 
   describe('after the clock of the database was set back', () => {
     const behind = NOW - 600_000;
-    const bounds = { attemptMs: 60_000, checkMs: { okta: 30_000 }, leaseMs: { okta: MS }, deliveryMs: 1 };
+    const bounds = {
+      attemptMs: 60_000,
+      checkMs: { okta: 30_000 },
+      leaseMs: { okta: MS },
+      queueLeaseMs: MS,
+      deliveryMs: 1,
+    };
 
     it('the lease of a dead replica ends after its longest duration, and a holder that lives keeps it until then', async () => {
       const { add, database, leases, reconcileQueue } = await fixture(open);
