@@ -1,6 +1,8 @@
+import { pauseConnections } from '../../src/cli/paused-connections.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
+import { recordedShell } from '../fixtures/shell.ts';
 
 const user = (name: string, more: object = {}) => ({
   schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
@@ -89,6 +91,25 @@ describe('with the embedded travel service', () => {
       lastRequest: { method: 'GET', path: '/scim/v2/Users/nobody', status: 404, isFailed: true },
       lastCall: { isFailed: false },
     });
+  });
+
+  test('a paused connection is shown with what waits, and an admin lets it go on', async () => {
+    const { service, admin, viewer } = fixture;
+    expect(await pauseConnections(await recordedShell({ JETBRIDGE_DATA: service.data }))).toBe(0);
+    const read = async () => (await viewer('GET', '/overview')).body;
+    await eventually(async () => expect((await read()).connections[0].paused?.isImported).toBe(true));
+    const { state, sentence, connections } = await read();
+    expect([state, sentence]).toEqual([
+      'attention',
+      expect.stringContaining('0 wait because the database was restored'),
+    ]);
+    expect(connections[0].paused.people).toEqual({ create: 0, reactivate: 0, end: 0, change: 0 });
+    const resume = '/connections/default/resume';
+    expect((await viewer('POST', resume)).status).toBe(403);
+    expect((await admin('POST', '/connections/unknown/resume')).status).toBe(404);
+    expect((await admin('POST', resume)).status).toBe(204);
+    expect((await admin('POST', resume)).status).toBe(409);
+    expect((await read()).connections[0].paused).toBeUndefined();
   });
 });
 
