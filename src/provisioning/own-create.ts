@@ -37,12 +37,14 @@ export function isOwnCreate(
   if (addressKey(traveler.email) !== addressKey(email)) return false;
   if (wasFree) return true;
   if (!hasAnnouncedOrCutValues(traveler, fields, context.rulesSnapshot.rules)) return false;
+  // Members that the bridge does not know may have been added by the travel API.
+  const { otherFields: _, ...known } = traveler;
+  const hasNothingElse = hasOnlyAnnouncedFields(known, fields);
   // Without a clock, a leaver loses access: an admin can restore an archived traveler.
-  if (reservedAt === undefined)
-    return isInactive(context.identity) && hasOnlyAnnouncedFields(traveler, fields);
+  if (reservedAt === undefined) return isInactive(context.identity) && hasNothingElse;
   // A `createdAt` that is not a date is NaN, and both comparisons are false.
   const ageMs = reservedAt - Date.parse(traveler.createdAt);
-  return ageMs <= TOLERANCE_MS || (ageMs <= CLOCK_DIFFERENCE_MS && hasOnlyAnnouncedFields(traveler, fields));
+  return ageMs <= TOLERANCE_MS || (ageMs <= CLOCK_DIFFERENCE_MS && hasNothingElse);
 }
 
 /** What may be done with a duplicate of the linked traveler: an archived one can be restored. */

@@ -155,9 +155,11 @@ export function hasAnnouncedOrCutValues(
   );
 }
 
-/** Returns true if the traveler has no optional field that the create did not set. */
+/** Returns true if the traveler has no optional field that the create did not set. A travel API shows `false` for what nobody has set. */
 export function hasOnlyAnnouncedFields(observed: TravelUser, announced: AnnouncedFields): boolean {
-  return removableKeys(observed).every((key) => Object.hasOwn(announced, key));
+  return removableKeys(observed).every(
+    (key) => Object.hasOwn(announced, key) || readField(observed, key) === false,
+  );
 }
 
 interface AnnouncedValue {

@@ -105,9 +105,23 @@ describe.each(faults)('if the first of two lost creates %s', (_, firstFault, sec
   );
 });
 
+/** Makes the travel API add members that were not sent. */
+function addMembers({ travel }: ProvisioningFixture): void {
+  const set = travel.travelers.set.bind(travel.travelers);
+  travel.travelers.set = (id, traveler) =>
+    set(id, { ...traveler, separateIcsEmails: false, otherFields: ['seatPreference'] });
+}
+
 const differences: [string, (fixture: ProvisioningFixture) => void][] = [
   ['whose texts were cut', cutTexts],
   ['whose createdAt is by a clock that is 45 seconds behind', (fixture) => setBackCreatedAt(fixture, 45_000)],
+  [
+    'to which the travel API has added members, by a clock that is 45 seconds behind',
+    (fixture) => {
+      addMembers(fixture);
+      setBackCreatedAt(fixture, 45_000);
+    },
+  ],
 ];
 
 describe.each(differences)('a traveler of a lost create %s', (_, differ) => {
