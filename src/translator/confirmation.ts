@@ -1,13 +1,10 @@
 import { foldCase } from '../schema/case-fold.ts';
 import { isObject, type Json } from '../schema/resource.ts';
-import { type Field, fields, findField } from './fields.ts';
+import { type Confirmation, type Field, fields, findField } from './fields.ts';
 import type { Rules } from './rules.ts';
 import type { FieldKey } from './translation.ts';
 import { hasValue, parseFieldKey, readField, type TravelUser } from './traveler.ts';
 import { isEqualJson } from './values.ts';
-
-/** How a traveler confirms the value of a field that was sent (`Field.confirmation`). */
-export type Confirmation = 'exact' | 'caseless' | 'date';
 
 /**
  * True if the traveler shows another value of a field than the one that was sent (null: a removal), so that the travel API may not have

@@ -1,6 +1,5 @@
 import { type Attribute, attribute, complexAttribute } from '../schema/attributes.ts';
 import { urns } from '../schema/resource.ts';
-import type { Confirmation } from './confirmation.ts';
 import { readCountry } from './countries.ts';
 import {
   namedResourceReader,
@@ -69,6 +68,9 @@ export interface Field {
   /** True if an unusable candidate causes no finding when a later one is used, e.g. the language German before English. */
   skipsSilently?: boolean;
 }
+
+/** How a traveler confirms the value of a field that was sent. */
+export type Confirmation = 'exact' | 'caseless' | 'date';
 
 /** A setting of the mapping file that gives the same value to every user. */
 export interface MappingSetting {
