@@ -8,11 +8,11 @@ import {
   type Identity,
   type IdentityState,
   isInactive,
+  predecessorOf,
   type Succession,
 } from './identity.ts';
 import type { RulesStore } from './rules-ports.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
-import { predecessorOf } from './takeover.ts';
 
 /**
  * The status of a person. `synced`: the traveler agrees with the identity provider. `noTraveler`: none

@@ -283,3 +283,11 @@ export type Outcome = Pick<
 export function isInactive({ desired, deletedAt }: Pick<Identity, 'desired' | 'deletedAt'>): boolean {
   return !isActive(desired) || deletedAt !== undefined;
 }
+
+/** The succession by which an identity is in the place of a leaver. */
+export function predecessorOf(
+  { origin }: Pick<Identity, 'origin'>,
+  { progress }: Pick<Identity, 'progress'>,
+): Succession | undefined {
+  return progress.predecessor ?? origin.predecessor;
+}

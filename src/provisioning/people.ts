@@ -61,6 +61,7 @@ export const findingCodes = [
   'managerCircle',
   'managerGone',
   'managerInactive',
+  'managerReplaced',
   'managerNotLinked',
   'managerSelf',
   'managerUnknown',
