@@ -12,7 +12,7 @@ import {
   withEmailWaitForHolder,
 } from './email-conflicts.ts';
 import { findings } from './findings.ts';
-import type { Identity } from './identity.ts';
+import { type Identity, predecessorOf } from './identity.ts';
 import { isLateCheckDue, withoutLateCalls } from './late-calls.ts';
 import { linkExistingTraveler, linkOwnCreate } from './link-traveler.ts';
 import {
@@ -28,7 +28,7 @@ import {
   withoutAnnouncedCall,
   withRefusals,
 } from './reconcile-context.ts';
-import { canBeTakenOver, canGiveEmailUp, predecessorOf } from './takeover.ts';
+import { canBeTakenOver, canGiveEmailUp } from './takeover.ts';
 import type { TravelFailure } from './travel-ports.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { withAnsweredValues } from './unconfirmed-values.ts';

@@ -9,12 +9,12 @@ import {
   type IdentityState,
   isInactive,
   nextCheckAt,
+  predecessorOf,
   type Succession,
 } from './identity.ts';
 import { plannedCalls } from './mode-ports.ts';
 import type { RulesStore } from './rules-ports.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
-import { predecessorOf } from './takeover.ts';
 
 /**
  * The status of a person. `synced`: the traveler agrees with the identity provider. `noTraveler`: none

@@ -2,7 +2,7 @@ import { emptyPlan, toAppliedFields } from '../translator/plan.ts';
 import type { Judgement } from './evidence.ts';
 import { findings } from './findings.ts';
 import { admitDeparture, isGuarded, refuseOwnUser } from './guard.ts';
-import { type Identity, isInactive } from './identity.ts';
+import { type Identity, isInactive, predecessorOf } from './identity.ts';
 import { isDepartureCause } from './kept-active.ts';
 import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
 import {
@@ -16,7 +16,6 @@ import {
   withHold,
   withoutAnnouncedCall,
 } from './reconcile-context.ts';
-import { predecessorOf } from './takeover.ts';
 import { patchTraveler, readTraveler } from './traveler-calls.ts';
 
 /** Holds the return of a user without a traveler: the leaver keeps the traveler until an admin decides. */

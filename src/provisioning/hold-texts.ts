@@ -35,7 +35,7 @@ export const causeTexts = {
     why: () =>
       'another person takes the place of one who left, by the table of evidence (the finding names its row)',
     discarded:
-      'the traveler stays with the one who left, archived unless that departure is itself held or discarded, and the person stays without it until the IdP changes the person again',
+      'the traveler of the one who left is archived, unless that departure waits for a decision of its own or was discarded, and the person does not get it until the IdP changes the person again',
     approved: 'the person gets the traveler of the one who left, and what was theirs is removed from it',
   },
   rules: {

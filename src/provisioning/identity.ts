@@ -336,3 +336,11 @@ export function nextCheckAt({
   const known = times.filter((time) => time !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
 }
+
+/** The succession by which an identity is in the place of a leaver. */
+export function predecessorOf(
+  { origin }: Pick<Identity, 'origin'>,
+  { progress }: Pick<Identity, 'progress'>,
+): Succession | undefined {
+  return progress.predecessor ?? origin.predecessor;
+}

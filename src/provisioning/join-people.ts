@@ -1,9 +1,8 @@
 import { isAdministrator } from './guard.ts';
-import { type Identity, isInactive, type Origin } from './identity.ts';
+import { type Identity, isInactive, type Origin, predecessorOf } from './identity.ts';
 import { releaseOf } from './return-user.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange } from './store-ports.ts';
-import { predecessorOf } from './takeover.ts';
 
 /** Two users of whom an admin says that they are one person. */
 export interface JoinedPeople {

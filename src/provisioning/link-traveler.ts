@@ -7,7 +7,7 @@ import type { Judgement } from './evidence.ts';
 import { findings } from './findings.ts';
 import { isAdministrator, isGuarded, isTakeoverApproved } from './guard.ts';
 import { holdReturn } from './held-return.ts';
-import type { Identity, Succession } from './identity.ts';
+import { type Identity, predecessorOf, type Succession } from './identity.ts';
 import { addLateCall, withLateCreate } from './late-calls.ts';
 import { isOwnCreate, type UnconfirmedCreate, withAddressFree } from './own-create.ts';
 import { isResetPending } from './ownership.ts';
@@ -30,7 +30,6 @@ import {
   isNumberSharedBy,
   judgeNewcomer,
   judgeTraveler,
-  predecessorOf,
   toSuccessor,
 } from './takeover.ts';
 import type { TravelAnswer, TravelFailure } from './travel-ports.ts';

@@ -57,6 +57,13 @@ export async function notifyDependents(
   if (before.travelId !== after.travelId || freed.size > 0)
     await notifyReferrers(deps, before, [after.travelId, after.observed?.email, ...former]);
   else if (isArchiveChanged && before.travelId !== undefined) await notifyReferrers(deps, before, []);
+  // The reports follow the same person, and lose another one.
+  else if (before.travelId === undefined && isSucceeded(before)) await notifyReferrers(deps, before, []);
+}
+
+/** True for a leaver whose traveler another user has taken over. The takeover makes the leaver dirty. */
+function isSucceeded({ origin: { successor } }: Identity): boolean {
+  return successor?.effect === 'passedOn' || successor?.effect === 'revived';
 }
 
 /**

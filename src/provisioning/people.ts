@@ -62,6 +62,7 @@ export const findingCodes = [
   'managerGone',
   'managerInactive',
   'managerNotLinked',
+  'managerReplaced',
   'managerSelf',
   'managerUnknown',
   'mappingUnusable',

@@ -2,7 +2,7 @@ import { archiveTraveler, findUnconfirmedTraveler } from './archive-traveler.ts'
 import { linkOrCreateTraveler } from './create-traveler.ts';
 import { findings } from './findings.ts';
 import { holdReturn, holdReturnOfTraveler } from './held-return.ts';
-import { type Identity, isInactive } from './identity.ts';
+import { type Identity, isInactive, predecessorOf } from './identity.ts';
 import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
 import { linkApprovedTraveler } from './link-traveler.ts';
 import { isReturnHeld } from './ownership.ts';
@@ -18,7 +18,6 @@ import {
   withHold,
   withoutAnnouncedCall,
 } from './reconcile-context.ts';
-import { predecessorOf } from './takeover.ts';
 import { withUnconfirmedFindings } from './unconfirmed-values.ts';
 import { updateTraveler } from './update-traveler.ts';
 

@@ -3,6 +3,7 @@ import type { Rules } from '../translator/rules.ts';
 import type { Reference } from '../translator/translation.ts';
 import { toText, toVerbatimText } from '../translator/values.ts';
 import { type Identity, isInactive } from './identity.ts';
+import { findHeir, hasTravelerOfAnother, isReplacedLeaver, isReplacementFor } from './manager-successors.ts';
 import type { Policies } from './policies.ts';
 import type { Identities, IdentityMatch, ReferenceRow, References } from './store-ports.ts';
 
@@ -56,10 +57,10 @@ export async function resolveReferences(
   const references = new Map<string, Reference>();
   for (const [index, one] of found.entries())
     references.set(one.raw, toReference(identity, one, { row: admitted[index], inactiveManager }));
-  const rows = found.map(({ raw, target }) => {
+  const rows = found.map(({ raw, target, former }) => {
     const reference = references.get(raw);
     const travelId = reference && 'travelId' in reference ? reference.travelId : undefined;
-    return { raw: toReferenceKey(raw), target: target?.id, travelId };
+    return { raw: toReferenceKey(raw), target: target?.id ?? former, travelId };
   });
   return { references, rows: mustSave ? rows : [], before, stored: isAsBefore ? before : admitted };
 }
@@ -85,6 +86,10 @@ interface FoundTarget {
   target: Identity | undefined;
   /** The travel user to which the reference resolved before, if that traveler or its identity no longer exists. */
   lost: string | undefined;
+  /** The identity to which the reference resolved before, if it no longer exists. It is remembered: see `isReplacementFor`. */
+  former: string | undefined;
+  /** True if the value, or the traveler, is that of another person now. */
+  isReplaced: boolean;
 }
 
 function toRow(rows: Map<string, ReferenceRow>): (raw: string) => ReferenceRow {
@@ -99,9 +104,9 @@ function toRow(rows: Map<string, ReferenceRow>): (raw: string) => ReferenceRow {
  * traveler has been updated, so that each attempt reports the loss.
  */
 function toLinkedRow(identity: Identity): (found: FoundTarget) => ReferenceRow {
-  return ({ raw, target, lost }) => {
+  return ({ raw, target, lost, former }) => {
     const travelId = target?.id === identity.id ? undefined : (target?.travelId ?? lost);
-    return { raw: toReferenceKey(raw), target: target?.id, travelId };
+    return { raw: toReferenceKey(raw), target: target?.id ?? former, travelId };
   };
 }
 
@@ -109,12 +114,23 @@ async function resolveTarget(
   deps: ReferenceDeps,
   { identity, raw, earlier }: RawReference,
 ): Promise<FoundTarget> {
+  const { connection } = identity;
   const sent = sentTravelIdFor(identity, raw);
-  const before = earlier?.target
-    ? await deps.identities.findById(identity.connection, earlier.target)
-    : await findLinkedIdentity(deps, identity.connection, sent);
-  const target = before && isLive(before) ? before : await findTarget(deps, identity.connection, raw);
-  return { raw, target, lost: target?.travelId === undefined ? (earlier?.travelId ?? sent) : undefined };
+  const former = earlier?.target;
+  const before =
+    former === undefined
+      ? await findLinkedIdentity(deps, connection, sent)
+      : await deps.identities.findById(connection, former);
+  const travelId = earlier?.travelId ?? sent;
+  const heir = before && (await findHeir(deps, before, travelId));
+  const kept = heir ?? (before && isLive(before) ? before : undefined);
+  const found = kept ?? (await findTarget(deps, connection, raw));
+  const isReplaced = kept
+    ? isReplacedLeaver(kept)
+    : found !== undefined && isReplacementFor(found, { id: former, isKnown: before !== undefined, travelId });
+  const target = kept || !isReplaced ? found : undefined;
+  const lost = target?.travelId === undefined ? travelId : undefined;
+  return { raw, target, lost, former: target ? undefined : former, isReplaced };
 }
 
 /**
@@ -132,7 +148,8 @@ async function findLinkedIdentity(
   travelId: string | undefined,
 ): Promise<Identity | undefined> {
   if (travelId === undefined) return undefined;
-  return (await deps.identities.find(connection, { by: 'travelId', value: travelId })).find(isLive);
+  const linked = await deps.identities.find(connection, { by: 'travelId', value: travelId });
+  return linked.find((one) => isLive(one) && !hasTravelerOfAnother(one));
 }
 
 /** The URI of a user, relative or absolute: the value of `$ref` (RFC 7643 §4.3), which some clients send as `value`. */
@@ -194,10 +211,11 @@ async function findByValue(
 
 function toReference(
   identity: Identity,
-  { target, lost }: FoundTarget,
+  { target, lost, former, isReplaced }: FoundTarget,
   { row, inactiveManager }: Pick<Policies, 'inactiveManager'> & { row: ReferenceRow | undefined },
 ): Reference {
-  if (!target) return { unresolved: lost === undefined ? 'unknown' : 'gone' };
+  if (isReplaced) return { unresolved: 'replaced' };
+  if (!target) return { unresolved: lost === undefined && former === undefined ? 'unknown' : 'gone' };
   if (target.id === identity.id) return { unresolved: 'self' };
   if (target.travelId === undefined) return { unresolved: lost === undefined ? 'notLinked' : 'gone' };
   if (row?.travelId === undefined) return { unresolved: 'circle' };

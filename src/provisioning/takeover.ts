@@ -215,11 +215,3 @@ export function toSuccessor(
 ): Succession {
   return { row, verdict, effect, connection, id };
 }
-
-/** The succession by which an identity is in the place of a leaver. */
-export function predecessorOf(
-  { origin }: Pick<Identity, 'origin'>,
-  { progress }: Pick<Identity, 'progress'>,
-): Succession | undefined {
-  return progress.predecessor ?? origin.predecessor;
-}

@@ -260,6 +260,11 @@ const managerFaults = {
     'Break the circle of managers in the identity provider.',
   ),
   gone: unusable('managerGone', 'The manager was deleted.', 'Name the new manager in the identity provider.'),
+  replaced: unusable(
+    'managerReplaced',
+    'The manager has left, and another person has taken that place.',
+    'Name the new manager in the identity provider by another value, or join the two users if they are one person (npx jetbridge people join).',
+  ),
 } satisfies Record<Extract<Reference, { unresolved: string }>['unresolved'], ReturnType<typeof unusable>>;
 
 /** A kind of resource that a traveler's field refers to, e.g. cost centers. */

@@ -74,11 +74,11 @@ export const noLookups: Lookups = {
  * The travel user that a manager's SCIM value is resolved to, or why there is none. `inactive`: the IdP has deactivated the
  * manager, who stays (`keep`) or is left out (`clear`). `unknown` and `notLinked` may be
  * resolved later. `self` and `circle` are never sent. `gone`: the value was resolved before, and its traveler has been
- * deleted.
+ * deleted. `replaced`: the manager has left, and the value or the traveler is that of another person now.
  */
 export type Reference =
   | { travelId: string; inactive?: 'keep' | 'clear' }
-  | { unresolved: 'unknown' | 'notLinked' | 'self' | 'circle' | 'gone' };
+  | { unresolved: 'unknown' | 'notLinked' | 'self' | 'circle' | 'gone' | 'replaced' };
 
 /** The roles of the travel service (specification, "user"). */
 export const travelRoles = [

@@ -1,0 +1,173 @@
+import { joinPeople } from '../../src/provisioning/join-people.ts';
+import type { ScimResource } from '../../src/schema/resource.ts';
+import {
+  addressOf,
+  managedBy,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const revive = { policies: { onReturn: 'revive' } } as const;
+const hold = { policies: { onReturn: 'hold' } } as const;
+const bert = { name: { givenName: 'Bert', familyName: 'Quinn' } };
+
+async function settle(fixture: ProvisioningFixture): Promise<void> {
+  for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
+  expect(await fixture.bridge.reconcileDue()).toBe(0);
+}
+
+interface Team {
+  boss: { id: string; travelId: string };
+  report: string;
+}
+
+/** Creates a manager and a report that names the manager in this way, and lets the manager leave. */
+async function leaveTeam(
+  fixture: ProvisioningFixture,
+  { isDeleted = true, naming = addressOf('Boss') }: { isDeleted?: boolean; naming?: string } = {},
+): Promise<Team> {
+  const { bridge } = fixture;
+  const boss = await bridge.users.create(users, person('Boss', { userName: 'boss', externalId: '00uBoss' }));
+  const report = await bridge.users.create(
+    users,
+    person('Report', managedBy(naming === 'id' ? boss.id : naming)),
+  );
+  expect((await fixture.traveler(report.id))?.managerId).toBe(boss.travelUserId);
+  if (isDeleted) await bridge.users.remove(users, boss.id);
+  else await fixture.patch(boss.id, { active: false });
+  return { boss: { id: boss.id, travelId: boss.travelUserId ?? '' }, report: report.id };
+}
+
+/** Creates another person, or the same one, with the address of the manager. */
+async function succeed({ bridge }: ProvisioningFixture, attributes: ScimResource = {}): Promise<string> {
+  const values = { userName: 'boss.two', ...bert, ...attributes };
+  return (await bridge.users.create(users, person('Boss', values))).id;
+}
+
+async function expectNoManager(fixture: ProvisioningFixture, report: string): Promise<void> {
+  expect(await fixture.traveler(report)).not.toHaveProperty('managerId');
+  expect(await fixture.findings(report)).toEqual([
+    expect.stringMatching(/^managerId: manager(Replaced|Gone)$/),
+  ]);
+}
+
+describe.each([true, false])(
+  'another person who gets the traveler of a manager (after a DELETE: %s)',
+  (isDeleted) => {
+    test.each(['id', 'boss', addressOf('Boss')])(
+      'is not the manager of a report that names the leaver by %s',
+      (naming) =>
+        withFixture(async (fixture) => {
+          const { boss, report } = await leaveTeam(fixture, { isDeleted, naming });
+          const attributes = isDeleted ? { userName: 'boss' } : {};
+          const newcomer = await succeed(fixture, attributes);
+          expect((await fixture.traveler(newcomer))?.id).toBe(boss.travelId);
+          await settle(fixture);
+          await expectNoManager(fixture, report);
+          await fixture.patch(report, { title: 'Weaver' });
+          await settle(fixture);
+          await expectNoManager(fixture, report);
+        }, revive),
+    );
+  },
+);
+
+test('the manager is removed also if the first attempt at the report fails', () =>
+  withFixture(async (fixture) => {
+    const { report } = await leaveTeam(fixture, { isDeleted: false, naming: 'id' });
+    const { travelId } = await fixture.identity(report);
+    fixture.travel.faultFor = ({ verb, id }) =>
+      verb === 'patch' && id === travelId ? { kind: 'unavailable', text: '503' } : undefined;
+    await succeed(fixture);
+    await fixture.reconcileAfter(1_000);
+    fixture.travel.faultFor = () => undefined;
+    await settle(fixture);
+    await expectNoManager(fixture, report);
+  }, revive));
+
+test('the newcomer is the manager of whoever names the newcomer, by the same values too', () =>
+  withFixture(async (fixture) => {
+    const { boss, report } = await leaveTeam(fixture);
+    const newcomer = await succeed(fixture);
+    await settle(fixture);
+    const other = await fixture.bridge.users.create(users, person('Other', managedBy(addressOf('Boss'))));
+    expect((await fixture.traveler(other.id))?.managerId).toBe(boss.travelId);
+    await fixture.patch(report, managedBy(newcomer));
+    expect((await fixture.traveler(report))?.managerId).toBe(boss.travelId);
+    expect(await fixture.findings(report)).toEqual([]);
+  }, revive));
+
+test('the manager stays while a return is held, and is removed with the approval', () =>
+  withFixture(async (fixture) => {
+    const { boss, report } = await leaveTeam(fixture, { isDeleted: false, naming: 'id' });
+    const newcomer = await succeed(fixture);
+    await settle(fixture);
+    expect((await fixture.traveler(report))?.managerId).toBe(boss.travelId);
+    await fixture.store.holds.decide(users, { ids: [newcomer] }, 'approved', fixture.clock.now());
+    await settle(fixture);
+    expect((await fixture.traveler(newcomer))?.id).toBe(boss.travelId);
+    await expectNoManager(fixture, report);
+  }, hold));
+
+test('with onReturn: separate the newcomer is not the manager by an address that the leaver had', () =>
+  withFixture(async (fixture) => {
+    const { report } = await leaveTeam(fixture);
+    await succeed(fixture);
+    await settle(fixture);
+    await expectNoManager(fixture, report);
+  }));
+
+test('the reports of the same person follow to the new user, without a call', () =>
+  withFixture(async (fixture) => {
+    const { boss, report } = await leaveTeam(fixture, { isDeleted: false, naming: 'id' });
+    await settle(fixture);
+    fixture.travel.calls.length = 0;
+    const back = await succeed(fixture, { ...person('Boss'), userName: 'boss.two', externalId: '00uBoss' });
+    await settle(fixture);
+    expect((await fixture.traveler(back))?.id).toBe(boss.travelId);
+    expect((await fixture.traveler(report))?.managerId).toBe(boss.travelId);
+    expect(await fixture.findings(report)).toEqual([]);
+    const { travelId } = await fixture.identity(report);
+    expect(fixture.travel.writes().filter(({ id }) => id === travelId)).toEqual([]);
+  }, revive));
+
+test('a SCIM user that is activated for another person stays the manager whom the reports name', () =>
+  withFixture(async (fixture) => {
+    const { boss, report } = await leaveTeam(fixture, { isDeleted: false, naming: 'id' });
+    await fixture.patch(boss.id, { ...bert, externalId: '00uBert', active: true });
+    await settle(fixture);
+    const { travelId } = await fixture.identity(boss.id);
+    expect(travelId).not.toBe(boss.travelId);
+    expect((await fixture.traveler(report))?.managerId).toBe(travelId);
+    expect(await fixture.findings(report)).toEqual([]);
+  }));
+
+test('a report who returns inherits no manager whose traveler another person has by now', () =>
+  withFixture(async (fixture) => {
+    const { bridge } = fixture;
+    const { boss, report } = await leaveTeam(fixture, { isDeleted: false, naming: 'id' });
+    await bridge.users.remove(users, report);
+    await succeed(fixture);
+    await settle(fixture);
+    const back = await bridge.users.create(users, person('Report', managedBy(boss.id)));
+    await settle(fixture);
+    expect(await fixture.traveler(back.id)).not.toHaveProperty('managerId');
+  }, revive));
+
+test('the reports of a leaver follow to the user with whom an admin joins the leaver', () =>
+  withFixture(async (fixture) => {
+    const { clock, store } = fixture;
+    const { boss, report } = await leaveTeam(fixture, { isDeleted: false, naming: 'id' });
+    clock.advance(365 * 86_400_000);
+    const newcomer = await succeed(fixture, person('Boss', { userName: 'boss.two' }));
+    await settle(fixture);
+    const people = { leaver: await fixture.identity(boss.id), newcomer: await fixture.identity(newcomer) };
+    const deps = { identities: store.identities, runtime: { ...clock, newId: () => 'joined' } };
+    expect(await joinPeople(deps, people)).toBe('joined');
+    await settle(fixture);
+    expect((await fixture.traveler(newcomer))?.id).toBe(boss.travelId);
+    expect((await fixture.traveler(report))?.managerId).toBe(boss.travelId);
+    expect(await fixture.findings(report)).toEqual([]);
+  }));
