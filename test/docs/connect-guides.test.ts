@@ -47,7 +47,8 @@ const requests: Record<string, () => Promise<Answer>> = {
       TRAVEL_API_KEY: scim.service.travelApiKey,
     });
     const { body } = await bridge.send('POST', '/Users', { userName: 'ada@corp.example' });
-    proxy.decide(({ body: sent }) => (sent.includes('archived') ? { status: 403 } : 'pass'));
+    const forbidden = { status: 403, body: JSON.stringify({ code: 'forbidden', message: 'not allowed' }) };
+    proxy.decide(({ body: sent }) => (sent.includes('archived') ? forbidden : 'pass'));
     const operation = { op: 'replace', path: 'active', value: false };
     const refused = await bridge.send('PATCH', `/Users/${body.id}`, patchOp(operation));
     await bridge.close();
