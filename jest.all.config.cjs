@@ -33,5 +33,4 @@ module.exports = {
     },
     { ...onSqlite, displayName: 'histories', testMatch: ['**/test/histories/*.hunt.ts'] },
   ],
-  testTimeout: 120_000,
 };

@@ -4,7 +4,8 @@ const { behaviour } = require('./jest.projects.cjs');
 /** The first ring, `npm test`: the behaviour. */
 module.exports = {
   ...behaviour,
-  testTimeout: 60_000,
+  // For a test that hangs. A busy or slow machine must not make a test fail.
+  testTimeout: 240_000,
   // Some tests wait, for a timer of the service or for a database, while others compute.
   maxWorkers: Math.ceil(1.5 * availableParallelism()),
   // A worker keeps what it has compiled: collecting garbage among it takes longer than to start another worker.

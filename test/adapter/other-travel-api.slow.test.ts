@@ -43,7 +43,7 @@ async function withOther(
       expect(claimed.map((one) => [one.state, one.findings.map(({ code }) => code)])).toEqual([
         [state, codes],
       ]);
-    }, 15_000);
+    });
   try {
     await test({ api, service, scim, comesTo });
   } finally {
@@ -186,7 +186,7 @@ describe('with a travel API that differs from the embedded one', () => {
         expect(metrics.filter((line) => line.startsWith('jetbridge_lookup_stale'))).toEqual([
           'jetbridge_lookup_stale{connection="default",part="costCenters"} 1',
         ]);
-      }, 15_000);
+      });
       await scim(`PUT /Users/${json.id}`, inCenter('Sales'));
       await eventually(async () => expect(api.traveler('ada@corp.example')?.costCenterId).toBe(id));
     }));
@@ -297,7 +297,7 @@ describe.each(['id', 'index'] as const)(
               [title, 'Buyer'],
             ].sort(),
           );
-        }, 15_000);
+        });
       }));
   },
 );

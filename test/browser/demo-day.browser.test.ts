@@ -19,7 +19,7 @@ beforeAll(async () => {
   service = await startService({ ADMIN_PASSWORD: PASSWORD }, folders);
   await service.makeFirstAdmin();
   browser = await launchBrowser();
-}, 60_000);
+});
 afterAll(async () => {
   await browser.close();
   await service.close();
@@ -48,4 +48,4 @@ test('a visitor plays the demo day, looks at a person with a finding, and remove
   await page.getByRole('button', { name: 'Play the demo day' }).waitFor();
   expect(faults).toEqual([]);
   await page.context().close();
-}, 120_000);
+});

@@ -30,7 +30,7 @@ beforeAll(async () => {
     await scim.send('PATCH', `/Users/${body.id}`, patchOp({ op: 'replace', path: 'active', value: false }));
   }
   browser = await launchBrowser();
-}, 120_000);
+});
 afterAll(async () => {
   await browser.close();
   await service.close();

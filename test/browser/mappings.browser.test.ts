@@ -30,7 +30,7 @@ beforeAll(async () => {
     emails: [{ value: 'grace@corp.example', type: 'work' }],
   });
   browser = await launchBrowser();
-}, 120_000);
+});
 afterAll(async () => {
   await browser.close();
   await service.close();
@@ -69,7 +69,7 @@ test('an edit is followed by the example person and by the effect on everybody, 
   await takeScreenshot(page, 'mappings-versions-1280-light');
   expect(faults).toEqual([]);
   await page.context().close();
-}, 120_000);
+});
 
 test('a fault is underlined, told with its remedy, and cannot be applied', async () => {
   const { page } = await openMappings();
@@ -81,7 +81,7 @@ test('a fault is underlined, told with its remedy, and cannot be applied', async
   expect(await page.getByRole('button', { name: 'Apply…' }).isDisabled()).toBe(true);
   await takeScreenshot(page, 'mappings-fault-1280-light');
   await page.context().close();
-}, 120_000);
+});
 
 test('of two admins the second sees the change of the first and keeps the own text', async () => {
   const { page } = await openMappings();
@@ -109,7 +109,7 @@ test('of two admins the second sees the change of the first and keeps the own te
   const { text } = (await other('GET', '/mappings/default')).body;
   expect(JSON.parse(text).scimUserMapping).toEqual([{ scimAttribute: 'title', userAttribute: 'firstName' }]);
   await page.context().close();
-}, 120_000);
+});
 
 test('rules are changed in the table: the text keeps its layout, faults stand at their field, the person follows', async () => {
   const { page, faults } = await openMappings();
@@ -148,4 +148,4 @@ test('rules are changed in the table: the text keeps its layout, faults stand at
   // The service answers 422 where the rules of a person are asked for while they have a fault.
   expect(faults.filter((fault) => !fault.includes('422'))).toEqual([]);
   await page.context().close();
-}, 120_000);
+});

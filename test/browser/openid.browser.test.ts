@@ -20,7 +20,7 @@ beforeAll(async () => {
   );
   await service.makeFirstAdmin();
   browser = await launchBrowser();
-}, 120_000);
+});
 afterAll(async () => {
   await browser.close();
   await service.close();

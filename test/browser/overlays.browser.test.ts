@@ -21,7 +21,7 @@ beforeAll(async () => {
   const made = await admin('POST', '/travel/webhooks', { body: hook });
   webhook = `/admin/travel/webhooks/${made.body.webhook.id}`;
   browser = await launchBrowser();
-}, 120_000);
+});
 afterAll(async () => {
   await browser.close();
   await fixture.close();

@@ -28,7 +28,7 @@ beforeAll(async () => {
     [enterprise]: { costCenter: 'R&D', manager: { value: 'bob' } },
   });
   browser = await launchBrowser();
-}, 120_000);
+});
 afterAll(async () => {
   await browser.close();
   await service.close();

@@ -34,7 +34,7 @@ beforeAll(async () => {
   await signInOnPage(page, PASSWORD);
   views = await viewsOf(page);
   await page.context().close();
-}, 120_000);
+});
 afterAll(async () => {
   await browser.close();
   await service.close();

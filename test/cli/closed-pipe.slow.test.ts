@@ -20,7 +20,7 @@ beforeAll(async () => {
   expect(await runIntoClosedPipe(['import'])).toMatchObject({ code: 0 });
   writeFileSync(join(folder.path, 'my-mapping.json'), JSON.stringify({ scimUserMapping: [] }));
   writeFileSync(join(folder.path, 'user.json'), JSON.stringify({ userName: 'ada@corp.example' }));
-}, 60_000);
+});
 
 /** Runs a command in a process whose standard output nobody reads, as after `| head -1`. */
 async function runIntoClosedPipe(args: string[]): Promise<{ code: number; err: string }> {
@@ -73,7 +73,7 @@ test('an output that cannot be written, as on a full disk, ends with one line an
     1,
     'The output cannot be written: ENOSPC: no space left on device, write.\n',
   ]);
-}, 30_000);
+});
 
 test.each(endless)(
   'the help of npx jetbridge %s ends quietly if its reader has ended',

@@ -123,7 +123,7 @@ test('a mapping is put in force while the server runs, listed, shown and taken b
   expect(await mapping('apply', file, '--yes')).toMatchObject({ code: 0 });
   server = await serveJetbridge(environment);
   expect(JSON.parse((await mapping('show')).out)).toEqual(JSON.parse(readFileSync(file, 'utf8')));
-}, 180_000);
+});
 
 test('a file with faults is refused with all of them, and the mapping in force stays', async () => {
   await served();
@@ -156,7 +156,7 @@ test('a file with faults is refused with all of them, and the mapping in force s
     expect.objectContaining({ path: 'scimUserMapping[0].customField' }),
   ]);
   expect(JSON.parse((await mapping('show')).out)).toEqual({ scimUserMapping: [] });
-}, 180_000);
+});
 
 test('a name that a known extension does not have is a warning of check, preview and apply', async () => {
   await served();
@@ -176,7 +176,7 @@ test('a name that a known extension does not have is a warning of check, preview
     faults: [],
     warnings: [{ path: 'scimUserMapping[0].scimAttribute', remedy: 'Did you mean department?' }],
   });
-}, 180_000);
+});
 
 test('of two admins who apply at once, the second learns what the first has changed, and loses nothing', async () => {
   await served();
@@ -199,7 +199,7 @@ test('of two admins who apply at once, the second learns what the first has chan
   expect(await applyFile({ ...shell, ask: async () => 'y' }, file, { json: true })).toBe(0);
   expect(JSON.parse(shell.out.at(-1) ?? '')).toMatchObject({ connection: 'default', outcome: 'applied' });
   expect((await mapping('show')).out).toContain('displayName');
-}, 180_000);
+});
 
 test('no database is created, and one of several connections must be named', async () => {
   expect(await mapping('show')).toMatchObject({
@@ -216,7 +216,7 @@ test('no database is created, and one of several connections must be named', asy
     code: 1,
     err: expect.stringContaining('There is no connection aws'),
   });
-}, 180_000);
+});
 
 test('SIGHUP applies a changed mapping file, and refuses a faulty one as a whole', async () => {
   const file = mappingFile('displayName', 'mapping.json');
@@ -254,4 +254,4 @@ test('SIGHUP applies a changed mapping file, and refuses a faulty one as a whole
   expect(await inForce()).toEqual(JSON.parse(readFileSync(other, 'utf8')));
   expect(await server?.stop()).toMatchObject({ code: 0 });
   plain.remove();
-}, 180_000);
+});

@@ -56,7 +56,7 @@ it('the commands of the README and of its next page lead from the first start to
   expect(mapped.data[0].customFields[0].customFieldId).toBe(field.data.id);
   expect(left).toMatchObject({ id: joined.id, active: false });
   expect(archived.data).toMatchObject([{ id: traveler.data[0].id, archived: true }]);
-}, 60_000);
+});
 
 it('docs/operations/try-it.md shows the demo as it is', async () => {
   const { out } = await runJetbridge(['demo']);
@@ -64,7 +64,7 @@ it('docs/operations/try-it.md shows the demo as it is', async () => {
   const shown = fencedBlocks(page).find(({ text }) => text.includes('Olive Kent-Lee'))?.text ?? '';
   expect(shown).toContain('what the IdP said');
   for (const line of shown.trimEnd().split('\n')) expect(out.split('\n')).toContain(line);
-}, 60_000);
+});
 
 /** The same for the same answer of another day: ids and times by their kind. */
 function shapeOf(answer: unknown): unknown {

@@ -14,8 +14,6 @@ import { withTestDatabase } from '../fixtures/test-database.ts';
  * OpenID provider, and so sign in as that admin. The whole service runs; the attacker has the tokens of two
  * connections of one travel account.
  */
-jest.setTimeout(120_000);
-
 const TRAVEL_KEY = 'the-key-of-the-first-administrator-0001';
 const tokens = {
   SCIM_TOKEN: 'the-token-of-the-default-connection',

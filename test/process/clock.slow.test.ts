@@ -4,8 +4,6 @@ import { type IdpUser, newIdpUser, userStateOf } from '../fixtures/remembering-i
 import { createShiftedClock, type ShiftedClock } from '../fixtures/shifted-clock.ts';
 
 /** Starting processes takes long on a busy machine. Failed expectations are reported earlier, because each wait has its own limit. */
-jest.setTimeout(120_000);
-
 const DAY_MS = 24 * 60 * 60_000;
 /** Exceeds every back-off after a few failures, also on a busy machine. Work that waited for the shifted clock would take a day. */
 const SOON_MS = 25_000;

@@ -10,8 +10,6 @@ import {
 import { newIdpUser, userStateOf, type Write } from '../fixtures/remembering-idp.ts';
 
 /** Starting processes takes long on a busy machine. Failed expectations are reported earlier, because each wait has its own limit. */
-jest.setTimeout(120_000);
-
 const points = ['beforeCommit', 'afterCommit', 'beforeSend', 'afterSend', 'beforeOutcome'] as const;
 
 /** Kills the bridge at each crash point of each kind of write and restarts it on the same data (docs/architecture.md, Promises). */

@@ -3,8 +3,6 @@ import { eventually } from '../fixtures/eventually.ts';
 import { type Replicas, replicasFixture } from '../fixtures/replicas.ts';
 import { scimClient } from '../fixtures/scim-client.ts';
 
-jest.setTimeout(150_000);
-
 const PEOPLE = 24;
 const MINUTE_MS = 60_000;
 /** The longest lease lasts 20 s, and a heartbeat finds the new clock within 5 s. Without that, people wait for ten minutes. */

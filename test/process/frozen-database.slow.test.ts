@@ -16,7 +16,7 @@ let server: ServerProcess;
 beforeAll(async () => {
   folder = temporaryFolder();
   database = await startPostgres();
-}, 60_000);
+});
 afterAll(async () => {
   await database.close();
   folder.remove();
@@ -30,7 +30,7 @@ beforeEach(async () => {
     JETBRIDGE_DATA: join(folder.path, 'data'),
     JETBRIDGE_KEY: KEY,
   });
-}, 60_000);
+});
 afterEach(async () => {
   await kill(server);
   await proxy.close();
@@ -60,7 +60,7 @@ test('while the database does not answer, /readyz answers 503 within seconds', a
     expect(seconds).toBeLessThan(5);
   }
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
-}, 60_000);
+});
 
 test('SIGTERM ends a server whose database does not answer within 12 seconds, with exit code 0', async () => {
   proxy.freeze();
@@ -76,7 +76,7 @@ test('SIGTERM ends a server whose database does not answer within 12 seconds, wi
   expect(result).toMatchObject({ code: 0, signal: null });
   expect(seconds).toBeLessThan(13);
   expect(await request).toBe(503);
-}, 60_000);
+});
 
 test('SIGTERM ends a server whose database answers at once', async () => {
   const { result, seconds } = await timed(() => {
@@ -85,4 +85,4 @@ test('SIGTERM ends a server whose database answers at once', async () => {
   });
   expect(result).toMatchObject({ code: 0, signal: null });
   expect(seconds).toBeLessThan(5);
-}, 60_000);
+});

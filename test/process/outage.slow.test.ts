@@ -4,8 +4,6 @@ import { kill, withProcessFixture } from '../fixtures/process.ts';
 import { type IdpUser, newIdpUser, type RememberingIdp, userStateOf } from '../fixtures/remembering-idp.ts';
 
 /** Starting processes takes long on a busy machine. Failed expectations are reported earlier, because each wait has its own limit. */
-jest.setTimeout(120_000);
-
 /** The functions that begin and end an outage at the proxy. */
 interface Outage {
   begin(proxy: FaultyProxy): unknown;

@@ -33,7 +33,7 @@ beforeAll(async () => {
       cwd: project,
     },
   );
-}, 240_000);
+});
 
 describe('the packed package', () => {
   it('has the program, its settings, demo and documents, and the types of jetbridge/replay', () => {
@@ -74,7 +74,7 @@ describe('the packed package', () => {
     const help = await run('npx', ['jetbridge', '--help'], { cwd: project });
     expect(help.stdout).toContain('Usage: npx jetbridge');
     expect(help.stdout).toContain('serve everything on one port');
-  }, 120_000);
+  });
 
   it('serves with the settings that it brings, keeps its data in the current folder, and provisions a person', async () => {
     const main = join(project, 'node_modules/.bin/jetbridge');
@@ -148,7 +148,7 @@ it('a first start from the sources says that it builds, and a second one does no
     stderr: 'Building Jetbridge, which takes a few seconds …\n',
   });
   expect(await start()).toEqual({ stdout: '0.1.0\n', stderr: '' });
-}, 240_000);
+});
 
 it('a build that does not come to its end leaves nothing that a start would run', async () => {
   const broken = join(place.path, 'broken');
@@ -157,7 +157,7 @@ it('a build that does not come to its end leaves nothing that a start would run'
   writeFileSync(join(broken, 'src/admin/ui/main.tsx'), 'import "./missing.ts";');
   await expect(run(process.execPath, ['scripts/build.mjs'], { cwd: broken })).rejects.toThrow('missing.ts');
   expect(existsSync(join(broken, 'dist'))).toBe(false);
-}, 240_000);
+});
 
 /** The paths of all files below a folder of the repository. */
 function filesOf(folder: string): string[] {

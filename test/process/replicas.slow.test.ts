@@ -27,7 +27,7 @@ const MAX_OPEN = 100;
 let fixture: Replicas;
 beforeEach(async () => {
   fixture = await replicasFixture({ perSecond: 1_000, concurrency: 32 });
-}, 60_000);
+});
 afterEach(() => fixture.close(), 60_000);
 
 test(
@@ -66,7 +66,7 @@ test('a revoked token is refused by every replica at once', async () => {
   await tokens.revoke('t-1', Date.now());
   expect(await statuses()).toEqual([401, 401]);
   await database.close();
-}, 120_000);
+});
 
 const allowed: (number | 'cut')[] = [200, 201, 409, 412, 503, 'cut'];
 

@@ -68,7 +68,7 @@ async function waitForHeld(count: number): Promise<void> {
     const [, now = '0'] =
       /^jetbridge_held\{connection="default",cause="safetyValve"\} (\d+)$/m.exec(metrics) ?? [];
     expect(now).toBe(String(count));
-  }, 20_000);
+  });
 }
 
 async function heldNames(): Promise<string[]> {
@@ -113,7 +113,7 @@ test('an IdP that deactivates 400 of 500 people gets its answers, 25 are archive
   expect(await archivedEmails()).toHaveLength(BOUND + 1);
 
   expect((await holds('approve', '--cause', 'safetyValve', '--yes')).code).toBe(0);
-  await eventually(async () => expect(await archivedEmails()).toHaveLength(LEAVERS - 2), 30_000);
+  await eventually(async () => expect(await archivedEmails()).toHaveLength(LEAVERS - 2));
   await waitForHeld(0);
   const archivedNow = await archivedEmails();
   for (const name of [reactivated, discarded]) expect(archivedNow).not.toContain(name);
@@ -129,7 +129,7 @@ test('an IdP that deactivates 400 of 500 people gets its answers, 25 are archive
   expect((await scim.send('PUT', `/Users/${idOf(discarded)}`, deactivated)).status).toBe(200);
   await waitForHeld(1);
   expect(await heldNames()).toEqual([discarded]);
-}, 180_000);
+});
 
 test('an administrator is neither deactivated nor deleted over SCIM until an approval, which archives at once', async () => {
   const created = await scim.send('POST', '/Users', { userName: 'ada@corp.example' });

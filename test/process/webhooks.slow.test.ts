@@ -13,8 +13,6 @@ import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { openReceiver } from '../travel/webhooks/receiver.ts';
 
 /** Starting processes takes long on a busy machine. */
-jest.setTimeout(120_000);
-
 const KEY = 'the-key-of-the-first-administrator';
 const ROUNDS = 5;
 const EACH = 25;

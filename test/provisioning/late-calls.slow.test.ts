@@ -22,8 +22,6 @@ import {
   titleMapping,
 } from '../fixtures/unknown-calls.ts';
 
-jest.setTimeout(120_000);
-
 const directory = mkdtempSync(join(tmpdir(), 'jetbridge-late-'));
 let database: Database;
 let fixtures = 0;

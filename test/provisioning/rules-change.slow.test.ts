@@ -171,7 +171,7 @@ test('small changes with time between them are not counted together', () =>
     }
     expect(await countHolds(fixture)).toEqual([]);
     expect(countTravelersWith(fixture, 'costCenterId')).toBe(0);
-  }, 200));
+  }, 120));
 
 test('people who are changed twice within the time window are counted once', () =>
   withUsers(async (fixture) => {

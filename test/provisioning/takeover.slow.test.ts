@@ -156,7 +156,7 @@ describe.each(Object.keys(ways))('%s as another person', (way) => {
       },
     });
     expect(plays).toBeGreaterThan(10);
-  }, 60_000);
+  });
 
   test('creates a new traveler with onReturn: separate, whichever call fails', async () => {
     await failEveryCall({
@@ -186,7 +186,7 @@ describe.each(Object.keys(ways))('%s as another person', (way) => {
         });
       },
     });
-  }, 60_000);
+  });
 
   test('is held with onReturn: hold until an admin approves it, whichever call fails', async () => {
     await failEveryCall({
@@ -217,7 +217,7 @@ describe.each(Object.keys(ways))('%s as another person', (way) => {
         });
       },
     });
-  }, 60_000);
+  });
 
   test('leaves the traveler archived and the user without one when an admin discards the hold', () =>
     withFixture(

@@ -85,7 +85,7 @@ describe('jetbridge/replay', () => {
     ]);
     expect(text).toContain('FAILED   wrong (must)');
     expect(text).toMatch(/expected 201\n {6}but was {2}400 \w+: /);
-  }, 60_000);
+  });
 
   test('a file and a folder are read, and faults are told with their place and cure', () => {
     const folder = join(home, 'demo');

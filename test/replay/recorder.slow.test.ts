@@ -19,7 +19,7 @@ describe.each(['okta', 'entra'])('a day of %s', (idp) => {
     await createSeed(service, seedEmail);
     const variables = { ...(await createTravelResources(service)), seedEmail };
     day = await playDay(service, scenariosOf(idp), variables);
-  }, 120_000);
+  });
   afterAll(() => service.close());
 
   async function onEmptyService<T>(work: (empty: RunningService) => Promise<T>): Promise<T> {
@@ -74,7 +74,7 @@ describe.each(['okta', 'entra'])('a day of %s', (idp) => {
     const played = await onEmptyService((empty) => playDay(empty, scenarios));
     const again = played.exchanges.filter((_, index) => steps[index]?.note === undefined);
     expect(withNumberedTexts(again)).toEqual(withNumberedTexts(day.exchanges));
-  }, 120_000);
+  });
 });
 
 /** Drops the first exchanges after each pause. */

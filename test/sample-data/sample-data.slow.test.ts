@@ -133,7 +133,7 @@ describe('a sample company, read through the travel API', () => {
     fixture = await openFixture();
     run = await createCompany(fixture.runtime.store, { users: 100, trips: 250 });
     for (const path of paths) lists.set(path, await readAll(fixture, `/${path}`));
-  }, 120_000);
+  });
   afterAll(() => fixture.close());
 
   const parts = (field: string) =>
@@ -372,7 +372,7 @@ it('the same options create the same data, ids and events included', async () =>
   });
   expect(first.length).toBeGreaterThan(1_000_000);
   expect(second === first).toBe(true);
-}, 120_000);
+});
 
 /** Replaces the numbers of insertions, which begin with the time, by their ranks. */
 function withRanks(dump: string): string {
@@ -391,7 +391,7 @@ it('a transaction that the store runs twice creates the same data', async () => 
     });
   const once = await dumpOfRun((store) => store);
   expect((await dumpOfRun(repeating)) === once).toBe(true);
-}, 120_000);
+});
 
 it('the number of writes in one transaction does not change the data', async () => {
   const few = { users: 30, trips: 40 };
@@ -409,7 +409,7 @@ it('the number of writes in one transaction does not change the data', async () 
   const [inOne, inMany] = [await contents(1_000_000), await contents(7)];
   expect(inOne.length).toBeGreaterThan(600);
   expect(inMany).toEqual(inOne);
-}, 120_000);
+});
 
 it('another seed adds another company; the same seed is refused and changes nothing', async () => {
   await withStore(async (store, dump) => {
@@ -424,7 +424,7 @@ it('another seed adds another company; the same seed is refused and changes noth
     );
     expect(await dump()).toBe(before);
   });
-}, 120_000);
+});
 
 it('an account with a mandatory custom field is refused, with the name of the field', async () => {
   const fixture = await openFixture();
@@ -458,4 +458,4 @@ it('companies of any size, seed and day can be created', async () => {
     // In the example, the only person of the company is drawn as one who leaves before the first trip.
     { numRuns: 12, examples: [[{ users: 1, trips: 2, seed: 30, now: 12_000 * DAY }]] },
   );
-}, 120_000);
+});

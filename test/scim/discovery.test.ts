@@ -175,7 +175,7 @@ describe('/ServiceProviderConfig', () => {
       cursor = page.nextCursor;
     }
     expect(listed).toEqual({ index: names, cursor: names });
-  }, 120_000);
+  });
 
   test('authenticationSchemes: a bearer token in the Authorization header authenticates', async () => {
     const [scheme] = (await config()).authenticationSchemes;

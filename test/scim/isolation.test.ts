@@ -89,7 +89,7 @@ test('two services in one process return only their own URLs and data under conc
     expect((await scim.send('GET', '/Users?count=0')).body.totalResults).toBe(TIMES + 1);
     expect((await scim.send('GET', '/Groups?count=0')).body.totalResults).toBe(TIMES + 1);
   }
-}, 120_000);
+});
 
 function expectOwn({ name }: Own, { body, headers }: ScimAnswer): void {
   const text = JSON.stringify([body, ...headers]);

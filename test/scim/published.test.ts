@@ -17,8 +17,6 @@ import { type ScimService, scimService } from '../fixtures/scim-service.ts';
  * published attributes, so they cover a new attribute without a change.
  */
 // Each test sends some hundred requests.
-jest.setTimeout(120_000);
-
 let scim: ScimService;
 beforeEach(async () => {
   scim = await scimService();

@@ -123,7 +123,7 @@ async function expectPlanOnly(): Promise<void> {
       demoted: 'pausedChange',
       unchanged: '',
     });
-  }, 15_000);
+  });
   expect(travel.writes()).toEqual([]);
 }
 
@@ -180,7 +180,7 @@ test.each(waysToTell)('a restored backup does no harm: %s', async (_, restored) 
   await eventually(async () => {
     const people = (await service?.identities('default')) ?? [];
     expect(people.map(({ state }) => state)).toEqual(people.map(() => 'synced'));
-  }, 15_000);
+  });
   expect(travelerOf('leaver')?.archived).toBe(true);
   expect(travelerOf('deleted')).toBeUndefined();
   expect(travelerOf('demoted')?.roles ?? []).toEqual([]);

@@ -101,4 +101,4 @@ test('the address of a resource that is deleted from a long list stays in no fil
   await database.close();
   expect(await textsInDatabase(place.path, new RegExp(address(512).replaceAll('.', '\\.')))).toEqual([]);
   place.remove();
-}, 30_000);
+});

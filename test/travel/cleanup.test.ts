@@ -81,7 +81,7 @@ describe('jobs', () => {
       { wait, log },
     );
     const counts = (often: number, rarely: number, inParts: number) =>
-      eventually(async () => expect(done).toEqual({ often, rarely, inParts }), 2_000);
+      eventually(async () => expect(done).toEqual({ often, rarely, inParts }));
     await counts(1, 1, 1);
     advance(20);
     await counts(1, 1, 2);
@@ -118,9 +118,9 @@ describe('jobs', () => {
       ],
       { wait, log },
     );
-    await eventually(async () => expect([broken, fine]).toEqual([1, 1]), 2_000);
+    await eventually(async () => expect([broken, fine]).toEqual([1, 1]));
     advance(MINUTE);
-    await eventually(async () => expect([broken, fine]).toEqual([2, 2]), 2_000);
+    await eventually(async () => expect([broken, fine]).toEqual([2, 2]));
     expect(errors).toMatchObject([{ job: 'broken' }, { job: 'broken' }]);
     await running.stop();
   });

@@ -43,7 +43,7 @@ test('a client generated from the OpenAPI document compiles and performs typical
   });
   expect(JSON.parse(stdout)).toEqual({ people: 26, events: expect.any(Number) });
   expect(fixture.logged).toEqual([]);
-}, 120_000);
+});
 
 /** Generates a client as a user of the service would. */
 async function generate(): Promise<void> {

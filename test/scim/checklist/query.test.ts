@@ -144,7 +144,7 @@ test('59. a page has at most filter.maxResults resources', async () => {
   expect(rest.body.Resources.map(({ userName }: { userName: string }) => userName)).toEqual(
     names.slice(maxResults),
   );
-}, 120_000);
+});
 
 test('60. startIndex counts from 1 and less is 1; count below 0 is 0, which is totalResults only; both are returned', async () => {
   await seed();

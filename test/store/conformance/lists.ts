@@ -172,7 +172,7 @@ export function describeLists(open: OpenDatabase): void {
             expect(page.rows.map(({ id }) => id)).toEqual(expected.slice(offset, offset + 7));
           }
         }
-      }, 120_000);
+      });
 
       it('can be read page by page with cursors', async () => {
         const { identities, people } = await thousands();
@@ -184,7 +184,7 @@ export function describeLists(open: OpenDatabase): void {
           const query = { where, order, limit: 900 };
           expect(await pagesByCursor(identities, query, plainScan)).toEqual([expected, expected.length]);
         }
-      }, 120_000);
+      });
 
       it('applies the residual condition to every candidate, and to no others', async () => {
         const { identities, people } = await thousands();

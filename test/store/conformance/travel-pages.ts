@@ -255,7 +255,7 @@ export function describeTravelPages(open: OpenDatabase): void {
       await change(700);
       await grow(600);
       await compareAll();
-    }, 60_000);
+    });
 
     it('continues where the page before it ended, so that a reader gets each resource once despite deletions', async () => {
       const store = await opened();

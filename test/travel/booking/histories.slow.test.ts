@@ -82,4 +82,4 @@ test('sums, statuses and events are right after any sequence of operations', asy
   );
   // Histories in which almost every action is refused would prove little.
   expect([...done.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(50);
-}, 180_000);
+});
