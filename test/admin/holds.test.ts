@@ -15,7 +15,7 @@ let fixture: AdminFixture;
 let settings: ReturnType<typeof writeSettingsFile>;
 let scim: ScimClient;
 beforeAll(async () => {
-  settings = writeSettingsFile({ writeBudgetMs: 10_000 }, { default: { policies } });
+  settings = writeSettingsFile({}, { default: { policies } });
   fixture = await startAdmin({ JETBRIDGE_CONFIG: settings.path });
   scim = scimClient(fixture.service.url, fixture.service.scimToken);
   // The departure of this person is the one that the safety valve lets pass.

@@ -13,7 +13,7 @@ let settings: ReturnType<typeof writeSettingsFile>;
 let service: RunningService;
 let browser: Browser;
 beforeAll(async () => {
-  settings = writeSettingsFile({ writeBudgetMs: 10_000 }, { default: { policies } });
+  settings = writeSettingsFile({}, { default: { policies } });
   service = await startService(
     { ADMIN_PASSWORD: PASSWORD, JETBRIDGE_CONFIG: settings.path },
     { page: join(__dirname, '../../dist/admin/ui') },

@@ -25,9 +25,9 @@ let settings: ReturnType<typeof writeSettingsFile>;
 let shared: Variables;
 
 beforeAll(async () => {
-  // The safety valve would hold most of so many archives in an hour. The budget lets each write be seen in the travel service.
+  // The safety valve would hold most of so many archives in an hour.
   const policies = { safetyValve: false };
-  settings = writeSettingsFile({ writeBudgetMs: 10_000 }, { default: { policies } });
+  settings = writeSettingsFile({}, { default: { policies } });
   service = await startService({ JETBRIDGE_CONFIG: settings.path });
   line = rawClient();
   shared = {

@@ -26,7 +26,7 @@ interface Directory {
 
 /** Starts a service whose connection has these policies, with the travelers imported. */
 async function startDirectory(policies: object): Promise<Directory> {
-  const settings = writeSettingsFile({ writeBudgetMs: 10_000 }, { default: { policies } });
+  const settings = writeSettingsFile({}, { default: { policies } });
   const service = await startService({ JETBRIDGE_CONFIG: settings.path });
   const travel = travelAdmin(service.url, service.travelApiKey);
   for (let n = 0; n < STRANGERS; n += 1)
