@@ -37,6 +37,7 @@ test('the Overview says that a connection is paused after a restore, and lets it
   await signInOnPage(page, PASSWORD);
   const notice = page.getByRole('status').filter({ hasText: 'The connection default is paused' });
   await notice.waitFor();
+  await page.getByText('paused: the database was restored').waitFor();
   await takeScreenshot(page, 'paused');
   expect(await accessibilityFaults(page)).toEqual([]);
   await notice.getByRole('button', { name: 'Let it go on' }).click();
@@ -45,5 +46,6 @@ test('the Overview says that a connection is paused after a restore, and lets it
   await takeScreenshot(page, 'paused-confirm');
   await dialog.getByRole('button', { name: 'Let default go on' }).click();
   await notice.waitFor({ state: 'detached' });
+  await page.getByText('✓ are made').waitFor();
   expect(faults).toEqual([]);
 });

@@ -19,8 +19,9 @@ const feedTexts: Record<ConnectionHealth['feed'], string> = {
 
 /** The health of a connection, row by row. */
 export function ConnectionCard({ connection }: { connection: ConnectionHealth }) {
-  const { id, people, waiting, lastRequest, lastCall, pause, lastImport, feed } = connection;
+  const { id, people, waiting, lastRequest, lastCall, lastImport, feed } = connection;
   const { mappingFaults, staleLookups } = connection;
+  const pause = pauseText(connection);
   const name = encodeURIComponent(id);
   const rows: { label: string; value: ReactNode }[] = [
     { label: 'People', value: <Counts name={name} people={people} waiting={waiting} /> },
@@ -32,7 +33,7 @@ export function ConnectionCard({ connection }: { connection: ConnectionHealth })
       label: 'Last travel call',
       value: <Last exchange={lastCall} to={`/traffic?connection=${name}&direction=travel`} />,
     },
-    { label: 'Calls', value: pause ? <Fault>{pauseTexts[pause]}</Fault> : '✓ are made' },
+    { label: 'Calls', value: pause ? <Fault>{pause}</Fault> : '✓ are made' },
     { label: 'Last import', value: <LastImport lastImport={lastImport} /> },
     { label: 'Event feed', value: feedTexts[feed] },
     { label: 'Mapping', value: <MappingFaults count={mappingFaults} name={name} /> },
@@ -68,6 +69,11 @@ export function ConnectionCard({ connection }: { connection: ConnectionHealth })
       </Table>
     </Panel>
   );
+}
+
+/** Says why no calls with an effect are made; undefined while they are. */
+function pauseText({ pause, paused }: ConnectionHealth): string | undefined {
+  return pause ? pauseTexts[pause] : paused && 'paused: the database was restored';
 }
 
 function Counts({ name, people, waiting }: { name: string; people: number; waiting: number }) {
