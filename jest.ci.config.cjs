@@ -28,7 +28,6 @@ const postgresProcesses = {
   displayName: 'processes on PostgreSQL',
   testMatch: [
     '**/test/process/{crash-random-other,feed,import,lookups}.slow.test.ts',
-    '**/test/provisioning/takeover.slow.test.ts',
     '**/test/cli/{connections,erase-elsewhere}.slow.test.ts',
     '**/test/server/restored.slow.test.ts',
     '**/test/travel/webhooks/model.slow.test.ts',
