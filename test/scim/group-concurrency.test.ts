@@ -84,7 +84,7 @@ describe('sixty concurrent writers of one group all succeed', () => {
   });
 
   test('while readers read it, and each reader sees one whole version', async () => {
-    const halves = [names(1500, 'a'), names(1500, 'b')];
+    const halves = [names(1100, 'a'), names(1100, 'b')];
     await createGroup(halves[0]);
     const replace = (members: string[] = []) =>
       patch(patchOp({ op: 'replace', path: 'members', value: members }));
