@@ -6,18 +6,9 @@ import { parseFieldKey, readField } from '../translator/traveler.ts';
 import { isEqualJson } from '../translator/values.ts';
 import { isParkingAddress } from './email-conflicts.ts';
 import { findings } from './findings.ts';
-import type { UnconfirmedValue } from './identity.ts';
+import { retryDelay, type UnconfirmedValue } from './identity.ts';
 import { withValuesNotShownYet } from './late-calls.ts';
 import { type OutcomeDraft, type ReconcileContext, withFinding } from './reconcile-context.ts';
-
-const HOUR_MS = 3_600_000;
-/** The delay after which a value that was not applied is sent again, in milliseconds; other fields wait for a change. */
-const RETRY_MS: Record<FieldKey, number> = { archived: HOUR_MS, email: 24 * HOUR_MS };
-
-/** Returns the longest delay until a value that was not applied is sent again, in milliseconds. */
-export function retryDelay(key: FieldKey): number {
-  return RETRY_MS[key] ?? HOUR_MS;
-}
 
 /** The delay of a check that an attempt could not make, for example because the identity is held; in milliseconds. */
 const POSTPONED_MS = 60_000;
@@ -116,7 +107,7 @@ function isStillWanted(
 function afterRead({ now }: ReconcileContext, key: FieldKey, one: UnconfirmedValue): UnconfirmedValue {
   if (one.next !== 'check' || one.at === undefined || one.at > now()) return one;
   const { value, basis } = one;
-  const delay = RETRY_MS[key];
+  const delay = retryDelay(key);
   const retry = delay === undefined ? {} : { at: now() + delay };
   return { value, basis, next: 'retry', ...retry, isNotApplied: true };
 }
@@ -190,7 +181,7 @@ export function withChecksPostponed(draft: OutcomeDraft, now: number): OutcomeDr
   if (travelId === undefined) return withUnconfirmed(draft, {});
   const all = Object.entries(progress.unconfirmed).map(([key, one]) => {
     if (one.at === undefined || one.at > now) return [key, one] as const;
-    const delay = one.next === 'check' ? POSTPONED_MS : retryDelay(key);
+    const delay = one.next === 'check' ? POSTPONED_MS : (retryDelay(key) ?? POSTPONED_MS);
     return [key, { ...one, at: now + delay }] as const;
   });
   return withUnconfirmed(draft, Object.fromEntries(all));

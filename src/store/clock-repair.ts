@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { Progress, UnconfirmedValue } from '../provisioning/identity.ts';
-import { retryDelay } from '../provisioning/unconfirmed-values.ts';
+import { type Progress, retryDelay, type UnconfirmedValue } from '../provisioning/identity.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { progressColumns } from './identity-row.ts';
@@ -133,7 +132,7 @@ function withEarlierChecks(
   { now, latest }: { now: number; latest: number },
 ): Progress {
   const isTooLate = (key: string, { next, at = 0 }: UnconfirmedValue) =>
-    at > (next === 'check' ? latest : now + retryDelay(key));
+    at > (next === 'check' ? latest : now + (retryDelay(key) ?? 0));
   return {
     ...progress,
     ...(late && { late: { ...late, checkAt: Math.min(late.checkAt, latest) } }),
