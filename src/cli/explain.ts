@@ -177,6 +177,7 @@ const standingTexts = {
   uncertain: 'the outcome of the last call is not known; the traveler is read again',
   refused: 'the travel API refuses the value',
   notSent: 'not sent',
+  notApplied: 'accepted by the travel API and not applied, see the findings',
   leftOut: 'left out, see the findings',
   imported: 'as imported; the identity provider has not changed it since',
   unread: 'the traveler must be read again',

@@ -33,7 +33,7 @@ import {
   readTraveler,
   withObservedTraveler,
 } from './traveler-calls.ts';
-import { isValueCheckDue, withConfirmedValues } from './unconfirmed-values.ts';
+import { isArchiveAccepted, isValueCheckDue, withConfirmedValues } from './unconfirmed-values.ts';
 
 /** Archives the traveler of a deleted SCIM user, or deletes it if the policy `deprovision` says so. */
 export async function archiveTraveler(
@@ -248,6 +248,9 @@ async function sendArchive(
   travelId: string,
 ): Promise<ReconcileResult> {
   const archived = { value: true, source: false };
+  // A check of this departure found that it was not applied. The next attempt to send it has its own time.
+  const isRepeated = draft.progress.settledVersion === context.identity.version && isArchiveAccepted(draft);
+  if (isRepeated) return endInState({ ...withoutAnnouncedCall(draft), creating: undefined }, 'synced');
   if (draft.observed?.archived === true)
     return endInState(
       {

@@ -69,8 +69,10 @@ export function withoutBareAnswers({
  */
 export function withBareAnswers(draft: OutcomeDraft, failure: TravelFailure, now: number): OutcomeDraft {
   const status = failure.kind === 'unavailable' ? failure.bareStatus : undefined;
-  const since = draft.progress.bareSince ?? (status && now);
-  if (since === undefined) return draft;
+  const begun = draft.progress.bareSince ?? (status && now);
+  if (begun === undefined) return draft;
+  // The clock may have been set back.
+  const since = Math.min(begun, now);
   const noted = { ...draft, progress: { ...draft.progress, bareSince: since } };
   const isKnown = draft.findings.some(({ code }) => code === 'unclearAnswer');
   if (now - since < ALARM_MS || isKnown) return noted;

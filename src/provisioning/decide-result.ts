@@ -6,7 +6,7 @@ import type { Holds } from './hold-ports.ts';
 import type { Identity } from './identity.ts';
 import type { ConnectionModes } from './mode-ports.ts';
 import { isReferredTo } from './notify-dependents.ts';
-import { reconcileInPause } from './pause.ts';
+import { reconcileInPause, reconcileStated } from './pause.ts';
 import {
   endInFailure,
   endInState,
@@ -103,7 +103,7 @@ export async function decideResult(
   const pausedAt = deps.modes.pausedAt(connection.id);
   if (pausedAt === undefined) deps.foreignValues?.observe(identity);
   const result = await (pausedAt === undefined
-    ? reconcileTraveler(context)
+    ? reconcileStated(context, reconcileTraveler)
     : reconcileInPause(context, pausedAt, reconcileTraveler));
   return { result, rulesGeneration: translated.rulesSnapshot.generation, announced };
 }

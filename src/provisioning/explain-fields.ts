@@ -1,4 +1,5 @@
 import type { Json } from '../schema/resource.ts';
+import { isDrift } from '../translator/plan.ts';
 import { expandTrace } from '../translator/trace.ts';
 import type { FieldKey, Lookups, TraceEntry } from '../translator/translation.ts';
 import { readField, removableKeys, requiredKeys } from '../translator/traveler.ts';
@@ -9,7 +10,7 @@ import type { Identity } from './identity.ts';
  * The comparison of a field of the traveler with the value that the IdP wants.
  * `same`: the traveler has the value that was sent. `drift`: the value was changed in the travel service. `uncertain`:
  * the outcome of a call is not known. `refused`: the travel API refuses the value. `notSent`: the value waits, for the
- * reasons that the state and the findings give. `leftOut`: the value of the IdP cannot be used, see the findings.
+ * reasons that the state and the findings give. `notApplied`: the travel API has accepted the value, and a later read shows another one. `leftOut`: the value of the IdP cannot be used, see the findings.
  * `imported`: the IdP has not changed the field since the import, so the bridge does not either. `unread`: the traveler
  * must be read again. `foreign`: the travel service decides, because no rule has a value.
  */
@@ -19,6 +20,7 @@ export type FieldStanding =
   | 'uncertain'
   | 'refused'
   | 'notSent'
+  | 'notApplied'
   | 'leftOut'
   | 'imported'
   | 'unread'
@@ -99,13 +101,15 @@ function standingOf(identity: Explained, field: FieldKey, values: FieldValues): 
   const { applied, observed, progress, refused, origin } = identity;
   const entry = applied[field];
   if (field in refused) return 'refused';
-  if (entry?.unsure || field in (progress.announced ?? {})) return 'uncertain';
+  const unconfirmed = progress.unconfirmed?.[field];
+  if (unconfirmed?.isNotApplied) return 'notApplied';
+  if (entry?.unsure || unconfirmed || field in (progress.announced ?? {})) return 'uncertain';
   if (entry === undefined) {
     if (values.wanted === undefined) return values.source === undefined ? 'foreign' : 'leftOut';
     return isFromImport({ origin, progress }, field) ? 'imported' : 'notSent';
   }
   if (!observed) return 'unread';
-  if (!isEqualJson(values.observed ?? null, entry.answered)) return 'drift';
+  if (isDrift(field, entry, values.observed ?? null)) return 'drift';
   return values.wanted === undefined || isEqualJson(values.wanted, entry.sent) ? 'same' : 'notSent';
 }
 

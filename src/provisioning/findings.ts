@@ -304,7 +304,7 @@ const heldTravelers = {
   archived: { state: '', discarded: 'to leave the traveler archived' },
   active: {
     state:
-      ' The traveler is still active: an admin has discarded the departure of the leaver, or it had to wait for an admin.',
+      ' The traveler is still active: an admin has discarded the departure of the leaver, it had to wait for an admin, or the travel API has not carried it out.',
     discarded: 'to archive the traveler',
   },
 } as const;

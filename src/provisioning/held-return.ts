@@ -17,6 +17,7 @@ import {
   withoutAnnouncedCall,
 } from './reconcile-context.ts';
 import { patchTraveler, readTraveler } from './traveler-calls.ts';
+import { isArchiveAccepted, isValueCheckDue, withConfirmedValues } from './unconfirmed-values.ts';
 
 /** Holds the return of a user without a traveler: the leaver keeps the traveler until an admin decides. */
 export function holdReturn(
@@ -62,7 +63,9 @@ async function readUnlessArchived(
   const { observed, progress } = draft;
   const isDue = isLateCheckDue(context, draft);
   const isKnown = observed !== undefined && progress.announced === undefined && !isDue;
-  if (isKnown && context.identity.hold?.cause === 'return') return draft;
+  const isInDoubt = isValueCheckDue(context, draft);
+  if (isKnown && !isInDoubt && context.identity.hold?.cause === 'return')
+    return withConfirmedValues(context, draft, { isFresh: false });
   const failure = isDue ? await removeLateTravelers(context, draft) : undefined;
   if (failure) return endInFailure(draft, failure);
   const current = await readTraveler(context, draft, travelId);
@@ -76,9 +79,10 @@ async function readUnlessArchived(
  */
 async function mayArchive(context: ReconcileContext, draft: OutcomeDraft): Promise<boolean> {
   const { identity } = context;
+  if (isArchiveAccepted(draft)) return false;
   if (isReturnDiscarded(identity)) return true;
   const { hold, origin } = identity;
-  // A late call may have undone the archive; whatever else activates the traveler is a change in the travel service.
+  // A late call may have undone the archive, or it was not applied; whatever else activates the traveler is a change in the travel service.
   const wasLeftActive = hold?.cause === 'return' && draft.applied['archived']?.unsure !== true;
   if (wasLeftActive || isDepartureCause(hold?.cause) || origin.leaverKeptActive) return false;
   if (draft.observed && isGuarded(draft.observed, draft.applied)) return false;
@@ -124,7 +128,8 @@ function withArchiveAdopted(draft: OutcomeDraft): OutcomeDraft {
 function endArchived(context: ReconcileContext, draft: OutcomeDraft): ReconcileResult {
   if (isInactive(context.identity)) return endInState(draft, 'synced');
   const judgement = predecessorOf(context.identity, draft);
-  const noted = withFinding(draft, findings.heldReturn(judgement, 'archived'));
+  const state = draft.observed?.archived === false ? 'active' : 'archived';
+  const noted = withFinding(draft, findings.heldReturn(judgement, state));
   return endInState(withHold(context, noted, 'return'), 'held');
 }
 

@@ -325,6 +325,14 @@ export function isInactive({ desired, deletedAt }: Pick<Identity, 'desired' | 'd
   return !isActive(desired) || deletedAt !== undefined;
 }
 
+const HOUR_MS = 3_600_000;
+const RETRY_MS: Record<FieldKey, number> = { archived: HOUR_MS, email: 24 * HOUR_MS };
+
+/** Returns the delay after which a value that was not applied is sent again, in milliseconds; undefined: it waits for a change. */
+export function retryDelay(key: FieldKey): number | undefined {
+  return RETRY_MS[key];
+}
+
 /** Returns the earliest time at which the traveler must be read for a check, in epoch milliseconds; undefined if there is none. */
 export function nextCheckAt({
   late,

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AnnouncedFields, addSentValues, markLateChanges } from '../translator/announced.ts';
 import type { AppliedFields } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
+import type { Connection } from './connection.ts';
 import type { LateCalls, Progress, Reservation } from './identity.ts';
 import { duplicateRemoval, type UnconfirmedCreate } from './own-create.ts';
 import type { OutcomeDraft, ReconcileContext } from './reconcile-context.ts';
@@ -98,6 +99,22 @@ export function addLateCall(
     sent: addSentValues(before?.sent ?? {}, announced, applied),
     creates: reservation ? withCreate(creates, { reservation, fields: announced }) : creates,
   };
+}
+
+/**
+ * Adds the values that the travel API has accepted and did not show yet when another value took their place: it may still carry them out,
+ * and would undo the other one.
+ */
+export function withValuesNotShownYet(
+  { now, connection }: { now(): number; connection: Pick<Connection, 'lateMs'> },
+  before: LateCalls | undefined,
+  unconfirmed: Progress['unconfirmed'] = {},
+): LateCalls | undefined {
+  const open = Object.entries(unconfirmed).filter(([, { next }]) => next === 'check');
+  if (open.length === 0) return before;
+  const sent = { ...before?.sent };
+  for (const [key, { value }] of open) sent[key] = [...(sent[key] ?? []), value];
+  return { creates: [], ...before, checkAt: now() + connection.lateMs, sent };
 }
 
 /** Adds a create to the late calls. If the create is already listed, the time of the last check does not change. */

@@ -8,7 +8,7 @@ import { findings } from './findings.ts';
 import { isAdministrator, isGuarded, isTakeoverApproved } from './guard.ts';
 import { holdReturn } from './held-return.ts';
 import { type Identity, predecessorOf, type Succession } from './identity.ts';
-import { addLateCall, withLateCreate } from './late-calls.ts';
+import { addLateCall, withLateCreate, withValuesNotShownYet } from './late-calls.ts';
 import { isOwnCreate, type UnconfirmedCreate, withAddressFree } from './own-create.ts';
 import { isResetPending } from './ownership.ts';
 import {
@@ -365,7 +365,8 @@ function withLateCallsOf(
   draft: OutcomeDraft,
   { progress, applied }: Identity,
 ): OutcomeDraft {
-  const { announced = {}, late, reservation } = progress;
+  const { announced = {}, reservation } = progress;
+  const late = withValuesNotShownYet(context, progress.late, progress.unconfirmed);
   if (!late && !progress.announced) return draft;
   const own = draft.progress.late;
   const create = reservation ? { reservation } : {};

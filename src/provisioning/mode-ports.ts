@@ -23,9 +23,12 @@ export interface PausedConnection {
 export interface ConnectionModes {
   /** Returns the start of the pause, as last read; undefined while the connection is live. */
   pausedAt(connection: string): number | undefined;
-  /** Reads the modes again, which commands and other replicas change. `isPausedAnew`: a connection was paused since the last time. */
-  refresh(): Promise<{ isPausedAnew: boolean }>;
-  /** Pauses all connections that are live, and returns their names. */
+  /**
+   * Reads the modes again, which commands and other replicas change. Changes that wait in a connection that has gone on become due.
+   * `isPausedAnew`: a connection was paused since the last time.
+   */
+  refresh(now: number): Promise<{ isPausedAnew: boolean }>;
+  /** Pauses all connections, also those of an earlier pause, and returns the names of those whose pause begins now. */
   pauseAll(now: number): Promise<string[]>;
   /**
    * Lets a paused connection go on. The travelers of all people with waiting changes are read again before anything is sent.

@@ -5,15 +5,10 @@ import type { Connection } from './connection.ts';
 import { findings } from './findings.ts';
 import type { Identity } from './identity.ts';
 import type { PlannedCall } from './mode-ports.ts';
-import {
-  newDraft,
-  type OutcomeDraft,
-  type ReconcileContext,
-  type ReconcileResult,
-  withFinding,
-} from './reconcile-context.ts';
+import { newDraft, type ReconcileContext, type ReconcileResult, withFinding } from './reconcile-context.ts';
 import type { Announcement, IdentityChange } from './store-ports.ts';
 import { translateNewUser } from './translate-identity.ts';
+import { withUnconfirmedFindings } from './unconfirmed-values.ts';
 
 /**
  * Reconciles an identity of a paused connection. Until an IdP has written it during the pause, the attempt ends before the first call
@@ -28,16 +23,38 @@ export async function reconcileInPause(
   const { identity } = context;
   const written = identity.origin.writtenInPause;
   if (written?.pausedAt !== pausedAt) return planOnly(context, reconcile);
-  const isCompared = identity.progress.comparedInPause === written.count;
-  const doubts = isCompared ? undefined : statedFields(context, written.stated);
-  const result = await reconcile({
-    ...context,
-    connection: withoutOldDrift(context, written.stated),
-    doubts,
-  });
+  const connection = withoutOldDrift(context, written.stated);
+  const result = await reconcileStated({ ...context, connection }, reconcile);
+  const isCorrected = context.connection.policies.drift === 'correct' && written.stated !== undefined;
+  return isCorrected ? withOldDriftWaiting(result) : result;
+}
+
+/**
+ * Reconciles an identity. What the IdP has stated in a pause is compared with the traveler until an attempt has reached a state, also after
+ * the end of the pause.
+ */
+export async function reconcileStated(
+  context: ReconcileContext,
+  reconcile: (context: ReconcileContext) => Promise<ReconcileResult>,
+): Promise<ReconcileResult> {
+  const { origin, progress } = context.identity;
+  const written = origin.writtenInPause;
+  if (!written || progress.comparedInPause === written.count) return reconcile(context);
+  const result = await reconcile({ ...context, doubts: statedFields(context, written.stated) });
   if (result.end.kind !== 'state') return result;
   const { draft } = result;
   return { ...result, draft: { ...draft, progress: { ...draft.progress, comparedInPause: written.count } } };
+}
+
+/** Lets the drift that is not corrected during the pause wait for its end, as a planned call that an admin sees. */
+function withOldDriftWaiting(result: ReconcileResult): ReconcileResult {
+  const { draft, end } = result;
+  const fields = draft.findings.filter(({ code }) => code === 'drift').map(({ field }) => field);
+  if (fields.length === 0 || end.kind !== 'state' || end.state !== 'synced') return result;
+  const { archived } = draft.applied;
+  const access = archived?.sent === true ? 'end' : 'reactivate';
+  const call = fields.includes('archived') ? access : 'change';
+  return { draft: withFinding(draft, findings.paused(call, fields)), end: { kind: 'paused' } };
 }
 
 /**
@@ -97,7 +114,8 @@ async function planOnly(
   } catch (error) {
     if (!(error instanceof CallPaused)) throw error;
     const { waitingFor, hold } = identity;
-    const draft: OutcomeDraft = { ...newDraft(identity, translation), waitingFor, hold };
+    // A value that was not applied before the pause is still a finding, and people without an effective departure still an alarm.
+    const draft = withUnconfirmedFindings({ ...newDraft(identity, translation), waitingFor, hold });
     return { draft: withFinding(draft, findings.paused(error.call, error.fields)), end: { kind: 'paused' } };
   }
 }

@@ -54,11 +54,14 @@ export async function undoDelete(deps: RefusalDeps, connection: Connection, id: 
   throw refusedError(tombstone);
 }
 
+/** The findings about `archived` that are no refusal. */
+const acceptedCodes = ['drift', 'keptActive', 'unconfirmed', 'notApplied'];
+
 /** Throws `refused` if the attempt has refused to archive the traveler. */
 export async function throwIfArchiveRefused(deps: RefusalDeps, identity: Identity): Promise<void> {
   if (hasOwnCredential(identity)) await refuseToEndOwnUser(deps, identity);
   const isArchiveRefused = identity.findings.some(
-    ({ field, code }) => field === 'archived' && code !== 'drift' && code !== 'keptActive',
+    ({ field, code }) => field === 'archived' && !acceptedCodes.includes(code),
   );
   if (isArchiveRefused) throw refusedError(identity);
 }

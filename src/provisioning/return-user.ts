@@ -1,6 +1,7 @@
 import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
 import { type Identity, isInactive, type LateCalls, type Origin, type Succession } from './identity.ts';
+import { withValuesNotShownYet } from './late-calls.ts';
 import { leaseDuration } from './lease-guard.ts';
 import { isResetPending, isReturnHeld } from './ownership.ts';
 import type { Runtime } from './runtime-ports.ts';
@@ -137,7 +138,8 @@ function handOver(
   const hasLease = leasedUntil !== undefined;
   const leaseEnd = Math.min(leasedUntil ?? 0, runtime.now() + leaseDuration(connection));
   const { announced, reservation } = progress;
-  const late = hasLease ? withLateArchive(progress.late, leaseEnd + connection.lateMs) : progress.late;
+  const open = withValuesNotShownYet({ now: runtime.now, connection }, progress.late, progress.unconfirmed);
+  const late = hasLease ? withLateArchive(open, leaseEnd + connection.lateMs) : open;
   const isMoved = leaver.connection !== connection.id;
   const origin: Origin = {
     ...resetMarks(leaver, predecessor, fresh.version),

@@ -6,12 +6,10 @@ import { parseFieldKey, readField } from '../translator/traveler.ts';
 import { isEqualJson } from '../translator/values.ts';
 import { isParkingAddress } from './email-conflicts.ts';
 import { findings } from './findings.ts';
-import type { UnconfirmedValue } from './identity.ts';
+import { retryDelay, type UnconfirmedValue } from './identity.ts';
+import { withValuesNotShownYet } from './late-calls.ts';
 import { type OutcomeDraft, type ReconcileContext, withFinding } from './reconcile-context.ts';
 
-const HOUR_MS = 3_600_000;
-/** The delay after which a value that was not applied is sent again, in milliseconds; other fields wait for a change. */
-const RETRY_MS: Record<FieldKey, number> = { archived: HOUR_MS, email: 24 * HOUR_MS };
 /** The delay of a check that an attempt could not make, for example because the identity is held; in milliseconds. */
 const POSTPONED_MS = 60_000;
 
@@ -29,10 +27,12 @@ export function withAnsweredValues(
   const { rules, version: basis } = context.rulesSnapshot;
   const unconfirmed = { ...progress.unconfirmed };
   const applied = { ...draft.applied };
+  const replaced: Record<FieldKey, UnconfirmedValue> = {};
   for (const key of [...Object.keys(set), ...remove]) {
     const value = set[key]?.value ?? null;
     const earlier = unconfirmed[key];
     delete unconfirmed[key];
+    if (earlier && !isEqualJson(earlier.value, value)) replaced[key] = earlier;
     if (isParkingAddress(context.connection, String(value))) continue;
     if (!showsOtherValue(observed, { key, value, rules })) continue;
     const isNotApplied = earlier?.isNotApplied === true && isEqualJson(earlier.value, value);
@@ -41,7 +41,7 @@ export function withAnsweredValues(
     const entry = before[key];
     if (value === null && entry) applied[key] = withAnswer(entry, readField(observed, key));
   }
-  return withUnconfirmed({ ...draft, applied }, unconfirmed);
+  return withUnconfirmed(withLateValues(context, { ...draft, applied }, replaced), unconfirmed);
 }
 
 /** True if the traveler must be read because the time of a check, or of the next attempt to send a value, has come. */
@@ -63,9 +63,14 @@ export function withConfirmedValues(
   const { rules } = context.rulesSnapshot;
   const unconfirmed: Record<FieldKey, UnconfirmedValue> = {};
   const applied = { ...draft.applied };
+  const dropped: Record<FieldKey, UnconfirmedValue> = {};
   for (const [key, one] of Object.entries(progress.unconfirmed)) {
     const entry = applied[key];
-    if (!entry || !isStillWanted(context, { key, entry, value: one.value })) continue;
+    if (!entry) continue;
+    if (!isStillWanted(context, { key, entry, value: one.value })) {
+      dropped[key] = one;
+      continue;
+    }
     const shown = readField(observed, key);
     if (!showsOtherValue(observed, { key, value: one.value, rules })) {
       if (one.value === null) delete applied[key];
@@ -77,7 +82,18 @@ export function withConfirmedValues(
       else if (isToBeSentAgain(context, one)) applied[key] = { ...entry, unsure: true };
     }
   }
-  return withUnconfirmed({ ...draft, applied }, unconfirmed);
+  return withUnconfirmed(withLateValues(context, { ...draft, applied }, dropped), unconfirmed);
+}
+
+/** Adds values that have been replaced before their check to the late calls. */
+function withLateValues(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  replaced: Record<FieldKey, UnconfirmedValue>,
+): OutcomeDraft {
+  const { progress } = draft;
+  const late = withValuesNotShownYet(context, progress.late, replaced);
+  return late === progress.late ? draft : { ...draft, progress: { ...progress, late } };
 }
 
 function isStillWanted(
@@ -91,7 +107,7 @@ function isStillWanted(
 function afterRead({ now }: ReconcileContext, key: FieldKey, one: UnconfirmedValue): UnconfirmedValue {
   if (one.next !== 'check' || one.at === undefined || one.at > now()) return one;
   const { value, basis } = one;
-  const delay = RETRY_MS[key];
+  const delay = retryDelay(key);
   const retry = delay === undefined ? {} : { at: now() + delay };
   return { value, basis, next: 'retry', ...retry, isNotApplied: true };
 }
@@ -138,6 +154,11 @@ export function withRolesSentAgain(draft: OutcomeDraft, { set, remove }: Plan): 
   return { ...draft, applied };
 }
 
+/** True if the travel API has accepted that the traveler is archived, does not show it, and the time to send it again has not come. */
+export function isArchiveAccepted({ applied, progress }: OutcomeDraft): boolean {
+  return progress.unconfirmed?.['archived']?.value === true && applied['archived']?.unsure !== true;
+}
+
 /** Adds a finding for each value that the traveler does not show. */
 export function withUnconfirmedFindings(draft: OutcomeDraft): OutcomeDraft {
   const { observed, progress } = draft;
@@ -160,7 +181,7 @@ export function withChecksPostponed(draft: OutcomeDraft, now: number): OutcomeDr
   if (travelId === undefined) return withUnconfirmed(draft, {});
   const all = Object.entries(progress.unconfirmed).map(([key, one]) => {
     if (one.at === undefined || one.at > now) return [key, one] as const;
-    const delay = one.next === 'check' ? POSTPONED_MS : (RETRY_MS[key] ?? HOUR_MS);
+    const delay = one.next === 'check' ? POSTPONED_MS : (retryDelay(key) ?? POSTPONED_MS);
     return [key, { ...one, at: now + delay }] as const;
   });
   return withUnconfirmed(draft, Object.fromEntries(all));

@@ -116,7 +116,7 @@ async function look(state: WatchState): Promise<void> {
   const { database, modes } = state;
   const present = await readDatabaseRecord(database.db);
   if (isBehind(present, state.known)) await pause(state, present);
-  const { isPausedAnew } = await modes.refresh();
+  const { isPausedAnew } = await modes.refresh(state.runtime.now());
   if (isPausedAnew) state.pauseListener();
   await countWrites(state);
   // Read again: the pause, the count and other replicas have changed it.

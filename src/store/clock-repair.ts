@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Progress } from '../provisioning/identity.ts';
+import { type Progress, retryDelay, type UnconfirmedValue } from '../provisioning/identity.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import type { Database } from './database.ts';
 import { progressColumns } from './identity-row.ts';
@@ -28,7 +28,7 @@ export async function repairFutureTimes(database: Database, now: number, bounds:
   for (const [connection, checkMs] of Object.entries(bounds.checkMs)) {
     const scope = database.scopeOf(connection);
     await repairQueue(database, scope, { now, latest: now + bounds.attemptMs });
-    await repairChecks(database, scope, now + checkMs);
+    await repairChecks(database, scope, { now, latest: now + checkMs });
   }
   await repairDeliveries(database, now, bounds.deliveryMs);
 }
@@ -96,10 +96,14 @@ async function repairQueue(
 }
 
 /**
- * Resets the time of a check in both places: in the column by which the queue searches, and in `progress`, which the
+ * Resets the times of checks in both places: in the column by which the queue searches, and in `progress`, which the
  * reconciler reads.
  */
-async function repairChecks({ db, transaction }: Database, scope: Scope, latest: number): Promise<void> {
+async function repairChecks(
+  { db, transaction }: Database,
+  scope: Scope,
+  { now, latest }: { now: number; latest: number },
+): Promise<void> {
   const rows = await db
     .selectFrom('identity')
     .select(['id', 'progress'])
@@ -110,11 +114,9 @@ async function repairChecks({ db, transaction }: Database, scope: Scope, latest:
   for (const batch of batches(rows)) {
     await transaction(async (tx) => {
       for (const { id, progress } of batch) {
-        const before = parseJson<Progress>(progress);
-        const after = before.late ? { ...before, late: { ...before.late, checkAt: latest } } : before;
         await tx
           .updateTable('identity')
-          .set(progressColumns(after))
+          .set(progressColumns(withEarlierChecks(parseJson<Progress>(progress), { now, latest })))
           .where(inScope(scope))
           .where('id', '=', id)
           .where('progress', '=', progress)
@@ -122,6 +124,29 @@ async function repairChecks({ db, transaction }: Database, scope: Scope, latest:
       }
     });
   }
+}
+
+/** The next attempt to send a value that was not applied may be later than any check. */
+function withEarlierChecks(
+  { late, unconfirmed, suspectedSpellings, ...progress }: Progress,
+  { now, latest }: { now: number; latest: number },
+): Progress {
+  const isTooLate = (key: string, { next, at = 0 }: UnconfirmedValue) =>
+    at > (next === 'check' ? latest : now + (retryDelay(key) ?? 0));
+  return {
+    ...progress,
+    ...(late && { late: { ...late, checkAt: Math.min(late.checkAt, latest) } }),
+    ...(unconfirmed && {
+      unconfirmed: mapValues(unconfirmed, (one, key) => (isTooLate(key, one) ? { ...one, at: latest } : one)),
+    }),
+    ...(suspectedSpellings && {
+      suspectedSpellings: mapValues(suspectedSpellings, (one) => ({ ...one, at: Math.min(one.at, latest) })),
+    }),
+  };
+}
+
+function mapValues<T>(all: Record<string, T>, change: (value: T, key: string) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(all).map(([key, value]) => [key, change(value, key)]));
 }
 
 async function repairDeliveries({ db }: Database, now: number, deliveryMs: number): Promise<void> {

@@ -16,34 +16,48 @@ import type { Tables } from './tables.ts';
 export function connectionModes(database: Database): ConnectionModes {
   const { db } = database;
   let paused = new Map<string, number>();
-  const refresh = async () => {
+  const refresh = async (now: number) => {
     const before = paused;
     paused = new Map((await readPaused(db)).map(({ id, since }) => [id, since]));
+    const resumed = [...before.keys()].filter((id) => !paused.has(id) && database.scopes.has(id));
+    for (const id of resumed) await planAgain(db, database.scopeOf(id), now);
     return { isPausedAnew: [...paused].some(([id, since]) => before.get(id) !== since) };
   };
   return {
     pausedAt: (connection) => paused.get(connection),
     refresh,
     pauseAll: async (now) => {
-      const live = await pauseConnections(database.db, now);
-      await refresh();
-      return live;
+      const begun = await pauseConnections(database.db, now);
+      await refresh(now);
+      return begun;
     },
     resume: async (connection, now) => {
       const isResumed = await resume(database, database.scopeOf(connection), now);
-      await refresh();
+      await refresh(now);
       return isResumed;
     },
     listPaused: () => listPaused(database),
   };
 }
 
-/** Pauses all connections that are live, and returns their names. */
+/** A pause that began this long ago, in milliseconds, is for an earlier restore: replicas recognise one restore within a second. */
+const SAME_RESTORE_MS = 10_000;
+
+/**
+ * Pauses all connections, and returns the names of those whose pause begins now. A connection that was paused for an earlier restore is paused
+ * anew: what the IdP wrote in that pause may be older than the travel service now.
+ */
 export async function pauseConnections(db: Kysely<Tables>, now: number): Promise<string[]> {
   const paused = await db
     .updateTable('connection')
     .set({ mode: 'paused', paused_at: now })
-    .where('mode', '=', 'live')
+    .where((row) =>
+      row.or([
+        row('mode', '=', 'live'),
+        row('paused_at', '<', now - SAME_RESTORE_MS),
+        row('paused_at', '>', now + SAME_RESTORE_MS),
+      ]),
+    )
     .returning('id')
     .execute();
   return paused.map(({ id }) => id).toSorted();
@@ -75,16 +89,22 @@ async function resume({ db }: Database, scope: Scope, now: number): Promise<bool
     .where('id', '=', scope.connection)
     .where('mode', '=', 'paused')
     .executeTakeFirst();
-  // An attempt that the pause has ended meanwhile waits for its next time.
+  await planAgain(db, scope, now);
+  return numUpdatedRows > 0n;
+}
+
+/**
+ * Makes the changes that wait for the end of a pause due. An attempt that began before the end was known has planned, and would wait for
+ * its next time; one that is still running begins again, because the revision rises.
+ */
+async function planAgain(db: Kysely<Tables>, scope: Scope, now: number): Promise<void> {
   await db
     .updateTable('identity')
     .set((row) => dirtyColumns(row, now))
     .where(inScope(scope))
     .where(isDirty)
-    .where('next_attempt_at', '>', now)
     .where('finding_codes', 'like', '%paused%')
     .execute();
-  return numUpdatedRows > 0n;
 }
 
 async function listPaused({ db, scopes }: Database): Promise<PausedConnection[]> {

@@ -52,7 +52,7 @@ export async function addWrites(
 }
 
 /**
- * Pauses all connections of a database that was restored, and returns the names of those that were live. The database takes the identity and
+ * Pauses all connections of a database that was restored, and returns the names of those whose pause begins now. The database takes the identity and
  * a higher count than the known ones, in the same transaction: it is found to be behind once.
  */
 export async function pauseRestored(

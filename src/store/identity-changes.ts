@@ -10,6 +10,7 @@ import { replaceEmailKeys } from './email-keys.ts';
 import {
   creatingColumns,
   desiredColumns,
+  findingsColumns,
   observedColumns,
   progressColumns,
   toAppliedJson,
@@ -284,10 +285,12 @@ export async function releaseTraveler(
   const hasNews = origin.movedTo !== undefined || origin.successor !== undefined;
   const { numUpdatedRows } = await tx
     .updateTable('identity')
-    // If the traveler moved to another user, the leaver is reconciled once more to record a finding; no call is sent.
+    // If the traveler moved to another user, the leaver is reconciled once more to record a finding; no call is sent. Otherwise nothing is left
+    // to be said: findings about the traveler would be counted in alarms for ever.
     .set((row) => ({
       ...unlinkedColumns(row),
       ...raisedVersion(row),
+      ...(hasNews ? {} : findingsColumns([])),
       origin: toJson(origin),
       state: hasNews ? 'dirty' : 'synced',
     }))

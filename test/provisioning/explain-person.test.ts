@@ -168,6 +168,18 @@ const absent = { field: 'lastName', origin: 'default', rule: 'name.familyName', 
 const standings: [title: string, identity: Partial<Identity>, standing: string | undefined][] = [
   ['as sent', { trace: trace('King'), applied: applied('King'), ...withLastName('King') }, 'same'],
   ['spelled otherwise', { applied: applied('King', { answered: 'KING' }), ...withLastName('KING') }, 'same'],
+  ['that reads spell otherwise', { applied: applied('De Wit'), ...withLastName('DEWIT') }, 'same'],
+  [
+    'whose last change was not applied',
+    {
+      progress: {
+        unconfirmed: { lastName: { value: 'King', basis: 'b', next: 'retry', isNotApplied: true } },
+      },
+      applied: applied('King', { answered: 'Byron' }),
+      ...withLastName('Byron'),
+    },
+    'notApplied',
+  ],
   ['changed by hand', { applied: applied('King'), ...withLastName('Byron') }, 'drift'],
   ['removed by hand', { applied: applied('King'), observed: traveler('t-1', 'a@x.example') }, 'drift'],
   ['not read again', { applied: applied('King') }, 'unread'],

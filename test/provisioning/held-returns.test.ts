@@ -328,3 +328,23 @@ test('with onReturn: revive a traveler that has become an administrator stays as
     },
     { policies: { onReturn: 'revive' } },
   ));
+
+test('a departure that the travel API accepts and does not carry out is sent again each hour while the return is held', () =>
+  withFixture(async (fixture) => {
+    const { id } = await fixture.bridge.users.create(users, person('Ada'));
+    fixture.travel.faultFor = ({ body }) => {
+      delete body?.['archived'];
+      return undefined;
+    };
+    await fixture.patch(id, { active: false });
+    await fixture.patch(id, { active: true, ...bert });
+    await fixture.reconcileAfter(31_000);
+    expect((await fixture.findings(id)).toSorted()).toEqual(['*: returnHeld', 'archived: notApplied']);
+    await decide(fixture, id, 'discarded');
+    await fixture.reconcileAfter(31 * 60_000);
+    expect(fixture.travel.calls.filter(({ verb }) => verb === 'patch')).toHaveLength(1);
+    fixture.travel.faultFor = () => undefined;
+    await fixture.reconcileAfter(31 * 60_000);
+    expect(await fixture.traveler(id)).toMatchObject({ archived: true, firstName: 'Ada' });
+    expect(await fixture.findings(id)).not.toContain('archived: notApplied');
+  }, hold));

@@ -1,6 +1,9 @@
+import type { Policies } from '../../src/provisioning/policies.ts';
 import type { ScimResource } from '../../src/schema/resource.ts';
+import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import { addressOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 
 /** People of a database that was restored: what happened after the backup is known to the travel service only. */
 interface Restored extends ProvisioningFixture {
@@ -10,13 +13,17 @@ interface Restored extends ProvisioningFixture {
   sent(): string[];
 }
 
+const databases = temporaryDatabases('jetbridge-pause-');
 const users = 'default';
 const HOUR_MS = 3_600_000;
 const harmful = { policies: { drift: 'correct', deprovision: 'delete' } as const };
 const withRole = { roles: [{ value: 'premium' }] };
 
 /** Restores a database while four people have other travelers than it says, and pauses the connection. */
-function restored(test: (fixture: Restored) => Promise<void>): Promise<void> {
+function restored(
+  test: (fixture: Restored) => Promise<void>,
+  options: { policies?: Partial<Policies> } = harmful,
+): Promise<void> {
   return withFixture(async (fixture) => {
     const create = async (name: string, extra: ScimResource = {}) =>
       (await fixture.bridge.users.create(users, person(name, extra))).id;
@@ -48,7 +55,7 @@ function restored(test: (fixture: Restored) => Promise<void>): Promise<void> {
       travelerOf: (name) => travelers.get(travelIds.get(name) ?? ''),
       sent: () => fixture.travel.writes().map(({ verb }) => verb),
     });
-  }, harmful);
+  }, options);
 }
 
 const put = ({ bridge }: ProvisioningFixture, id: string, values: ScimResource) =>
@@ -126,6 +133,38 @@ test('a held departure that an admin approves during the pause is carried out wh
     },
     { policies: narrow },
   ));
+
+test('a value that was not applied before the pause stays a finding, and is not sent', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, store, clock } = fixture;
+    const { id } = await bridge.users.create(users, person('Ada'));
+    travel.faultFor = ({ body }) => {
+      delete body?.['archived'];
+      return undefined;
+    };
+    await fixture.patch(id, { active: false });
+    await fixture.reconcileAfter(31_000);
+    await store.modes.pauseAll(clock.now());
+    travel.calls.length = 0;
+    await fixture.reconcileAfter(HOUR_MS);
+    expect(await fixture.findings(id)).toEqual(['archived: notApplied', '*: pausedDeparture']);
+    expect(travel.writes()).toEqual([]);
+  }));
+
+test('after a second restore, what was written in the pause of the first one is not current', () =>
+  restored(async (fixture) => {
+    const { ids, travel, clock, store } = fixture;
+    await put(fixture, ids.leaver, person('Leaver'));
+    const active = fixture.travelerOf('leaver') as TravelUser;
+    travel.travelers.set(active.id, { ...active, archived: true });
+    clock.advance(60_000);
+    expect(await store.modes.pauseAll(clock.now())).toEqual([users]);
+    // Another replica that recognises the same restore does not begin the pause again.
+    expect(await store.modes.pauseAll(clock.now() + 1_000)).toEqual([]);
+    await fixture.importTravelers();
+    expect(fixture.travelerOf('leaver')).toMatchObject({ archived: true });
+    expect(await fixture.findings(ids.leaver)).toEqual(['*: pausedReactivation']);
+  }));
 
 test('a create that was announced before the backup is neither repeated nor linked', () =>
   withFixture(async (fixture) => {
@@ -210,6 +249,19 @@ describe('what an IdP writes during the pause goes through for that person', () 
       expect(fixture.travelerOf('leaver')).toMatchObject({ archived: true });
     }));
 
+  test('after a PATCH, the other differences wait for the end of the pause', () =>
+    restored(async (fixture) => {
+      const { ids, clock, store } = fixture;
+      await fixture.patch(ids.leaver, { name: { givenName: 'Leo', familyName: 'Smith' } });
+      expect(await fixture.findings(ids.leaver)).toContain('*: pausedReactivation');
+      expect(await store.modes.listPaused()).toMatchObject([{ people: { reactivate: 1 } }]);
+      await fixture.reconcileAfter(2 * HOUR_MS);
+      expect(fixture.travelerOf('leaver')).toMatchObject({ archived: true });
+      await store.modes.resume(users, clock.now());
+      await fixture.reconcileAfter(0);
+      expect(fixture.travelerOf('leaver')).toMatchObject({ archived: false });
+    }));
+
   test('a PATCH that states what the database has already is sent if the traveler differs', () =>
     restored(async (fixture) => {
       await fixture.patch(fixture.ids.leaver, { active: true });
@@ -237,6 +289,18 @@ describe('what an IdP writes during the pause goes through for that person', () 
       await fixture.reconcileAfter(120_000);
       expect(fixture.travelerOf('renamed')).toMatchObject({ archived: true });
     }));
+
+  test('a PATCH that states what the database has already, and whose call fails, is sent after the pause', () =>
+    restored(async (fixture) => {
+      const { travel, store, clock, ids } = fixture;
+      travel.faultFor = ({ verb }) => (verb === 'read' ? { kind: 'unavailable', text: 'down' } : undefined);
+      await fixture.patch(ids.leaver, { active: true });
+      await store.modes.resume(users, clock.now());
+      travel.faultFor = () => undefined;
+      await fixture.reconcileAfter(120_000);
+      expect(fixture.travelerOf('leaver')).toMatchObject({ archived: false });
+      expect(await fixture.identity(ids.leaver)).toMatchObject({ state: 'synced', findings: [] });
+    }, {}));
 });
 
 test('after the pause the travelers are read again, and what then differs is sent', () =>
@@ -257,3 +321,25 @@ test('after the pause the travelers are read again, and what then differs is sen
     expect(patched).not.toContain(before?.id);
     expect(await store.modes.resume(users, clock.now())).toBe(false);
   }));
+
+test('a server that learns of the end of the pause after a plan sends what it has planned', async () => {
+  const database = await databases.open();
+  const command = provisioningStore(database).modes;
+  await withFixture(
+    async (fixture) => {
+      const { bridge, travel, store, clock } = fixture;
+      const { id } = await bridge.users.create(users, person('Ada'));
+      const traveler = (await fixture.traveler(id)) as TravelUser;
+      travel.travelers.set(traveler.id, { ...traveler, firstName: 'Other' });
+      await store.modes.pauseAll(clock.now());
+      await fixture.importTravelers();
+      await command.resume(users, clock.now());
+      await fixture.reconcileAfter(0);
+      expect(await fixture.findings(id)).toEqual(['*: pausedChange']);
+      await store.modes.refresh(clock.now());
+      await fixture.reconcileAfter(0);
+      expect(await fixture.traveler(id)).toMatchObject({ firstName: 'Ada' });
+    },
+    { database, name: users, ...harmful },
+  );
+});

@@ -100,6 +100,41 @@ describe('a deactivation that the travel API accepts and does not carry out', ()
       { policies: { safetyValve: { share: 0, minimum: 1, windowMs: HOUR_MS } } },
     ));
 
+  test('is sent again each hour also if the travel API deletes nobody', () =>
+    withFixture(
+      async (fixture) => {
+        const id = await createAda(fixture);
+        fixture.travel.faultFor = ({ verb, body }) => {
+          delete body?.['archived'];
+          return verb === 'remove' ? { kind: 'forbidden' } : undefined;
+        };
+        await fixture.bridge.users.remove(users, id);
+        for (let checks = 0; checks < 5; checks += 1) await fixture.reconcileAfter(CHECK_MS);
+        expect(bodies(fixture)).toHaveLength(1);
+        expect(await fixture.findings(id)).toEqual(['archived: notDeleted', 'archived: notApplied']);
+        await fixture.reconcileAfter(HOUR_MS);
+        expect(bodies(fixture)).toHaveLength(2);
+      },
+      { policies: { deprovision: 'delete' } },
+    ));
+
+  test('is no refusal to the IdP if the travel API refuses another value', () =>
+    withFixture(async (fixture) => {
+      const id = await createAda(fixture);
+      fixture.travel.faultFor = ({ body }) => {
+        delete body?.['archived'];
+        const fields = [{ field: 'firstName', code: 'invalid', message: 'no' }];
+        return body?.['firstName'] === 'Bad' ? { kind: 'invalid', fields } : undefined;
+      };
+      const bad = { name: { givenName: 'Bad', familyName: 'Smith' } };
+      await fixture.patch(id, { active: false, ...bad });
+      expect(await fixture.findings(id)).toContain('archived: unconfirmed');
+      await fixture.reconcileAfter(CHECK_MS);
+      await fixture.patch(id, { ...bad, nickName: 'A' });
+      expect(await fixture.identity(id)).toMatchObject({ state: 'refused' });
+      expect(await fixture.findings(id)).toContain('archived: notApplied');
+    }));
+
   test('ends with a reactivation', () =>
     withFixture(async (fixture) => {
       const id = await createAda(fixture);
@@ -112,6 +147,28 @@ describe('a deactivation that the travel API accepts and does not carry out', ()
       expect((await fixture.traveler(id))?.archived).toBe(false);
     }));
 });
+
+test.each(['PATCH', 'POST'])(
+  'an archive that the travel API carries out only after the return of the person is undone (%s)',
+  (way) =>
+    withFixture(async (fixture) => {
+      const old = await createAda(fixture);
+      const end = ignoreFields(fixture, 'archived');
+      if (way === 'PATCH') await fixture.patch(old, { active: false });
+      else await fixture.bridge.users.remove(users, old);
+      end();
+      if (way === 'PATCH') await fixture.patch(old, { active: true });
+      const id = way === 'PATCH' ? old : (await fixture.bridge.users.create(users, person('Ada'))).id;
+      await editByHand(fixture, id, { archived: true });
+      await fixture.reconcileAfter(CHECK_MS);
+      expect((await fixture.traveler(id))?.archived).toBe(false);
+      expect(await fixture.findings(id)).toEqual([]);
+      // The alarm does not count the old user any more.
+      expect(await fixture.findings(old)).toEqual([]);
+      await fixture.reconcileAfter(CHECK_MS);
+      expect((await fixture.identity(id)).progress.late).toBeUndefined();
+    }),
+);
 
 test('a value that the answer does not show yet, and a later read does, has arrived', () =>
   withFixture(

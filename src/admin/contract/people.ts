@@ -70,7 +70,7 @@ const field = z
     field: z.string(),
     standing: z.enum([
       ...(['same', 'drift', 'uncertain', 'refused', 'notSent', 'leftOut', 'imported'] as const),
-      ...(['unread', 'foreign'] as const),
+      ...(['notApplied', 'unread', 'foreign'] as const),
     ]),
     rules: z.array(rule),
     source: json.meta({ description: 'The value of the identity provider' }),

@@ -419,6 +419,7 @@ export interface PersonField {
     | "notSent"
     | "leftOut"
     | "imported"
+    | "notApplied"
     | "unread"
     | "foreign";
   rules: AppliedRule[];

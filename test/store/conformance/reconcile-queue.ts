@@ -1,3 +1,4 @@
+import type { Progress } from '../../../src/provisioning/identity.ts';
 import { repairFutureTimes } from '../../../src/store/clock-repair.ts';
 import {
   fixture,
@@ -122,6 +123,27 @@ export function describeReconcileQueue(open: OpenDatabase): void {
         'soon',
         'ahead',
       ]);
+    });
+
+    it('resets checks of values and the attempts to send them again', async () => {
+      const { add, database, read } = await fixture(open);
+      const hour = 3_600_000;
+      const progress = (check: number, retry: number): Progress => ({
+        unconfirmed: {
+          'roles.a': { value: 'a', basis: 'b', next: 'check', at: NOW + check },
+          'roles.b': { value: 'b', basis: 'b', next: 'retry', isNotApplied: true },
+          archived: { value: true, basis: 'b', next: 'retry', at: NOW + retry },
+        },
+        suspectedSpellings: { firstName: { value: 'A', at: NOW + check } },
+      });
+      const state = 'synced' as const;
+      await add(
+        person('ahead', { state, progress: progress(hour, 2 * hour) }),
+        person('soon', { state, progress: progress(31, hour) }),
+      );
+      await repairFutureTimes(database, NOW, bounds);
+      expect((await read('ahead')).progress).toEqual(progress(30, 30));
+      expect((await read('soon')).progress).toEqual(progress(30, hour));
     });
 
     it('resets observations in the future, so that the next import can miss these travelers', async () => {

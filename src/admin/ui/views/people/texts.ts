@@ -69,6 +69,7 @@ export const standingMarks: Record<PersonField['standing'], Mark> = {
   uncertain: { symbol: '?', label: 'outcome unknown', color: 'orange' },
   refused: { symbol: '✗', label: 'refused', color: 'red' },
   notSent: { symbol: '↻', label: 'not sent yet', color: 'blue' },
+  notApplied: { symbol: '✗', label: 'not applied', color: 'red' },
   leftOut: { symbol: '✗', label: 'left out', color: 'red' },
   imported: { symbol: '⇣', label: 'as imported', color: 'gray' },
   unread: { symbol: '?', label: 'must be read again', color: 'gray' },
