@@ -80,9 +80,10 @@ async function readUnlessArchived(
 async function mayArchive(context: ReconcileContext, draft: OutcomeDraft): Promise<boolean> {
   const { identity } = context;
   if (isReturnDiscarded(identity)) return true;
-  const { hold, origin } = identity;
-  // A late call may have undone the archive; whatever else activates the traveler is a change in the travel service.
-  const wasLeftActive = hold?.cause === 'return' && draft.applied['archived']?.unsure !== true;
+  const { hold, origin, travelId } = identity;
+  // A late call may have undone the archive, or made the traveler; whatever else activates it is a change in the travel service.
+  const isKnown = travelId !== undefined && draft.applied['archived']?.unsure !== true;
+  const wasLeftActive = hold?.cause === 'return' && isKnown;
   if (wasLeftActive || isDepartureCause(hold?.cause) || origin.leaverKeptActive) return false;
   if (draft.observed && isGuarded(draft.observed, draft.applied)) return false;
   return admitDeparture(context);
