@@ -46,7 +46,6 @@ describe('a departure that was held or discarded before a return was held', () =
   const options = { policies: { onReturn: 'hold', safetyValve: narrowValve } } as const;
 
   test.each([
-    { fate: 'deactivated', isKept: true },
     { fate: 'deactivated', isKept: false },
     { fate: 'deleted', isKept: true },
   ])(

@@ -220,24 +220,21 @@ describe('a SCIM user who is activated again for another person', () => {
     }, hold));
 });
 
-test.each([true, false])(
-  'the traveler of a leaver that a late create makes while the return is held is archived (the travel API sends its time: %s)',
-  (hasTime) =>
-    withFixture(async (fixture) => {
-      const { travel, bridge, clock } = fixture;
-      travel.now = hasTime ? clock.now : undefined;
-      travel.faultFor = ({ verb }) => (verb === 'create' ? 'late' : undefined);
-      const ada = await bridge.users.create(users, person('Ada'));
-      await fixture.patch(ada.id, { active: false });
-      await fixture.patch(ada.id, { ...bert, active: true });
-      expect(await fixture.identity(ada.id)).toMatchObject({ hold: { cause: 'return' } });
-      travel.carryOutLateCalls();
-      await settle(fixture);
-      expect([...travel.travelers.values()].slice(1)).toEqual([
-        expect.objectContaining({ archived: true, firstName: 'Ada' }),
-      ]);
-    }, hold),
-);
+test('the traveler of a leaver that a late create makes while the return is held is archived, even if the travel API does not send its time', () =>
+  withFixture(async (fixture) => {
+    const { travel, bridge } = fixture;
+    travel.now = undefined;
+    travel.faultFor = ({ verb }) => (verb === 'create' ? 'late' : undefined);
+    const ada = await bridge.users.create(users, person('Ada'));
+    await fixture.patch(ada.id, { active: false });
+    await fixture.patch(ada.id, { ...bert, active: true });
+    expect(await fixture.identity(ada.id)).toMatchObject({ hold: { cause: 'return' } });
+    travel.carryOutLateCalls();
+    await settle(fixture);
+    expect([...travel.travelers.values()].slice(1)).toEqual([
+      expect.objectContaining({ archived: true, firstName: 'Ada' }),
+    ]);
+  }, hold));
 
 describe('a leaver whose departure the safety valve holds', () => {
   const heldLeaver = async (fixture: ProvisioningFixture, isDeleted: boolean) => {
