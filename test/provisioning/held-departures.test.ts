@@ -105,6 +105,19 @@ describe('a departure that the safety valve holds', () => {
       expect(await fixture.traveler(ada)).toMatchObject({ archived: false, email: addressOf('Ada') });
     }, options));
 
+  test('does not keep the traveler from the second user of the same person, who waits for the address', () =>
+    withFixture(async (fixture) => {
+      const { bridge } = fixture;
+      const values = { externalId: '00u1' };
+      const ada = await bridge.users.create(users, person('Ada', { ...values, userName: 'ada.one' }));
+      const again = await bridge.users.create(users, person('Ada', { ...values, userName: 'ada.two' }));
+      const cy = await bridge.users.create(users, person('Cy'));
+      await bridge.users.remove(users, cy.id);
+      await bridge.users.remove(users, ada.id);
+      await settle(fixture);
+      expect(await fixture.traveler(again.id)).toMatchObject({ id: ada.travelUserId, archived: false });
+    }, options));
+
   test('is carried out with an approval that was given before a successor was created', () =>
     withFixture(async (fixture) => {
       const { id: ada } = await heldLeaver(fixture);
