@@ -323,7 +323,8 @@ export async function chooseLeaverEmail(
     const isNeeded = !isSwapping && (await isNeededByOthers(context, own));
     return isNeeded ? { draft: waiting, email: undefined } : undefined;
   }
-  if (!mayGiveEmailUp(context) || !(await isNeededByOthers(context, observed.email))) return undefined;
+  if (isAdministrator(observed) || !mayGiveEmailUp(context)) return undefined;
+  if (!(await isNeededByOthers(context, observed.email))) return undefined;
   const email = newParkingAddress(context, draft);
   if (email === undefined) return undefined;
   return { draft: addressKey(observed.email) === addressKey(own) ? waiting : draft, email };

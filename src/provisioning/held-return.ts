@@ -3,11 +3,12 @@ import type { Judgement } from './evidence.ts';
 import { findings } from './findings.ts';
 import { admitDeparture, isGuarded, refuseOwnUser } from './guard.ts';
 import { type Identity, isInactive, predecessorOf } from './identity.ts';
-import { isDepartureCause } from './kept-active.ts';
+import { isDepartureCause, isKeptActive } from './kept-active.ts';
 import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
 import {
   endInFailure,
   endInState,
+  isApproved,
   isOutcomeUnknown,
   type OutcomeDraft,
   type ReconcileContext,
@@ -47,7 +48,9 @@ export async function holdReturnOfTraveler(
   if (current === 'gone') return holdReturn(context, withoutTraveler(begun), judgement);
   if ('end' in current) return current;
   if (current.observed?.archived === true) return endArchived(context, withArchiveAdopted(current));
-  if (!(await mayArchive(context, current))) {
+  const open = isInactive(context.identity) ? await holdDepartureAgain(context, current) : undefined;
+  if (open) return open;
+  if (!isInactive(context.identity) && !(await mayArchive(context, current))) {
     const noted = withFinding(current, findings.heldReturn(judgement, 'active'));
     return endInState(withHold(context, noted, 'return'), 'held');
   }
@@ -81,12 +84,32 @@ async function mayArchive(context: ReconcileContext, draft: OutcomeDraft): Promi
   const { identity } = context;
   if (isArchiveAccepted(draft)) return false;
   if (isReturnDiscarded(identity)) return true;
-  const { hold, origin } = identity;
-  // A late call may have undone the archive, or it was not applied; whatever else activates the traveler is a change in the travel service.
-  const wasLeftActive = hold?.cause === 'return' && draft.applied['archived']?.unsure !== true;
+  const { hold, origin, travelId } = identity;
+  // A late call may have undone the archive, or made the traveler, or the archive was not applied; whatever else activates it is a change in the travel service.
+  const isKnown = travelId !== undefined && draft.applied['archived']?.unsure !== true;
+  const wasLeftActive = hold?.cause === 'return' && isKnown;
   if (wasLeftActive || isDepartureCause(hold?.cause) || origin.leaverKeptActive) return false;
   if (draft.observed && isGuarded(draft.observed, draft.applied)) return false;
   return admitDeparture(context);
+}
+
+/**
+ * Decides about the departure of a user who is inactive again, so that there is no return to decide. Returns the end of the attempt if the
+ * traveler stays active for now; undefined if it is to be archived.
+ */
+async function holdDepartureAgain(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+): Promise<ReconcileResult | undefined> {
+  const { identity } = context;
+  if (isKeptActive(identity))
+    return endInState(withFinding(draft, findings.keptActive(identity.decision)), 'synced');
+  const isGuardedLeaver = draft.observed !== undefined && isGuarded(draft.observed, draft.applied);
+  if (isGuardedLeaver && !isApproved(identity, 'guarded'))
+    return endInState(withHold(context, withFinding(draft, findings.guardedLeaver()), 'guarded'), 'held');
+  if (await admitDeparture(context)) return undefined;
+  const noted = withFinding(draft, findings.heldBySafetyValve());
+  return endInState(withHold(context, noted, 'safetyValve'), 'held');
 }
 
 function isReturnDiscarded({ decision, version }: Identity): boolean {

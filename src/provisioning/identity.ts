@@ -175,7 +175,10 @@ export interface Membership {
 export interface StatedDeparture {
   /** The version of that write. */
   version: number;
-  /** True if an admin had discarded the departure before. It is then held again, however few people leave. */
+  /**
+   * True if the departure was discarded before, or was held when the user was activated for another person. It is then held again, however few
+   * people leave.
+   */
   isRepeated?: true;
 }
 

@@ -33,11 +33,19 @@ export function isKeptActive(
 
 type KeptColumns = 'desired' | 'deletedAt';
 
-/** Returns the last statement of the departure after a write of the IdP that leaves the user inactive or deleted. */
-export function statedDepartureAfter(before: Identity, { isStated }: { isStated: boolean }): StatedDeparture {
+/**
+ * Returns the last statement of the departure after a write of the IdP that leaves the user inactive or deleted. `wasLeftActive`: see
+ * `isLeftActive`.
+ */
+export function statedDepartureAfter(
+  before: Identity,
+  { isStated, wasLeftActive = false }: { isStated: boolean; wasLeftActive?: boolean },
+): StatedDeparture {
   // Without a statement in this write, the last one is in the version before, at the latest.
   if (!isStated) return before.origin.statedDeparture ?? { version: before.version };
   const isRepeated =
-    isKeptActive(before) || (isInactive(before) && before.origin.statedDeparture?.isRepeated === true);
+    wasLeftActive ||
+    isKeptActive(before) ||
+    (isInactive(before) && before.origin.statedDeparture?.isRepeated === true);
   return { version: before.version + 1, ...(isRepeated ? { isRepeated } : {}) };
 }

@@ -10,7 +10,7 @@ import { holdReturn } from './held-return.ts';
 import { type Identity, predecessorOf, type Succession } from './identity.ts';
 import { addLateCall, withLateCreate, withValuesNotShownYet } from './late-calls.ts';
 import { isOwnCreate, type UnconfirmedCreate, withAddressFree } from './own-create.ts';
-import { isResetPending } from './ownership.ts';
+import { isResetPending, withResetDue } from './ownership.ts';
 import {
   endInFailure,
   endInState,
@@ -30,6 +30,7 @@ import {
   isNumberSharedBy,
   judgeNewcomer,
   judgeTraveler,
+  mustAskBeforeRevival,
   toSuccessor,
 } from './takeover.ts';
 import type { TravelAnswer, TravelFailure } from './travel-ports.ts';
@@ -217,12 +218,13 @@ async function linkIfAllowed(
 function effectOf(
   { connection, identity }: ReconcileContext,
   { verdict }: Judgement,
-  canSeparate: boolean,
+  { canSeparate, mustAsk }: { canSeparate: boolean; mustAsk: boolean },
 ): Exclude<Succession['effect'], 'bothActive'> {
   if (verdict === 'same') return 'passedOn';
   if (isTakeoverApproved(identity)) return 'revived';
   const { onReturn } = connection.policies;
-  if (verdict === 'other' && onReturn !== 'separate') return onReturn === 'revive' ? 'revived' : 'held';
+  if (verdict === 'other' && onReturn !== 'separate')
+    return onReturn === 'revive' && !mustAsk ? 'revived' : 'held';
   return canSeparate ? 'separate' : 'held';
 }
 
@@ -236,8 +238,10 @@ async function takePlaceOfLeaver(
   { traveler, leaver }: { traveler: TravelUser; leaver: Identity },
 ): Promise<ReconcileResult | TravelerGone> {
   const { row, verdict } = await judgementOn(context, draft, leaver);
-  const canSeparate = canGiveEmailUp({ ...leaver, observed: traveler }, context.connection);
-  const effect = effectOf(context, { row, verdict }, canSeparate);
+  const present = { ...leaver, observed: traveler };
+  const canSeparate = canGiveEmailUp(present, context.connection);
+  const mustAsk = mustAskBeforeRevival(present);
+  const effect = effectOf(context, { row, verdict }, { canSeparate, mustAsk });
   const { connection, id } = leaver;
   const predecessor: Succession = { row, verdict, effect, connection, id, travelId: traveler.id };
   const judged = { ...draft, progress: { ...draft.progress, predecessor } };
@@ -246,12 +250,14 @@ async function takePlaceOfLeaver(
   const from = releaseUnlessBusy(context, { leaver, predecessor });
   const mustReset = effect === 'revived' || isResetPending(leaver, leaver);
   const known = withLateCallsOf(context, withoutLateValues(judged), leaver);
-  const progress = mustReset ? { ...known.progress, reset: true as const } : known.progress;
+  const progress = mustReset ? withResetDue(context.identity, known.progress) : known.progress;
   const linked =
     from &&
     (await announceLink(context, { ...draft, progress }, { traveler, applied: leaver.applied, from }));
   if (linked !== undefined && linked !== 'taken') return linked;
-  return endInFailure(judged, {
+  // An approval is not carried out yet, so its effect is not noted.
+  const isHeld = predecessorOf(context.identity, draft)?.effect === 'held';
+  return endInFailure(isHeld ? draft : judged, {
     kind: 'unavailable',
     text: 'the traveler is just being archived, or linked by another identity',
   });
@@ -282,7 +288,7 @@ async function takeArchivedTraveler(
   const { connection, identity } = context;
   const { row, verdict } = judgeTraveler(traveler, { newcomer: identity, now: context.wallClock() });
   const address = isAdministrator(traveler) ? undefined : newParkingAddress(context, draft);
-  const effect = effectOf(context, { row, verdict }, address !== undefined);
+  const effect = effectOf(context, { row, verdict }, { canSeparate: address !== undefined, mustAsk: false });
   const predecessor: Succession = { row, verdict, effect, connection: connection.id, travelId: traveler.id };
   const progress = { ...draft.progress, predecessor };
   const judged = { ...draft, progress };

@@ -46,16 +46,30 @@ interface FormerManager {
   travelId: string | undefined;
 }
 
+/** The search for the former manager among those who had the place one after the other stops after this many. */
+const LONGEST_CHAIN = 50;
+
 /**
- * True if the user whom a value names now is in the place of the former manager and is another person, or may be one. What was resolved
- * belongs to the former manager until the value changes.
+ * True if the user whom a value names now is in the place of the former manager, perhaps after others, and is another person, or may be
+ * one. What was resolved belongs to the former manager until the value changes.
  */
-export function isReplacementFor(found: Identity, { id, isKnown, travelId }: FormerManager): boolean {
-  const known = predecessorOf(found, found);
-  if (id === undefined || !known || known.verdict === 'same' || known.effect === 'bothActive') return false;
-  if (known.id !== undefined) return known.id === id;
-  // The traveler had no identity of an IdP: the imported one is removed when its traveler or its place is taken.
-  return !isKnown || known.travelId === travelId;
+export async function isReplacementFor(
+  { identities }: { identities: Pick<Identities, 'findById'> },
+  found: Identity,
+  { id, isKnown, travelId }: FormerManager,
+): Promise<boolean> {
+  let isOther = false;
+  let next: Identity | undefined = id === undefined ? undefined : found;
+  for (let step = 0; next && step < LONGEST_CHAIN; step += 1) {
+    const known = predecessorOf(next, next);
+    if (!known || known.effect === 'bothActive') return false;
+    isOther ||= known.verdict !== 'same';
+    // The traveler had no identity of an IdP: the imported one is removed when its traveler or its place is taken.
+    if (known.id === undefined) return isOther && (!isKnown || known.travelId === travelId);
+    if (known.id === id) return isOther;
+    next = await identities.findById(known.connection, known.id);
+  }
+  return false;
 }
 
 function isLive({ deletedAt }: Identity): boolean {

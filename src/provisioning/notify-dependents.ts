@@ -81,8 +81,9 @@ function emailsNoLongerAwaited(before: Identity, after: Outcome): string[] {
   const isNewlyAdmin = isAdmin(observed) && !isAdmin(before.observed);
   const isNewlyRefused = refused.email !== undefined && before.refused.email === undefined;
   const keepsEmail = before.origin.givesEmailUp === true && (isNewlyAdmin || isNewlyRefused);
-  // A user who has just left may have to give the address up.
-  const hasLeft = isInactive(before) && observed?.archived === true && before.observed?.archived === false;
+  // A user who has just left may have to give the address up, or the traveler to the same person, also while the departure is held.
+  const isArchived = observed?.archived === true && before.observed?.archived === false;
+  const hasLeft = isInactive(before) && (isArchived || isNewlyHeld);
   const addresses = [
     isStopped ? before.waitingFor : undefined,
     isStopped || keepsEmail || hasLeft ? observed?.email : undefined,

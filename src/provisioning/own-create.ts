@@ -6,7 +6,8 @@ import {
 } from '../translator/announced.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import { addressKey } from './email-conflicts.ts';
-import { isInactive, type Reservation } from './identity.ts';
+import { type Identity, isInactive, type Reservation } from './identity.ts';
+import { isReturnHeld } from './ownership.ts';
 import type { OutcomeDraft, ReconcileContext } from './reconcile-context.ts';
 
 /** A create that was sent and whose outcome is unknown. */
@@ -41,10 +42,15 @@ export function isOwnCreate(
   const { otherFields: _, ...known } = traveler;
   const hasNothingElse = hasOnlyAnnouncedFields(known, fields);
   // Without a clock, a leaver loses access: an admin can restore an archived traveler.
-  if (reservedAt === undefined) return isInactive(context.identity) && hasNothingElse;
+  if (reservedAt === undefined) return hasLeft(context.identity) && hasNothingElse;
   // A `createdAt` that is not a date is NaN, and both comparisons are false.
   const ageMs = reservedAt - Date.parse(traveler.createdAt);
   return ageMs <= TOLERANCE_MS || (ageMs <= CLOCK_DIFFERENCE_MS && hasNothingElse);
+}
+
+/** True if the person has left for whom the create was sent: nobody has been given the traveler since. */
+function hasLeft(identity: Identity): boolean {
+  return isInactive(identity) || isReturnHeld(identity);
 }
 
 /** What may be done with a duplicate of the linked traveler: an archived one can be restored. */

@@ -12,7 +12,7 @@ import { type CustomFieldValue, readField, removableKeys, type TravelUser } from
 import { isEqualJson } from '../translator/values.ts';
 import { findings } from './findings.ts';
 import { isAdministratorRole } from './guard.ts';
-import type { Identity } from './identity.ts';
+import type { Identity, Progress } from './identity.ts';
 import {
   isApproved,
   type OutcomeDraft,
@@ -88,6 +88,17 @@ export function isResetPending(
   { progress }: Pick<OutcomeDraft, 'progress'>,
 ): boolean {
   return progress.reset === true || lastResetVersion(origin) > (progress.resetDone ?? 0);
+}
+
+/**
+ * Records that the values of the previous person must be removed. If an admin has approved the return, that is decided for good: a later
+ * write of the IdP does not hold it again.
+ */
+export function withResetDue(
+  { origin: { returnAt } }: Pick<Identity, 'origin'>,
+  progress: Progress,
+): Progress {
+  return { ...progress, reset: true, ...(returnAt === undefined ? {} : { resetDone: returnAt }) };
 }
 
 /** Records that the values of the previous person have been removed from the traveler. */

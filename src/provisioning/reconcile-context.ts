@@ -30,7 +30,14 @@ export interface ReconcileContext {
   baseline: WantedFields | undefined;
   identities: Pick<
     Identities,
-    'find' | 'findHolder' | 'commit' | 'isErased' | 'isWaitedFor' | 'findWaiters' | 'findByEmployeeNumber'
+    | 'find'
+    | 'findById'
+    | 'findHolder'
+    | 'commit'
+    | 'isErased'
+    | 'isWaitedFor'
+    | 'findWaiters'
+    | 'findByEmployeeNumber'
   >;
   holds: Pick<Holds, 'admitDeparture'>;
   /** An address that no identity of the account had, or was about to get, when this attempt began. */

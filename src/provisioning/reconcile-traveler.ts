@@ -2,7 +2,7 @@ import { archiveTraveler, findUnconfirmedTraveler } from './archive-traveler.ts'
 import { linkOrCreateTraveler } from './create-traveler.ts';
 import { findings } from './findings.ts';
 import { holdReturn, holdReturnOfTraveler } from './held-return.ts';
-import { type Identity, isInactive, predecessorOf } from './identity.ts';
+import { type Identity, isInactive, predecessorOf, type Succession } from './identity.ts';
 import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
 import { linkApprovedTraveler } from './link-traveler.ts';
 import { isReturnHeld } from './ownership.ts';
@@ -78,7 +78,10 @@ async function reconcileUnclaimed(
 
 /** Adds what the user must know of a leaver in whose place it is, and of a user that has taken its own place. */
 function withSuccessionFindings(identity: Identity, draft: OutcomeDraft): OutcomeDraft {
-  const predecessor = predecessorOf(identity, draft);
+  const known = hasPassedTravelerOn(identity) ? undefined : predecessorOf(identity, draft);
+  // A user with an own traveler does not wait for that of the leaver any more.
+  const isOwn = known?.effect === 'held' && known.id !== undefined && draft.travelId !== undefined;
+  const predecessor: Succession | undefined = isOwn ? { ...known, effect: 'separate' } : known;
   const { successor } = identity.origin;
   const noted = [
     predecessor && findings.predecessor(predecessor),
@@ -97,7 +100,13 @@ function hasPassedTravelerOn({ origin: { successor }, travelId, ...identity }: I
 async function holdUndecidedReturn(context: ReconcileContext, draft: OutcomeDraft): Promise<ReconcileResult> {
   if (draft.travelId !== undefined) return holdReturnOfTraveler(context, draft);
   const found = await findUnconfirmedTraveler(context, draft);
-  if (!('end' in found)) return holdReturnOfTraveler(context, found);
+  if (!('end' in found)) {
+    const isUndecided = found.travelId !== undefined || !isInactive(context.identity);
+    if (isUndecided) return holdReturnOfTraveler(context, found);
+    // While the user is inactive, there is nothing to decide.
+    const checked = isLateCheckDue(context, found) ? withoutLateCalls(found) : found;
+    return endInState({ ...checked, creating: undefined }, 'synced');
+  }
   return found.end.kind === 'failed'
     ? found
     : holdReturn(context, found.draft, predecessorOf(context.identity, found.draft));
@@ -111,11 +120,18 @@ async function linkTraveler(
   const { identity } = context;
   const known = predecessorOf(identity, draft);
   const isHandedOver = known?.effect === 'held' && isApproved(identity, 'return') && !isInactive(identity);
-  const linked =
-    isHandedOver && known.travelId !== undefined
-      ? await linkApprovedTraveler(context, draft, known.travelId)
-      : 'none';
+  const travelId = isHandedOver ? await travelerOfLeaver(context, known) : undefined;
+  const linked = travelId === undefined ? 'none' : await linkApprovedTraveler(context, draft, travelId);
   return linked === 'none' ? linkUnlessInactive(context, draft) : linked;
+}
+
+/** When the return was held, the create of the traveler may have had no known outcome. */
+async function travelerOfLeaver(
+  { identities }: ReconcileContext,
+  { connection, id, travelId }: Succession,
+): Promise<string | undefined> {
+  if (travelId !== undefined || id === undefined) return travelId;
+  return (await identities.findById(connection, id))?.travelId;
 }
 
 /** Links or creates a traveler. For an inactive user whose traveler was deleted, no new one is created. */

@@ -127,7 +127,8 @@ async function resolveTarget(
   const found = kept ?? (await findTarget(deps, connection, raw));
   const isReplaced = kept
     ? isReplacedLeaver(kept)
-    : found !== undefined && isReplacementFor(found, { id: former, isKnown: before !== undefined, travelId });
+    : found !== undefined &&
+      (await isReplacementFor(deps, found, { id: former, isKnown: before !== undefined, travelId }));
   const target = kept || !isReplaced ? found : undefined;
   const lost = target?.travelId === undefined ? travelId : undefined;
   return { raw, target, lost, former: target ? undefined : former, isReplaced };

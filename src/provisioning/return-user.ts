@@ -1,6 +1,13 @@
 import type { Connection } from './connection.ts';
 import { addressKey } from './email-conflicts.ts';
-import { type Identity, isInactive, type LateCalls, type Origin, type Succession } from './identity.ts';
+import {
+  type Identity,
+  isInactive,
+  type LateCalls,
+  type Origin,
+  predecessorOf,
+  type Succession,
+} from './identity.ts';
 import { withValuesNotShownYet } from './late-calls.ts';
 import { leaseDuration } from './lease-guard.ts';
 import { isResetPending, isReturnHeld } from './ownership.ts';
@@ -162,8 +169,13 @@ function handOver(
 
 /** A reset that was pending when the leaver left is still to be done, and a hold of its return still to be decided. */
 function resetMarks(leaver: Identity, { effect }: Succession, version: number): Origin {
-  if (isReturnHeld(leaver)) return { returnAt: version };
-  return effect === 'revived' || isResetPending(leaver, leaver) ? { resetAt: version } : {};
+  if (!isReturnHeld(leaver))
+    return effect === 'revived' || isResetPending(leaver, leaver) ? { resetAt: version } : {};
+  // The SCIM user was activated for another person, who never got the traveler: the departure is that of its owner.
+  const isOwner = effect === 'passedOn' && predecessorOf(leaver, leaver)?.id === undefined;
+  if (!isOwner) return { returnAt: version };
+  const { returnAt: _, ...origin } = leaver.origin;
+  return isResetPending({ origin }, leaver) ? { resetAt: version } : {};
 }
 
 /**
@@ -171,15 +183,18 @@ function resetMarks(leaver: Identity, { effect }: Succession, version: number): 
  * simply back.
  */
 export function releaseOf(
-  { connection, id, leasedUntil, applied, origin, deletedAt }: Identity,
+  { connection, id, leasedUntil, applied, origin, progress, deletedAt }: Identity,
   successor: Succession,
   { id: newConnection }: Pick<Connection, 'id'>,
 ): Extract<IdentityChange, { kind: 'giveUpTraveler' }> {
   const { givesEmailUp: _, departure, successor: before, ...others } = origin;
   // A finding that says something else must go.
   const isBack = successor.effect === 'passedOn' && deletedAt !== undefined && before === undefined;
+  // References to the one whose place this leaver had are still not meant for the next one.
+  const predecessor = predecessorOf({ origin }, { progress });
   const released: Origin = {
     ...others,
+    ...(predecessor ? { predecessor } : {}),
     // A live user who is activated again is a joiner.
     ...(departure && deletedAt !== undefined ? { departure } : {}),
     ...(isBack ? {} : { successor }),

@@ -136,12 +136,13 @@ export function judgeNewcomer(
 const CLOCK_DIFFERENCE_MS = 15 * 60_000;
 
 /**
- * Compares wall-clock times. A user that waits for the address of the leaver's traveler existed before the departure, whatever the
- * clocks say.
+ * Compares wall-clock times. A user that waits for the address of the leaver's traveler existed before the departure, as far as the clocks
+ * may differ: an attempt that died has saved such a wait, too.
  */
 function sharedAddress({ observed }: Identity, { waitingFor, createdAt }: Newcomer, leftAt: number): boolean {
   const hasWaited = observed !== undefined && waitingFor === foldCase(observed.email);
-  return hasWaited || createdAt < leftAt - CLOCK_DIFFERENCE_MS;
+  if (hasWaited) return createdAt < leftAt + CLOCK_DIFFERENCE_MS;
+  return createdAt < leftAt - CLOCK_DIFFERENCE_MS;
 }
 
 /** Judges whether a user who was activated again is still the person who left. */

@@ -23,6 +23,7 @@ import {
   withGuardsApplied,
 } from './guard.ts';
 import { holdReturnOfTraveler } from './held-return.ts';
+import { isInactive } from './identity.ts';
 import { isLateCheckDue, removeLateTravelers, withLateCallsDoubted, withoutLateCalls } from './late-calls.ts';
 import {
   appliedForReset,
@@ -410,5 +411,8 @@ function withRefusedFields(
     draft,
     refusals.map((refusal) => ({ ...refusal, wanted: fields })),
   );
-  return { ...sending, draft: refused, isAlone: false };
+  // A leaver whom the travel API does not archive still uses the address.
+  const isStaying = isInactive(context.identity) && refusals.some(({ key }) => key === 'archived');
+  const left = isStaying ? withoutParkingAddress(context, { draft: refused, fields }) : { draft: refused };
+  return { ...sending, ...left, isAlone: false };
 }

@@ -80,7 +80,8 @@ export function updateUser(
   const marked = { ...others, predecessor };
   if (effect === 'revived') return updated(next, { ...marked, resetAt: next.version }, before);
   if (effect === 'held') {
-    const kept = leaverKeptActive || isKeptActive(before) ? { leaverKeptActive: true as const } : {};
+    const wasKept = leaverKeptActive && isReturnHeld(before);
+    const kept = wasKept || isKeptActive(before) ? { leaverKeptActive: true as const } : {};
     return updated(
       next,
       { ...marked, ...kept, ...withDeparture(write, now), returnAt: next.version },
@@ -148,6 +149,7 @@ function createTombstone(
     origin: {
       ...withoutReturn(origin),
       departure: departureOf(leaver),
+      ...(isLeftActive(leaver) ? { statedDeparture: { version: 1, isRepeated: true } } : {}),
       givesEmailUp: true,
       successor: toSuccessor(predecessor, leaver),
     },
@@ -156,8 +158,24 @@ function createTombstone(
   };
 }
 
-function withoutReturn({ returnedAt: _, returnAt: _returnAt, ...origin }: Origin): Origin {
+function withoutReturn({
+  returnedAt: _,
+  returnAt: _returnAt,
+  leaverKeptActive: _kept,
+  ...origin
+}: Origin): Origin {
   return origin;
+}
+
+/**
+ * True for a user whose return is held, and whose traveler is active, because the departure before was held or discarded. A departure that
+ * follows waits for an admin, too.
+ */
+export function isLeftActive(identity: Identity): boolean {
+  const { applied, hold, origin, travelId } = identity;
+  if (travelId === undefined || !isReturnHeld(identity)) return false;
+  const isHeld = hold?.cause === 'return' || isDepartureCause(hold?.cause);
+  return origin.leaverKeptActive === true || (isHeld && applied['archived']?.sent !== true);
 }
 
 /** Saves the values with the deactivation, because they may change before the user is reactivated. */
@@ -182,17 +200,29 @@ function nextOrigin({ before, after, kind, statesDeparture }: UserWrite, now: nu
     return {
       ...kept,
       departure: lastDeparture(before, after, now),
-      statedDeparture: statedDepartureAfter(before, { isStated: statesDeparture }),
+      statedDeparture: statedDepartureAfter(before, {
+        isStated: statesDeparture,
+        wasLeftActive: isLeftActive(before),
+      }),
       ...(givesEmailUp ? { givesEmailUp } : {}),
       ...(successor ? { successor } : {}),
     };
   // A user who is activated again is no leaver any more.
   const isRecent = !isInactive(before) && (isReturnRecent(before.origin, now) || isReturnHeld(before));
   return {
-    ...kept,
+    ...(isPassedOn(successor) ? withoutPredecessor(kept) : kept),
     ...(isRecent && departure && returnedAt !== undefined ? { departure, returnedAt } : {}),
     ...(successor?.effect === 'bothActive' ? { successor } : {}),
   };
+}
+
+/** True for a leaver whose traveler another user has: activated again, it is a joiner. */
+function isPassedOn(successor: Succession | undefined): boolean {
+  return successor?.effect === 'passedOn' || successor?.effect === 'revived';
+}
+
+function withoutPredecessor({ predecessor: _, ...origin }: Origin): Origin {
+  return origin;
 }
 
 /**

@@ -34,7 +34,7 @@ import type { RulesSnapshots } from './rules-snapshot.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { Identities, IdentityChange, IdentityView, ReconcileQueue, References } from './store-ports.ts';
 import { findNumberHolders } from './takeover.ts';
-import { isReturn, lastDeparture, type UserWrite, updateUser } from './update-user.ts';
+import { isLeftActive, isReturn, lastDeparture, type UserWrite, updateUser } from './update-user.ts';
 import type { PendingWrite } from './write-attempt.ts';
 
 /**
@@ -365,7 +365,8 @@ async function remove(
 function toDeleted(before: Identity, memberOf: Membership[], runtime: UserServiceDeps['runtime']): Identity {
   const now = runtime.wallClock();
   const departure = lastDeparture(before, before.desired, now);
-  const statedDeparture = statedDepartureAfter(before, { isStated: true });
+  const wasLeftActive = isLeftActive(before);
+  const statedDeparture = statedDepartureAfter(before, { isStated: true, wasLeftActive });
   return {
     ...withNextVersion(before, runtime),
     deletedAt: now,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CompiledQuery, ExpressionBuilder, Kysely } from 'kysely';
-import type { Identity, Origin, Progress, Succession } from '../provisioning/identity.ts';
+import type { Decision, Identity, Origin, Progress, Succession } from '../provisioning/identity.ts';
 import type { LeaseRequest } from '../provisioning/store-ports.ts';
 import { isActive } from '../schema/resource.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
@@ -378,6 +378,25 @@ function unlinkedColumns(row: ExpressionBuilder<Tables, 'identity'>) {
   };
 }
 
+/**
+ * Returns the columns that belong to the present version, for the next one, which is no write of the IdP: the decision of an admin and the
+ * hold of the safety valve stay as they are.
+ */
+function columnsOfNextVersion({
+  version,
+  decision,
+  progress,
+  hold_cause,
+}: Pick<Tables['identity'], 'version' | 'decision' | 'progress' | 'hold_cause'>) {
+  const decided = decision === '' ? undefined : parseJson<Decision>(decision);
+  const before = parseJson<Progress>(progress);
+  const isHeld = hold_cause === 'safetyValve' && before.settledVersion === version;
+  return {
+    ...(decided?.version === version ? { decision: toJson({ ...decided, version: version + 1 }) } : {}),
+    ...(isHeld ? progressColumns({ ...before, settledVersion: version + 1 }) : {}),
+  };
+}
+
 /** A note on a user that another one has taken its place. */
 interface SuccessorNote extends IdentityKey {
   successor: Succession;
@@ -392,7 +411,11 @@ export async function noteSuccessor(
   tx: Kysely<Tables>,
   { id, successor, givesEmailUp, ...scope }: SuccessorNote,
 ): Promise<boolean> {
-  const found = tx.selectFrom('identity').select('origin').where(inScope(scope)).where('id', '=', id);
+  const found = tx
+    .selectFrom('identity')
+    .select(['origin', 'version', 'deleted_at', 'decision', 'progress', 'hold_cause'])
+    .where(inScope(scope))
+    .where('id', '=', id);
   const row = await (givesEmailUp ? found.where(isInactive) : found).executeTakeFirst();
   if (!row) return false;
   const origin: Origin = {
@@ -400,6 +423,7 @@ export async function noteSuccessor(
     successor,
     ...(givesEmailUp ? { givesEmailUp: true } : {}),
   };
+  const moved = row.deleted_at === null ? columnsOfNextVersion(row) : {};
   const { numUpdatedRows } = await tx
     .updateTable('identity')
     .set((old) => ({
@@ -408,10 +432,14 @@ export async function noteSuccessor(
       state: 'dirty',
       next_attempt_at: 0,
       revision: old('revision', '+', 1),
+      ...moved,
     }))
     .where(inScope(scope))
     .where('id', '=', id)
     .where('origin', '=', row.origin)
+    .where('version', '=', row.version)
+    .$if(moved.decision !== undefined, (query) => query.where('decision', '=', row.decision))
+    .$if(moved.progress !== undefined, (query) => query.where('progress', '=', row.progress))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }

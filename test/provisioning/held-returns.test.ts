@@ -220,6 +220,22 @@ describe('a SCIM user who is activated again for another person', () => {
     }, hold));
 });
 
+test('the traveler of a leaver that a late create makes while the return is held is archived, even if the travel API does not send its time', () =>
+  withFixture(async (fixture) => {
+    const { travel, bridge } = fixture;
+    travel.now = undefined;
+    travel.faultFor = ({ verb }) => (verb === 'create' ? 'late' : undefined);
+    const ada = await bridge.users.create(users, person('Ada'));
+    await fixture.patch(ada.id, { active: false });
+    await fixture.patch(ada.id, { ...bert, active: true });
+    expect(await fixture.identity(ada.id)).toMatchObject({ hold: { cause: 'return' } });
+    travel.carryOutLateCalls();
+    await settle(fixture);
+    expect([...travel.travelers.values()].slice(1)).toEqual([
+      expect.objectContaining({ archived: true, firstName: 'Ada' }),
+    ]);
+  }, hold));
+
 describe('a leaver whose departure the safety valve holds', () => {
   const heldLeaver = async (fixture: ProvisioningFixture, isDeleted: boolean) => {
     const ada = await fixture.bridge.users.create(users, person('Ada', { userName: 'ada.one' }));
@@ -302,6 +318,58 @@ describe('a leaver whose departure the safety valve holds', () => {
         { policies: { safetyValve: heldValve } },
       ),
   );
+});
+
+test('the leaver gets the own traveler back by a POST after the user of the held return was deleted', () =>
+  withFixture(async (fixture) => {
+    const values = { userName: 'ada.one', externalId: '00u1' };
+    const ada = await fixture.bridge.users.create(users, person('Ada', { ...values, title: 'Weaver' }));
+    await fixture.patch(ada.id, { active: false });
+    await fixture.patch(ada.id, { ...bert, externalId: '00u2', active: true });
+    await fixture.bridge.users.remove(users, ada.id);
+    await settle(fixture);
+    const back = await fixture.bridge.users.create(users, person('Ada', values));
+    await settle(fixture);
+    expect(await fixture.identity(back.id)).toMatchObject({ state: 'synced' });
+    expect(await fixture.traveler(back.id)).toMatchObject({ id: ada.travelUserId, archived: false });
+  }, hold));
+
+describe('an approval of a return', () => {
+  const heldNewcomer = async (fixture: ProvisioningFixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada', { externalId: 'ada' }));
+    await fixture.patch(ada.id, { active: false });
+    const newcomer = person('Bert', { ...bert, externalId: 'ada', userName: 'ada' });
+    const { id } = await fixture.bridge.users.create(users, newcomer);
+    await settle(fixture);
+    return { leaver: ada.id, travelId: ada.travelUserId, id };
+  };
+  const approve = async ({ store, clock, bridge }: ProvisioningFixture, id: string) => {
+    await store.holds.decide(users, { ids: [id] }, 'approved', clock.now());
+    await bridge.reconcileDue();
+  };
+
+  test('waits for the end of an attempt at the leaver', () =>
+    withFixture(async (fixture) => {
+      const { leaver, travelId, id } = await heldNewcomer(fixture);
+      const lease = { token: 'attempt', ms: 10_000, now: fixture.clock.now() };
+      await fixture.store.leases.acquire(users, leaver, lease);
+      await approve(fixture, id);
+      await fixture.store.leases.release(users, leaver, lease.token);
+      await settle(fixture);
+      expect(await fixture.traveler(id)).toMatchObject({ id: travelId, archived: false, firstName: 'Bert' });
+    }, hold));
+
+  test('that has linked the traveler is final, if the IdP writes before the rest is done', () =>
+    withFixture(async (fixture) => {
+      const { travelId, id } = await heldNewcomer(fixture);
+      const resume = stopWrites(fixture);
+      await approve(fixture, id);
+      await fixture.patch(id, { title: 'Weaver' });
+      resume();
+      await settle(fixture);
+      expect(await fixture.traveler(id)).toMatchObject({ id: travelId, archived: false, firstName: 'Bert' });
+      expect(await fixture.identity(id)).toMatchObject({ state: 'synced' });
+    }, hold));
 });
 
 test('with onReturn: revive a traveler that has become an administrator stays as it is until an admin decides', () =>

@@ -6,6 +6,7 @@ import {
   person,
   withFixture,
 } from '../fixtures/provisioning.ts';
+import { rolesOf } from '../fixtures/unknown-calls.ts';
 
 const users = 'default';
 const parking = /^parked-.*@jetbridge\.invalid$/;
@@ -96,6 +97,32 @@ describe.each([true, false])('with reclaimEmail, a leaver (after a DELETE: %s)',
       expect(await fixture.findings(ada)).toEqual([]);
     }, reclaim));
 });
+
+test.each([
+  { title: 'whom the travel API does not archive', roles: [], isRefused: true },
+  { title: 'who administers the travel service by the mapping', roles: ['admin'], isRefused: false },
+])('with reclaimEmail, a leaver $title keeps the address', ({ roles, isRefused }) =>
+  withFixture(
+    async (fixture) => {
+      const [zoe = ''] = await createPeople(fixture, ['Zoe']);
+      const ada = await fixture.bridge.users.create(
+        users,
+        person('Ada', { userName: 'Ada', ...rolesOf(...roles) }),
+      );
+      await fixture.patch(zoe, emailsOf(addressOf('Ada')));
+      const fields = [{ field: 'archived', code: 'invalid', message: 'This person has trips.' }];
+      fixture.travel.faultFor = ({ verb, body }) =>
+        verb === 'patch' && isRefused && body?.archived === true ? { kind: 'invalid', fields } : undefined;
+      await fixture.patch(ada.id, { active: false }).catch(() => undefined);
+      await settle(fixture);
+      expect(await fixture.traveler(ada.id)).toMatchObject({
+        archived: !isRefused,
+        email: addressOf('Ada'),
+      });
+    },
+    { ...reclaim, mapping: { scimUserMapping: [], roles: { allow: ['admin'] } } },
+  ),
+);
 
 test('a leaver does not take the address back from a user who leaves after it, and two leavers do not exchange it', () =>
   withFixture(async (fixture) => {

@@ -437,6 +437,27 @@ describe.each([true, false])(
   },
 );
 
+test('the same person gets the traveler also if the process died after it had saved a wait for the address', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, clock } = fixture;
+    const ada = await bridge.users.create(users, person('Ada', { userName: 'ada.one' }));
+    await bridge.users.remove(users, ada.id);
+    clock.advance(DAY_MS);
+    const back = await bridge.users.create(users, { userName: 'ada.two', ...named('Ada'), active: true });
+    const killed = new Promise<void>((resolve) => {
+      travel.faultFor = async ({ verb }) => {
+        if (verb !== 'findByEmails') return undefined;
+        await fixture.restart();
+        resolve();
+        return 'hang';
+      };
+    });
+    void fixture.patch(back.id, emailsOf(addressOf('Ada')));
+    await killed;
+    await fixture.reconcileAfter(61_000);
+    expect(await fixture.traveler(back.id)).toMatchObject({ id: ada.travelUserId, archived: false });
+  }));
+
 test('a leaver who has given the address up does not take it back while the newcomer waits for it', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;

@@ -133,6 +133,22 @@ test('the reports of the same person follow to the new user, without a call', ()
     expect(fixture.travel.writes().filter(({ id }) => id === travelId)).toEqual([]);
   }, revive));
 
+test('neither a successor who is hired again nor the next one is the manager of the reports', () =>
+  withFixture(async (fixture) => {
+    const { report } = await leaveTeam(fixture);
+    const first = await succeed(fixture, { externalId: '00uBert' });
+    await fixture.bridge.users.remove(users, first);
+    await settle(fixture);
+    const again = await succeed(fixture, { externalId: '00uBert' });
+    await settle(fixture);
+    await expectNoManager(fixture, report);
+    await fixture.bridge.users.remove(users, again);
+    await settle(fixture);
+    await succeed(fixture, { name: { givenName: 'Dora', familyName: 'Ivy' }, externalId: '00uDora' });
+    await settle(fixture);
+    await expectNoManager(fixture, report);
+  }, revive));
+
 test('a SCIM user that is activated for another person stays the manager whom the reports name', () =>
   withFixture(async (fixture) => {
     const { boss, report } = await leaveTeam(fixture, { isDeleted: false, naming: 'id' });

@@ -1,0 +1,143 @@
+import type { Decision } from '../../src/provisioning/identity.ts';
+import {
+  addressOf,
+  emailsOf,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
+
+const users = 'default';
+const bert = { name: { givenName: 'Bert', familyName: 'Quinn' } };
+/** Lets one person leave in an hour. */
+const narrowValve = { share: 0, minimum: 1, windowMs: 3_600_000 };
+
+async function settle(fixture: ProvisioningFixture): Promise<void> {
+  for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
+  expect(await fixture.bridge.reconcileDue()).toBe(0);
+}
+
+async function decide(fixture: ProvisioningFixture, id: string, answer: Decision['answer']): Promise<void> {
+  await fixture.store.holds.decide(users, { ids: [id] }, answer, fixture.clock.now());
+  await settle(fixture);
+}
+
+/** Creates Ada, whose departure the safety valve holds, because Cy has left before. */
+async function heldLeaver(fixture: ProvisioningFixture): Promise<{ id: string; travelId: string }> {
+  const cy = await fixture.bridge.users.create(users, person('Cy'));
+  const ada = await fixture.bridge.users.create(users, person('Ada', { userName: 'ada.one' }));
+  for (const { id } of [cy, ada]) await fixture.patch(id, { active: false });
+  await settle(fixture);
+  expect(await fixture.identity(ada.id)).toMatchObject({ hold: { cause: 'safetyValve' } });
+  return { id: ada.id, travelId: ada.travelUserId ?? '' };
+}
+
+describe('a departure that was held or discarded before a return was held', () => {
+  /** Ada's SCIM user is activated for Bert. The window of the safety valve has moved on since the departure was held. */
+  const heldReturn = async (fixture: ProvisioningFixture, isKept: boolean) => {
+    const ada = await heldLeaver(fixture);
+    if (isKept) await decide(fixture, ada.id, 'discarded');
+    await fixture.patch(ada.id, { ...bert, ...emailsOf('bert@corp.example'), active: true });
+    await settle(fixture);
+    expect(await fixture.identity(ada.id)).toMatchObject({ hold: { cause: 'return' } });
+    fixture.clock.advance(7_200_000);
+    return ada;
+  };
+  const options = { policies: { onReturn: 'hold', safetyValve: narrowValve } } as const;
+
+  test.each([
+    { fate: 'deactivated', isKept: false },
+    { fate: 'deleted', isKept: true },
+  ])(
+    'is held again when the user is $fate, and an approval archives the traveler as it is (kept active before: $isKept)',
+    ({ fate, isKept }) =>
+      withFixture(async (fixture) => {
+        const { id, travelId } = await heldReturn(fixture, isKept);
+        if (fate === 'deleted') await fixture.bridge.users.remove(users, id);
+        else await fixture.patch(id, { active: false });
+        await settle(fixture);
+        expect(fixture.travel.travelers.get(travelId)).toMatchObject({ archived: false, firstName: 'Ada' });
+        expect(await fixture.identity(id)).toMatchObject({ hold: { cause: 'safetyValve' } });
+        await decide(fixture, id, 'approved');
+        expect(fixture.travel.travelers.get(travelId)).toMatchObject({ archived: true, firstName: 'Ada' });
+        expect(await fixture.identity(id)).toMatchObject({ state: 'synced' });
+      }, options),
+  );
+
+  test('waits for an admin also if the names change to those of somebody who is kept apart', () =>
+    withFixture(async (fixture) => {
+      const { id, travelId } = await heldReturn(fixture, true);
+      await fixture.patch(id, { name: { givenName: 'Ada Maria', familyName: 'Quinn Smith' } });
+      await settle(fixture);
+      expect((await fixture.identity(id)).travelId).not.toBe(travelId);
+      expect(fixture.travel.travelers.get(travelId)).toMatchObject({ archived: false, firstName: 'Ada' });
+      const tombstone = await fixture.store.identities.findHolder('travel', { travelId });
+      expect(tombstone).toMatchObject({ hold: { cause: 'safetyValve' } });
+    }, options));
+
+  test('says nothing of the departure of the next person, who has the traveler by an approval', () =>
+    withFixture(async (fixture) => {
+      const { id } = await heldReturn(fixture, true);
+      await decide(fixture, id, 'approved');
+      fixture.clock.advance(90_000_000);
+      fixture.travel.faultFor = ({ verb }) =>
+        verb === 'patch' ? { kind: 'unavailable', text: '503' } : undefined;
+      await fixture.patch(id, { active: false });
+      await fixture.patch(id, { name: { givenName: 'Dora', familyName: 'Ivy' }, active: true });
+      fixture.travel.faultFor = () => undefined;
+      await settle(fixture);
+      expect(await fixture.identity(id)).toMatchObject({ hold: { cause: 'return' } });
+      expect(await fixture.traveler(id)).toMatchObject({ archived: true, firstName: 'Bert' });
+    }, options));
+});
+
+describe('a departure that the safety valve holds', () => {
+  const successor = person('Ada', { userName: 'ada.two', ...bert });
+  const options = { policies: { onReturn: 'separate', safetyValve: narrowValve } } as const;
+
+  test('stays held when a successor is created after the window has moved on', () =>
+    withFixture(async (fixture) => {
+      const { id: ada } = await heldLeaver(fixture);
+      fixture.clock.advance(7_200_000);
+      await fixture.bridge.users.create(users, successor);
+      await settle(fixture);
+      expect(await fixture.identity(ada)).toMatchObject({ hold: { cause: 'safetyValve' } });
+      expect(await fixture.traveler(ada)).toMatchObject({ archived: false, email: addressOf('Ada') });
+    }, options));
+
+  test('does not keep the traveler from the second user of the same person, who waits for the address', () =>
+    withFixture(async (fixture) => {
+      const { bridge } = fixture;
+      const values = { externalId: '00u1' };
+      const ada = await bridge.users.create(users, person('Ada', { ...values, userName: 'ada.one' }));
+      const again = await bridge.users.create(users, person('Ada', { ...values, userName: 'ada.two' }));
+      const cy = await bridge.users.create(users, person('Cy'));
+      await bridge.users.remove(users, cy.id);
+      await bridge.users.remove(users, ada.id);
+      await settle(fixture);
+      expect(await fixture.traveler(again.id)).toMatchObject({ id: ada.travelUserId, archived: false });
+    }, options));
+
+  test('is carried out with an approval that was given before a successor was created', () =>
+    withFixture(async (fixture) => {
+      const { id: ada } = await heldLeaver(fixture);
+      await fixture.store.holds.decide(users, { ids: [ada] }, 'approved', fixture.clock.now());
+      await fixture.bridge.users.create(users, successor);
+      await settle(fixture);
+      expect(await fixture.traveler(ada)).toMatchObject({ archived: true });
+    }, options));
+});
+
+test('with onReturn: revive a kept traveler is not handed over to a user who gets the address later', () =>
+  withFixture(
+    async (fixture) => {
+      const ada = await heldLeaver(fixture);
+      await decide(fixture, ada.id, 'discarded');
+      const user = await fixture.bridge.users.create(users, { userName: 'bert', ...bert, active: true });
+      await fixture.patch(user.id, emailsOf(addressOf('Ada')));
+      await settle(fixture);
+      expect(await fixture.traveler(ada.id)).toMatchObject({ archived: false, firstName: 'Ada' });
+      expect(await fixture.identity(user.id)).toMatchObject({ hold: { cause: 'return' } });
+    },
+    { policies: { onReturn: 'revive', safetyValve: narrowValve } },
+  ));
