@@ -90,6 +90,7 @@ export function readTravelUser(value: unknown, table: readonly Field[] = fields)
     id,
     email,
     archived: source.archived === true,
+    ...(typeof source.archived === 'boolean' ? {} : { isArchivedUnknown: true as const }),
     createdAt: asString(source.createdAt) ?? '',
     ...readMembers(source, members.ofTraveler),
     ...(parts ? { address: readMembers(parts, members.ofAddress) } : {}),

@@ -104,6 +104,8 @@ async function holdDepartureAgain(
   const { identity } = context;
   if (isKeptActive(identity))
     return endInState(withFinding(draft, findings.keptActive(identity.decision)), 'synced');
+  // The travel API has accepted the archive and not carried it out: it is sent again when that is due.
+  if (isArchiveAccepted(draft)) return endInState(draft, 'synced');
   const isGuardedLeaver = draft.observed !== undefined && isGuarded(draft.observed, draft.applied);
   if (isGuardedLeaver && !isApproved(identity, 'guarded'))
     return endInState(withHold(context, withFinding(draft, findings.guardedLeaver()), 'guarded'), 'held');

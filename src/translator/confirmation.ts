@@ -14,7 +14,7 @@ export function showsOtherValue(
   traveler: TravelUser,
   { key, value, rules }: { key: FieldKey; value: Json; rules: Rules },
 ): boolean {
-  const shown = readField(traveler, key);
+  const shown = key === 'archived' && traveler.isArchivedUnknown ? undefined : readField(traveler, key);
   const isRole = parseFieldKey(key).kind === 'role';
   if (isRole)
     return value === null ? shown !== undefined : traveler.roles !== undefined && shown === undefined;

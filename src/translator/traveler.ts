@@ -9,6 +9,8 @@ export interface TravelUser extends Partial<Omit<FieldTypes, 'email' | `address.
   id: string;
   email: string;
   archived: boolean;
+  /** Set if the travel API does not show whether the traveler is archived; `archived` is then false. */
+  isArchivedUnknown?: true;
   createdAt: string;
   address?: TravelAddress;
   customFields?: CustomFieldValue[];

@@ -251,6 +251,7 @@ describe('reading a traveler', () => {
     const { separateIcsEmails: __, ...rest } = adaRead;
     expect(readTravelUser(odd)).toEqual({
       ...rest,
+      isArchivedUnknown: true,
       otherFields: ['address', 'firstName', 'roles', 'separateIcsEmails'],
     });
     const mixed = {

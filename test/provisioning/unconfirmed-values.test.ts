@@ -270,3 +270,23 @@ test('another letter case, a date with a time, an absent value and rewritten tex
     await fixture.reconcileAfter(CHECK_MS);
     expect(travel.calls).toEqual([]);
   }));
+
+test('a travel API that does not show whether a traveler is archived causes no finding, and no second call', () =>
+  withFixture(async (fixture) => {
+    const { travel } = fixture;
+    const { patch, read } = travel.users;
+    const withoutArchived = async (answering: ReturnType<typeof read>) => {
+      const answer = await answering;
+      if (answer.kind !== 'ok') return answer;
+      return { ...answer, value: { ...answer.value, archived: false, isArchivedUnknown: true as const } };
+    };
+    const id = await createAda(fixture);
+    travel.users.patch = (...call) => withoutArchived(patch(...call));
+    travel.users.read = (...call) => withoutArchived(read(...call));
+    await fixture.patch(id, { active: false });
+    await fixture.reconcileAfter(CHECK_MS);
+    await fixture.reconcileAfter(HOUR_MS);
+    expect((await fixture.traveler(id))?.archived).toBe(true);
+    expect(await fixture.findings(id)).toEqual([]);
+    expect(bodies(fixture)).toHaveLength(1);
+  }));
