@@ -1,7 +1,7 @@
 import { resolveAnnounced } from '../translator/announced.ts';
 import { emptyPlan, findDrift, toAppliedFields } from '../translator/plan.ts';
 import { findings } from './findings.ts';
-import { admitDeparture, isGuarded, refuseOwnUser } from './guard.ts';
+import { holdDeparture, refuseOwnUser } from './guard.ts';
 import { isKeptActive } from './kept-active.ts';
 import {
   isLateCheckDue,
@@ -15,13 +15,11 @@ import { withDriftMarked } from './ownership.ts';
 import {
   endInFailure,
   endInState,
-  isApproved,
   isOutcomeUnknown,
   type OutcomeDraft,
   type ReconcileContext,
   type ReconcileResult,
   withFinding,
-  withHold,
   withoutAnnouncedCall,
 } from './reconcile-context.ts';
 import { handlePatchFailure, settleTombstoneEmail, withoutLink } from './tombstone-email.ts';
@@ -113,18 +111,13 @@ async function archiveIfAllowed(
   draft: OutcomeDraft,
   travelId: string,
 ): Promise<ReconcileResult> {
-  const { observed, applied } = draft;
+  const { observed } = draft;
   // An archived traveler no longer has access, so archiving it again needs no approval. Deleting it does.
   const isLeaving = observed?.archived === false || context.connection.policies.deprovision === 'delete';
   if (!isLeaving) return archiveAndGiveUpEmail(context, draft, travelId);
   if (isKeptActive(context.identity)) return endKeptActive(context, draft, travelId);
-  if (observed && isGuarded(observed, applied) && !isApproved(context.identity, 'guarded'))
-    return endInState(withHold(context, withFinding(draft, findings.guardedLeaver()), 'guarded'), 'held');
-  if (!(await admitDeparture(context)))
-    return endInState(
-      withHold(context, withFinding(draft, findings.heldBySafetyValve()), 'safetyValve'),
-      'held',
-    );
+  const held = await holdDeparture(context, draft);
+  if (held) return held;
   return archiveAndGiveUpEmail(context, draft, travelId);
 }
 

@@ -114,6 +114,22 @@ export async function admitDeparture({
   return !valve || holds.admitDeparture(connection.id, identity.id, valve, now());
 }
 
+/**
+ * Ends the attempt with a hold if the departure must wait for an admin: that of a guarded traveler, or one that the safety valve holds.
+ * Returns undefined if the traveler may be archived or deleted.
+ */
+export async function holdDeparture(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+): Promise<ReconcileResult | undefined> {
+  const { observed, applied } = draft;
+  if (observed && isGuarded(observed, applied) && !isApproved(context.identity, 'guarded'))
+    return endInState(withHold(context, withFinding(draft, findings.guardedLeaver()), 'guarded'), 'held');
+  if (await admitDeparture(context)) return undefined;
+  const noted = withFinding(draft, findings.heldBySafetyValve());
+  return endInState(withHold(context, noted, 'safetyValve'), 'held');
+}
+
 function withGuardedFieldsKept(context: ReconcileContext, { draft, fields }: SendableFields): SendableFields {
   const { observed, applied } = draft;
   if (!observed || !isGuarded(observed, applied)) return { draft, fields };

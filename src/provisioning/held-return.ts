@@ -1,22 +1,20 @@
 import { emptyPlan, toAppliedFields } from '../translator/plan.ts';
 import type { Judgement } from './evidence.ts';
 import { findings } from './findings.ts';
-import { admitDeparture, isGuarded, refuseOwnUser } from './guard.ts';
+import { admitDeparture, holdDeparture, isGuarded, refuseOwnUser } from './guard.ts';
 import { type Identity, isInactive, predecessorOf } from './identity.ts';
 import { isDepartureCause, isKeptActive } from './kept-active.ts';
 import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
 import {
   endInFailure,
   endInState,
-  isApproved,
-  isOutcomeUnknown,
   type OutcomeDraft,
   type ReconcileContext,
   type ReconcileResult,
   withFinding,
   withHold,
-  withoutAnnouncedCall,
 } from './reconcile-context.ts';
+import { handlePatchFailure, withoutLink } from './tombstone-email.ts';
 import { patchTraveler, readTraveler } from './traveler-calls.ts';
 import { isArchiveAccepted, isValueCheckDue, withConfirmedValues } from './unconfirmed-values.ts';
 
@@ -45,7 +43,7 @@ export async function holdReturnOfTraveler(
   const own = await refuseOwnUser(context, begun);
   if (own) return own;
   const current = await readUnlessArchived(context, begun, travelId);
-  if (current === 'gone') return holdReturn(context, withoutTraveler(begun), judgement);
+  if (current === 'gone') return holdReturn(context, withoutLink(begun), judgement);
   if ('end' in current) return current;
   if (current.observed?.archived === true) return endArchived(context, withArchiveAdopted(current));
   const open = isInactive(context.identity) ? await holdDepartureAgain(context, current) : undefined;
@@ -106,12 +104,7 @@ async function holdDepartureAgain(
     return endInState(withFinding(draft, findings.keptActive(identity.decision)), 'synced');
   // The travel API has accepted the archive and not carried it out: it is sent again when that is due.
   if (isArchiveAccepted(draft)) return endInState(draft, 'synced');
-  const isGuardedLeaver = draft.observed !== undefined && isGuarded(draft.observed, draft.applied);
-  if (isGuardedLeaver && !isApproved(identity, 'guarded'))
-    return endInState(withHold(context, withFinding(draft, findings.guardedLeaver()), 'guarded'), 'held');
-  if (await admitDeparture(context)) return undefined;
-  const noted = withFinding(draft, findings.heldBySafetyValve());
-  return endInState(withHold(context, noted, 'safetyValve'), 'held');
+  return holdDeparture(context, draft);
 }
 
 function isReturnDiscarded({ decision, version }: Identity): boolean {
@@ -126,19 +119,11 @@ async function archiveAndHold(
   const plan = { ...emptyPlan, set: { archived } };
   const sent = await patchTraveler(context, draft, { travelId, plan });
   if (!('failure' in sent)) return endArchived(context, sent.draft);
-  const { failure } = sent;
-  const known = withoutAnnouncedCall(sent.draft);
-  switch (failure.kind) {
-    case 'notFound':
-      return holdReturn(context, withoutTraveler(known), predecessorOf(context.identity, known));
-    case 'forbidden':
-    case 'invalid':
-    case 'conflict':
-      return endArchived(context, withFinding(known, findings.forbidden('archived')));
-    case 'unauthorized':
-    case 'unavailable':
-      return endInFailure(isOutcomeUnknown(failure) ? sent.draft : known, failure);
-  }
+  if (sent.failure.kind === 'notFound')
+    return holdReturn(context, withoutLink(sent.draft), predecessorOf(context.identity, sent.draft));
+  return handlePatchFailure(sent, (known) =>
+    endArchived(context, withFinding(known, findings.forbidden('archived'))),
+  );
 }
 
 const archived = { value: true, source: false } as const;
@@ -156,8 +141,4 @@ function endArchived(context: ReconcileContext, draft: OutcomeDraft): ReconcileR
   const state = draft.observed?.archived === false ? 'active' : 'archived';
   const noted = withFinding(draft, findings.heldReturn(judgement, state));
   return endInState(withHold(context, noted, 'return'), 'held');
-}
-
-function withoutTraveler(draft: OutcomeDraft): OutcomeDraft {
-  return { ...withoutAnnouncedCall(draft), travelId: undefined, observed: undefined };
 }
