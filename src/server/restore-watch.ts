@@ -111,24 +111,29 @@ async function repeat(state: WatchState, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Compares the database with what is known of it, counts the writes since the last time, and records the result. */
+/**
+ * Compares the database with what is known of it, counts the writes since the last time, and records the result. A restore may come
+ * between any two of these steps: a record becomes the known one only after it was compared.
+ */
 async function look(state: WatchState): Promise<void> {
-  const { database, modes } = state;
-  const present = await readDatabaseRecord(database.db);
+  const present = await readDatabaseRecord(state.database.db);
   if (isBehind(present, state.known)) await pause(state, present);
-  const { isPausedAnew } = await modes.refresh(state.runtime.now());
+  else state.known = present;
+  const { isPausedAnew } = await state.modes.refresh(state.runtime.now());
   if (isPausedAnew) state.pauseListener();
   await countWrites(state);
-  // Read again: the pause, the count and other replicas have changed it.
-  state.known = await readDatabaseRecord(database.db);
   saveKnown(state);
 }
 
 async function countWrites(state: WatchState): Promise<void> {
-  const { database, runtime, writes } = state;
+  const { database, known, runtime, writes } = state;
   const now = runtime.now();
-  if (writes === 0 && now - state.aliveAt < ALIVE_MS && now >= state.aliveAt) return;
-  await addWrites(database, { writes, now });
+  const isAliveRecorded = now - state.aliveAt < ALIVE_MS && now >= state.aliveAt;
+  if (!known || (writes === 0 && isAliveRecorded)) return;
+  const counted = await addWrites(database, { writes, now, known });
+  // The database was restored since the comparison: the next one finds it behind.
+  if (!counted) return;
+  state.known = counted;
   state.writes -= writes;
   state.aliveAt = now;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { pauseConnections } from './connection-modes.ts';
 import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
@@ -32,23 +32,31 @@ export async function readDatabaseRecord(db: Kysely<Tables>): Promise<DatabaseRe
     .selectFrom('database_record')
     .select(['database_id', 'writes', 'alive_at'])
     .executeTakeFirstOrThrow();
+  return toRecord(row);
+}
+
+function toRecord(row: Omit<Selectable<Tables['database_record']>, 'id'>): DatabaseRecord {
   return { database: row.database_id, writes: Number(row.writes), aliveAt: Number(row.alive_at) };
 }
 
 /**
- * Adds writes to the record, and the time. The commit is durable: a count that is known outside must not be lost by a power
- * failure.
+ * Adds writes to the record, and the time. Returns the record afterwards; undefined, without a change, if the database is behind the known
+ * one. The commit is durable: a count that is known outside must not be lost by a power failure.
  */
 export async function addWrites(
   { transaction }: Database,
-  { writes, now }: { writes: number; now: number },
-): Promise<void> {
-  await transaction((tx) =>
+  { writes, now, known }: { writes: number; now: number; known: Pick<DatabaseRecord, 'database' | 'writes'> },
+): Promise<DatabaseRecord | undefined> {
+  const row = await transaction((tx) =>
     tx
       .updateTable('database_record')
-      .set((row) => ({ writes: row('writes', '+', sql.val(writes)), alive_at: sql<number>`${now}` }))
-      .execute(),
+      .set((record) => ({ writes: record('writes', '+', sql.val(writes)), alive_at: sql<number>`${now}` }))
+      .where('database_id', '=', known.database)
+      .where('writes', '>=', sql<number>`${known.writes}`)
+      .returning(['database_id', 'writes', 'alive_at'])
+      .executeTakeFirst(),
   );
+  return row && toRecord(row);
 }
 
 /**

@@ -35,10 +35,21 @@ async function openDatabase(): Promise<Database> {
   return database;
 }
 
-/** Starts the watch of one process. */
-async function watch(database: Database, postgres?: { url: string; connections: number }) {
+/** Starts the watch of one process. `beforeCount` is called after each comparison. */
+async function watch(
+  database: Database,
+  postgres?: { url: string; connections: number },
+  beforeCount: () => Promise<void> = async () => {},
+) {
   const log = (_: object, message: string) => void logged.push(message.replace(/[:.].*/, ''));
-  const { modes } = provisioningStore(database);
+  const stored = provisioningStore(database).modes;
+  const modes: typeof stored = {
+    ...stored,
+    refresh: async (now) => {
+      await beforeCount();
+      return stored.refresh(now);
+    },
+  };
   const file = writeFileOf({ data: folder, postgres });
   const started = await watchForRestore({
     ...{ database, modes, file, runtime: time, log: { warn: log, error: log } },
@@ -106,6 +117,30 @@ test('a database that falls behind what the process has seen pauses all connecti
   await advance(SECOND_MS);
   expect([modes.pausedAt('default'), logged]).toEqual([time.now(), [RESTORED]]);
 });
+
+test.each([
+  ['a write', 1],
+  ['more writes than were lost', 10],
+  ['no write', 0],
+])(
+  'a database that is restored between the comparison and the count of %s pauses all connections',
+  async (_, since) => {
+    const database = await openDatabase();
+    let isRestored = false;
+    const { countWrite, modes } = await watch(database, undefined, async () => {
+      if (isRestored) await loseWrites(database);
+      isRestored = false;
+    });
+    for (let writes = 0; writes < 5; writes += 1) countWrite();
+    await advance(SECOND_MS);
+    for (let writes = 0; writes < since; writes += 1) countWrite();
+    isRestored = true;
+    await advance(2 * SECOND_MS);
+    expect([modes.pausedAt('default'), logged]).toEqual([time.now(), [RESTORED]]);
+    await advance(SECOND_MS);
+    expect(Number(await storedWrites(database))).toBe(6 + since);
+  },
+);
 
 test('an empty database beside an old file was restored, and one at another place was not', async () => {
   const url = (name: string) => ({ url: `postgres://localhost/${name}`, connections: 1 });
