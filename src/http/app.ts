@@ -83,7 +83,9 @@ function addRequestScope({ log, metrics, newId, now, isTrusted = () => false }: 
     // "close" is emitted once: after the response, or when the client disconnects before it.
     response.on('close', () => {
       const ms = now() - began;
-      const status = response.writableFinished ? response.statusCode : 499;
+      // A response that was cut off while it waited in one write counts as finished for Node.
+      const isSent = response.writableFinished && scope.notes.cut !== 'notRead';
+      const status = isSent ? response.statusCode : 499;
       metrics.observe({ routeGroup: routeGroupOf(path), method, status, seconds: ms / 1000 });
       scope.onEnd?.(request, response, { ms, status });
       const query = isQuery ? redactParameterNames(Object.keys(request.query)) : [];
