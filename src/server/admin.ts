@@ -125,6 +125,7 @@ function connectDeps(
       })),
     credentials: scimCredentials(database, () => runtime.wallClock()),
     exchanges: settings.exchangeLog.keepDays > 0 ? exchanges : undefined,
+    oauthClients: settings.oauthClients,
     publicUrl,
     now: () => runtime.wallClock(),
   };
