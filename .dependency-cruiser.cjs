@@ -75,7 +75,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/(passwords|ports|contract/operation).ts$|config/|server/(start|exchange-log|restore-watch|ids|list-requests|offline|operator-message|check-connection|check-settings|doctor|scim-credentials).ts$|replay/|translator/|schema/|http/(authentication|proxies).ts$|store/|oauth/clients.ts$|provisioning/(exchange-ports|identity|import|mode-ports|policies|store-ports|hold-ports|hold-texts|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports|people|explain-person|explain-fields|join-people).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/(passwords|ports|contract/operation).ts$|config/|server/(start|exchange-log|restore-watch|ids|list-requests|offline|operator-message|check-connection|check-settings|doctor|scim-credentials).ts$|replay/|translator/|schema/|http/(address-guard|authentication|proxies).ts$|store/|oauth/clients.ts$|provisioning/(exchange-ports|identity|import|mode-ports|policies|store-ports|hold-ports|hold-texts|travel-ports|preview-mapping|mapping-versions|rules-change|rules-ports|people|explain-person|explain-fields|join-people).ts$|sample-data/sample-data.ts$|travel/(authentication|erasure|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 
@@ -100,8 +100,8 @@ module.exports = {
     builtin('scim/', 'buffer|crypto|http|timers/promises|util'),
     builtin('oauth/', 'crypto'),
     builtin('sample-data/', 'crypto|util'),
-    builtin('travel/', 'crypto|dns|events|http|https|net|util'),
-    builtin('http/', 'crypto|http|net|querystring'),
+    builtin('travel/', 'crypto|events|http|https|net|util'),
+    builtin('http/', 'crypto|dns|http|https|net|querystring'),
     builtin('adapter/', 'url|util|zlib'),
     builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util|zlib'),
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),

@@ -7,6 +7,8 @@ export default defineConfig({
   // The server replaces it for each response (src/admin/page.ts).
   html: { cspNonce: '{{nonce}}' },
   build: {
+    // Its packages ask for their notices with every copy.
+    license: { fileName: 'third-party-notices.md' },
     outDir: '../../../dist/admin/ui',
     emptyOutDir: true,
     // The policy of the page allows no data URLs but for images.

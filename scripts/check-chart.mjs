@@ -15,6 +15,7 @@ const templates = join(chart, 'templates');
 const read = (file) => readFileSync(file, 'utf8');
 const files = readdirSync(templates).filter((file) => file !== '_helpers.tpl');
 const defaults = parse(read(join(chart, 'values.yaml')));
+const { appVersion } = parse(read(join(chart, 'Chart.yaml')));
 const faults = [...valueFaults()];
 const validate = new Ajv({ allowUnionTypes: true }).compile(
   JSON.parse(read(join(chart, 'values.schema.json'))),
@@ -24,6 +25,7 @@ for (const file of readdirSync(join(chart, 'ci'))) {
   const values = merge(defaults, parse(read(join(chart, 'ci', file))));
   if (!validate(values))
     faults.push(...validate.errors.map(({ instancePath, message }) => `${file}: ${instancePath} ${message}`));
+  const resources = [];
   for (const template of files) {
     const where = `${template} with ${file}`;
     try {
@@ -34,12 +36,14 @@ for (const file of readdirSync(join(chart, 'ci'))) {
         const resource = document.toJS();
         if (resource === null) continue;
         count += 1;
+        resources.push(resource);
         faults.push(...resourceFaults(resource).map((fault) => `${where}: ${fault}`));
       }
     } catch (error) {
       faults.push(`${where}: ${error.message}`);
     }
   }
+  faults.push(...[...hardeningFaults(resources, values)].map((fault) => `${file}: ${fault}`));
 }
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 process.stdout.write(`Helm chart: ${count} resources rendered, ${faults.length} faults\n`);
@@ -62,6 +66,31 @@ function* valueFaults() {
     for (const path of isGroup ? Object.keys(value).map((key) => `${name}.${key}`) : [name])
       if (!used.has(path)) yield `values.yaml: no template reads ${path}`;
   }
+}
+
+/** Checks that the replicas can reach and be reached by what they need alone, fill no disk, and are of the image that was checked. */
+function* hardeningFaults(resources, { image, networkPolicy }) {
+  const ofKind = (kind) => resources.find((resource) => resource.kind === kind)?.spec;
+  const [deployment, policy] = [ofKind('Deployment'), ofKind('NetworkPolicy')];
+  if (!policy || !deployment) {
+    yield 'there is no Deployment, or no NetworkPolicy';
+    return;
+  }
+  if (JSON.stringify(policy.podSelector) !== JSON.stringify(deployment.selector))
+    yield 'the NetworkPolicy selects other pods than the Deployment';
+  if (policy.policyTypes.join() !== 'Ingress,Egress') yield 'the NetworkPolicy limits one direction only';
+  for (const rule of [...policy.ingress, ...policy.egress])
+    if (!rule.ports?.length) yield 'a rule of the NetworkPolicy allows every port';
+  const ports = policy.egress.flatMap((rule) => rule.ports.map(({ port }) => port));
+  for (const port of [53, 443, networkPolicy.databasePort])
+    if (!ports.includes(port)) yield `the NetworkPolicy does not allow port ${port}`;
+  const { containers, volumes } = deployment.template.spec;
+  for (const { name, emptyDir } of volumes)
+    if (emptyDir && !emptyDir.sizeLimit) yield `the volume ${name} has no sizeLimit`;
+  const version = image.digest ? `@${image.digest}` : `:${image.tag || appVersion}`;
+  for (const one of containers)
+    if (one.image !== `${image.repository}${version}`)
+      yield `the image is ${one.image}, not that of the values`;
 }
 
 async function renderTemplate(name, values) {

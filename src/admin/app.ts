@@ -27,7 +27,7 @@ export interface AdminDeps extends PeopleDeps, AccountDeps, OpenidDeps, TravelDa
 
 /** Creates the JSON API of the admin page, to be mounted under /admin/api. */
 export function adminApi(deps: AdminDeps): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true });
   // Few clients ask for the document, and creating it would take a noticeable part of the time of a start.
   let document: ReturnType<typeof adminOpenApi> | undefined;
   router.get('/openapi.json', (_request, response) => {

@@ -14,7 +14,7 @@ const NONCE_PLACEHOLDER = '{{nonce}}';
 
 /** Creates the routes of the page, to be mounted under /admin: assets, and one document for the address of every view. */
 export function adminPage({ folder }: PageFiles): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true });
   const document = readFileSync(join(folder, 'index.html'), 'utf8');
   router.use(
     '/assets',
@@ -43,7 +43,7 @@ function setHeaders(response: { setHeader(name: string, value: string): void }):
 
 /** A path with an extension names a file that does not exist, so that it must not be answered with the document. */
 const isNavigation: RequestHandler = ({ path }, _response, next) => {
-  next(/\.\w+$/.test(path) || path.startsWith('/api/') || path === '/api' ? 'route' : undefined);
+  next(/\.\w+$/.test(path) || /^\/api(\/|$)/i.test(path) ? 'route' : undefined);
 };
 
 /** Nothing from elsewhere, no inline script, no frame. */

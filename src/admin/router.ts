@@ -47,7 +47,7 @@ export function contractRouter<C extends Contract>(
   handlers: Handlers<C, AdminContext>,
   deps: RouterDeps,
 ): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true });
   for (const [name, operation] of Object.entries(contract)) {
     // The input that a handler gets is parsed by the declaration of its own operation.
     const handler = handlers[name] as Handler;
@@ -217,7 +217,7 @@ export function adminErrorHandler(log: RouterDeps['log']): ErrorRequestHandler {
 
 /** Refuses a method that no operation of the path has. */
 export function refuseOtherMethods(contract: Contract): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true });
   const methods = new Map<string, string[]>();
   for (const operation of Object.values(contract)) {
     const known = methods.get(routePath(operation)) ?? [];

@@ -3,7 +3,13 @@ import type { Command } from 'commander';
 import type { ListedClient } from '../admin/ports.ts';
 import { readJsonFile } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';
-import { type ClientRegistration, type Grant, parseJwks, registerClient } from '../oauth/clients.ts';
+import {
+  type ClientRegistration,
+  type Grant,
+  keysUrlProblem,
+  parseJwks,
+  registerClient,
+} from '../oauth/clients.ts';
 import { scimCredentials } from '../server/scim-credentials.ts';
 import { oauthClients } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
@@ -90,7 +96,7 @@ export interface ClientRequest {
 export function createClient(shell: Shell, { name, opens, keys, json }: ClientRequest): Promise<0 | 1> {
   return withDatabase(shell, async (database, settings) => {
     const grant = await resolveGrant(shell, { database, settings }, opens);
-    const proof = readKeys(shell, keys);
+    const proof = readKeys(shell, keys, settings);
     if (!grant || proof === 'unreadable') return 1;
     const deps = { clients: oauthClients(database), now: Date.now, newId: randomUUID };
     const { id, secret } = await registerClient(deps, { name, grant, keys: proof });
@@ -162,9 +168,18 @@ async function resolveGrant(
   }
 }
 
-function readKeys(shell: Shell, keys: ClientRequest['keys']): ClientRegistration['keys'] | 'unreadable' {
+function readKeys(
+  shell: Shell,
+  keys: ClientRequest['keys'],
+  settings: Pick<Settings, 'oauthClients'>,
+): ClientRegistration['keys'] | 'unreadable' {
   if (!keys) return undefined;
-  if ('uri' in keys) return { kind: 'jwksUri', uri: keys.uri };
+  if ('uri' in keys) {
+    const problem = keysUrlProblem(keys.uri, settings.oauthClients);
+    if (problem === undefined) return { kind: 'jwksUri', uri: keys.uri };
+    shell.printError(`${keys.uri} ${problem}.`);
+    return 'unreadable';
+  }
   const read = readJsonFile(keys.file);
   const parsed = 'json' in read ? parseJwks(read.json) : read;
   if ('jwks' in parsed) return { kind: 'jwks', jwks: parsed.jwks };

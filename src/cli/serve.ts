@@ -155,6 +155,7 @@ function demoSettings(shell: Shell, { data, scimToken, travelKey }: Secrets & { 
     exchangeLog: { keepDays: 0 },
     alerts: undefined,
     adminOpenid: undefined,
+    oauthClients: { allowPrivate: false },
     travelService: { webhooks: { allowPrivate: false } },
     tls: undefined,
     requireHttps: false,

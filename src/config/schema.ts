@@ -270,6 +270,16 @@ const webhooks = z
   })
   .describe('Limits of the webhooks that receive events.');
 
+const oauthClients = z
+  .strictObject({
+    allowPrivate: flag
+      .default(false)
+      .describe(
+        'With true, the public keys of OAuth clients may have URLs that resolve to private addresses, such as this machine and its network.',
+      ),
+  })
+  .describe('Limits of the OAuth clients that identity providers use.');
+
 const travelService = z.strictObject({
   openid: openid.optional(),
   webhooks: webhooks.prefault({}),
@@ -431,6 +441,7 @@ export const settingsSchema = z.strictObject({
     .prefault({})
     .describe('Alerts about changes that wait for an admin. See docs/operations/held-changes.md.'),
   adminPage: adminPage.prefault({}).describe('The admin page.'),
+  oauthClients: oauthClients.prefault({}),
   travelService: travelService.prefault({}).describe('The embedded travel service.'),
 });
 

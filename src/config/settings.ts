@@ -81,6 +81,7 @@ export interface Settings extends TransportSettings {
   alerts: AlertSettings | undefined;
   /** If undefined, only passwords open the admin page. */
   adminOpenid: AdminOpenidSettings | undefined;
+  oauthClients: z.infer<typeof settingsSchema>['oauthClients'];
   travelService: z.infer<typeof settingsSchema>['travelService'];
 }
 
@@ -124,6 +125,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     exchangeLog: written.exchangeLog,
     alerts,
     adminOpenid,
+    oauthClients: written.oauthClients,
     travelService: written.travelService,
     ...transport,
   };

@@ -56,6 +56,8 @@ export function httpApp(deps: HttpDeps, mount: (app: Express) => void): Express 
   app.disable('x-powered-by');
   // Express would compute an ETag for every body. Resources with versions have ETags of their own.
   app.disable('etag');
+  // A proxy that guards a path, such as /metrics, mostly compares it as it stands. SCIM has a rule of its own (`routeGroupOf`).
+  app.enable('case sensitive routing');
   // By default Express reads only the first 1,000 parameters, and would ignore a filter after them.
   app.set('query parser', (query: string | null) => parse(query ?? '', '&', '=', { maxKeys: 0 }));
   app.use(addRequestScope(deps));
@@ -83,7 +85,9 @@ function addRequestScope({ log, metrics, newId, now, isTrusted = () => false }: 
     // "close" is emitted once: after the response, or when the client disconnects before it.
     response.on('close', () => {
       const ms = now() - began;
-      const status = response.writableFinished ? response.statusCode : 499;
+      // A response that was cut off while it waited in one write counts as finished for Node.
+      const isSent = response.writableFinished && scope.notes.cut !== 'notRead';
+      const status = isSent ? response.statusCode : 499;
       metrics.observe({ routeGroup: routeGroupOf(path), method, status, seconds: ms / 1000 });
       scope.onEnd?.(request, response, { ms, status });
       const query = isQuery ? redactParameterNames(Object.keys(request.query)) : [];
@@ -112,7 +116,7 @@ function mergeDoubledSlashes(url: string): string {
   const [path = ''] = url.split('?', 1);
   if (!path.startsWith('/') || !path.includes('//')) return url;
   const merged = path.replace(/\/{2,}/g, '/');
-  return /^\/(scim\/|oauth\/token\b)/i.test(merged) ? `${merged}${url.slice(path.length)}` : url;
+  return /^\/([Ss][Cc][Ii][Mm]\/|oauth\/token\b)/.test(merged) ? `${merged}${url.slice(path.length)}` : url;
 }
 
 /**
@@ -162,10 +166,11 @@ const routeGroups = ['scim', 'oauth', 'api', 'admin', 'healthz', 'readyz', 'metr
 
 /**
  * Returns the interface that a path belongs to, or `other`. The list is closed, so that unknown paths cannot grow
- * the metrics.
+ * the metrics. Only the paths of SCIM are matched in every case.
  */
 export function routeGroupOf(path: string): string {
   const first = path.split('/')[1] ?? '';
+  if (first.toLowerCase() === 'scim') return 'scim';
   return routeGroups.find((group) => group === first) ?? 'other';
 }
 

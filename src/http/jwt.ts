@@ -8,7 +8,7 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose';
-import { fetchLimited } from './limited-fetch.ts';
+import { type AddressGuard, fetchLimited, getGuarded } from './limited-fetch.ts';
 
 /** Asymmetric algorithms only: a public key must not be usable as an HMAC secret. */
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
@@ -123,10 +123,14 @@ interface Cached {
 
 /**
  * Resolves keys of a JWKS (RFC 7517 §5) at a URL, which is looked up when a key is first needed. If a later read
- * fails, known keys stay in use, and only tokens that name other keys are refused.
+ * fails, known keys stay in use, and only tokens that name other keys are refused. A URL from the settings needs no `guard`.
  */
-export function remoteKeyResolver(addressOf: () => Promise<string>, now: () => number): KeyResolver {
-  const source = keySource(addressOf, now);
+export function remoteKeyResolver(
+  addressOf: () => Promise<string>,
+  now: () => number,
+  guard?: AddressGuard,
+): KeyResolver {
+  const source = keySource(addressOf, now, guard);
   return async (header, token) => {
     const cached = source.cached();
     const { keys, readAt } =
@@ -148,7 +152,7 @@ interface KeySource {
   renew(): Promise<Cached>;
 }
 
-function keySource(addressOf: () => Promise<string>, now: () => number): KeySource {
+function keySource(addressOf: () => Promise<string>, now: () => number, guard?: AddressGuard): KeySource {
   let cached: Cached | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
   let pending: Promise<Cached> | undefined;
@@ -156,7 +160,7 @@ function keySource(addressOf: () => Promise<string>, now: () => number): KeySour
   const request = async () => {
     try {
       address ??= addressOf();
-      const keys = parseKeySet(await readJson(await address));
+      const keys = parseKeySet(await readJson(await address, guard));
       cached = { keys, readAt: now() };
       return cached;
     } catch (error) {
@@ -194,12 +198,11 @@ function isWithin(ms: number, span: number): boolean {
 }
 
 /** Reads JSON from a URL. Throws for every status but 200, for redirects and for responses that are too large. */
-async function readJson(url: string): Promise<unknown> {
-  const answer = await fetchLimited(
-    url,
-    { redirect: 'error', headers: { accept: 'application/json, application/jwk-set+json' } },
-    TIMEOUT_MS,
-  );
+async function readJson(url: string, guard?: AddressGuard): Promise<unknown> {
+  const headers = { accept: 'application/json, application/jwk-set+json' };
+  const answer = guard
+    ? await getGuarded(url, headers, { ...guard, timeoutMs: TIMEOUT_MS })
+    : await fetchLimited(url, { redirect: 'error', headers }, TIMEOUT_MS);
   if (answer.status !== 200) throw new Error(`${url} answers ${answer.status}`);
   return answer.json();
 }

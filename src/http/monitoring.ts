@@ -22,7 +22,7 @@ const CHECK_MS = 2_000;
  * (`?require=writes`). A database that does not answer within two seconds is not ready.
  */
 export function healthRoutes({ isReady, writes, wait }: HealthDeps): Router {
-  return Router()
+  return Router({ caseSensitive: true })
     .get('/healthz', (_request, response) => {
       response.json({ status: 'ok' });
     })
@@ -134,7 +134,7 @@ export function metricsRoutes({ registry }: HttpMetrics, { now, wait }: MetricsC
     running = computed;
     return computed;
   };
-  return Router().get('/metrics', async (_request, response) => {
+  return Router({ caseSensitive: true }).get('/metrics', async (_request, response) => {
     next ??= compute();
     response.type(registry.contentType).send(await next);
   });

@@ -56,6 +56,20 @@ export function redactQuery(url: string): string {
   return `${url.slice(0, at)}?${parameters.map(redactParameter).join('&')}`;
 }
 
+/**
+ * Redacts what may be a secret in the URL of a webhook: user name and password, query and fragment. Other texts are redacted as a
+ * whole, because a refused value may hold a secret anywhere.
+ */
+export function redactWebhookUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) return REDACTED;
+  const { username, password, search, hash } = url;
+  if (username + password + search + hash === '') return text;
+  if (username + password !== '') Object.assign(url, { username: REDACTED, password: '' });
+  if (search + hash !== '') Object.assign(url, { search: REDACTED, hash: '' });
+  return url.href;
+}
+
 function redactMember(name: string, value: unknown): unknown {
   if (value === null) return value;
   if (SECRET_NAME.test(name)) return REDACTED;

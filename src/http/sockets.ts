@@ -8,7 +8,10 @@ export interface SocketLimits {
   connections: number;
   /** Time limit for a request to arrive with its body, in milliseconds. After it, the response is 408. */
   requestMs: number;
-  /** If a client reads nothing of a response for this time, in milliseconds, its socket is closed. */
+  /**
+   * If a client reads nothing of a response for this time, in milliseconds, its connection is reset. A new connection without a
+   * request is closed after the same time.
+   */
   unreadMs: number;
   /**
    * An idle socket is kept for this time, in milliseconds: longer than load balancers keep theirs, which is 60 s mostly. The
@@ -82,9 +85,14 @@ export function serveWithLimits(
   limits: SocketLimits,
   { handle, refuse, refuseExpectation, answerFault }: LimitHandlers,
 ) {
+  // The keys are TCP sockets, also under TLS.
   const queues = new WeakMap<Socket, SocketQueue>();
   server.maxConnections = limits.connections;
   server.timeout = limits.unreadMs;
+  resetUnreadSockets(server, limits.unreadMs, (socket) => {
+    const current = queues.get(socket)?.current;
+    if (current) noteUnreadResponse(current);
+  });
   const begin = (queue: SocketQueue, { request, response, answer }: Exchange) => {
     if (request.socket.destroyed) return;
     // "close" is emitted once: after the response, or when the client disconnects before it.
@@ -102,8 +110,8 @@ export function serveWithLimits(
   const enqueue = (exchange: Exchange) => {
     const { request, response } = exchange;
     const { socket } = request;
-    const queue = queues.get(socket) ?? newQueue();
-    queues.set(socket, queue);
+    const queue = queues.get(tcpSocketOf(socket)) ?? newQueue();
+    queues.set(tcpSocketOf(socket), queue);
     if (queue.ignored !== undefined) {
       countIgnored(queue, socket);
       return;
@@ -134,27 +142,73 @@ export function serveWithLimits(
   handleSocketFaults(server, queues, answerFault);
 }
 
-/** Closes sockets whose requests are malformed or late, and sockets of clients that do not read. */
+/** Closes sockets whose requests are malformed or late, and sockets that are idle. */
 function handleSocketFaults(
   server: Server,
   queues: WeakMap<Socket, SocketQueue>,
   answerFault: LimitHandlers['answerFault'],
 ): void {
   server.on('clientError', (error: Error, socket: Socket) => {
-    const queue = queues.get(socket);
+    const queue = queues.get(tcpSocketOf(socket));
     if (!socket.writable || !queue || isResponseExpected(queue)) answerFault(error, socket);
     else if (!queue.current) socket.destroySoon();
-    else if (queue.current.headersSent) socket.destroy();
+    else if (queue.current.headersSent) tcpSocketOf(socket).resetAndDestroy();
     else closeAfterCompleteRequests(queue, queue.current);
   });
   server.on('timeout', (socket) => {
-    const current = queues.get(socket)?.current;
-    const isUnread = socket.writableLength > 0;
-    // While the request is being handled, there is no response that the client could read.
-    if (current && !isUnread) return;
-    if (current) noteUnreadResponse(current);
-    socket.destroy();
+    // While there is a response to make or to read, `resetUnreadSockets` decides.
+    if (!queues.get(tcpSocketOf(socket))?.current) socket.destroy();
   });
+}
+
+/** The number of times that sockets are looked at within the time limit of reading. */
+const LOOKS_PER_TIMEOUT = 30;
+
+/** The progress of a client that does not take all that was written for it. */
+interface Progress {
+  /** Bytes that the operating system has taken over. */
+  taken: number;
+  /** The number of times in a row that no further byte was taken over. */
+  looks: number;
+}
+
+/**
+ * Resets connections whose clients read nothing for `unreadMs` milliseconds. The timeout of Node's sockets does not tell: bytes that
+ * arrive begin it anew, and a large write makes it twice as long. A reset frees what the operating system has not sent yet; after
+ * `destroy` it would keep that for minutes. Times are counted, not measured, so that a pause of this process is nobody's fault.
+ */
+function resetUnreadSockets(server: Server, unreadMs: number, onUnread: (socket: Socket) => void): void {
+  const sockets = new Map<TcpSocket, Progress>();
+  server.on('connection', (socket: Socket) => {
+    sockets.set(socket, { taken: 0, looks: 0 });
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const look = () => {
+    for (const [socket, progress] of sockets) {
+      const { writeQueueSize = 0, bytesWritten = 0 } = socket._handle ?? {};
+      const taken = bytesWritten - writeQueueSize;
+      const isStuck = writeQueueSize > 0 && taken === progress.taken;
+      Object.assign(progress, { taken, looks: isStuck ? progress.looks + 1 : 0 });
+      if (progress.looks < LOOKS_PER_TIMEOUT) continue;
+      onUnread(socket);
+      socket.resetAndDestroy();
+    }
+  };
+  const timer = setInterval(look, Math.ceil(unreadMs / LOOKS_PER_TIMEOUT)).unref();
+  server.once('close', () => clearInterval(timer));
+}
+
+/** A socket with two members that Node does not document. There is no other way to see how much of one large write is done. */
+type TcpSocket = Socket & {
+  /** The handle of libuv: bytes that wait for the operating system, and those given to libuv, these included. */
+  _handle?: { writeQueueSize: number; bytesWritten: number } | null;
+  /** The TCP socket under TLS. Only that one can be reset. */
+  _parent?: Socket | null;
+};
+
+/** Returns the TCP socket of a connection, under TLS as well. */
+function tcpSocketOf(socket: TcpSocket): Socket {
+  return socket._parent ?? socket;
 }
 
 function setCurrent(queue: SocketQueue, exchange: Exchange | undefined): void {
@@ -185,5 +239,5 @@ function closeAfterCompleteRequests(queue: SocketQueue, current: ServerResponse)
 
 function countIgnored(queue: SocketQueue, socket: Socket): void {
   queue.ignored = (queue.ignored ?? 0) + 1;
-  if (queue.ignored > MAX_IGNORED) socket.destroy();
+  if (queue.ignored > MAX_IGNORED) tcpSocketOf(socket).resetAndDestroy();
 }

@@ -1,3 +1,4 @@
+import { isPrivateHost } from '../http/address-guard.ts';
 import { hashSecret, newSecret } from '../http/authentication.ts';
 
 /** The access that the tokens of a client give: SCIM for one connection, or the travel API on behalf of an admin. */
@@ -72,6 +73,15 @@ export async function registerClient(
 
 /** Members of private and symmetric keys (RFC 7518 §6). */
 const secretMembers = ['d', 'k', 'p', 'q', 'dp', 'dq', 'qi', 'oth'];
+
+/**
+ * Returns the reason for which the URL of a client's keys is refused; undefined for a good one. The addresses of a name are checked
+ * when the keys are read.
+ */
+export function keysUrlProblem(url: string, { allowPrivate }: { allowPrivate: boolean }): string | undefined {
+  if (allowPrivate || !isPrivateHost(new URL(url).hostname)) return undefined;
+  return 'leads to a private address, which the setting oauthClients.allowPrivate does not allow';
+}
 
 /** Parses a JSON Web Key Set of public keys (RFC 7517 §5), or returns what is wrong with it. */
 export function parseJwks(json: unknown): { jwks: { keys: object[] } } | { problem: string } {

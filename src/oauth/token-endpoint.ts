@@ -18,6 +18,7 @@ import {
   verificationFaultText,
   verifyToken,
 } from '../http/jwt.ts';
+import type { AddressGuard } from '../http/limited-fetch.ts';
 import { addRequestNotes, requestScopeOf } from '../http/log.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import type { AccessTokens, Grant, OAuthClients, Proof, UsedAssertions } from './clients.ts';
@@ -31,6 +32,8 @@ export interface TokenEndpointDeps {
   doesGrantTargetExist(grant: Grant): Promise<boolean>;
   /** The public URL of this endpoint, which assertions must name as their audience. */
   audience: string;
+  /** Admins give the URLs of keys, which must not lead into the network of the service. */
+  guard: AddressGuard;
   now(): number;
   log: { warn(fields: object, message: string): void };
   /**
@@ -279,6 +282,8 @@ export interface AssertionDeps {
   assertions: UsedAssertions;
   /** The URL of the token endpoint, which assertions must name as their audience. */
   audience: string;
+  /** For the URLs of keys. */
+  guard: AddressGuard;
   now(): number;
   log: { warn(fields: object, message: string): void };
 }
@@ -296,12 +301,18 @@ export type CheckAssertion = (client: { id: string; proof: Proof }, assertion: s
 const MAX_LIFETIME_S = 24 * 60 * 60;
 
 /** Returns the function that checks assertions. It caches keys that are read from a URL. */
-export function createAssertionCheck({ assertions, audience, now, log }: AssertionDeps): CheckAssertion {
+export function createAssertionCheck({
+  assertions,
+  audience,
+  guard,
+  now,
+  log,
+}: AssertionDeps): CheckAssertion {
   const remote = new Map<string, KeyResolver>();
   const keysOf = (proof: Proof): KeyResolver => {
     if (proof.kind === 'secret') throw invalidClient({ reason: 'the client has a secret, not keys' });
     if (proof.kind === 'jwks') return localKeyResolver(proof.jwks);
-    const known = remote.get(proof.uri) ?? remoteKeyResolver(async () => proof.uri, now);
+    const known = remote.get(proof.uri) ?? remoteKeyResolver(async () => proof.uri, now, guard);
     remote.set(proof.uri, known);
     return known;
   };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
+import { resolveName } from '../http/address-guard.ts';
 import {
   createFailureLimit,
   type FailedAuthenticationDeps,
@@ -116,6 +117,7 @@ export function oauthRoutes(
         ? settings.connections.some(({ id }) => id === grant.connection)
         : ((await embedded?.isActiveAdmin(grant.userId)) ?? false),
     audience: `${address}/oauth/token`,
+    guard: { resolve: resolveName, allowPrivate: settings.oauthClients.allowPrivate },
     now: Date.now,
     log,
     limit,

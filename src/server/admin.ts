@@ -57,7 +57,7 @@ interface AdminParts {
 /** Creates the routes of /admin: the page and its API. */
 export function adminRoutes(parts: AdminParts): Router {
   const { database, settings, store, provisioning, connections, log, runtime, isSecure, page } = parts;
-  const router = Router();
+  const router = Router({ caseSensitive: true });
   const exchanges = exchangeReader(database, exchangeKeys(settings));
   router.use(
     '/api',
@@ -125,6 +125,7 @@ function connectDeps(
       })),
     credentials: scimCredentials(database, () => runtime.wallClock()),
     exchanges: settings.exchangeLog.keepDays > 0 ? exchanges : undefined,
+    oauthClients: settings.oauthClients,
     publicUrl,
     now: () => runtime.wallClock(),
   };

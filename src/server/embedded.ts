@@ -1,6 +1,7 @@
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
+import { resolveName } from '../http/address-guard.ts';
 import { type FailedAuthenticationDeps, hashSecret, newSecret } from '../http/authentication.ts';
 import { apiKeys, oauthAccessTokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
@@ -15,7 +16,6 @@ import { cleanupJobs, runCleanupJobs } from '../travel/cleanup.ts';
 import type { TravelDeps } from '../travel/collection.ts';
 import type { Authenticator, TravelStore } from '../travel/ports.ts';
 import type { RequestLogWriter } from '../travel/request-log-writer.ts';
-import { resolveName } from '../travel/webhooks/address-guard.ts';
 import { createWebhooks, type Webhooks } from '../travel/webhooks/webhooks.ts';
 import { travelResourceId } from './ids.ts';
 import { steadyClock, wait } from './runtime.ts';

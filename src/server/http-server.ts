@@ -138,7 +138,7 @@ const plainHttpText = 'Plain HTTP is refused here, as it can be read on the way.
 
 /** Answers plain HTTP with 403 where HTTPS is required, in the error format of the requested interface. */
 export function refusePlainHttp(request: Request, response: Response, next: NextFunction): void {
-  switch (routeGroupOf(request.path.toLowerCase())) {
+  switch (routeGroupOf(request.path)) {
     case 'scim':
       scimErrorHandler(new ScimError(403, undefined, plainHttpText), request, response, next);
       return;

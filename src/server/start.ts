@@ -255,7 +255,8 @@ function createApp(
     if (isRequired || settings.tls || settings.trustedProxies.length > 0)
       app.use(enforceHttps({ transportOf, refuse: refusePlainHttp, isRequired }));
     // The most frequent paths come first.
-    app.use('/scim/v2', scimApp({ ...scim, publicUrl }));
+    // Entra ID sends paths in other cases; every other path is matched in one case.
+    app.use(/^\/scim\/v2/i, scimApp({ ...scim, publicUrl }));
     if (embedded) app.use('/api', embedded.app);
     const isSecure = (request: Request) => transportOf(request) === 'https';
     const shared = { provisioning, connections, demoDay, isSecure, publicUrl, page };

@@ -61,6 +61,7 @@ export function createTravelApp({
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.enable('case sensitive routing');
   if (requestLogWriter) recordRequests(app, requestLogWriter, deps.now);
   app.use(contractRouter(publicUrl));
   app.use(authenticate(deps.store, authenticator, refusals));
@@ -112,7 +113,7 @@ function fromExpressError(error: unknown): ApiError {
 
 /** Creates the routes of one resource from its declaration. Every other method on its paths answers 403. */
 export function resourceRouter(resource: Resource, deps: TravelDeps): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true });
   const collection: Collection = { resource, deps };
   for (const operation of resource.operations) {
     const { method, on, handle } = handlers[operation];
@@ -208,7 +209,7 @@ function targetOf({ params }: Request, response: Response): RequestTarget {
  * they need no credential.
  */
 export function contractRouter(publicUrl: string | undefined): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true });
   const document = memoize(() => buildOpenApi(catalog, publicUrl));
   const text = memoize(() => JSON.stringify(document()));
   const page = memoize(() => renderDocsPage(document()));

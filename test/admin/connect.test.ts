@@ -164,6 +164,16 @@ test.each<[string, string, object, string]>([
     { jwks: { keys: [{ kty: 'EC' }] }, jwksUri: 'https://idp.example.com/keys' },
     'cannot be given together with jwks',
   ],
+  ...[
+    'http://127.0.0.1:9/keys',
+    'https://localhost/keys',
+    'https://[::1]/',
+    'https://10.0.0.1/',
+    'https://0xa9fea9fe/',
+  ].map((jwksUri): [string, string, object, string] => [
+    ...(['oauth-clients', 'jwksUri', { jwksUri }] as const),
+    'leads to a private address, which the setting oauthClients.allowPrivate does not allow',
+  ]),
 ])('%s: an invalid %s is named, and nothing is stored', async (list, field, body, message) => {
   const before = (await fixture.viewer('GET', `/${list}`)).body;
   const refused = await fixture.admin('POST', `/${list}`, {

@@ -2,6 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
+import { auditHandlers } from '../../src/admin/handlers/audit.ts';
+import type { AuditLog } from '../../src/admin/ports.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
@@ -114,6 +116,59 @@ test('a webhook is created with a secret that is shown once, changed and deleted
   const audit = await viewer('GET', '/audit?action=createTravelWebhook');
   expect(audit.body.entries[0].details).toEqual({ ...sent, id: webhook.id });
   expect(JSON.stringify([listed.body, audit.body])).not.toContain(secret);
+});
+
+test('the audit log has the URL of a webhook without what may be a secret, also if it was refused', async () => {
+  const { admin, viewer } = fixture;
+  const create = (url: string) => admin('POST', '/travel/webhooks', { body: { url, disabled: true } });
+  const { webhook } = (await create('https://127.0.0.1:9/in?token=HUSH&team=1#HUSH')).body;
+  const path = `/travel/webhooks/${webhook.id}`;
+  expect((await admin('PATCH', path, { body: { url: 'https://127.0.0.1:9/out?HUSH' } })).status).toBe(200);
+  for (const url of [
+    'https://ada:HUSH@127.0.0.1:9/in',
+    'http:HUSH@127.0.0.1:9',
+    'https://x y/?HUSH',
+    'HUSH:x',
+  ])
+    expect([url, (await create(url)).status]).toEqual([url, 422]);
+  const entries = async (action: string): Promise<{ details: object }[]> =>
+    (await viewer('GET', `/audit?action=${action}&limit=5`)).body.entries;
+  const [updated, created] = [await entries('updateTravelWebhook'), await entries('createTravelWebhook')];
+  expect(updated[0]?.details).toMatchObject({ url: 'https://127.0.0.1:9/out?*' });
+  expect(created.map(({ details }) => details)).toEqual([
+    { url: '*', disabled: true },
+    { url: '*', disabled: true },
+    { url: 'http://*@127.0.0.1:9/', disabled: true },
+    { url: 'https://*@127.0.0.1:9/in', disabled: true },
+    { url: 'https://127.0.0.1:9/in?*', disabled: true, id: webhook.id },
+  ]);
+  // The URL itself is what an admin has given.
+  const listed = (await admin('GET', '/travel/webhooks')).body.webhooks;
+  expect(listed).toContainEqual(expect.objectContaining({ url: 'https://127.0.0.1:9/out?HUSH' }));
+  await admin('DELETE', path);
+});
+
+test('an entry of an earlier version is shown without the secrets of its URL', async () => {
+  const details = { id: 'w1', url: 'https://hooks.example.com/in?token=HUSH' };
+  const entry = {
+    position: 1,
+    at: 0,
+    actor: 'admin',
+    actorKind: 'account',
+    address: '127.0.0.1',
+    status: 200,
+  } as const;
+  const audit: AuditLog = {
+    list: async () => [{ ...entry, action: 'updateTravelWebhook', details }],
+    begin: async () => 2,
+    finish: async () => {},
+    listChoices: async () => ({ actors: [], actions: [] }),
+    removeBefore: async () => {},
+  };
+  const { listAuditEntries } = auditHandlers({ audit, nameOf: async () => undefined });
+  const context = { caller: undefined, address: '', response: Object(undefined), note: () => {} };
+  const { entries } = await listAuditEntries({ params: {}, query: { limit: 10 }, body: {} }, context);
+  expect(entries[0]?.details).toEqual({ id: 'w1', url: 'https://hooks.example.com/in?*' });
 });
 
 test.each([

@@ -6,6 +6,7 @@ import { createClient, listClients, revokeClient } from '../../src/cli/oauth-cli
 import { createDatabaseIn } from '../fixtures/data-folder.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { startService } from '../fixtures/service.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
 import { type RecordedShell, recordedShell } from '../fixtures/shell.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -146,6 +147,20 @@ describe('npx jetbridge oauth-clients', () => {
     const listed = await shell();
     await listClients(listed);
     expect(listed.out.join('\n').match(/│ keys +│/g)).toHaveLength(2);
+  });
+
+  it('refuses keys at a private address, unless the settings allow it', async () => {
+    const keys = { uri: 'https://10.0.0.1/keys' };
+    const refused = await shell();
+    expect(await createClient(refused, { ...scim, keys })).toBe(1);
+    expect(refused.out).toEqual([]);
+    expect(refused.err).toEqual([
+      'https://10.0.0.1/keys leads to a private address, which the setting oauthClients.allowPrivate does not allow.',
+    ]);
+    const settings = writeSettingsFile({ oauthClients: { allowPrivate: true } });
+    const allowed = await shell({ JETBRIDGE_CONFIG: settings.path });
+    expect(await createClient(allowed, { ...scim, keys })).toBe(0);
+    settings.remove();
   });
 
   it.each<[string, unknown, string]>([

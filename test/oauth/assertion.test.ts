@@ -168,15 +168,16 @@ describe('an assertion is refused', () => {
 describe('keys at a URL', () => {
   let server: Server;
   let asked: number;
-  let answer: () => { status: number; body: string };
+  let answer: () => { status: number; body: string; location?: string };
   beforeEach(async () => {
     asked = 0;
     const keys = JSON.stringify(await jwks('ES256'));
     answer = () => ({ status: 200, body: keys });
     server = createServer((_request, response) => {
       asked += 1;
-      const { status, body } = answer();
-      response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
+      const { status, body, location } = answer();
+      const headers = { 'Content-Type': 'application/json', ...(location && { Location: location }) };
+      response.writeHead(status, headers).end(body);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });
@@ -188,6 +189,56 @@ describe('keys at a URL', () => {
     const { id } = await fixture.register({ kind: 'jwksUri', uri: uri() });
     for (const jti of ['a', 'b', 'c']) expect(await statusOf(await signed(claimsOf(id, { jti })))).toBe(200);
     expect(asked).toBe(1);
+  });
+
+  describe('at a private address', () => {
+    const refusing = async (address: string, uri: string) => {
+      await fixture.close();
+      const family = address.includes(':') ? 6 : 4;
+      fixture = await oauthFixture({ resolve: async () => [{ address, family }], allowPrivate: false });
+      const { id } = await fixture.register({ kind: 'jwksUri', uri });
+      expect(await statusOf(await signed(claimsOf(id)))).toBe('401 invalid_client');
+      expect(asked).toBe(0);
+      expect(fixture.lines).toEqual([{ msg: 'the public keys of an OAuth client could not be fetched' }]);
+    };
+    const port = () => (server.address() as AddressInfo).port;
+
+    it.each(['127.0.0.1', 'localhost', '2130706433', '[::ffff:127.0.0.1]'])(
+      'are not read if the URL names it: %s',
+      (host) => refusing('127.0.0.1', `http://${host}:${port()}/keys`),
+    );
+
+    it.each(['127.0.0.1', '::ffff:127.0.0.1'])('are not read if the name resolves to it: %s', (address) =>
+      refusing(address, `http://keys.example:${port()}/keys`),
+    );
+
+    it('are read if the settings allow it, from the address that was checked', async () => {
+      await fixture.close();
+      const resolved: string[] = [];
+      const resolve = async (host: string) => {
+        resolved.push(host);
+        return [{ address: '127.0.0.1', family: 4 as const }];
+      };
+      fixture = await oauthFixture({ resolve, allowPrivate: true });
+      const { id } = await fixture.register({ kind: 'jwksUri', uri: `http://keys.example:${port()}/keys` });
+      expect(await statusOf(await signed(claimsOf(id)))).toBe(200);
+      expect([resolved, asked]).toEqual([['keys.example'], 1]);
+    });
+
+    it('are not read by a redirect', async () => {
+      const { id } = await fixture.register({ kind: 'jwksUri', uri: uri() });
+      const good = answer;
+      answer = () => ({ ...good(), status: 302, location: uri() });
+      expect(await statusOf(await signed(claimsOf(id)))).toBe('401 invalid_client');
+      expect(asked).toBe(1);
+    });
+  });
+
+  it('of more than 1 MB are refused', async () => {
+    const { id } = await fixture.register({ kind: 'jwksUri', uri: uri() });
+    answer = () => ({ status: 200, body: JSON.stringify({ keys: [], x: 'x'.repeat(1_100_000) }) });
+    expect(await statusOf(await signed(claimsOf(id)))).toBe('401 invalid_client');
+    expect(fixture.lines).toHaveLength(1);
   });
 
   it('that cannot be read refuse the client with a log line, and are read again some seconds later', async () => {

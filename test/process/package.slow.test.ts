@@ -1,5 +1,13 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -60,12 +68,23 @@ describe('the packed package', () => {
 
   it('has no sources, tests or files of the development', () => {
     const known =
-      /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|(config|demo)\/.+\.json|docs\/(?:[\w-]+\/)*[\w-]+\.md|docs\/images\/[\w-]+\.png|dist\/.+\.js|dist\/admin\/ui\/.+\.(html|css|svg))$/;
+      /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|(config|demo)\/.+\.json|docs\/(?:[\w-]+\/)*[\w-]+\.md|docs\/images\/[\w-]+\.png|dist\/.+\.js|dist\/admin\/ui\/.+\.(html|css|svg|md))$/;
     const others = packed.filter((file) => !known.test(file) && file !== 'dist/commonjs/package.json');
     expect(others.filter((file) => !/^dist\/.+\.d\.ts$/.test(file))).toEqual([]);
     // Types of nothing but jetbridge/replay and what it names.
     expect(others.length).toBeLessThan(40);
     expect(packed.filter((file) => /test|bench|docs\/decisions|performance/.test(file))).toEqual([]);
+  });
+
+  it('has the notices of all packages in the bundle of the page, as their licences ask', () => {
+    expect(packed).toContain('dist/admin/ui/third-party-notices.md');
+    const text = readFileSync(join(clone, 'dist/admin/ui/third-party-notices.md'), 'utf8');
+    const notices = text.split(/^## /m).slice(1);
+    const nameOf = (notice: string) => notice.split(' - ')[0];
+    expect(notices.map(nameOf)).toEqual(expect.arrayContaining([...packagesOfPage()]));
+    // The first is published under MIT without a text, and the licence of the second asks for no notice.
+    const withoutText = notices.filter((notice) => notice.trim().split('\n').length === 1);
+    expect(withoutText.map(nameOf)).toEqual(['react-remove-scroll-bar', 'wouter']);
   });
 
   it('runs by npx', async () => {
@@ -158,6 +177,19 @@ it('a build that does not come to its end leaves nothing that a start would run'
   await expect(run(process.execPath, ['scripts/build.mjs'], { cwd: broken })).rejects.toThrow('missing.ts');
   expect(existsSync(join(broken, 'dist'))).toBe(false);
 });
+
+/** The packages that the sources of the page import. Types are not bundled. */
+function packagesOfPage(): Set<string> {
+  const folder = join(home, 'src/admin/ui');
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\.tsx?$/.test(file),
+  );
+  const imported = sources.flatMap((file) => {
+    const text = readFileSync(join(folder, file), 'utf8').replace(/^import type .*/gm, '');
+    return [...text.matchAll(/(?:from|import) '((?:@[\w.-]+\/)?[a-z][\w.-]*)/g)].map(([, name = '']) => name);
+  });
+  return new Set(imported);
+}
 
 /** The paths of all files below a folder of the repository. */
 function filesOf(folder: string): string[] {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { redactWebhookUrl } from '../../http/redaction.ts';
 import type { auditContract } from '../contract/audit.ts';
 import type { Handlers } from '../contract/operation.ts';
 import { peopleContract } from '../contract/people.ts';
@@ -32,10 +33,18 @@ async function listAuditEntries(
   const readName = limitedReader(nameOf);
   const toListed = async (entry: AuditEntry) => ({
     ...entry,
+    details: readableDetails(entry),
     at: toTime(entry.at),
     people: await Promise.all(peopleOf(entry).map(readName)),
   });
   return { entries: await Promise.all(shown.map(toListed)), ...(next === undefined ? {} : { next }) };
+}
+
+/** Entries of earlier versions contain URLs of webhooks with their secrets. */
+function readableDetails({ action, details }: AuditEntry): AuditEntry['details'] {
+  const isWebhook = action === 'createTravelWebhook' || action === 'updateTravelWebhook';
+  const { url } = details;
+  return isWebhook && typeof url === 'string' ? { ...details, url: redactWebhookUrl(url) } : details;
 }
 
 function toMs(time: string | undefined): number | undefined {

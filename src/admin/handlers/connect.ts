@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { parseJwks } from '../../oauth/clients.ts';
+import { keysUrlProblem, parseJwks } from '../../oauth/clients.ts';
 import type { ExchangeLog, LoggedExchange } from '../../provisioning/exchange-ports.ts';
 import type { Policies } from '../../provisioning/policies.ts';
 import type { connectContract } from '../contract/connect.ts';
@@ -15,6 +15,8 @@ export interface ConnectDeps {
   credentials: ScimCredentials;
   /** The log of exchanges; undefined if the settings disable it. */
   exchanges: Pick<ExchangeLog, 'list'> | undefined;
+  /** The setting: whether the keys of OAuth clients may be at private addresses. */
+  oauthClients: { allowPrivate: boolean };
   /** Scheme and host of the URLs that clients use, without a slash at the end. */
   publicUrl(request: Request): string;
   /** Epoch milliseconds. */
@@ -121,6 +123,8 @@ async function createClient(
 ) {
   requireConnection(connection, deps);
   if (jwks && jwksUri !== undefined) throw invalid('jwksUri', 'cannot be given together with jwks');
+  const problem = jwksUri === undefined ? undefined : keysUrlProblem(jwksUri, deps.oauthClients);
+  if (problem !== undefined) throw invalid('jwksUri', problem);
   const keys = jwks
     ? ({ kind: 'jwks', jwks: requireJwks(jwks) } as const)
     : jwksUri === undefined

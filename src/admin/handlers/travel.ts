@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { redactWebhookUrl } from '../../http/redaction.ts';
 import type { Handlers } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
 import {
@@ -133,13 +134,13 @@ function webhookHandlers(
       return { webhooks: z.array(travelWebhook).parse(data) };
     },
     createTravelWebhook: async ({ body }, { note }) => {
-      note(body);
+      note(withoutSecrets(body));
       const { secret, ...webhook } = webhookWithSecret.parse(await service().createWebhook(body));
       note({ id: webhook.id });
       return { webhook, secret };
     },
     updateTravelWebhook: async ({ params: { id }, body }, { note }) => {
-      note(body);
+      note(withoutSecrets(body));
       return travelWebhook.parse(await service().updateWebhook(id, body));
     },
     deleteTravelWebhook: async ({ params: { id } }) => service().deleteWebhook(id),
@@ -155,6 +156,11 @@ function webhookHandlers(
     redeliverTravelEvent: async ({ params: { id, delivery } }) =>
       travelDelivery.parse(await service().redeliver(id, delivery)),
   };
+}
+
+/** The details of an audit entry about a webhook, whose URL often contains the secret of the receiver. */
+function withoutSecrets({ url, ...webhook }: { url?: string | undefined }): Record<string, unknown> {
+  return url === undefined ? webhook : { url: redactWebhookUrl(url), ...webhook };
 }
 
 type WebhookOperation =

@@ -1,11 +1,11 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { Webhook } from 'standardwebhooks';
+import { errorCode, guardedLookup, PrivateAddressError, type Resolve } from '../../http/address-guard.ts';
 import { serialize } from '../collection.ts';
 import type { JsonObject } from '../json.ts';
 import type { Log, TravelReader } from '../ports.ts';
 import { event } from '../resources/event.ts';
-import { errorCode, guardedLookup, PrivateAddressError, type Resolve } from './address-guard.ts';
 import type { Attempt, DeliveryOutcome, WebhookRecords } from './ports.ts';
 
 /** Dependencies of an attempt. */

@@ -68,7 +68,7 @@ export interface WebhookRouteDeps extends AttemptDeps {
 
 /** Creates the routes of the additional webhook operations. */
 export function createWebhookRouter(deps: WebhookRouteDeps): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true });
   const post = (path: string, status: number, answer: (target: RequestTarget) => Promise<JsonObject>) => {
     router.post(path, refuseQueryParameters, async (request, response) => {
       response.status(status).json({ data: await answer(targetOf(request, response)) });

@@ -1,6 +1,5 @@
 import { compareBodies } from '../../../src/admin/ui/views/traffic/differences.ts';
 import {
-  curlText,
   durationText,
   outcomeOf,
   pathText,
@@ -68,26 +67,6 @@ describe('what came and what was kept', () => {
   });
 });
 
-test('a request becomes a command with a variable in place of the credential, quoted for a shell', () => {
-  const headers = { 'content-type': 'application/scim+json' };
-  const exchange = {
-    direction: 'scim',
-    method: 'PUT',
-    path: '/scim/v2/Users/1?a=b',
-    request: { headers },
-  } as const;
-  const body = { text: `{"displayName":"O'Neill"}`, isCut: false };
-  expect(curlText({ ...exchange, request: { headers, body } }, 'https://jb.example')).toBe(
-    [
-      `curl -X PUT 'https://jb.example/scim/v2/Users/1?a=b'`,
-      '-H "Authorization: Bearer $SCIM_TOKEN"',
-      `-H 'content-type: application/scim+json'`,
-      `--data-binary '{"displayName":"O'\\''Neill"}'`,
-    ].join(' \\\n  '),
-  );
-  expect(curlText({ ...exchange, direction: 'travel' }, '')).toContain('$TRAVEL_API_KEY');
-});
-
 test.each([
   [200, '✓'],
   [304, '✓'],
@@ -104,18 +83,4 @@ test('durations, paths and bodies are shortened for reading', () => {
   expect(pathText('/Users/%E0%A4%A')).toBe('/Users/%E0%A4%A');
   expect(shortPath('/Users/01a20474-4503-7f8c-8452-025e725a1a41?a=b')).toBe('/Users/01a20474…1a41?a=b');
   expect([prettyText('{"a":1}'), prettyText('oops')]).toEqual(['{\n  "a": 1\n}', 'oops']);
-});
-
-test('the curl of a token request has variables in place of what the log does not have', () => {
-  const text = JSON.stringify({ grant_type: 'client_credentials', client_id: '4f2a', client_secret: '*' });
-  const request = { headers: {}, body: { text, isCut: false } };
-  const exchange = { direction: 'oauth', method: 'POST', path: '/oauth/token', request } as const;
-  expect(curlText(exchange, 'https://bridge.example')).toBe(
-    [
-      'curl https://bridge.example/oauth/token',
-      "-d 'grant_type=client_credentials'",
-      "-d 'client_id=4f2a'",
-      '-d "client_secret=$CLIENT_SECRET"',
-    ].join(' \\\n  '),
-  );
 });

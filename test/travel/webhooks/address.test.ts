@@ -3,7 +3,7 @@ import {
   isPrivateHost,
   isPublicAddress,
   PrivateAddressError,
-} from '../../../src/travel/webhooks/address-guard.ts';
+} from '../../../src/http/address-guard.ts';
 import { webhookFixture } from './fixture.ts';
 
 const inner = [

@@ -20,10 +20,11 @@ import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { columns, Outcome, PersonLink, Who } from './columns.tsx';
+import { curlText } from './curl.ts';
 import { compareBodies } from './differences.ts';
 import { useExchange, useExchangeLog } from './query.ts';
 import { SaveScenarioButton } from './save-scenario.tsx';
-import { curlText, durationText, pathText, prettyText } from './texts.ts';
+import { durationText, pathText, prettyText } from './texts.ts';
 
 /** A request and its response with all that the log keeps. */
 export function ExchangePage({ position }: { position: string }) {

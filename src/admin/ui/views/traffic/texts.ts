@@ -1,4 +1,4 @@
-import type { Exchange, ExchangeDetail } from '../../api-client.ts';
+import type { Exchange } from '../../api-client.ts';
 
 /** The outcome of an exchange: its symbol, its colour and the text of its status. */
 export function outcomeOf({ status, error }: Pick<Exchange, 'status' | 'error'>): {
@@ -43,33 +43,4 @@ export function shortPath(path: string): string {
     /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8}([0-9a-f]{4})\b/gi,
     '$1…$2',
   );
-}
-
-/** Returns the command that repeats a request. The credential is a variable of the shell, never its value. */
-export function curlText(
-  { direction, method, path, request }: Pick<ExchangeDetail, 'direction' | 'method' | 'path' | 'request'>,
-  origin: string,
-): string {
-  if (direction === 'oauth') return tokenRequestText(request.body?.text ?? '', origin + path);
-  const variable = direction === 'scim' ? '$SCIM_TOKEN' : '$TRAVEL_API_KEY';
-  const headers = Object.entries(request.headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
-  return [
-    `curl -X ${quote(method)} ${quote(origin + path)}`,
-    `-H "Authorization: Bearer ${variable}"`,
-    ...headers,
-    ...(request.body ? [`--data-binary ${quote(request.body.text)}`] : []),
-  ].join(' \\\n  ');
-}
-
-/** The log has the parameters as JSON, with `*` in place of a secret. */
-function tokenRequestText(parameters: string, url: string): string {
-  const parts = Object.entries(Object(JSON.parse(parameters || '{}'))).map(([name, value]) =>
-    value === '*' ? `-d "${name}=$${name.toUpperCase()}"` : `-d ${quote(`${name}=${value}`)}`,
-  );
-  return [`curl ${quote(url)}`, ...parts].join(' \\\n  ');
-}
-
-/** Quotes a text for a POSIX shell. */
-function quote(text: string): string {
-  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

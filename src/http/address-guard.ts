@@ -2,7 +2,7 @@ import { promises as dns, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** The receiver has a private address, so nothing is sent. */
+/** The other service has a private address, so nothing is sent. */
 export class PrivateAddressError extends Error {
   constructor() {
     super('leads to a private address');
