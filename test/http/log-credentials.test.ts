@@ -1,12 +1,14 @@
 import { hashSecret } from '../../src/http/authentication.ts';
 import { createLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
+import { adminTokens } from '../../src/store/admins.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { apiKeys, oauthAccessTokens, scimTokens } from '../../src/store/credentials.ts';
 import type { Database } from '../../src/store/database.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { parseLinesInto } from '../fixtures/http.ts';
 import { oauthClient, type RegisteredClient } from '../fixtures/oauth-client.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
@@ -139,4 +141,15 @@ test('the log line of a token request names the client, or the reason for the re
     ...[401, undefined, 'unknown or revoked client'],
   ]);
   expect(await ask(grant)).toEqual([401, undefined, 'no credential']);
+});
+
+test('the log says which account of the admin page has read which person, without a name', async () => {
+  const { body } = await scimClient(service.url, SCIM_TOKEN).send('POST', '/Users', { userName: 'ada' });
+  const token = { id: 't1', name: 'report', role: 'viewer' as const, hash: hashSecret('t1-text') };
+  await adminTokens(database).create({ ...token, createdAt: 1, expiresAt: undefined });
+  const path = `/admin/api/people/default/${body.id}`;
+  expect(await lineOf(path, bearer('t1-text'))).toEqual([200, 'admin:t1', undefined]);
+  const line = lines.find((one) => one['credential'] === 'admin:t1');
+  expect(line).toMatchObject({ method: 'GET', path, address: '127.0.0.1' });
+  expect(JSON.stringify(line)).not.toContain('ada');
 });
