@@ -1,3 +1,4 @@
+import { sourcesBelow } from '../docs/documents.ts';
 import { readDocument } from '../fixtures/markdown.ts';
 
 interface LockedPackage {
@@ -27,4 +28,12 @@ test('each dependency has an exact version', () => {
   const { dependencies, devDependencies } = JSON.parse(readDocument('package.json'));
   for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies }))
     expect([name, version]).toEqual([name, expect.stringMatching(/^\d+\.\d+\.\d+(-[\w.]+)?$/)]);
+});
+
+test('the program starts no other program, and runs no text as code', () => {
+  const sources = sourcesBelow('src');
+  expect(sources.length).toBeGreaterThan(300);
+  const forbidden =
+    /node:child_process|node:vm\b|\beval\(|new Function\b|dangerouslySetInnerHTML|\.innerHTML\b/;
+  expect(sources.filter((file) => forbidden.test(readDocument(file)))).toEqual([]);
 });

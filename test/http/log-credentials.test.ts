@@ -143,6 +143,14 @@ test('the log line of a token request names the client, or the reason for the re
   expect(await ask(grant)).toEqual([401, undefined, 'no credential']);
 });
 
+test('the log says whose request the role does not allow', async () => {
+  const token = { id: 't2', name: 'report', role: 'viewer' as const, hash: hashSecret('t2-text') };
+  await adminTokens(database).create({ ...token, createdAt: 1, expiresAt: undefined });
+  const sent = { method: 'POST', body: '{"name":"Eve","role":"admin"}' };
+  const headers = { ...bearer('t2-text').headers, 'Content-Type': 'application/json' };
+  expect(await lineOf('/admin/api/accounts', { ...sent, headers })).toEqual([403, 'admin:t2', undefined]);
+});
+
 test('the log says which account of the admin page has read which person, without a name', async () => {
   const { body } = await scimClient(service.url, SCIM_TOKEN).send('POST', '/Users', { userName: 'ada' });
   const token = { id: 't1', name: 'report', role: 'viewer' as const, hash: hashSecret('t1-text') };
