@@ -1,10 +1,10 @@
 import { hashSecret } from '../../src/http/authentication.ts';
 import { createLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { adminTokens } from '../../src/store/admins.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { apiKeys, oauthAccessTokens, scimTokens } from '../../src/store/credentials.ts';
 import type { Database } from '../../src/store/database.ts';
+import { adminClient, signIn } from '../fixtures/admin.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { parseLinesInto } from '../fixtures/http.ts';
 import { oauthClient, type RegisteredClient } from '../fixtures/oauth-client.ts';
@@ -143,21 +143,29 @@ test('the log line of a token request names the client, or the reason for the re
   expect(await ask(grant)).toEqual([401, undefined, 'no credential']);
 });
 
-test('the log says whose request the role does not allow', async () => {
-  const token = { id: 't2', name: 'report', role: 'viewer' as const, hash: hashSecret('t2-text') };
-  await adminTokens(database).create({ ...token, createdAt: 1, expiresAt: undefined });
-  const sent = { method: 'POST', body: '{"name":"Eve","role":"admin"}' };
-  const headers = { ...bearer('t2-text').headers, 'Content-Type': 'application/json' };
-  expect(await lineOf('/admin/api/accounts', { ...sent, headers })).toEqual([403, 'admin:t2', undefined]);
-});
+describe('the log says', () => {
+  let reader: { id: string; token: string };
+  beforeAll(async () => {
+    const password = (await service.makeFirstAdmin()) ?? '';
+    const browser = await signIn(adminClient(service.url), 'admin', password);
+    const made = await browser('POST', '/admin-tokens', { body: { name: 'report', role: 'viewer' } });
+    reader = made.body;
+  });
 
-test('the log says which account of the admin page has read which person, without a name', async () => {
-  const { body } = await scimClient(service.url, SCIM_TOKEN).send('POST', '/Users', { userName: 'ada' });
-  const token = { id: 't1', name: 'report', role: 'viewer' as const, hash: hashSecret('t1-text') };
-  await adminTokens(database).create({ ...token, createdAt: 1, expiresAt: undefined });
-  const path = `/admin/api/people/default/${body.id}`;
-  expect(await lineOf(path, bearer('t1-text'))).toEqual([200, 'admin:t1', undefined]);
-  const line = lines.find((one) => one['credential'] === 'admin:t1');
-  expect(line).toMatchObject({ method: 'GET', path, address: '127.0.0.1' });
-  expect(JSON.stringify(line)).not.toContain('ada');
+  test('whose request the role does not allow', async () => {
+    const sent = { method: 'POST', body: '{"name":"Eve","role":"admin"}' };
+    const headers = { ...bearer(reader.token).headers, 'Content-Type': 'application/json' };
+    expect(await lineOf('/admin/api/accounts', { ...sent, headers })).toEqual([
+      ...[403, `admin:${reader.id}`, undefined],
+    ]);
+  });
+
+  test('who has read which person on the admin page, without a name', async () => {
+    const { body } = await scimClient(service.url, SCIM_TOKEN).send('POST', '/Users', { userName: 'ada' });
+    const path = `/admin/api/people/default/${body.id}`;
+    expect(await lineOf(path, bearer(reader.token))).toEqual([200, `admin:${reader.id}`, undefined]);
+    const line = lines.find((one) => one['path'] === path);
+    expect(line).toMatchObject({ method: 'GET', credential: `admin:${reader.id}`, address: '127.0.0.1' });
+    expect(JSON.stringify(line)).not.toContain('ada');
+  });
 });
