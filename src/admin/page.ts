@@ -62,6 +62,8 @@ const pageHeaders = helmet({
       frameAncestors: ["'none'"],
     },
   },
+  // For browsers that do not know `frame-ancestors`.
+  xFrameOptions: { action: 'deny' },
   // Set for every path where HTTPS is in use.
   strictTransportSecurity: false,
 });

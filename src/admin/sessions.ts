@@ -3,8 +3,8 @@ import { bearerToken, hashSecret, newSecret } from '../http/authentication.ts';
 import type { Role } from './contract/operation.ts';
 import type { AdminSession, AdminSessions, AdminTokens } from './ports.ts';
 
-/** A session ends when it was not used for an hour, and after twelve hours in any case. */
-export const SESSION_IDLE_MS = 60 * 60_000;
+/** A session ends when it was not used for half an hour, and after twelve hours in any case (OWASP ASVS 3.3.2). */
+export const SESSION_IDLE_MS = 30 * 60_000;
 export const SESSION_MAX_MS = 12 * 60 * 60_000;
 /** The last use is stored at most once in this time. */
 const RECORD_USE_EVERY_MS = 60_000;

@@ -32,6 +32,13 @@ test('the address of each view is answered with the page, with a policy that all
   }
 });
 
+test('the page names no address to other sites, and no site can show it in a frame', async () => {
+  const { headers } = await get('/admin/people');
+  expect(headers.get('referrer-policy')).toBe('no-referrer');
+  expect(headers.get('x-frame-options')).toBe('DENY');
+  expect(headers.get('content-security-policy')).toMatch(/frame-ancestors 'none'/);
+});
+
 test('each response has a nonce of its own', async () => {
   const [one, other] = [await (await get('/admin')).text(), await (await get('/admin')).text()];
   expect(one).not.toBe(other);

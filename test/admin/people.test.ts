@@ -90,6 +90,8 @@ test.each([
   ['countess', ['ada@corp.example']],
   ['COUNTESS@corp.example', ['ada@corp.example']],
   ['nobody', []],
+  ['%', []],
+  ["gra' or 1=1 --", []],
 ])('the search for %j finds %j', async (text, userNames) => {
   const { body } = await fixture.viewer('GET', `/people/search?text=${encodeURIComponent(text)}`);
   expect(body.people.map(({ userName }: Listed) => userName)).toEqual(userNames);

@@ -72,6 +72,20 @@ test('a click on an entry of the timeline opens both bodies', async () => {
   await page.context().close();
 });
 
+test('a name that is HTML is shown as text, in the list and on the page of the person', async () => {
+  const name = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+  const idp = scimClient(service.url, service.scimToken);
+  const { body } = await idp.send('POST', '/Users', { userName: 'mallory', displayName: name });
+  const { page, faults } = await openPeople();
+  await page.getByRole('link', { name }).click();
+  await page.getByRole('heading', { name }).waitFor();
+  expect(await page.locator('img[src="x"]').count()).toBe(0);
+  expect(await page.title()).not.toMatch(/^[12]$/);
+  expect(faults).toEqual([]);
+  await page.context().close();
+  await idp.send('DELETE', `/Users/${body.id}`);
+});
+
 test('the filters are in the address, which shows the same people again', async () => {
   const { page } = await openPeople();
   await page.getByRole('link', { name: 'Grace Hopper' }).waitFor();

@@ -11,7 +11,7 @@ export function documentsBelow(folder: string): string[] {
 
 /** Returns the paths of all sources and scripts below a folder. */
 export function sourcesBelow(folder: string): string[] {
-  return pathsBelow(folder, /\.(ts|mjs)$/);
+  return pathsBelow(folder, /\.(tsx?|mjs)$/);
 }
 
 function pathsBelow(folder: string, ending: RegExp): string[] {

@@ -4,9 +4,11 @@ import type { JsonObject } from '../../src/schema/resource.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { apiKeys, oauthAccessTokens, scimTokens } from '../../src/store/credentials.ts';
 import type { Database } from '../../src/store/database.ts';
+import { adminClient, signIn } from '../fixtures/admin.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { parseLinesInto } from '../fixtures/http.ts';
 import { oauthClient, type RegisteredClient } from '../fixtures/oauth-client.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
 import { travelAdmin } from '../fixtures/travel-admin.ts';
@@ -139,4 +141,31 @@ test('the log line of a token request names the client, or the reason for the re
     ...[401, undefined, 'unknown or revoked client'],
   ]);
   expect(await ask(grant)).toEqual([401, undefined, 'no credential']);
+});
+
+describe('the log says', () => {
+  let reader: { id: string; token: string };
+  beforeAll(async () => {
+    const password = (await service.makeFirstAdmin()) ?? '';
+    const browser = await signIn(adminClient(service.url), 'admin', password);
+    const made = await browser('POST', '/admin-tokens', { body: { name: 'report', role: 'viewer' } });
+    reader = made.body;
+  });
+
+  test('whose request the role does not allow', async () => {
+    const sent = { method: 'POST', body: '{"name":"Eve","role":"admin"}' };
+    const headers = { ...bearer(reader.token).headers, 'Content-Type': 'application/json' };
+    expect(await lineOf('/admin/api/accounts', { ...sent, headers })).toEqual([
+      ...[403, `admin:${reader.id}`, undefined],
+    ]);
+  });
+
+  test('who has read which person on the admin page, without a name', async () => {
+    const { body } = await scimClient(service.url, SCIM_TOKEN).send('POST', '/Users', { userName: 'ada' });
+    const path = `/admin/api/people/default/${body.id}`;
+    expect(await lineOf(path, bearer(reader.token))).toEqual([200, `admin:${reader.id}`, undefined]);
+    const line = lines.find((one) => one['path'] === path);
+    expect(line).toMatchObject({ method: 'GET', credential: `admin:${reader.id}`, address: '127.0.0.1' });
+    expect(JSON.stringify(line)).not.toContain('ada');
+  });
 });

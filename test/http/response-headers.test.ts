@@ -161,3 +161,19 @@ describe('a response with an ETag may be stored by its client, which must revali
     expect(rulesIn(refused)).toEqual([412, 'no-store', 'nosniff']);
   });
 });
+
+test.each([
+  '/scim/v2/Users',
+  '/api/users',
+  '/oauth/token',
+  '/admin/api/session',
+  '/healthz',
+  '/metrics',
+  '/nothing',
+])('%s lets no other site read a response', async (path) => {
+  const origin = { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' };
+  const answers = [await ask(path, { headers: origin })];
+  answers.push(await ask(path, { method: 'OPTIONS', headers: origin }));
+  for (const { headers } of answers)
+    expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
+});
