@@ -50,7 +50,7 @@ module.exports = {
     folder('provisioning', 'translator/|schema/'),
     folder('scim', 'provisioning/|translator/fields.ts$|schema/|http/'),
     folder('oauth', 'http/'),
-    folder('travel', 'http/|schema/(case-fold|json-depth).ts$'),
+    folder('travel', 'http/|schema/(case-fold|json-depth|pattern-size).ts$'),
     folder('(http|adapter|replay)', 'schema/json-depth.ts$'),
     // The one error of the store that every boundary translates; the file imports nothing.
     folder('(scim|oauth|travel|http|admin)', 'store/unavailable.ts$'),
@@ -108,7 +108,7 @@ module.exports = {
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
     builtin('admin/', 'crypto|fs|path'),
-    builtin('server/', 'crypto|events|fs|http|https|tls|net|path|timers/promises|util'),
+    builtin('server/', 'crypto|events|fs|http|https|tls|net|path|timers/promises|util|worker_threads'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
     builtin('main.ts', 'url|v8'),
   ],
