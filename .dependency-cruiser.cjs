@@ -50,7 +50,8 @@ module.exports = {
     folder('provisioning', 'translator/|schema/'),
     folder('scim', 'provisioning/|translator/fields.ts$|schema/|http/'),
     folder('oauth', 'http/'),
-    folder('travel', 'http/|schema/case-fold.ts$'),
+    folder('travel', 'http/|schema/(case-fold|json-depth|pattern-size).ts$'),
+    folder('(http|adapter|replay)', 'schema/json-depth.ts$'),
     // The one error of the store that every boundary translates; the file imports nothing.
     folder('(scim|oauth|travel|http|admin)', 'store/unavailable.ts$'),
     types(
@@ -59,7 +60,7 @@ module.exports = {
     ),
     types(
       'store',
-      'admin/(ports|contract/operation)|provisioning/((exchange|store|group|hold|import|list|mode|replica|rules|runtime)-ports|identity|people)|translator/(translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|replay/exchanges|schema/(resource|case-fold)',
+      'admin/(ports|contract/operation)|provisioning/((exchange|store|group|hold|import|list|mode|replica|rules|runtime)-ports|identity|people)|translator/(translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|replay/exchanges|schema/(resource|case-fold|json-depth)',
     ),
     // The settings contain a mapping, policies and a key, each of which its own folder checks.
     folder('config', 'translator/mapping-|provisioning/policies.ts$|http/proxies.ts$|store/encryption.ts$'),
@@ -107,7 +108,7 @@ module.exports = {
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
     builtin('admin/', 'crypto|fs|path'),
-    builtin('server/', 'crypto|events|fs|http|https|tls|net|path|timers/promises|util'),
+    builtin('server/', 'crypto|events|fs|http|https|tls|net|path|timers/promises|util|worker_threads'),
     builtin('cli/', 'fs|path|crypto|events|os|process|readline/promises|timers/promises'),
     builtin('main.ts', 'url|v8'),
   ],

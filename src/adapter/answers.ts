@@ -1,4 +1,5 @@
 import type { InvalidField, TravelAnswer, TravelFailure } from '../provisioning/travel-ports.ts';
+import { isNestedTooDeep } from '../schema/json-depth.ts';
 
 /** The parts of an HTTP response that are needed to interpret it. */
 export interface HttpResponse {
@@ -91,9 +92,11 @@ export function toCollectionAnswer<T>(call: string, answer: TravelAnswer<T>): Tr
   return { kind: 'unavailable', text: `${call}: 404, check the travel API's address and paths` };
 }
 
+/** Returns undefined for a text that is no JSON object, or nested too deep for recursive code. */
 function parseJsonObject(body: string): Record<string, unknown> | undefined {
   try {
-    return asObject(JSON.parse(body));
+    const json: unknown = JSON.parse(body);
+    return isNestedTooDeep(json) ? undefined : asObject(json);
   } catch {
     return undefined;
   }

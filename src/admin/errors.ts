@@ -22,7 +22,9 @@ export const adminErrors = {
   tooLarge: { status: 413, message: 'The body is larger than 1 MB.' },
   unsupportedMediaType: { status: 415, message: 'The body must be JSON: Content-Type: application/json.' },
   invalid: { status: 422, message: 'The input is not valid.' },
+  tooCostly: { status: 422, message: 'Computing with this mapping takes too long.' },
   tooManyAttempts: { status: 429, message: 'Too many failed attempts. Wait before the next one.' },
+  busy: { status: 429, message: 'Other mappings are computed at the moment. Try again in a few seconds.' },
   internalError: { status: 500, message: 'Something went wrong here. The log of the service says more.' },
   unavailable: { status: 503, message: 'The database cannot be used at the moment. Try again.' },
 } as const;

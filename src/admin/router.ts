@@ -8,6 +8,7 @@ import express, {
 import type { z } from 'zod';
 import { clientAddressOf } from '../http/authentication.ts';
 import { addRequestNotes } from '../http/log.ts';
+import { hasNul, isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
 import { RETRY_AFTER_S } from '../store/unavailable.ts';
 import {
   type Contract,
@@ -51,7 +52,7 @@ export function contractRouter<C extends Contract>(
   for (const [name, operation] of Object.entries(contract)) {
     // The input that a handler gets is parsed by the declaration of its own operation.
     const handler = handlers[name] as Handler;
-    const body = operation.body ? [requireJson, express.json({ limit: MAX_BODY })] : [];
+    const body = operation.body ? [requireJson, express.json({ limit: MAX_BODY }), refuseDeepBody] : [];
     router[operation.method](
       routePath(operation),
       ...(operation.isNavigation ? [] : [authenticate(operation, deps)]),
@@ -86,6 +87,11 @@ interface CallerLocals {
 /** A browser can send a form or plain text to another site without asking, but not JSON. */
 const requireJson: RequestHandler = (request, _response, next) => {
   next(request.is('application/json') ? undefined : new AdminError('unsupportedMediaType'));
+};
+
+const refuseDeepBody: RequestHandler = ({ body }, _response, next) => {
+  const isTooDeep = isNestedTooDeep(body);
+  next(isTooDeep ? new AdminError('invalidRequest', `The body ${nestedTooDeepText}.`) : undefined);
 };
 
 async function answer(
@@ -184,12 +190,6 @@ function parseInput(request: Request, { params, query, body }: Operation): Handl
   };
   if (faults.length > 0) throw new AdminError('invalid', undefined, { faults: faults.slice(0, MAX_FAULTS) });
   return input;
-}
-
-/** True if a text, or one inside of the value, contains NUL, which PostgreSQL cannot store. */
-function hasNul(value: unknown): boolean {
-  if (typeof value === 'string') return value.includes('\0');
-  return typeof value === 'object' && value !== null && Object.values(value).some(hasNul);
 }
 
 /** Maximum number of faults in a response. */

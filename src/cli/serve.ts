@@ -31,7 +31,11 @@ export function addServeCommand(program: Command, shell: Shell, action: Action):
 /** Serves until SIGTERM or SIGINT, then stops gracefully and returns 0. */
 export async function serve({ environment, home, printError: complain }: Shell): Promise<0> {
   const settings = readSettings(environment, home);
-  const service = await start(settings, { page: join(home, 'dist/admin/ui'), demo: join(home, 'demo') });
+  const service = await start(settings, {
+    page: join(home, 'dist/admin/ui'),
+    demo: join(home, 'demo'),
+    mappingProgram: join(home, 'dist/server/mapping-thread/worker.js'),
+  });
   try {
     // A listener is needed without a certificate, too: by default, SIGHUP ends the process.
     process.on('SIGHUP', () => {

@@ -5,7 +5,12 @@ import type { z } from 'zod';
 import { isSafeUrl } from '../http/proxies.ts';
 import type { Policies } from '../provisioning/policies.ts';
 import { toMappingFaults } from '../translator/mapping-faults.ts';
-import { type Mapping, parseMapping } from '../translator/mapping-file.ts';
+import {
+  type Mapping,
+  type ParsedMapping,
+  parseMapping,
+  parseMappingOfAnySize,
+} from '../translator/mapping-file.ts';
 import { environmentSchema } from './environment.ts';
 import {
   type ConnectionCredentials,
@@ -333,7 +338,8 @@ function readConnectionMapping(
   place: ConnectionCredentials['place'],
   faults: Fault[],
 ): Mapping | undefined {
-  if (existsSync(file)) return readMapping(file, faults);
+  // The file may be the mapping in force of an earlier version: a service starts with it, and warns.
+  if (existsSync(file)) return readMapping(file, faults, parseMappingOfAnySize);
   faults.push({
     file: place.file,
     path: `${place.path}.mapping`,
@@ -344,13 +350,17 @@ function readConnectionMapping(
 }
 
 /** Reads one mapping file. Adds its faults to `faults` and then returns undefined. */
-export function readMapping(file: string, faults: Fault[]): Mapping | undefined {
+export function readMapping(
+  file: string,
+  faults: Fault[],
+  parse: (json: unknown) => ParsedMapping = parseMapping,
+): Mapping | undefined {
   const read = readJsonFile(file);
   if (!('json' in read)) {
     faults.push({ file: displayPath(file), path: '$', problem: read.problem, remedy: read.remedy });
     return undefined;
   }
-  const parsed = parseMapping(read.json);
+  const parsed = parse(read.json);
   if ('mapping' in parsed) return parsed.mapping;
   faults.push(...parsed.faults.map((fault) => ({ ...fault, file: displayPath(file) })));
   return undefined;

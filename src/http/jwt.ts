@@ -8,6 +8,7 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose';
+import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
 import { type AddressGuard, fetchLimited, getGuarded } from './limited-fetch.ts';
 
 /** Asymmetric algorithms only: a public key must not be usable as an HMAC secret. */
@@ -41,6 +42,7 @@ export async function verifyToken(
     clockTolerance: CLOCK_TOLERANCE_S,
     currentDate: new Date(now),
   });
+  if (isNestedTooDeep(payload)) throw new Error(`the token ${nestedTooDeepText}`);
   const { typ } = protectedHeader;
   const type =
     typ === undefined

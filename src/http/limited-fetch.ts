@@ -1,5 +1,6 @@
 import http, { type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
+import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
 import { guardedLookup, type Resolve } from './address-guard.ts';
 
 /** Size limit of a response, in bytes. */
@@ -7,7 +8,7 @@ const MAX_BYTES = 1024 * 1024;
 
 /**
  * Sends a request to another service and reads its whole response. Throws if both together take more than `timeoutMs`, or if the
- * response has more than 1 MB.
+ * response has more than 1 MB, or is JSON that is nested too deep.
  */
 export async function fetchLimited(url: string, request: RequestInit, timeoutMs: number): Promise<Response> {
   const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) });
@@ -44,7 +45,7 @@ export function getGuarded(
   });
 }
 
-/** Reads a body; null if it is empty. */
+/** Reads a body; null if it is empty. Throws if it is too large, or is JSON that is nested too deep. */
 async function readLimited(
   url: string,
   body: AsyncIterable<Uint8Array> | [],
@@ -57,5 +58,16 @@ async function readLimited(
     if (bytes > MAX_BYTES) throw new Error(`${url} answers more than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
-  return bytes > 0 ? Buffer.concat(chunks) : null;
+  const whole = Buffer.concat(chunks);
+  if (isDeepJson(whole)) throw new Error(`the answer of ${url} ${nestedTooDeepText}`);
+  return bytes > 0 ? whole : null;
+}
+
+function isDeepJson(body: Buffer): boolean {
+  try {
+    return isNestedTooDeep(JSON.parse(body.toString()));
+  } catch {
+    // The caller refuses what is not JSON.
+    return false;
+  }
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Mapping, parseMapping, storedMappingSchema } from '../translator/mapping-file.ts';
+import { type Mapping, parseMappingOfAnySize, storedMappingSchema } from '../translator/mapping-file.ts';
 import { compileRules, EDITION } from '../translator/rules.ts';
 import type { MappingVersion, RulesInForce, RulesStore } from './rules-ports.ts';
 
@@ -13,7 +13,7 @@ export function digestOf(mapping: Mapping): string {
 
 /** Parses a stored mapping; undefined if another version of Jetbridge stored it and this one cannot read it. */
 export function mappingOf({ mapping }: { mapping: unknown }): Mapping | undefined {
-  const parsed = parseMapping(mapping, storedMappingSchema);
+  const parsed = parseMappingOfAnySize(mapping, storedMappingSchema);
   return 'mapping' in parsed ? parsed.mapping : undefined;
 }
 

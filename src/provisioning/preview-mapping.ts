@@ -58,19 +58,21 @@ export function mappingPreviewer(deps: MappingPreviewDeps): MappingPreviewer {
       const change = mapping
         ? { from: snapshot, to: toRulesSnapshot({ mapping }, snapshot.lookups) }
         : { from: undefined, to: snapshot };
-      return previewMapping(deps, { connection, ...change }, options);
+      return previewChange(deps, { connection, ...change }, options);
     },
   };
 }
 
+/** The rules to preview, and those that they are compared with; without those, the present state. */
 interface RulesChange {
   connection: Connection;
   from: RulesSnapshot | undefined;
   to: RulesSnapshot;
 }
 
-async function previewMapping(
-  deps: MappingPreviewDeps,
+/** Computes the effect of a change of rules on everybody. */
+export async function previewChange(
+  deps: Omit<MappingPreviewDeps, 'rulesSnapshots'>,
   change: RulesChange,
   { examples, onBatch, isOver }: PreviewOptions,
 ): Promise<MappingPreview> {
@@ -97,7 +99,7 @@ function findMappingFaults({ rules, lookups }: RulesSnapshot): Pick<MappingPrevi
 }
 
 async function differenceFor(
-  deps: MappingPreviewDeps,
+  deps: PreviewDeps,
   { connection, from, to }: RulesChange,
   identity: Identity,
 ): Promise<PreviewDifference> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { checkNames, type NameFault } from '../translator/check-names.ts';
-import { type Mapping, parseMapping, storedMappingSchema } from '../translator/mapping-file.ts';
+import { type Mapping, parseMappingOfAnySize, storedMappingSchema } from '../translator/mapping-file.ts';
+import { findLimitFaults } from '../translator/mapping-limits.ts';
 import { compileRules, EDITION, type Rules } from '../translator/rules.ts';
 import { type Lookups, noLookups } from '../translator/translation.ts';
 import { canonicalJson } from '../translator/values.ts';
@@ -92,6 +93,8 @@ type State = RulesSnapshotsDeps & {
   files: Map<string, Mapping>;
   /** The connections whose mapping file was reported as not applied. */
   reported: Set<string>;
+  /** The mappings that were reported as larger than a new one may be, by connection. */
+  tooLarge: Map<string, string>;
 };
 
 /**
@@ -146,14 +149,23 @@ export function rulesSnapshots(deps: RulesSnapshotsDeps): RulesSnapshots {
       toRulesSnapshot({ mapping: fileOf(state, connection) ?? defaultMapping }, noLookups),
     applyFile: (connection, mapping) => applyFile(state, connection, mapping),
     mappingFaults: () => [...state.faults].map(([connection, { length }]) => ({ connection, count: length })),
-    forget: (id) => {
-      for (const kept of [state.loaded, state.faults, state.files, state.reported]) kept.delete(id);
-    },
+    forget: (id) => forget(state, id),
   };
 }
 
 function newState(deps: RulesSnapshotsDeps): State {
-  return { ...deps, loaded: new Map(), faults: new Map(), files: new Map(), reported: new Set() };
+  return {
+    ...deps,
+    loaded: new Map(),
+    faults: new Map(),
+    files: new Map(),
+    reported: new Set(),
+    tooLarge: new Map(),
+  };
+}
+
+function forget({ loaded, faults, files, reported, tooLarge }: State, id: string): void {
+  for (const kept of [loaded, faults, files, reported, tooLarge]) kept.delete(id);
 }
 
 const otherVersion: TravelFailure = {
@@ -294,7 +306,7 @@ function useRules(state: State, connection: Connection, inForce: RulesInForce): 
   if (known?.inForce.generation === inForce.generation) return known;
   const { lookups, generation } = inForce;
   if (lookups) connection.lookups.adopt(lookups, known !== undefined);
-  const mapping = isUsable(inForce) ? parseMapping(inForce.mapping, storedMappingSchema) : undefined;
+  const mapping = isUsable(inForce) ? parseMappingOfAnySize(inForce.mapping, storedMappingSchema) : undefined;
   const isKnown = lookups && mapping && 'mapping' in mapping;
   const snapshot = isKnown ? { ...toRulesSnapshot(mapping, lookups), generation } : undefined;
   return setLoaded(state, connection, { inForce, snapshot, reading: lookups });
@@ -309,7 +321,7 @@ async function saveReading(
   { before, reading }: { before: LoadedRules; reading: Lookups },
 ): Promise<boolean> {
   const { inForce } = before;
-  const mapping = parseMapping(inForce.mapping, storedMappingSchema);
+  const mapping = parseMappingOfAnySize(inForce.mapping, storedMappingSchema);
   if ('faults' in mapping) return true;
   const generation = inForce.generation + 1;
   const snapshot = { ...toRulesSnapshot(mapping, reading), generation };
@@ -333,7 +345,22 @@ function setLoaded(state: State, { id }: Connection, next: LoadedRules): LoadedR
   const now = checkNames(next.snapshot.rules, next.snapshot.lookups);
   state.faults.set(id, now);
   logChanges(id, { before, now }, state.runtime.log);
+  reportTooLarge(state, id, next.snapshot.rules.mapping);
   return next;
+}
+
+/** Logs once what makes a mapping larger than a new one may be. It keeps working. */
+function reportTooLarge({ tooLarge, runtime }: State, connection: string, mapping: Mapping): void {
+  const [fault] = findLimitFaults(mapping);
+  const text = fault && `${fault.path}: ${fault.problem}. ${fault.remedy}`;
+  if (text === undefined) tooLarge.delete(connection);
+  else if (tooLarge.get(connection) !== text) {
+    tooLarge.set(connection, text);
+    runtime.log.warn(
+      { connection, fault: text },
+      'the mapping in force is larger than a new one may be; it keeps working, and can only be replaced by a smaller one',
+    );
+  }
 }
 
 function logChanges(

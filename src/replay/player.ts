@@ -1,6 +1,7 @@
 import { Agent, request as requestHttp } from 'node:http';
 import { request as requestHttps, Agent as SecureAgent } from 'node:https';
 import { gunzipSync } from 'node:zlib';
+import { isNestedTooDeep } from '../schema/json-depth.ts';
 import { matches, readPath } from './matchers.ts';
 import type { Expectation, Scenario, Step, StepRequest } from './scenario.ts';
 
@@ -181,10 +182,11 @@ export function findMismatches(reply: RawReply, expect: Expectation, variables: 
   ];
 }
 
-/** Returns the body as JSON; undefined if it is empty or not JSON. */
-export function responseBodyOf({ body }: RawReply): unknown {
+/** Returns the body as JSON; undefined if it is empty, not JSON, or nested too deep for recursive code. */
+export function responseBodyOf({ body }: Pick<RawReply, 'body'>): unknown {
   try {
-    return JSON.parse(body);
+    const json: unknown = JSON.parse(body);
+    return isNestedTooDeep(json) ? undefined : json;
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { isNestedTooDeep } from '../schema/json-depth.ts';
 import type { PersonalKind } from './personal-tokens.ts';
 
 /** Returns the replacement of a text that may be personal or an id. The text of a secret is not passed. */
@@ -83,10 +84,11 @@ function replaceInNumber(number: number, attribute: string, replace: ReplaceText
   return Number.isFinite(replaced) ? replaced : 0;
 }
 
-/** Parses a JSON text; returns undefined if it is none. */
+/** Parses a JSON text; returns undefined if it is none, or nested too deep for recursive code. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const json: unknown = JSON.parse(text);
+    return isNestedTooDeep(json) ? undefined : json;
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { readPath } from './matchers.ts';
-import { type Mismatch, type RawClient, substitute, type Variables } from './player.ts';
+import { type Mismatch, type RawClient, responseBodyOf, substitute, type Variables } from './player.ts';
 import type { Step } from './scenario.ts';
 
 /** The travel API to compare with. */
@@ -110,9 +110,5 @@ async function read(
   const { origin, pathname } = new URL(url);
   const headers = { Authorization: `Bearer ${token}` };
   const { status, body } = await client.send(origin, pathname, { method: 'GET', headers, body: undefined });
-  try {
-    return { status, body: JSON.parse(body) };
-  } catch {
-    return { status, body: undefined };
-  }
+  return { status, body: responseBodyOf({ body }) };
 }

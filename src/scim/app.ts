@@ -15,6 +15,7 @@ import { addRequestNotes, requestScopeOf } from '../http/log.ts';
 import type { ExchangeRecorder } from '../provisioning/exchange-ports.ts';
 import type { GroupService } from '../provisioning/groups.ts';
 import type { UserService } from '../provisioning/users.ts';
+import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
 import { isObject } from '../schema/resource.ts';
 import { discoveryRoutes } from './discovery.ts';
 import type { ScimContext } from './endpoint.ts';
@@ -187,7 +188,7 @@ const parseJson = express.json({ limit: MAX_BODY_BYTES, type: () => true, strict
 /** Some clients send a body with GET or DELETE. It is ignored, but must be read before the next request. */
 const readIgnoredBody = express.raw({ limit: MAX_BODY_BYTES, type: () => true });
 
-/** Reads the body. Throws 413 if it is too large, 415 if it is not JSON, and 400 if it is no object (RFC 7644 §3.1, §3.12). */
+/** Reads the body. Throws 413 if it is too large, 415 if it is not JSON, and 400 if it is no object or nested too deep (RFC 7644 §3.1, §3.12). */
 async function readBody(request: Request, response: Response): Promise<void> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
     throw new ScimError(413, undefined, 'The body is larger than 1 MB.');
@@ -202,6 +203,7 @@ async function readBody(request: Request, response: Response): Promise<void> {
   }
   await runMiddleware(parseJson, request, response);
   if (!isObject(request.body)) throw badRequest('invalidSyntax', 'The body must be a JSON object.');
+  if (isNestedTooDeep(request.body)) throw badRequest('invalidSyntax', `The body ${nestedTooDeepText}.`);
 }
 
 /** JSON is UTF-8 (RFC 8259 §8.1). Other bytes would silently become replacement characters. */

@@ -5,7 +5,9 @@ import type { Logger } from 'pino';
 import { adminApi } from '../admin/app.ts';
 import { FIRST_ADMIN } from '../admin/handlers/accounts.ts';
 import type { ConnectDeps } from '../admin/handlers/connect.ts';
+import type { MappingDeps } from '../admin/handlers/mappings.ts';
 import type { OverviewDeps } from '../admin/handlers/overview.ts';
+import type { MappingTasks } from '../admin/mapping-tasks.ts';
 import { openidProvider } from '../admin/openid/provider.ts';
 import type { OpenidSignIn } from '../admin/openid/sign-in.ts';
 import { adminPage } from '../admin/page.ts';
@@ -13,7 +15,6 @@ import { hashPassword, newPassword, verifyPassword } from '../admin/passwords.ts
 import type { DemoDay } from '../admin/ports.ts';
 import type { SessionDeps } from '../admin/sessions.ts';
 import { createSignInLimit } from '../admin/sign-in-limit.ts';
-import { parseJsonText } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ProvisioningService, ProvisioningStore } from '../provisioning/service.ts';
@@ -43,6 +44,8 @@ interface AdminParts {
   /** The list changes while the service runs. */
   connections: readonly OpenConnection[];
   demoDay: DemoDay;
+  /** Computes with mappings. */
+  tasks: MappingTasks;
   /** Undefined if no connection uses the embedded travel service. */
   embedded: EmbeddedTravel | undefined;
   log: Logger;
@@ -69,12 +72,7 @@ export function adminRoutes(parts: AdminParts): Router {
       overview: overviewParts(parts, exchanges),
       connectionIds: () => database.scopes.ids(),
       wake: provisioning.wake,
-      mappings: {
-        ...{ identities: store.identities, references: store.references, rules: store.rules },
-        ...{ provisioning, runtime, people: store.people, parseJson: parseJsonText },
-        connections: () =>
-          connections.map(({ connection, settings: { mappingFile } }) => ({ connection, mappingFile })),
-      },
+      mappings: mappingDeps(parts),
       held: {
         ...{ holds: store.holds, identities: store.identities, rules: store.rules },
         policiesOf: (id) => connections.find(({ connection }) => connection.id === id)?.connection.policies,
@@ -99,6 +97,18 @@ export function adminRoutes(parts: AdminParts): Router {
   );
   if (page !== undefined && existsSync(join(page, 'index.html'))) router.use(adminPage({ folder: page }));
   return router;
+}
+
+function mappingDeps({ store, provisioning, runtime, tasks, connections }: AdminParts): MappingDeps {
+  const { findById, find, findHolder, isErased, isWaitedFor, findWaiters, findPage } = store.identities;
+  const { findRows: findReferenceRows } = store.references;
+  return {
+    ...{ identities: store.identities, rules: store.rules, people: store.people },
+    ...{ provisioning, runtime, tasks },
+    reads: { findById, find, findHolder, isErased, isWaitedFor, findWaiters, findPage, findReferenceRows },
+    connections: () =>
+      connections.map(({ connection, settings: { mappingFile } }) => ({ connection, mappingFile })),
+  };
 }
 
 function openidSignIn({ settings, runtime, publicUrl }: AdminParts): OpenidSignIn | undefined {

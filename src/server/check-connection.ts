@@ -7,6 +7,7 @@ import { NoDatabase } from '../store/migrate.ts';
 import type { NameFault } from '../translator/check-names.ts';
 import { findUnknownExtensionNames } from '../translator/extension-names.ts';
 import type { Mapping } from '../translator/mapping-file.ts';
+import { findLimitFaults } from '../translator/mapping-limits.ts';
 import { probeTravel, readConnectionMapping, readLookups } from './offline.ts';
 
 /** The name, in messages, of the mapping of a connection whose settings name no mapping file. */
@@ -15,7 +16,7 @@ export const MAPPING_IN_FORCE = 'the mapping in force';
 /** The result of the check of a connection: of its credential, and of the names in its mapping. */
 export interface ConnectionCheck {
   faults: Fault[];
-  /** Names that are allowed but probably misspelled. */
+  /** Names that are allowed but probably misspelled, and what makes the mapping larger than a new one may be. */
   warnings: Fault[];
   /** The parts that could not be checked, each with the reason. */
   unchecked: { subject: 'credential' | 'names'; reason: UncheckedReason }[];
@@ -40,7 +41,8 @@ export async function checkConnection(
   const { mappingFile = MAPPING_IN_FORCE } = connection;
   const mapping = await findMapping(settings, connection, options);
   const unknown = mapping ? findUnknownExtensionNames(mapping) : [];
-  const warnings = unknown.map((warning) => ({ file: mappingFile, ...warning }));
+  const tooLarge = mapping ? findLimitFaults(mapping) : [];
+  const warnings = [...unknown, ...tooLarge].map((warning) => ({ file: mappingFile, ...warning }));
   const credential = await checkCredential(settings, connection, options);
   const names = await checkMappingNames(settings, connection, options);
   return {

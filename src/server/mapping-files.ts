@@ -4,6 +4,7 @@ import type { Fault } from '../config/faults.ts';
 import { readMapping, type Settings } from '../config/settings.ts';
 import type { Connection } from '../provisioning/connection.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
+import { parseMappingOfAnySize } from '../translator/mapping-file.ts';
 
 interface MappingFilesDeps {
   settings: Pick<Settings, 'connections'>;
@@ -27,7 +28,7 @@ async function reloadMappingFile(
 ): Promise<void> {
   const about = { connection: id, file };
   const faults: Fault[] = [];
-  const mapping = readMapping(resolve(file), faults);
+  const mapping = readMapping(resolve(file), faults, parseMappingOfAnySize);
   if (!mapping) {
     const places = faults.map(({ path, problem, remedy }) => `${path}: ${problem}. ${remedy}`);
     log.error({ ...about, faults: places }, 'the mapping file has faults; the mapping in force stays');

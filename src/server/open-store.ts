@@ -29,6 +29,7 @@ import { currentEncryptionKey, reencryptSecrets } from './encryption-keys.ts';
 import { isExchangeLogReadable, startExchangeLog } from './exchange-log.ts';
 import { registerHolds, registerIdentities, registerImports, registerWriteHealth } from './gauges.ts';
 import { joinReplicas, type LiveReplicas } from './live-replicas.ts';
+import type { ThreadLimits } from './mapping-thread/thread.ts';
 import { type RestoreWatch, watchForRestore } from './restore-watch.ts';
 import { sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
 import { type TokenUses, writeTokenUses } from './token-uses.ts';
@@ -42,12 +43,18 @@ export interface StartOptions {
   mayCreate?: boolean;
   /** The folder of the built admin page; without it only the API of the page is served. */
   page?: string;
+  /**
+   * The program of the thread that computes with mappings (`mapping-thread/worker.ts`); without it the admin API checks, previews and
+   * applies none.
+   */
+  mappingProgram?: string;
   /** The folder of the recorded demo day; without it there is none. */
   demo?: string;
   log?: Logger;
   checkpoint?: Runtime['checkpoint'];
   /** Times and limits, to be set lower than in production. */
   limits?: Partial<SocketLimits>;
+  mappingLimits?: Partial<ThreadLimits>;
 }
 
 /** The open database, and the parts of the service that depend only on it and on the settings. */

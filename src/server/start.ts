@@ -46,6 +46,7 @@ import {
   stopServer,
 } from './http-server.ts';
 import { reloadMappingFiles } from './mapping-files.ts';
+import { type MappingThread, mappingThread } from './mapping-thread/thread.ts';
 import {
   type EmbeddedAddress,
   findRefusedCredentials,
@@ -101,7 +102,9 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
     ...{ parts: deps, folder: options.demo, ...opened, embeddedAddress: servers.embeddedAddress },
     openScimServer: () => openLoopbackServer(deps.http, (app) => app.use('/scim/v2', scimApp(scim))),
   });
-  const app = createApp(deps, { ...servers, ...opened, scim, demoDay: demo, page: options.page });
+  const { page, mappingProgram: program, mappingLimits: limits } = options;
+  const tasks = mappingThread({ program, limits, wait });
+  const app = createApp(deps, { ...servers, ...opened, scim, demoDay: demo, tasks, page });
   server.serve(requestHandlers(app, deps.http));
   const background = options.background === false ? undefined : startBackground(deps, opened);
   demo.follow();
@@ -125,7 +128,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       await provisioning.reconcileDue();
       return (await deps.store.identities.findPage(id, 0, Number.MAX_SAFE_INTEGER)).identities;
     },
-    close: () => closeInTime(deps, { ...servers, ...opened, demo, background }),
+    close: () => closeInTime(deps, { ...servers, ...opened, demo, tasks, background }),
     renewCertificate: server.renewCertificate,
     reloadMappingFiles: () => {
       const findConnection = (id: string) => connectionNamed(connections, id);
@@ -237,8 +240,9 @@ function createApp(
     provisioning,
     scim,
     demoDay,
+    tasks,
     page,
-  }: Servers & Opened & { scim: ScimDeps; demoDay: DemoDay; page: string | undefined },
+  }: Servers & Opened & { scim: ScimDeps; demoDay: DemoDay; tasks: MappingThread; page: string | undefined },
 ): Express {
   const { settings, database, writes, embedded, refusals, http } = deps;
   const isReady = () => database.ping().then(() => true);
@@ -259,7 +263,7 @@ function createApp(
     app.use(/^\/scim\/v2/i, scimApp({ ...scim, publicUrl }));
     if (embedded) app.use('/api', embedded.app);
     const isSecure = (request: Request) => transportOf(request) === 'https';
-    const shared = { provisioning, connections, demoDay, isSecure, publicUrl, page };
+    const shared = { provisioning, connections, demoDay, tasks, isSecure, publicUrl, page };
     app.use('/admin', adminRoutes({ ...deps, ...shared }));
     app.get('/', (_request, response) => response.redirect('/admin'));
     app.use('/oauth/token', oauthRoutes({ ...deps, limit: refusals.limit }, chosenUrl(settings) ?? url));
@@ -332,19 +336,21 @@ const CLOSE_MS = 12_000;
 
 interface RunningParts extends Servers, Opened {
   demo: ServedDemoDay;
+  tasks: MappingThread;
   background: Background | undefined;
 }
 
 /** Waits for running work, then releases what the service holds open, with a time limit for each. */
 async function closeInTime(
   { runtime, live, close }: ServerDeps,
-  { server, loopbackServer, connections, provisioning, demo, background }: RunningParts,
+  { server, loopbackServer, connections, provisioning, demo, tasks, background }: RunningParts,
 ): Promise<void> {
   const end = runtime.now() + CLOSE_MS;
   const work = Promise.all([demo.stop(), stopWork(server, provisioning, background)]);
   await waitAtMost(STOP_MS, runtime, work);
   const release = async () => {
     for (const connection of connections) connection.close();
+    await tasks.close();
     await loopbackServer?.close();
     await live.stop();
     await close();

@@ -2,7 +2,7 @@ import { foldCase } from '../schema/case-fold.ts';
 import { isObject } from '../schema/resource.ts';
 import { readText } from './readers.ts';
 import type { Target } from './rules.ts';
-import { compilePattern } from './transforms.ts';
+import { compileForeignPattern, MAX_PATTERN_TEXT } from './transforms.ts';
 import type { AppliedField, CustomField } from './translation.ts';
 import {
   type Fault,
@@ -70,14 +70,17 @@ export function customFieldFault({ name, disabled, dataType }: CustomField): Fau
 
 const dataTypes = ['text', 'option', 'optionsList'];
 
-/** Checks texts against `validationRegexp`. A pattern that RE2 cannot compile is ignored, because the travel API checks values, too. */
+/**
+ * Checks texts against `validationRegexp`. A pattern that RE2 cannot compile or that is too large is ignored, and so is a text that is too
+ * long, because the travel API checks values, too.
+ */
 function textReader({ name, validationRegexp }: CustomField): Reader {
-  const compiledPattern = validationRegexp === undefined ? undefined : compilePattern(validationRegexp);
-  const pattern = typeof compiledPattern === 'string' ? undefined : compiledPattern;
+  const pattern = validationRegexp === undefined ? undefined : compileForeignPattern(validationRegexp);
   return (raw) => {
     const reading = readText(raw);
     if (!('value' in reading) || typeof reading.value !== 'string') return reading;
-    if (!pattern || pattern.matches(reading.value)) return { value: [{ data: reading.value }] };
+    const isAccepted = !pattern || reading.value.length > MAX_PATTERN_TEXT || pattern.matches(reading.value);
+    if (isAccepted) return { value: [{ data: reading.value }] };
     return unusable(
       'customFieldPattern',
       `The custom field "${name}" takes only values that match ${validationRegexp}.`,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { hasDateParts, isDateFormat } from './dates.ts';
 import { type DefaultName, type Field, fields } from './fields.ts';
 import { faultText, type MappingFault, toMappingFaults } from './mapping-faults.ts';
+import { findLimitFaults, mappingLimits, maxPatternLength } from './mapping-limits.ts';
 import { isPhoneCountry } from './readers.ts';
 import {
   isSyntaxProblem,
@@ -26,13 +27,15 @@ export const countrySchema = z.string().refine(isPhoneCountry, {
 
 const replacement = z
   .strictObject({
-    pattern: z.string().max(1000).describe('A regular expression (RE2 syntax).'),
+    pattern: z.string().max(maxPatternLength).describe('A regular expression (RE2 syntax).'),
     with: z
       .string()
       .max(200)
       .describe('The text in place of every match; $1 is the first group, $& the whole match.'),
   })
   .superRefine((option, context) => {
+    // A longer one has its fault already, and its size was not limited.
+    if (option.pattern.length > maxPatternLength) return;
     const pattern = compilePattern(option.pattern);
     if (typeof pattern === 'string') {
       const message = faultText(
@@ -225,7 +228,9 @@ export function mappingSchemaFor(table: readonly Field[], shape = options) {
       .default([])
       .describe(
         'Rules; each replaces the default rule of the field that it sets. Of several rules for one field, the first whose condition holds is used.',
-      ),
+      )
+      // `findLimitFaults` checks it, because a mapping in force may be larger.
+      .meta({ maxItems: mappingLimits.rules }),
     defaults: z
       .strictObject({
         billingProfile: namedResource.optional(),
@@ -257,11 +262,23 @@ export const storedMappingSchema: typeof mappingSchema = mappingSchemaFor(fields
 /** The content of a valid mapping file. */
 export type Mapping = z.output<typeof mappingSchema>;
 
-/** Validates the JSON of a mapping file; returns the mapping, or every fault with its JSON path. */
-export function parseMapping(
+/** A mapping, or every fault with its JSON path. */
+export type ParsedMapping = { mapping: Mapping } | { faults: MappingFault[] };
+
+/** Validates the JSON of a mapping that is to come into force. One that is too large is not looked at further. */
+export function parseMapping(json: unknown): ParsedMapping {
+  const faults = findLimitFaults(json);
+  return faults.length > 0 ? { faults } : parseMappingOfAnySize(json);
+}
+
+/**
+ * Validates the JSON of a mapping that keeps working although it is larger than a new one may be: one that the settings name or that is
+ * in force. What is too large about it is a warning (`findLimitFaults`).
+ */
+export function parseMappingOfAnySize(
   json: unknown,
   schema: typeof mappingSchema = mappingSchema,
-): { mapping: Mapping } | { faults: MappingFault[] } {
+): ParsedMapping {
   const result = schema.safeParse(json);
   return result.success ? { mapping: result.data } : { faults: toMappingFaults(result.error, schema) };
 }

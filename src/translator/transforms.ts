@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { patternSize } from '../schema/pattern-size.ts';
 import { cleanText } from './clean-text.ts';
 import { readCountry } from './countries.ts';
 import { isoDate, parseDate } from './dates.ts';
@@ -62,7 +63,7 @@ const optionTransforms: {
     stateOr(parseDate(text.trim(), format), `it is not a date of the form ${format}`),
   phone: (country) => phoneStep(country),
   prefix: (prefix) => (text) => textState(`${prefix}${text}`),
-  replace: (option) => replaceStep(option),
+  replace: (option, path) => replaceStep(option, path),
   map: (entries, path) => mapStep(entries, path),
 };
 
@@ -206,9 +207,25 @@ function mapStep(entries: OptionTransforms['map'], path: PropertyKey[]): Step {
   };
 }
 
-function replaceStep({ pattern, with: replacement }: OptionTransforms['replace']): Step {
+/**
+ * The longest text that a pattern reads, in characters. The time of a match grows with the length of the text and with the size of the
+ * pattern.
+ */
+export const MAX_PATTERN_TEXT = 1_000;
+
+/**
+ * A text that is too long for a pattern is a fault of the mapping, so that the field stays as it is: the limit must not remove a value
+ * that was sent before it existed.
+ */
+function replaceStep({ pattern, with: replacement }: OptionTransforms['replace'], path: PropertyKey[]): Step {
   const compiled = compilePattern(pattern);
+  const mappingPath = jsonPath([...path, 'replace']);
   return (text) => {
+    if (text.length > MAX_PATTERN_TEXT)
+      return {
+        problem: `it has ${text.length} characters, and a pattern reads at most ${MAX_PATTERN_TEXT}`,
+        mappingPath,
+      };
     if (typeof compiled === 'string')
       return { problem: `the pattern is not a regular expression (${compiled})` };
     return textState(compiled.matcher(text).replaceAll(replacement));
@@ -229,6 +246,19 @@ function titlecase(text: string): string {
       : lowercase(word);
   });
 }
+
+/**
+ * Compiles the regular expression of a travel API, whose size nobody has checked. Undefined if it is none in RE2 syntax, or too large to
+ * be compiled and matched in a few milliseconds.
+ */
+export function compileForeignPattern(pattern: string): RE2JS | undefined {
+  if (pattern.length > MAX_FOREIGN_LENGTH || patternSize(pattern) > MAX_FOREIGN_SIZE) return undefined;
+  const compiled = compilePattern(pattern);
+  return typeof compiled === 'string' ? undefined : compiled;
+}
+
+const MAX_FOREIGN_LENGTH = 1_000;
+const MAX_FOREIGN_SIZE = 1_000;
 
 /** Compiles a regular expression in RE2 syntax, which matches in linear time; returns the error message if it cannot. */
 export function compilePattern(pattern: string): RE2JS | string {

@@ -8,6 +8,7 @@ import express, {
   Router,
 } from 'express';
 import type { FailedAuthenticationDeps } from '../http/authentication.ts';
+import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { authenticate, callerId } from './authentication.ts';
 import { catalog } from './catalog.ts';
@@ -247,10 +248,13 @@ function memoize<T>(make: () => T): () => T {
   };
 }
 
-/** Maximum nesting depth of a request body. Resources are far shallower. */
+/**
+ * Maximum nesting depth of a resource. Resources are far shallower, and a list of them must not be too deep for those who read it:
+ * the bridge is one of them.
+ */
 const MAX_DEPTH = 32;
 
-/** Middleware that parses JSON bodies of up to 1 MB. A larger body is 413, another media type 415. */
+/** Middleware that parses JSON bodies of up to 1 MB. A larger body is 413, another media type 415, one that is nested too deep 400. */
 export function readBody(): RequestHandler[] {
   const types = ['application/json', 'application/*+json'];
   // The request log records the raw bytes, also of bodies that turn out not to be JSON.
@@ -266,7 +270,11 @@ export function readBody(): RequestHandler[] {
     }
     next();
   };
-  return [onlyJson, json];
+  const refuseDeep: RequestHandler = ({ body }, _response, next) => {
+    if (isNestedTooDeep(body)) throw new ApiError('badRequest', `The body ${nestedTooDeepText}.`);
+    next();
+  };
+  return [onlyJson, json, refuseDeep];
 }
 
 /** Returns the resource object of a `{"data": {…}}` body. Throws 400 if it is missing or cannot be stored. */
@@ -280,14 +288,14 @@ export function parseData(body: unknown): JsonObject {
 
 /**
  * Throws 400 for NUL characters and lone surrogates (PostgreSQL refuses them), for members named `__proto__`, and for
- * nesting that could overflow the stack of recursive code. The check itself is iterative.
+ * nesting that is too deep. The check is iterative.
  */
 function refuseUnstorable(data: JsonObject): void {
   const open: { value: Json; depth: number }[] = [{ value: data, depth: 0 }];
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, depth } = next;
     if (depth > MAX_DEPTH)
-      throw new ApiError('badRequest', `The body is nested deeper than ${MAX_DEPTH} levels.`);
+      throw new ApiError('badRequest', `The data is nested deeper than ${MAX_DEPTH} levels.`);
     if (typeof value === 'string') refuseUnstorableText(value);
     if (typeof value !== 'object' || value === null) continue;
     for (const [name, inner] of Object.entries(value)) {

@@ -34,6 +34,11 @@ const rows: Row[] = [
     meaning: { kind: 'ok', value: { data: { id: 'u1' }, meta: { total: 1 } } },
   },
   {
+    title: '200 with JSON that is nested deeper than 64 levels cannot be read',
+    answer: (response) => response.end(`{"data":${'['.repeat(64)}${']'.repeat(64)}}`),
+    meaning: { kind: 'unavailable', text: `${call}: the answer cannot be read` },
+  },
+  {
     title: '201 with data is what was asked for',
     answer: (response) => json(response, 201, { data: { id: 'u1' } }),
     meaning: { kind: 'ok', value: { data: { id: 'u1' }, meta: undefined } },

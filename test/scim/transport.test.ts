@@ -93,7 +93,7 @@ describe('bodies', () => {
       'nested beyond reason',
       `{"userName":"a","urn:x:y:2.0:User":{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}}`,
       400,
-      'invalidValue',
+      'invalidSyntax',
     ],
   ])('%s is refused', async (_title, body, status, scimType) => {
     const answer = await fixture.send('POST', '/Users', body);
@@ -107,9 +107,13 @@ describe('bodies', () => {
     expect((await fixture.send('GET', '/Users')).body.totalResults).toBe(0);
   });
 
-  test('deep nesting in an undeclared attribute is answered', async () => {
-    const body = `{"userName":"a","junk":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
-    expect((await fixture.send('POST', '/Users', body)).status).toBe(201);
+  test('an undeclared attribute may be nested as deep as the limit, and no deeper', async () => {
+    const body = (levels: number) => `{"userName":"a","junk":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    expect((await fixture.send('POST', '/Users', body(63))).status).toBe(201);
+    for (const levels of [64, 200_000]) {
+      const { status, body: answer } = await fixture.send('POST', '/Users', body(levels));
+      expect([status, answer.detail]).toEqual([400, 'The body is nested deeper than 64 levels.']);
+    }
   });
 
   test.each([

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { attributeTables } from '../../src/scim/schemas.ts';
 import { readCountry } from '../../src/translator/countries.ts';
 import { extensionField, fields, travelExtensionAttributes } from '../../src/translator/fields.ts';
-import { mappingSchemaFor, parseMapping } from '../../src/translator/mapping-file.ts';
+import { mappingSchemaFor, parseMapping, parseMappingOfAnySize } from '../../src/translator/mapping-file.ts';
 import {
   findDrift,
   makePlan,
@@ -35,7 +35,7 @@ const table = [
 ];
 
 function rulesOf(scimUserMapping: Json = [], collection: ScimUserMapping[] = []): Rules {
-  const result = parseMapping({ scimUserMapping }, mappingSchemaFor(table));
+  const result = parseMappingOfAnySize({ scimUserMapping }, mappingSchemaFor(table));
   if ('faults' in result) throw new Error(JSON.stringify(result.faults));
   return compileRules(result.mapping, collection, table);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ErrorCode } from '../errors.ts';
 import type { Contract } from './operation.ts';
 import { id, limit, time } from './schemas.ts';
 
@@ -116,6 +117,9 @@ const change = z.object({
   generation,
 });
 
+/** The errors of operations that compute with a mapping. */
+const computing = ['busy', 'tooCostly'] satisfies ErrorCode[];
+
 const params = z.object({ connection: id });
 const named = z.array(z.string());
 
@@ -180,6 +184,7 @@ export const mappingsContract = {
         .optional()
         .meta({ description: 'The reason for which names could not be looked up; absent if they were' }),
     }),
+    errors: computing,
   },
   previewPerson: {
     ...{ method: 'post', path: '/mappings/{connection}/preview-person', tag: 'Mappings', access: 'viewer' },
@@ -199,6 +204,7 @@ export const mappingsContract = {
       fallbackEmail: z.string().optional(),
       names,
     }),
+    errors: computing,
   },
   previewMapping: {
     ...{ method: 'post', path: '/mappings/{connection}/preview', tag: 'Mappings', access: 'viewer' },
@@ -207,6 +213,7 @@ export const mappingsContract = {
     params,
     body: z.strictObject({ text, examples: z.int().min(0).max(100).default(10) }),
     result: preview,
+    errors: computing,
   },
   applyMapping: {
     ...{ method: 'put', path: '/mappings/{connection}', tag: 'Mappings', access: 'admin' },
@@ -214,7 +221,7 @@ export const mappingsContract = {
     params,
     body: z.strictObject({ text, generation }),
     result: change,
-    errors: ['conflict'],
+    errors: ['conflict', ...computing],
   },
   listMappingVersions: {
     ...{ method: 'get', path: '/mappings/{connection}/versions', tag: 'Mappings', access: 'viewer' },
@@ -240,6 +247,6 @@ export const mappingsContract = {
     params,
     body: z.strictObject({ version: z.int().min(1), generation }),
     result: change,
-    errors: ['conflict'],
+    errors: ['conflict', ...computing],
   },
 } as const satisfies Contract;

@@ -1,4 +1,3 @@
-import { findNameFaults } from '../../provisioning/check-mapping.ts';
 import type { Connection } from '../../provisioning/connection.ts';
 import {
   compareMappings,
@@ -16,15 +15,21 @@ import type { ProvisioningService } from '../../provisioning/service.ts';
 import { describeTravelFailure } from '../../provisioning/travel-ports.ts';
 import { attributePaths } from '../../schema/attribute-paths.ts';
 import { userType } from '../../schema/resource-types.ts';
-import { findUnknownExtensionNames } from '../../translator/extension-names.ts';
 import type { MappingFault } from '../../translator/mapping-faults.ts';
-import { type Mapping, parseMapping } from '../../translator/mapping-file.ts';
 import type { mappingsContract } from '../contract/mappings.ts';
 import type { Handlers } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
 import { AdminError } from '../errors.ts';
+import type {
+  CheckedMapping,
+  KnownNames,
+  MappingTasks,
+  PreviewInput,
+  StoredReads,
+  TaskContext,
+} from '../mapping-tasks.ts';
 import type { AdminContext } from '../router.ts';
-import { type PersonPreviewDeps, previewPerson } from './preview-person.ts';
+import { findPreviewedPerson, type PersonPreviewDeps, type PersonPreviewSubject } from './preview-person.ts';
 
 /** A connection, and the mapping file that the settings name for it. */
 export interface MappedConnection {
@@ -37,9 +42,11 @@ export interface MappingDeps extends PersonPreviewDeps {
   connections(): MappedConnection[];
   people: Pick<People, 'findExample'>;
   rules: Pick<RulesStore, 'listMappings'>;
-  provisioning: Pick<ProvisioningService, 'mappingPreviewer' | 'applyMapping' | 'currentRules'>;
-  /** Parses JSON, or tells what is wrong with it and where. */
-  parseJson(text: string): { json: unknown } | Omit<MappingFault, 'path'>;
+  provisioning: Pick<ProvisioningService, 'applyMapping' | 'currentRules'>;
+  /** Computes with mappings, beside the requests that do not. */
+  tasks: MappingTasks;
+  /** What the tasks may read of the database. */
+  reads: StoredReads;
 }
 
 /** Handles the mapping of each connection: reading, checking, previewing and changing it. */
@@ -55,23 +62,21 @@ export function mappingHandlers(deps: MappingDeps): Handlers<typeof mappingsCont
     findExamplePerson: async ({ params }) => ({
       id: await deps.people.findExample(connectionOf(params, deps).id),
     }),
-    checkMapping: ({ params, body }) => checkText(connectionOf(params, deps), body.text, deps),
-    previewPerson: async ({ params, body }) => {
-      const connection = connectionOf(params, deps);
-      const mapping = requireMapping(body.text, deps);
-      const inForce = await currentRules(connection, deps);
-      return previewPerson({ connection, mapping, inForce, ...body }, deps);
-    },
-    previewMapping: ({ params, body }, context) =>
-      previewEverybody(connectionOf(params, deps), body, { ...deps, response: context.response }),
-    applyMapping: ({ params, body }, context) => {
-      const mapping = requireMapping(body.text, deps);
-      return applyToConnection(
+    checkMapping: async ({ params, body }, context) => {
+      const { faults, warnings, unchecked } = await check(
         connectionOf(params, deps),
-        { mapping, expected: body.generation },
-        { ...deps, context },
+        body.text,
+        deps,
+        context,
       );
+      return { faults, warnings, unchecked };
     },
+    previewPerson: ({ params, body }, context) =>
+      previewOnePerson(connectionOf(params, deps), body, deps, context),
+    previewMapping: ({ params, body }, context) =>
+      previewEverybody(connectionOf(params, deps), body, deps, context),
+    applyMapping: ({ params, body }, context) =>
+      applyText(connectionOf(params, deps), { text: body.text, expected: body.generation }, deps, context),
     listMappingVersions: async ({ params, query }) => ({
       versions: (await listVersions(rules, connectionOf(params, deps).id, query.limit)).map(toVersion),
     }),
@@ -88,8 +93,8 @@ export function mappingHandlers(deps: MappingDeps): Handlers<typeof mappingsCont
       const version = await findVersion(rules, connection.id, body.version);
       if (!version) throw noSuchVersion(body.version);
       context.note({ version: body.version });
-      const mapping = requireMapping(textOf(version.mapping), deps);
-      return applyToConnection(connection, { mapping, expected: body.generation }, { ...deps, context });
+      const text = textOf(version.mapping);
+      return applyText(connection, { text, expected: body.generation }, deps, context);
     },
   };
 }
@@ -151,62 +156,76 @@ function namesOf({ lookups }: RulesSnapshot) {
   };
 }
 
-function parseText(
-  text: string,
-  { parseJson }: Pick<MappingDeps, 'parseJson'>,
-): { mapping: Mapping } | { faults: MappingFault[] } {
-  const parsed = parseJson(text);
-  return 'json' in parsed ? parseMapping(parsed.json) : { faults: [{ path: '$', ...parsed }] };
-}
-
-/** Throws 422 with every fault of the mapping. */
-function requireMapping(text: string, deps: Pick<MappingDeps, 'parseJson'>): Mapping {
-  const parsed = parseText(text, deps);
-  if ('mapping' in parsed) return parsed.mapping;
-  throw faulty(parsed.faults);
-}
-
 function faulty(faults: MappingFault[]): AdminError {
   const told = faults.map(({ path, problem, remedy }) => ({ field: path, message: `${problem}. ${remedy}` }));
   return new AdminError('invalid', 'The mapping has faults. Nothing was applied.', { faults: told });
 }
 
-async function checkText(connection: Connection, text: string, deps: MappingDeps) {
-  const parsed = parseText(text, deps);
-  if ('faults' in parsed) return { faults: parsed.faults, warnings: [] };
-  const { mapping } = parsed;
-  const { faults, unchecked } = await checkNamesOf(connection, mapping, deps);
-  const ownFaults = faults.filter(({ origin }) => origin === 'file');
-  return {
-    faults: ownFaults.map(({ path, problem, remedy }) => ({ path, problem, remedy })),
-    warnings: findUnknownExtensionNames(mapping),
-    unchecked,
-  };
+type Caller = Pick<AdminContext, 'response'>;
+
+/** Nobody waits for a task whose caller has closed the connection. */
+function taskContext({ reads }: MappingDeps, { response }: Caller): TaskContext {
+  const closed = new AbortController();
+  if (response.closed) closed.abort();
+  else response.once('close', () => closed.abort());
+  return { reads, signal: closed.signal };
 }
 
-function checkNamesOf(connection: Connection, mapping: Mapping, { provisioning }: MappingDeps) {
-  return findNameFaults(mapping, async () => {
-    const current = await provisioning.currentRules(connection);
-    if (!('kind' in current)) return current;
-    return { unchecked: `The travel API cannot be read: ${describeTravelFailure(current)}.` };
-  });
+/** Checks a text. The travel API is asked only for a mapping with names. */
+async function check(
+  connection: Connection,
+  text: string,
+  deps: MappingDeps,
+  caller: Caller,
+): Promise<CheckedMapping> {
+  const context = taskContext(deps, caller);
+  const checked = await deps.tasks.run('check', { text }, context);
+  if (!checked.needsNames) return checked;
+  return deps.tasks.run('check', { text, names: await knownNames(connection, deps) }, context);
 }
 
-/** The longest time that a preview of everybody takes, in milliseconds. */
+async function knownNames(connection: Connection, { provisioning }: MappingDeps): Promise<KnownNames> {
+  const current = await provisioning.currentRules(connection);
+  if (!('kind' in current)) return { lookups: current.lookups };
+  return { unchecked: `The travel API cannot be read: ${describeTravelFailure(current)}.` };
+}
+
+function previewInput(
+  { travel: _travel, lookups: _lookups, feed: _feed, ...connection }: Connection,
+  text: string,
+  { rules, ...inForce }: RulesSnapshot,
+): PreviewInput {
+  return { text, connection, inForce: { ...inForce, mapping: rules.mapping } };
+}
+
+async function previewOnePerson(
+  connection: Connection,
+  { text, ...subject }: { text: string } & PersonPreviewSubject,
+  deps: MappingDeps,
+  caller: Caller,
+) {
+  const inForce = await currentRules(connection, deps);
+  const identity = await findPreviewedPerson(connection, subject, deps);
+  const input = { ...previewInput(connection, text, inForce), identity };
+  const preview = await deps.tasks.run('previewPerson', input, taskContext(deps, caller));
+  if ('faults' in preview) throw faulty(preview.faults);
+  return preview;
+}
+
+/** The longest time that a preview of everybody takes, in milliseconds. It ends early if the time is over. */
 const PREVIEW_MS = 5_000;
 
-/** The preview ends early if the time is over, or if the caller has closed the connection. */
 async function previewEverybody(
   connection: Connection,
   { text, examples }: { text: string; examples: number },
-  deps: MappingDeps & Pick<AdminContext, 'response'>,
+  deps: MappingDeps,
+  caller: Caller,
 ) {
-  const mapping = requireMapping(text, deps);
-  const until = deps.runtime.now() + PREVIEW_MS;
-  const isOver = () => deps.response.closed || deps.runtime.now() >= until;
-  const preview = await deps.provisioning.mappingPreviewer.run(connection, { mapping, examples, isOver });
-  if ('kind' in preview)
-    throw new AdminError('unavailable', `The travel API cannot be read: ${describeTravelFailure(preview)}.`);
+  const inForce = await currentRules(connection, deps);
+  const ownUser = await connection.lookups.readOwnUser();
+  const input = { ...previewInput(connection, text, inForce), ownUser, examples, maxMs: PREVIEW_MS };
+  const preview = await deps.tasks.run('previewEverybody', input, taskContext(deps, caller));
+  if ('faults' in preview) throw faulty(preview.faults);
   const { people, changed, created, pending, fields, findings, names } = preview;
   return {
     ...{ people, changed, created, pending, fields, findings, names, examples: preview.examples },
@@ -215,21 +234,22 @@ async function previewEverybody(
   };
 }
 
-async function applyToConnection(
+/** Applies a mapping that the check has found to be in order, so that this thread compiles none that takes long. */
+async function applyText(
   connection: Connection,
-  { mapping, expected }: { mapping: Mapping; expected: number },
-  { context: { caller, note }, ...deps }: MappingDeps & { context: AdminContext },
+  { text, expected }: { text: string; expected: number },
+  deps: MappingDeps,
+  context: AdminContext,
 ) {
-  const { faults } = await checkNamesOf(connection, mapping, deps);
-  const ownFaults = faults.filter(({ origin }) => origin === 'file');
-  if (ownFaults.length > 0) throw faulty(ownFaults);
+  const { mapping, faults } = await check(connection, text, deps, context);
+  if (!mapping || faults.length > 0) throw faulty(faults);
   const result = await deps.provisioning.applyMapping({
     ...{ connection: connection.id, mapping, expected },
-    author: caller?.name ?? '',
+    author: context.caller?.name ?? '',
     now: deps.runtime.wallClock(),
   });
   if (result.outcome === 'conflict') throw conflict(result);
-  note({ generation: result.generation, before: expected });
+  context.note({ generation: result.generation, before: expected });
   return result;
 }
 

@@ -22,7 +22,9 @@ export interface Error {
     | "tooLarge"
     | "unsupportedMediaType"
     | "invalid"
+    | "tooCostly"
     | "tooManyAttempts"
+    | "busy"
     | "internalError"
     | "unavailable";
   /** For an admin */

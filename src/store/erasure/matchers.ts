@@ -1,4 +1,5 @@
 import { foldCase } from '../../schema/case-fold.ts';
+import { isNestedTooDeep } from '../../schema/json-depth.ts';
 import type { Json } from '../../schema/resource.ts';
 
 /** The texts by which records name a person. */
@@ -65,7 +66,8 @@ function wholeWordsPattern(texts: string[]): RegExp {
 function tryParseJson(text: string): Json | undefined {
   if (!/^\s*[[{"]/.test(text)) return undefined;
   try {
-    return JSON.parse(text) as Json;
+    const json: unknown = JSON.parse(text);
+    return isNestedTooDeep(json) ? undefined : (json as Json);
   } catch {
     // The text is not JSON, or was truncated.
     return undefined;

@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { foldCase } from '../../schema/case-fold.ts';
+import { patternSize } from '../../schema/pattern-size.ts';
 import { ApiError, type FieldFault } from '../errors.ts';
 import { checked, flag, label, oneOf, text } from '../fields.ts';
 import { type JsonObject, stringMember } from '../json.ts';
@@ -174,6 +175,8 @@ const MAX_EXPRESSION_LENGTH = 1000;
 
 /** Maximum size of a compiled expression, in instructions: nested repetitions multiply. */
 const MAX_PROGRAM_SIZE = 3000;
+/** An expression that is estimated larger than this is not compiled; the estimate may be several times the size. */
+const MAX_ESTIMATED_SIZE = 10 * MAX_PROGRAM_SIZE;
 
 /**
  * The matching work allowed for one request, in steps. RE2 takes at most characters × instructions, about three million
@@ -218,7 +221,7 @@ export function createMatcher(): Matcher {
 }
 
 function compileExpression(source: string): RE2JS | undefined {
-  if (source.length > MAX_EXPRESSION_LENGTH) return undefined;
+  if (source.length > MAX_EXPRESSION_LENGTH || patternSize(source) > MAX_ESTIMATED_SIZE) return undefined;
   try {
     const expression = RE2JS.compile(source);
     return expression.programSize() <= MAX_PROGRAM_SIZE ? expression : undefined;

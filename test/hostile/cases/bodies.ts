@@ -23,36 +23,35 @@ function deep(open: string, close: string, times: number, inside = ''): string {
 }
 
 function nested(): Hostile[] {
+  const refused = (title: string, body: string) => post(title, body, 'invalidSyntax');
   return [10_000, 200_000]
     .flatMap((times) => [
-      // Undeclared attributes are dropped unread, so the error is the missing userName.
-      post(`arrays ${times} deep in an unknown attribute`, `{"junk":${deep('[', ']', times)}}`),
-      post(
+      refused(`arrays ${times} deep in an unknown attribute`, `{"junk":${deep('[', ']', times)}}`),
+      refused(
         `arrays ${times} deep in an extension`,
         `{"userName":"x","${EXT}":{"a":${deep('[', ']', times)}}}`,
       ),
-      post(`arrays ${times} deep in emails`, `{"userName":"x","emails":${deep('[', ']', times)}}`),
-      post(`arrays ${times} deep as userName`, `{"userName":${deep('[', ']', times)}}`),
-      post(
-        `arrays ${times} deep as schemas`,
-        `{"userName":"x","schemas":${deep('[', ']', times)}}`,
-        'invalidSyntax',
-      ),
-      post(`arrays ${times} deep as the whole`, deep('[', ']', times), 'invalidSyntax'),
-      post(`arrays ${times} deep, never closed`, '['.repeat(times), 'invalidSyntax'),
+      refused(`arrays ${times} deep in emails`, `{"userName":"x","emails":${deep('[', ']', times)}}`),
+      refused(`arrays ${times} deep as userName`, `{"userName":${deep('[', ']', times)}}`),
+      refused(`arrays ${times} deep as schemas`, `{"userName":"x","schemas":${deep('[', ']', times)}}`),
+      refused(`arrays ${times} deep as the whole`, deep('[', ']', times)),
+      refused(`arrays ${times} deep, never closed`, '['.repeat(times)),
     ])
     .concat(
       [10_000, 80_000].flatMap((times) => [
-        post(
+        refused(
           `objects ${times} deep in an extension`,
           `{"userName":"x","${EXT}":${deep('{"a":', '}', times, '1')}}`,
         ),
-        post(`objects ${times} deep in name`, `{"name":${deep('{"a":', '}', times, '1')}}`),
-        post(
+        refused(`objects ${times} deep in name`, `{"name":${deep('{"a":', '}', times, '1')}}`),
+        refused(
           `objects ${times} deep in manager`,
           `{"userName":"x","manager":${deep('{"value":', '}', times, '1')}}`,
         ),
       ]),
+      refused('one level deeper than the limit', `{"userName":"x","junk":${deep('[', ']', 64)}}`),
+      // Undeclared attributes are dropped unread, so the error is the missing userName.
+      post('as deep as the limit', `{"junk":${deep('[', ']', 63)}}`),
     );
 }
 
@@ -314,7 +313,7 @@ function searches(): Hostile[] {
     ...search(
       'attributes nested 100,000 deep',
       of(`"attributes":${deep('[', ']', 100_000)}`),
-      'invalidValue',
+      'invalidSyntax',
     ),
     ...search('a count beyond range', of('"count":1e999'), 'invalidValue'),
   ];

@@ -1,0 +1,166 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
+import { temporaryFolder } from '../fixtures/jetbridge.ts';
+import { scimClient } from '../fixtures/scim-client.ts';
+import { writeSettingsFile } from '../fixtures/settings-file.ts';
+
+const path = '/mappings/default';
+
+function rules(count: number, rule: (index: number) => object): string {
+  const scimUserMapping = Array.from({ length: count }, (_, index) => ({
+    ...{ scimAttribute: 'title', customField: `field ${index}` },
+    ...rule(index),
+  }));
+  return JSON.stringify({ scimUserMapping });
+}
+
+const replaced = (pattern: string) => ({ transforms: [{ replace: { pattern, with: '' } }] });
+
+/** 39 KB with 40 patterns of 58 nested repetitions each: to compile them takes a minute. */
+const attack = rules(40, () => replaced('(x{0,1000}){0,1}'.repeat(58)));
+
+describe('a mapping that is too large', () => {
+  let fixture: AdminFixture;
+  beforeAll(async () => {
+    fixture = await startAdmin({}, { mappingLimits: { taskMs: 60_000 } });
+  });
+  afterAll(() => fixture.close());
+
+  test.each([
+    [
+      'has patterns that would take a minute',
+      attack,
+      'scimUserMapping[0].transforms[0].replace.pattern',
+      /size/,
+    ],
+    ['has 501 rules', rules(501, () => ({})), 'scimUserMapping', /501 rules, and a mapping has at most 500/],
+    [
+      'has 201 patterns',
+      rules(201, () => replaced('a')),
+      'scimUserMapping[200].transforms[0].replace.pattern',
+      /one pattern too many: the mapping has 201/,
+    ],
+  ])(
+    'and %s is told with place and cure, and neither previewed nor applied',
+    async (_title, text, place, problem) => {
+      const { viewer, admin } = fixture;
+      const { body } = await viewer('POST', `${path}/check`, { body: { text } });
+      expect(body.faults).toEqual([
+        { path: place, problem: expect.stringMatching(problem), remedy: expect.any(String) },
+      ]);
+      const user = { userName: 'x'.repeat(10_000) };
+      for (const answer of [
+        await viewer('POST', `${path}/preview`, { body: { text } }),
+        await viewer('POST', `${path}/preview-person`, { body: { text, user } }),
+        await admin('PUT', path, { body: { text, generation: 1 } }),
+      ])
+        expect([answer.status, answer.body.faults[0].field]).toEqual([422, place]);
+    },
+  );
+
+  test('500 rules and patterns of the largest size are accepted', async () => {
+    const text = rules(500, (index) => (index < 200 ? replaced('x{0,10}') : {}));
+    const { body } = await fixture.viewer('POST', `${path}/check`, { body: { text } });
+    // The travel service has no such fields.
+    expect(body.faults[0]).toMatchObject({ path: 'scimUserMapping[0].customField' });
+  });
+
+  test('a text that is too long for a pattern keeps the field, with a finding', async () => {
+    const text = JSON.stringify({
+      scimUserMapping: [{ scimAttribute: 'nickName', userAttribute: 'firstName', ...replaced('a+') }],
+    });
+    const user = { userName: 'ada@corp.example', nickName: 'a'.repeat(1_001) };
+    const { body } = await fixture.viewer('POST', `${path}/preview-person`, { body: { text, user } });
+    expect(body.fields).toContainEqual(expect.objectContaining({ field: 'firstName', outcome: 'kept' }));
+    expect(body.findings).toContainEqual(
+      expect.objectContaining({
+        field: 'firstName',
+        code: 'transformFailed',
+        reason: expect.stringContaining('it has 1001 characters, and a pattern reads at most 1000'),
+        mappingPath: 'scimUserMapping[0].transforms[0].replace',
+      }),
+    );
+  });
+});
+
+describe('while a mapping is computed', () => {
+  const mappingProgram = join(__dirname, '../fixtures/thread-program.cjs');
+  const check = (text: string) => ['POST', `${path}/check`, { body: { text } }] as const;
+
+  test('all other requests are served', async () => {
+    const fixture = await startAdmin({}, { mappingProgram });
+    try {
+      let isAnswered = false;
+      const endless = fixture.viewer(...check('loop')).finally(() => {
+        isAnswered = true;
+      });
+      endless.catch(() => {});
+      for (const url of ['/healthz', '/readyz', '/admin/api/openapi.json'])
+        expect((await fetch(`${fixture.service.url}${url}`)).status).toBe(200);
+      expect((await fixture.viewer('GET', '/people')).status).toBe(200);
+      expect(isAnswered).toBe(false);
+    } finally {
+      await fixture.close();
+    }
+  });
+
+  test('it ends at its deadline with a clear answer', async () => {
+    const fixture = await startAdmin({}, { mappingProgram, mappingLimits: { taskMs: 200 } });
+    try {
+      const { status, body } = await fixture.viewer(...check('loop'));
+      expect([status, body]).toEqual([
+        422,
+        {
+          code: 'tooCostly',
+          message: 'Computing with this mapping takes more than 0.2 s. Use fewer or smaller patterns.',
+        },
+      ]);
+    } finally {
+      await fixture.close();
+    }
+  });
+
+  test('another one waits, and is answered 429 with Retry-After if it takes too long', async () => {
+    const limits = { taskMs: 60_000, waitMs: 1 };
+    const fixture = await startAdmin({}, { mappingProgram, mappingLimits: limits });
+    try {
+      const both = [fixture.viewer(...check('loop')), fixture.viewer(...check('loop'))];
+      const { status, headers, body } = await Promise.race(both);
+      expect([status, headers.get('retry-after'), body.code]).toEqual([429, '5', 'busy']);
+      for (const one of both) one.catch(() => {});
+    } finally {
+      await fixture.close();
+    }
+  });
+});
+
+test('a mapping file of the settings that is larger keeps working, with a warning in the log', async () => {
+  const folder = temporaryFolder();
+  const mapping = join(folder.path, 'mapping.json');
+  const large = JSON.parse(rules(500, () => ({})));
+  large.scimUserMapping.push({ scimAttribute: 'nickName', userAttribute: 'firstName' });
+  writeFileSync(mapping, JSON.stringify(large));
+  const settings = writeSettingsFile({}, { default: { mapping } });
+  const lines: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
+  const fixture = await startAdmin({ JETBRIDGE_CONFIG: settings.path }, { log });
+  try {
+    const idp = scimClient(fixture.service.url, fixture.service.scimToken);
+    const created = await idp.send('POST', '/Users', { userName: 'ada@corp.example', nickName: 'Ada' });
+    expect(created.status).toBe(201);
+    const people = await fixture.service.people('default');
+    const ada = people.find(({ desired }) => desired.userName === 'ada@corp.example');
+    expect(ada?.applied).toMatchObject({ firstName: { sent: 'Ada' } });
+    const { body } = await fixture.viewer('GET', path);
+    expect(body.version.rules).toBe(501);
+    const warnings = lines.filter((line) => line.includes('is larger than a new one may be'));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain('has 501 rules, and a mapping has at most 500');
+  } finally {
+    await fixture.close();
+    settings.remove();
+    folder.remove();
+  }
+});
