@@ -5,8 +5,10 @@ import type { TravelClient } from './client.ts';
 
 /** Items per request when a whole collection is read. */
 const PAGE_SIZE = 100;
-/** Maximum number of items of a collection; a larger one is not read. No travel account has so many cost centers. */
+/** Maximum number of items of a page, and of a collection; a larger one is not read. No travel account has so many cost centers. */
 const MAX_ITEMS = 100_000;
+/** Maximum size of a collection, in characters of its JSON. Its items are kept until it has been read whole. */
+const MAX_SIZE = 50_000_000;
 /** The maximum number of times that a collection is read if it changes during each reading. */
 const MAX_READINGS = 3;
 
@@ -47,7 +49,7 @@ function parsePage<T>(
   query: PageRequest<T>['query'],
   read: PageRequest<T>['read'],
 ): Page<T> | undefined {
-  if (!Array.isArray(data)) return undefined;
+  if (!Array.isArray(data) || data.length > MAX_ITEMS) return undefined;
   const { length } = data;
   const end = Number(query.offset ?? 0) + length;
   const { total, limit } = asObject(meta) ?? {};
@@ -111,13 +113,17 @@ async function readPages<T>(
   const raw = new Map<string, unknown>();
   const totals = new Set<number>();
   let offset = 0;
-  while (offset < MAX_ITEMS) {
+  let size = 0;
+  while (offset < MAX_ITEMS && size < MAX_SIZE) {
     const query = { limit: PAGE_SIZE, offset };
     const answer = await readPage(client, { path, query, read: (item) => ({ item }) });
     if (answer.kind !== 'ok') return answer;
     const { items, length, total, isTotalGiven, isLast } = answer.value;
     const before = raw.size;
-    for (const { item } of items) raw.set(keyOf(item), item);
+    for (const { item } of items) {
+      raw.set(keyOf(item), item);
+      size += JSON.stringify(item).length;
+    }
     totals.add(total);
     offset += length;
     // Stop when a page brings nothing new: a travel API that ignores the offset sends the same page for ever.
@@ -128,7 +134,7 @@ async function readPages<T>(
       value: { items: readEntries(raw, read), isComplete: isTotalStable && raw.size === offset },
     };
   }
-  return { kind: 'unavailable', text: `GET ${path}: more than ${MAX_ITEMS} items` };
+  return { kind: 'unavailable', text: `GET ${path}: more than ${MAX_ITEMS} items or ${MAX_SIZE} characters` };
 }
 
 function keyOf(item: unknown): string {
