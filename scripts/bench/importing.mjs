@@ -4,7 +4,12 @@ import { readSettings } from '../../dist/config/settings.js';
 import { start } from '../../dist/server/start.js';
 import { home } from './program.mjs';
 
-const settings = { ...readSettings(process.env, home), port: 0, host: '127.0.0.1', logLevel: 'silent' };
+const settings = {
+  ...readSettings(process.env, home),
+  ...{ port: 0, host: '127.0.0.1', logLevel: 'silent' },
+  // The default is 100,000 for the first import.
+  maxImported: 10_000_000,
+};
 const service = await start(settings, { background: false });
 const imports = [];
 for (let time = 0; time < Number(process.argv[2]); time += 1) {

@@ -5,8 +5,21 @@ import type { TravelClient } from './client.ts';
 
 /** Items per request when a whole collection is read. */
 const PAGE_SIZE = 100;
-/** Maximum number of items of a collection; a larger one is not read. No travel account has so many cost centers. */
+/** Maximum number of items of a page, and of a collection; a larger one is not read. No travel account has so many cost centers. */
 const MAX_ITEMS = 100_000;
+/** Maximum size of a collection, in characters of its JSON. */
+const MAX_SIZE = 100_000_000;
+
+/** The size that a collection may still have, in characters of its JSON. Collections that are kept together share one. */
+export interface SizeBudget {
+  left: number;
+}
+
+/** Returns the budget for one collection, or for several that are kept together. */
+export function newSizeBudget(): SizeBudget {
+  return { left: MAX_SIZE };
+}
+
 /** The maximum number of times that a collection is read if it changes during each reading. */
 const MAX_READINGS = 3;
 
@@ -47,7 +60,7 @@ function parsePage<T>(
   query: PageRequest<T>['query'],
   read: PageRequest<T>['read'],
 ): Page<T> | undefined {
-  if (!Array.isArray(data)) return undefined;
+  if (!Array.isArray(data) || data.length > MAX_ITEMS) return undefined;
   const { length } = data;
   const end = Number(query.offset ?? 0) + length;
   const { total, limit } = asObject(meta) ?? {};
@@ -77,10 +90,11 @@ export async function readCollection<T>(
   client: TravelClient,
   path: string,
   read: (item: unknown) => T | undefined,
+  budget = newSizeBudget(),
 ): Promise<TravelAnswer<T[]>> {
   let before: string | undefined;
   for (let reading = 0; reading < MAX_READINGS; reading += 1) {
-    const answer = await readPages(client, path, read);
+    const answer = await readPages(client, path, { read, budget });
     if (answer.kind !== 'ok') return answer;
     const { items, isComplete } = answer.value;
     if (isComplete) return { kind: 'ok', value: [...items.values()] };
@@ -106,18 +120,21 @@ interface CollectionReading<T> {
 async function readPages<T>(
   client: TravelClient,
   path: string,
-  read: (item: unknown) => T | undefined,
+  { read, budget }: { read: (item: unknown) => T | undefined; budget: SizeBudget },
 ): Promise<TravelAnswer<CollectionReading<T>>> {
   const raw = new Map<string, unknown>();
   const totals = new Set<number>();
   let offset = 0;
-  while (offset < MAX_ITEMS) {
+  while (offset < MAX_ITEMS && budget.left > 0) {
     const query = { limit: PAGE_SIZE, offset };
     const answer = await readPage(client, { path, query, read: (item) => ({ item }) });
     if (answer.kind !== 'ok') return answer;
     const { items, length, total, isTotalGiven, isLast } = answer.value;
     const before = raw.size;
-    for (const { item } of items) raw.set(keyOf(item), item);
+    for (const { item } of items) {
+      raw.set(keyOf(item), item);
+      budget.left -= JSON.stringify(item).length;
+    }
     totals.add(total);
     offset += length;
     // Stop when a page brings nothing new: a travel API that ignores the offset sends the same page for ever.
@@ -128,7 +145,7 @@ async function readPages<T>(
       value: { items: readEntries(raw, read), isComplete: isTotalStable && raw.size === offset },
     };
   }
-  return { kind: 'unavailable', text: `GET ${path}: more than ${MAX_ITEMS} items` };
+  return { kind: 'unavailable', text: `GET ${path}: more than ${MAX_ITEMS} items or ${MAX_SIZE} characters` };
 }
 
 function keyOf(item: unknown): string {

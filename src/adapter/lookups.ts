@@ -4,7 +4,7 @@ import type { CustomField, Lookups, NamedResource, ScimUserMapping } from '../tr
 import type { TravelUser } from '../translator/traveler.ts';
 import { asObject, asString, readStrings, toCollectionAnswer } from './answers.ts';
 import type { TravelClient, TravelPaths } from './client.ts';
-import { readCollection } from './collection.ts';
+import { newSizeBudget, readCollection, type SizeBudget } from './collection.ts';
 import { readTravelUser } from './users.ts';
 
 /** The age at which cached lookups are read again, in milliseconds. */
@@ -142,8 +142,13 @@ function tolerateForbidden(
   stale: StaleParts,
 ): ReadCollection {
   const forbidden = new Set<string>();
-  return async <T>(part: keyof Lookups, path: string, read: (item: unknown) => T | undefined) => {
-    const answer = await readCollection(client, path, read);
+  return async <T>(
+    part: keyof Lookups,
+    path: string,
+    read: (item: unknown) => T | undefined,
+    budget?: SizeBudget,
+  ) => {
+    const answer = await readCollection(client, path, read, budget);
     if (answer.kind === 'ok') {
       last.set(path, answer.value);
       stale.delete(path);
@@ -276,6 +281,7 @@ export type ReadCollection = <T>(
   part: keyof Lookups,
   path: string,
   read: (item: unknown) => T | undefined,
+  budget?: SizeBudget,
 ) => Promise<TravelAnswer<T[]>>;
 
 /** Makes the functions that read the lookups of one travel account. */
@@ -285,8 +291,20 @@ export function lookupParts(readAll: ReadCollection, paths: TravelPaths): Lookup
     costCenters: () => readAll('costCenters', paths.costCenters, readNamedResource),
     billingProfiles: () => readAll('billingProfiles', paths.billingProfiles, readNamedResource),
     travelPolicies: () => readAll('travelPolicies', paths.travelPolicies, readNamedResource),
-    scimUserMappings: () => readAll('scimUserMappings', paths.scimUserMappings, readMapping),
+    scimUserMappings: () => readMappings(readAll, paths),
   };
+}
+
+/** The largest number of rows of scimUserMapping: each may be a rule, or a finding about each person. */
+const MAX_MAPPINGS = 1_000;
+
+async function readMappings(
+  readAll: ReadCollection,
+  { scimUserMappings: path }: TravelPaths,
+): Promise<TravelAnswer<ScimUserMapping[]>> {
+  const answer = await readAll('scimUserMappings', path, readMapping);
+  if (answer.kind !== 'ok' || answer.value.length <= MAX_MAPPINGS) return answer;
+  return { kind: 'unavailable', text: `GET ${path}: more than ${MAX_MAPPINGS} rows` };
 }
 
 /** Reads the custom fields of users, with the options of those that are not texts. */
@@ -294,9 +312,12 @@ async function readCustomFields(
   readAll: ReadCollection,
   paths: TravelPaths,
 ): Promise<TravelAnswer<CustomField[]>> {
-  const fields = await readAll('customFields', paths.customFields, readCustomField);
+  const budget = newSizeBudget();
+  const fields = await readAll('customFields', paths.customFields, readCustomField, budget);
   if (fields.kind !== 'ok') return fields;
-  const answers = await Promise.all(fields.value.map((field) => withOptions(readAll, paths, field)));
+  const answers = await Promise.all(
+    fields.value.map((field) => withOptions(readAll, paths, { field, budget })),
+  );
   const value: CustomField[] = [];
   for (const answer of answers) {
     if (answer.kind !== 'ok') return answer;
@@ -308,11 +329,11 @@ async function readCustomFields(
 async function withOptions(
   readAll: ReadCollection,
   paths: TravelPaths,
-  field: CustomField,
+  { field, budget }: { field: CustomField; budget: SizeBudget },
 ): Promise<TravelAnswer<CustomField>> {
   if (field.dataType === 'text') return { kind: 'ok', value: field };
   const path = optionsPath(paths, field.id);
-  const options = await readAll('customFields', path, readOption);
+  const options = await readAll('customFields', path, readOption, budget);
   return options.kind === 'ok' ? { kind: 'ok', value: { ...field, options: options.value } } : options;
 }
 

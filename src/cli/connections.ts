@@ -257,13 +257,15 @@ async function importConnection(
 
 /** Explains why an import did not treat missing travelers as deleted; undefined if there is nothing to explain. */
 function incompleteText(
-  { incomplete, complete }: ImportResult,
+  { incomplete, complete, maximum }: ImportResult,
   { acceptMissing }: ImportFlags,
 ): string | undefined {
   if (incomplete) {
     const { seen, known } = incomplete;
     return `only ${seen} of ${known} known travelers were seen, so nobody was taken for gone. Check the address and the key of the travel API. If the others are gone indeed, run: npx jetbridge import --accept-missing`;
   }
+  if (maximum !== undefined)
+    return `the travel API lists more than ${maximum} travelers; the others were not touched, and nobody was taken for gone. Check the travel API, or raise import.maximum in the settings.`;
   if (!acceptMissing || complete) return undefined;
   return 'the list of travelers changed while it was read, so nobody was taken for gone. Run the same again.';
 }

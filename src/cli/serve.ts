@@ -155,6 +155,7 @@ function demoSettings(shell: Shell, { data, scimToken, travelKey }: Secrets & { 
     writeBudgetMs: 800,
     parkingDomain: 'jetbridge.invalid',
     minimumShare: 0.5,
+    maxImported: undefined,
     tombstoneDays: 400,
     exchangeLog: { keepDays: 0 },
     alerts: undefined,

@@ -367,6 +367,11 @@ const importSettings = z.strictObject({
     .describe(
       'The share of at least 20 known travelers that an import must find before it treats the missing ones as deleted.',
     ),
+  maximum: wholeNumber(100, 10_000_000, 200_000)
+    .optional()
+    .describe(
+      'The number of travelers at which an import ends, with an alarm: a travel API may list travelers for ever. Those beyond are not touched, and none is treated as deleted. Default: twice the known people, at least 100000.',
+    ),
 });
 
 const retention = z.strictObject({

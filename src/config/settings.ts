@@ -80,6 +80,8 @@ export interface Settings extends TransportSettings {
   /** The domain of temporary addresses during a swap; undefined: addresses are not swapped. */
   parkingDomain: string | undefined;
   minimumShare: number;
+  /** The number of travelers at which an import ends; undefined: twice the known people, at least 100,000. */
+  maxImported: number | undefined;
   tombstoneDays: number;
   exchangeLog: z.infer<typeof settingsSchema>['exchangeLog'];
   /** The webhook for alerts; if undefined, alerts appear in the log and the metrics only. */
@@ -126,6 +128,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     connections: connections.map(({ settings }) => settings),
     parkingDomain: written.emailSwap.parkingDomain ?? undefined,
     minimumShare: written.import.minimumShare,
+    maxImported: written.import.maximum,
     tombstoneDays: written.retention.tombstones,
     exchangeLog: written.exchangeLog,
     alerts,

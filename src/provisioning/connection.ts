@@ -17,6 +17,8 @@ export interface Connection {
   parkingDomain: string | undefined;
   /** The share of the known travelers, from 0 to 1, that an import must read before missing travelers count as deleted. */
   minimumShare: number;
+  /** The number of travelers at which an import ends; undefined: twice the known people, at least 100,000. */
+  maxImported: number | undefined;
   /** The time limit of one call to the travel API, in milliseconds. */
   callTimeoutMs: number;
   /** The time after its time-out during which the travel API may still carry out a call, in milliseconds. */

@@ -1,4 +1,4 @@
-import { type AlarmCount, type UnconfirmedCause, unconfirmedCauses } from './hold-ports.ts';
+import { type AlarmCause, type AlarmCount, alarmCauses } from './hold-ports.ts';
 import type { ReportedHolds } from './replica-ports.ts';
 import type { Runtime } from './runtime-ports.ts';
 
@@ -19,7 +19,7 @@ type Step = 'opened' | 'grew' | 'cleared';
 
 /** An alert about held changes, or about travelers that may differ from the answers of the travel API, without personal data. */
 export interface HoldAlert {
-  type: `${'hold' | UnconfirmedCause}.${Step}`;
+  type: `${'hold' | AlarmCause}.${Step}`;
   /** In epoch milliseconds. */
   at: number;
   hold: AlarmCount;
@@ -143,10 +143,16 @@ const messages = {
     grew: 'more travelers stay active after a deactivation: see "npx jetbridge people --finding notApplied"',
     cleared: 'no traveler stays active after a deactivation any more',
   },
-} satisfies Record<'hold' | UnconfirmedCause, Record<Step, string>>;
+  importMaximum: {
+    opened:
+      'an import has ended at its maximum: check the travel API, or raise import.maximum in the settings',
+    grew: 'an import has ended at a higher maximum: check the travel API, or raise import.maximum in the settings',
+    cleared: 'imports end before their maximum again',
+  },
+} satisfies Record<'hold' | AlarmCause, Record<Step, string>>;
 
 function raiseAlarm({ alerts, runtime }: HoldAlarmsDeps, step: Step, hold: AlarmCount): void {
-  const kind = unconfirmedCauses.find((cause) => cause === hold.cause) ?? 'hold';
+  const kind = alarmCauses.find((cause) => cause === hold.cause) ?? 'hold';
   runtime.log.error({ ...hold, since: new Date(hold.since).toISOString() }, messages[kind][step]);
   alerts.send({ type: `${kind}.${step}`, at: runtime.now(), hold });
 }

@@ -29,15 +29,16 @@ export interface HoldCount {
 
 /**
  * The reasons to alarm an operator although nothing is held. `unclearAnswer`: a gateway may answer in place of the travel API;
- * `notArchived`: the travel API has accepted a deactivation, and the traveler is active.
+ * `notArchived`: the travel API has accepted a deactivation, and the traveler is active; `importMaximum`: an import has ended at its
+ * maximum, which is the count.
  */
-export const unconfirmedCauses = ['unclearAnswer', 'notArchived'] as const;
+export const alarmCauses = ['unclearAnswer', 'notArchived', 'importMaximum'] as const;
 
-export type UnconfirmedCause = (typeof unconfirmedCauses)[number];
+export type AlarmCause = (typeof alarmCauses)[number];
 
 /** A number of people of one connection about whom an operator is alarmed. */
 export interface AlarmCount extends Omit<HoldCount, 'cause'> {
-  cause: HoldCause | UnconfirmedCause;
+  cause: HoldCause | AlarmCause;
 }
 
 /** The number of held people of one connection for one cause, by the change that the IdP requested. */

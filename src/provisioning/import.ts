@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts';
 import { isParkingAddress } from './email-conflicts.ts';
+import type { AlarmCount } from './hold-ports.ts';
 import { IdSet } from './id-set.ts';
 import type { MissingTraveler } from './import-ports.ts';
 import {
@@ -15,8 +16,8 @@ import type { ReconcileQueue } from './store-ports.ts';
 import type { TravelFailure, TravelUserPage } from './travel-ports.ts';
 import { readTravelerPages } from './traveler-pages.ts';
 
-/** The maximum number of travelers of an import. A list with more never ends, because the travel API is at fault. */
-const MAX_TRAVELERS = 10_000_000;
+/** Without a setting an import reads at least so many travelers, and up to twice the known people. */
+const MIN_MAXIMUM = 100_000;
 /** If fewer travelers than this were known, any number may be missing: a few people may well leave at once. */
 const MIN_KNOWN = 20;
 /** Number of missing travelers that are read by id at the same time. */
@@ -37,6 +38,8 @@ export interface ImportResult {
   complete: boolean;
   /** Set if the import listed so few of the known travelers that it did not treat the missing ones as deleted. */
   incomplete?: SeenShare;
+  /** Set if the list has more travelers than an import reads: that number. The others are not touched. */
+  maximum?: number;
 }
 
 /** The number of travelers known before an import, and how many of them the import has read. */
@@ -61,6 +64,8 @@ interface ImportState {
   at: number;
   /** The number of travelers listed. */
   read: number;
+  /** The number of travelers at which the import has ended, although the list goes on. */
+  maximum?: number;
 }
 
 /**
@@ -72,8 +77,35 @@ export function isIncompleteImport(state: unknown): boolean {
 }
 
 /** Returns the end of the last import and the number of travelers that it listed; undefined before the first import. */
-export function lastImportOf(state: unknown): { at: number; read: number } | undefined {
+export function lastImportOf(state: unknown): Omit<ImportState, 'isIncomplete'> | undefined {
   return state as ImportState | undefined; // Only imports write the state.
+}
+
+/** Counts the connections whose last import has ended at its maximum, for the alarm. */
+export async function countImportsAtMaximum(
+  tasks: Pick<BackgroundTasks, 'listStates'>,
+): Promise<AlarmCount[]> {
+  const states = await tasks.listStates('import');
+  return states.flatMap(({ connection, state }) => {
+    const { maximum, at = 0 } = (state as ImportState | undefined) ?? {}; // Only imports write the state.
+    return maximum === undefined
+      ? []
+      : [{ connection, cause: 'importMaximum' as const, count: maximum, since: at }];
+  });
+}
+
+/** Returns the number of travelers at which an import ends. */
+async function findMaximum(
+  { tasks, reconcileQueue }: ImportDeps,
+  { id, maxImported }: Connection,
+): Promise<number> {
+  if (maxImported !== undefined) return maxImported;
+  const last = (await tasks.listStates('import')).find(({ connection }) => connection === id)?.state;
+  // A list that never ends must not double the maximum with each import.
+  const before = (last as ImportState | undefined)?.maximum;
+  if (before !== undefined) return before;
+  const known = (await reconcileQueue.countByState()).filter(({ connection }) => connection === id);
+  return Math.max(MIN_MAXIMUM, 2 * known.reduce((sum, { count }) => sum + count, 0));
 }
 
 export interface ImportOptions {
@@ -82,9 +114,9 @@ export interface ImportOptions {
 }
 
 interface ImportDeps extends RecordDeps {
-  reconcileQueue: RecordDeps['reconcileQueue'] & Pick<ReconcileQueue, 'markUnresolvedDirty'>;
+  reconcileQueue: RecordDeps['reconcileQueue'] & Pick<ReconcileQueue, 'markUnresolvedDirty' | 'countByState'>;
   rulesSnapshots: RulesSnapshots;
-  tasks: Pick<BackgroundTasks, 'saveState'>;
+  tasks: Pick<BackgroundTasks, 'saveState' | 'listStates'>;
 }
 
 /** Creates the importer. An import may run at any time, beside writes and any number of times. */
@@ -96,24 +128,45 @@ export function importer(deps: ImportDeps): Importer {
       // Before its person is listed. If the travel API does not tell it now, the last known one counts.
       await connection.lookups.readOwnUser();
       const context = { connection, rulesSnapshot: snapshot, since: deps.runtime.now() };
-      const result = await readAllPages(deps, context, onPage);
+      const maximum = await findMaximum(deps, connection);
+      const result = await readAllPages(deps, { ...context, maximum }, onPage);
       if ('kind' in result) return result;
-      const { known: seen, listed, unreadable, ...counted } = result;
-      warnOfUnreadable(deps, connection, unreadable);
-      const passedOver = unreadable.length > 0 ? { unreadable: unreadable.length } : {};
-      const imported: ImportResult = { ...counted, ...passedOver };
-      const missing = await findMissing(deps, context, listed);
-      const share = { known: seen + missing.length, seen };
-      const isIncomplete = !acceptMissing && isTooSmall(share, connection.minimumShare);
-      if (isIncomplete) logIncomplete(deps, connection, share);
-      else if (imported.complete) await deleteMissing(deps, context, missing);
+      const imported = await endImport(deps, context, { result, maximum, acceptMissing });
       await deps.reconcileQueue.markUnresolvedDirty(connection.id, deps.runtime.now());
       deps.wake();
-      const state: ImportState = { isIncomplete, at: deps.runtime.wallClock(), read: imported.read };
+      const state: ImportState = {
+        ...{ isIncomplete: imported.incomplete !== undefined, at: deps.runtime.wallClock() },
+        ...{ read: imported.read, ...(imported.maximum === undefined ? {} : { maximum }) },
+      };
       await deps.tasks.saveState(connection.id, 'import', state);
-      return isIncomplete ? { ...imported, incomplete: share } : imported;
+      return imported;
     },
   };
+}
+
+/** Treats the missing travelers as deleted, unless too many are missing or the list was not read to its end. */
+async function endImport(
+  deps: ImportDeps,
+  context: ObservationContext,
+  { result, maximum, acceptMissing }: { result: ReadResult; maximum: number; acceptMissing: boolean },
+): Promise<ImportResult> {
+  const { connection } = context;
+  const { known: seen, listed, unreadable, isAtMaximum, ...counted } = result;
+  warnOfUnreadable(deps, connection, unreadable);
+  const passedOver = unreadable.length > 0 ? { unreadable: unreadable.length } : {};
+  const imported: ImportResult = { ...counted, ...passedOver };
+  if (isAtMaximum) {
+    logMaximum(deps, connection, maximum);
+    return { ...imported, complete: false, maximum };
+  }
+  const missing = await findMissing(deps, context, listed);
+  const share = { known: seen + missing.length, seen };
+  if (!acceptMissing && isTooSmall(share, connection.minimumShare)) {
+    logIncomplete(deps, connection, share);
+    return { ...imported, incomplete: share };
+  }
+  if (imported.complete) await deleteMissing(deps, context, missing);
+  return imported;
 }
 
 function isTooSmall({ known, seen }: SeenShare, minimumShare: number): boolean {
@@ -145,24 +198,30 @@ interface ReadResult {
   listed: Pick<IdSet, 'has'>;
   /** The ids of the travelers that cannot be parsed; undefined for one without an id. */
   unreadable: (string | undefined)[];
+  /** True if the list has more travelers than the import may read. */
+  isAtMaximum: boolean;
 }
 
 async function readAllPages(
   deps: ImportDeps,
-  context: ObservationContext,
+  context: ObservationContext & { maximum: number },
   onPage: ((read: number, total: number) => void) | undefined,
 ): Promise<ReadResult | TravelFailure> {
   const seen = new IdSet();
   const totals = new Set<number | undefined>();
-  const result: ReadResult = { read: 0, complete: false, known: 0, listed: seen, unreadable: [] };
+  const result: ReadResult = {
+    ...{ read: 0, complete: false, known: 0, listed: seen, unreadable: [], isAtMaximum: false },
+  };
   let listed = 0;
   for await (const batch of readTravelerPages(context.connection.travel)) {
     if ('kind' in batch) return batch;
-    const known = await recordPages(deps, context, batch);
+    const pages = pagesWithin(batch, context.maximum - listed);
+    const known = await recordPages(deps, context, pages);
     result.known += known.filter((id) => !seen.has(id)).length;
-    for (const page of batch) {
+    for (const page of pages) {
       const { total, isTotalGiven, isLast, length } = page;
-      result.unreadable.push(...page.unreadable);
+      // Not spread: a page may have more than a call takes as arguments.
+      for (const id of page.unreadable) result.unreadable.push(id);
       const before = seen.size;
       for (const id of idsOf(page)) seen.add(id);
       totals.add(isTotalGiven ? total : undefined);
@@ -175,10 +234,22 @@ async function readAllPages(
       result.complete = isWhole && (!isTotalGiven || total === listed);
       // A travel API that ignores the offset would return the same page for ever.
       const isRepeated = seen.size === before && idsOf(page).length > 0;
-      if (isRepeated || listed >= MAX_TRAVELERS) return result;
+      if (isRepeated) return result;
     }
+    // Leaving the loop ends the reading.
+    if (pages.length < batch.length) return { ...result, isAtMaximum: true };
   }
   return result;
+}
+
+/** Returns the first pages that have at most so many travelers together. */
+function pagesWithin(pages: TravelUserPage[], maximum: number): TravelUserPage[] {
+  let left = maximum;
+  const end = pages.findIndex(({ length }) => {
+    left -= length;
+    return left < 0;
+  });
+  return end < 0 ? pages : pages.slice(0, end);
 }
 
 /** Saves pages and returns the ids of their travelers that had a live identity before. */
@@ -247,6 +318,13 @@ function warnOfUnreadable(
   runtime.log.warn(
     { connection: id, count: unreadable.length, travelUserIds: named },
     'unreadable travelers were skipped: their email is missing or not a string',
+  );
+}
+
+function logMaximum({ runtime }: ImportDeps, { id }: Connection, maximum: number): void {
+  runtime.log.error(
+    { connection: id, maximum },
+    'the travel API lists more travelers than an import reads; the others are not touched, and none is treated as deleted: check the travel API, or raise import.maximum in the settings',
   );
 }
 

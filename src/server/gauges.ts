@@ -4,7 +4,7 @@ import type { HttpMetrics } from '../http/monitoring.ts';
 import { pauseReasons } from '../provisioning/circuit-breaker.ts';
 import type { ForeignValues } from '../provisioning/foreign-values.ts';
 import type { AlarmCount } from '../provisioning/hold-ports.ts';
-import { isIncompleteImport } from '../provisioning/import.ts';
+import { countImportsAtMaximum, isIncompleteImport } from '../provisioning/import.ts';
 import type { ProvisioningService, ProvisioningStore } from '../provisioning/service.ts';
 import type { WriteHealth } from '../store/write-health.ts';
 import type { LiveReplicas } from './live-replicas.ts';
@@ -25,7 +25,7 @@ export function registerIdentities({ registry }: HttpMetrics, { reconcileQueue }
   });
 }
 
-/** Registers a metric: whether the last import of a connection, by any replica, was incomplete. */
+/** Registers metrics: whether the last import of a connection, by any replica, was incomplete or ended at its maximum. */
 export function registerImports({ registry }: HttpMetrics, { tasks }: ProvisioningStore): void {
   new Gauge({
     name: 'jetbridge_import_incomplete',
@@ -36,6 +36,16 @@ export function registerImports({ registry }: HttpMetrics, { tasks }: Provisioni
       this.reset();
       for (const { connection, state } of await tasks.listStates('import'))
         this.set({ connection }, isIncompleteImport(state) ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'jetbridge_import_maximum',
+    help: 'The number of travelers at which the last import of a connection has ended although the travel API lists more; no series otherwise.',
+    labelNames: ['connection'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { connection, count } of await countImportsAtMaximum(tasks)) this.set({ connection }, count);
     },
   });
 }

@@ -28,7 +28,7 @@ export interface EmbeddedAddress {
 }
 
 /** The settings that all connections share. */
-type CommonSettings = Pick<Settings, 'parkingDomain' | 'minimumShare' | 'tombstoneDays'>;
+type CommonSettings = Pick<Settings, 'parkingDomain' | 'minimumShare' | 'maxImported' | 'tombstoneDays'>;
 
 interface ConnectionDeps {
   embeddedAddress: EmbeddedAddress;
@@ -49,7 +49,7 @@ export function openConnection(
   runtime: Runtime,
 ): OpenConnection {
   const { id, account, mapping, policies, travelApi } = settings;
-  const { parkingDomain, minimumShare, tombstoneDays } = common;
+  const { parkingDomain, minimumShare, maxImported, tombstoneDays } = common;
   const { lateMs } = travelApi;
   const isEmbedded = travelApi.url === 'embedded';
   const errors = isEmbedded ? 'coded' : travelApi.errors;
@@ -70,7 +70,8 @@ export function openConnection(
   const lookups = travelLookups({ client, paths, now: clock.now, log: runtime.log, connection: id });
   return {
     connection: {
-      ...{ id, account, mapping, policies, parkingDomain, minimumShare, tombstoneDays, lateMs },
+      ...{ id, account, mapping, policies, parkingDomain, minimumShare, maxImported, tombstoneDays },
+      lateMs,
       callTimeoutMs: travelApi.timeoutMs,
       isImported: true,
       ...{ travel: travelUsers(client, paths, errors), lookups },

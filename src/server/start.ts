@@ -16,7 +16,7 @@ import { isLookedUp } from '../provisioning/event-feed.ts';
 import { type ForeignValues, foreignValues } from '../provisioning/foreign-values.ts';
 import { holdAlarms } from '../provisioning/hold-alarms.ts';
 import type { Identity } from '../provisioning/identity.ts';
-import type { ImportOptions, ImportResult } from '../provisioning/import.ts';
+import { countImportsAtMaximum, type ImportOptions, type ImportResult } from '../provisioning/import.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import { type ProvisioningService, provisioningService } from '../provisioning/service.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
@@ -293,7 +293,11 @@ function startBackground(
   const alerts = alertSender(settings.alerts, { clock: runtime, log });
   const countUnconfirmed = unconfirmedPeople(database, runtime.now);
   registerUnconfirmed(http.metrics, countUnconfirmed);
-  const countHolds = async () => [...(await store.holds.countHolds()), ...(await countUnconfirmed())];
+  const countHolds = async () => [
+    ...(await store.holds.countHolds()),
+    ...(await countUnconfirmed()),
+    ...(await countImportsAtMaximum(store.tasks)),
+  ];
   const alarms = holdAlarms({
     ...{ holds: { countHolds }, reportedHolds: reportedHolds(database) },
     ...{ alerts, runtime },

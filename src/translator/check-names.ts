@@ -37,7 +37,8 @@ export function checkNames(rules: Rules, lookups: Lookups): NameFault[] {
       isUnknown: false,
     })),
   ];
-  return faults.filter(({ path }, index) => faults.findIndex((other) => other.path === path) === index);
+  const first = new Map(faults.toReversed().map((fault) => [fault.path, fault]));
+  return faults.filter((fault) => first.get(fault.path) === fault);
 }
 
 function checkDefault(field: Field, { mapping }: Rules, lookups: Lookups): NameFault[] {

@@ -109,7 +109,9 @@ export function nearest(word: string, known: string[]): string | undefined {
 
 /** Returns the known words that differ from a word in at most this number of letters, without case; the most similar first. */
 export function similarWords(word: string, known: string[], maxDistance: number): string[] {
-  const candidates = known.map((candidate) => ({
+  // Words whose lengths differ by more cannot be so similar, and to compare long ones takes long.
+  const comparable = known.filter(({ length }) => Math.abs(length - word.length) <= maxDistance);
+  const candidates = comparable.map((candidate) => ({
     candidate,
     distance: distance(word.toLowerCase(), candidate.toLowerCase()),
   }));

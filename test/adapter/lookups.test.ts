@@ -111,6 +111,21 @@ describe('lookups in the travel API', () => {
     ]);
   });
 
+  test.each([
+    ['of more than 1,000 rules', '/api/scim-user-mappings', 'x', 100, /more than 1000 rows/],
+    ['of items that would fill the memory', '/api/cost-centers', 'x'.repeat(70_000), 100, /characters/],
+    ['with pages that are too long', '/api/cost-centers', 'x', 100_001, /cannot be read/],
+  ])('that are endless and %s cannot be read', async (_title, endless, name, length, problem) => {
+    const { lookups: cached } = await build((request, response) => {
+      if (pathOf(request) !== endless) return serve(request, response);
+      const offset = Number(new URL(request.url, 'http://x').searchParams.get('offset'));
+      const total = offset < 1_000 || name.length > 1 ? {} : { meta: { total: offset + length } };
+      const data = Array.from({ length }, (_, n) => ({ id: `${offset + n}`, name, scimAttribute: 'title' }));
+      return json(response, 200, { data, ...total });
+    });
+    expect(await cached.current()).toEqual({ kind: 'unavailable', text: expect.stringMatching(problem) });
+  });
+
   test('are paged through to the end', async () => {
     const centers = Array.from({ length: 250 }, (_, n) => ({ id: `c${n}`, name: `Center ${n}` }));
     const { server, lookups: cached } = await build((request, response) => {

@@ -95,6 +95,15 @@ test('people about whom the answers of the travel API are doubtful have alerts o
   expect(logged[0]?.message).toMatch(/^a gateway may answer in place of the travel API .*jetbridge doctor/);
 });
 
+test('an import that has ended at its maximum has an alert of its own', async () => {
+  counts = [holdCount(100_000, { cause: 'importMaximum' })];
+  await advance(SECOND_MS);
+  counts = [];
+  await advance(MINUTE_MS);
+  expect(alerts.map(({ type }) => type)).toEqual(['importMaximum.opened', 'importMaximum.cleared']);
+  expect(logged[0]?.message).toMatch(/import\.maximum in the settings$/);
+});
+
 test('a growing count is reported at most every ten minutes', async () => {
   counts = [holdCount(1)];
   await advance(SECOND_MS);

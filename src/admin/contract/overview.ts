@@ -39,7 +39,9 @@ const connection = z
         description:
           'The people whose changes wait because the database was restored, by what would be sent; absent while the connection is live',
       }),
-    lastImport: z.object({ at: time, read: count, isIncomplete: z.boolean() }).optional(),
+    lastImport: z
+      .object({ at: time, read: count, isIncomplete: z.boolean(), maximum: count.optional() })
+      .optional(),
     feed: z.enum(['off', 'followed', 'notFollowed']).meta({
       description:
         'off: the settings disable it; notFollowed: the travel API has none, or it was not read yet',

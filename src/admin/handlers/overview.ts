@@ -177,6 +177,7 @@ async function readConnections(deps: OverviewDeps) {
         at: toTime(lastImport.at),
         read: lastImport.read,
         isIncomplete: isIncompleteImport(importState),
+        maximum: lastImport.maximum,
       },
       feed: hasFeed ? feed : ('off' as const),
       mappingFaults: faults.find(({ connection }) => connection === id)?.count ?? 0,

@@ -100,6 +100,11 @@ export interface ConnectionHealth {
      */
     read: number;
     isIncomplete: boolean;
+    /**
+     * @min 0
+     * @max 9007199254740991
+     */
+    maximum?: number;
   };
   /** off: the settings disable it; notFollowed: the travel API has none, or it was not read yet */
   feed: "off" | "followed" | "notFollowed";

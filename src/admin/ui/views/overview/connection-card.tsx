@@ -112,10 +112,15 @@ function Last({ exchange, to }: { exchange: LastExchange | undefined; to: string
 
 function LastImport({ lastImport }: { lastImport: ConnectionHealth['lastImport'] }) {
   if (!lastImport) return 'none yet';
-  const { at, read, isIncomplete } = lastImport;
+  const { at, read, isIncomplete, maximum } = lastImport;
   return (
     <>
       <Time at={at} />, {read.toLocaleString()} {read === 1 ? 'traveler' : 'travelers'} read
+      {maximum !== undefined && (
+        <Fault>
+          . It ended at its maximum of {maximum.toLocaleString()}; see “import” in the documentation
+        </Fault>
+      )}
       {isIncomplete && (
         <Fault>
           . It listed so few that no missing one was taken for deleted; see “import” in the documentation
