@@ -34,7 +34,7 @@ export interface AdminAccounts {
   /** Sets the password and ends all sessions of the account. False if there is no such account, or it is revoked. */
   setPassword(id: string, passwordHash: string): Promise<boolean>;
   setRole(id: string, role: Role): Promise<AccountChange>;
-  /** Revokes the account and ends its sessions; with `evenOnlyAdmin` also that of the only admin. */
+  /** Revokes the account and the tokens that it made, and ends its sessions; with `evenOnlyAdmin` also that of the only admin. */
   revoke(id: string, now: number, options?: { evenOnlyAdmin: boolean }): Promise<AccountChange>;
   recordSignIn(id: string, now: number): Promise<void>;
 }
@@ -49,8 +49,8 @@ export type AccountChange = 'done' | 'gone' | 'onlyAdmin';
 export interface OpenidAccounts {
   /** Creates the account of a person, or gives it the present name and role. */
   signIn(person: OpenidPerson): Promise<{ accountId: string } | { refused: 'nameTaken' | 'revoked' }>;
-  /** Ends the sessions of a subject, if it has an account. */
-  endSessions(subject: string): Promise<void>;
+  /** Ends the sessions of a subject and revokes the tokens that it made, if it has an account. */
+  endAccess(subject: string, now: number): Promise<void>;
   /** Lets a revoked account sign in again. False if there is no such account, or it is not revoked. */
   restore(id: string): Promise<boolean>;
 }
@@ -93,17 +93,24 @@ export interface AdminSessions {
 export interface AdminToken {
   id: string;
   name: string;
+  /** The role at present: it is never higher than that of the maker. */
   role: Role;
+  /** The account that made the token, itself or by another token; undefined for a token of an earlier version. */
+  maker: { id: string; name: string } | undefined;
   createdAt: number;
+  /** Undefined for a token of an earlier version that does not expire. */
   expiresAt: number | undefined;
   revokedAt: number | undefined;
 }
 
 /** The tokens of scripts. Only their hashes are stored. */
 export interface AdminTokens {
-  create(token: Omit<AdminToken, 'revokedAt'> & { hash: string }): Promise<void>;
+  create(
+    token: Omit<AdminToken, 'revokedAt' | 'maker'> & { hash: string; makerId: string | undefined },
+  ): Promise<void>;
   list(): Promise<AdminToken[]>;
   revoke(id: string, now: number): Promise<boolean>;
+  /** The token with this hash, unless it or its maker is revoked, or it has expired. */
   findActive(hash: string, now: number): Promise<AdminToken | undefined>;
 }
 

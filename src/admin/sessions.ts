@@ -14,6 +14,8 @@ export interface Caller {
   kind: 'account' | 'token';
   /** The id of the account or token. */
   id: string;
+  /** The account of the caller, or the one that made the token; undefined for a token of an earlier version. */
+  accountId: string | undefined;
   name: string;
   role: Role;
   /** True for an account that signs in with a password. */
@@ -41,9 +43,9 @@ export async function findCaller(request: Request, deps: SessionDeps): Promise<C
   if (authorization !== undefined) {
     const token = bearerToken(authorization);
     const found = token && (await deps.tokens.findActive(hashSecret(token), deps.now()));
-    return found
-      ? { kind: 'token', id: found.id, name: found.name, role: found.role, hasPassword: false }
-      : undefined;
+    if (!found) return undefined;
+    const { id, name, role, maker } = found;
+    return { kind: 'token', id, accountId: maker?.id, name, role, hasPassword: false };
   }
   const secret = readCookie(request, cookieName(deps.isSecure(request)));
   if (secret === undefined) return undefined;
@@ -51,8 +53,8 @@ export async function findCaller(request: Request, deps: SessionDeps): Promise<C
   if (!session || !isRunning(session, deps.now())) return undefined;
   await recordUse(session, deps);
   return {
-    ...{ kind: 'account', id: session.accountId, name: session.name, role: session.role },
-    hasPassword: session.hasPassword,
+    ...{ kind: 'account', id: session.accountId, accountId: session.accountId },
+    ...{ name: session.name, role: session.role, hasPassword: session.hasPassword },
     session: { hash: session.hash, csrfToken: csrfTokenOf(secret), createdAt: session.createdAt },
   };
 }

@@ -2,6 +2,7 @@ import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { types } from 'node:util';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { certificateWarning } from '../config/transport.ts';
+import { adminTokens } from '../store/admins.ts';
 import { oauthClients, scimTokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import { databaseFacts } from '../store/database-facts.ts';
@@ -167,6 +168,7 @@ interface DatabaseCheckContext {
 const databaseChecks: { check: string; run(context: DatabaseCheckContext): Promise<Finding[]> }[] = [
   { check: 'encryption key', run: checkKey },
   { check: 'tokens', run: checkTokens },
+  { check: 'admin tokens', run: checkAdminTokens },
   { check: 'held changes', run: checkHolds },
 ];
 
@@ -225,6 +227,19 @@ async function checkTokens({ settings, database, now }: DatabaseCheckContext): P
       });
   });
   return findings.length > 0 ? findings : [ok('no token ends within 30 days')];
+}
+
+/** Earlier versions made tokens of scripts without an end. */
+async function checkAdminTokens({ database }: DatabaseCheckContext): Promise<Finding[]> {
+  const endless = (await adminTokens(database).list()).filter(
+    ({ expiresAt, revokedAt }) => expiresAt === undefined && revokedAt === undefined,
+  );
+  if (endless.length === 0) return [ok('every token of a script has an end')];
+  return endless.map(({ name, role }) => {
+    const text = `the token "${name}" of a script, with the role ${role}, never ends`;
+    const remedy = 'Create one with an end in the view Accounts, give it to the script, and revoke this one.';
+    return { state: 'warning', text, remedy };
+  });
 }
 
 async function checkHolds({ database }: DatabaseCheckContext): Promise<Finding[]> {

@@ -54,7 +54,9 @@ export function adminAccounts({ db, transaction, dialect }: Database): AdminAcco
     revoke: (id, now, { evenOnlyAdmin } = { evenOnlyAdmin: false }) =>
       transaction(async (tx) => {
         if (!evenOnlyAdmin && (await isOnlyAdmin(tx, dialect, id))) return 'onlyAdmin';
-        return (await changeAndSignOut(tx, id, { revoked_at: now, name_key: null })) ? 'done' : 'gone';
+        if (!(await changeAndSignOut(tx, id, { revoked_at: now, name_key: null }))) return 'gone';
+        await revokeTokensOf(tx, id, now);
+        return 'done';
       }),
 
     recordSignIn: async (id, now) => {
@@ -84,6 +86,16 @@ async function changeAndSignOut(
 ): Promise<boolean> {
   await tx.deleteFrom('admin_session').where('account_id', '=', id).execute();
   return changeActive(tx, id, change);
+}
+
+/** Revokes the tokens that an account made. */
+export async function revokeTokensOf(tx: Kysely<Tables>, accountId: string, now: number): Promise<void> {
+  await tx
+    .updateTable('admin_token')
+    .set({ revoked_at: now })
+    .where('made_by', '=', accountId)
+    .where('revoked_at', 'is', null)
+    .execute();
 }
 
 async function changeActive(
@@ -171,44 +183,50 @@ export function adminSessions({ db, transaction }: Database): AdminSessions {
 /** Returns the store of the tokens with which scripts call the admin API. */
 export function adminTokens({ db }: Database): AdminTokens {
   return {
-    create: async ({ id, hash, name, role, createdAt, expiresAt }) => {
+    create: async ({ id, hash, name, role, makerId, createdAt, expiresAt }) => {
       const times = { created_at: createdAt, expires_at: expiresAt ?? null, revoked_at: null };
       await db
         .insertInto('admin_token')
-        .values({ id, hash, name, role, ...times })
+        .values({ id, hash, name, role, made_by: makerId ?? null, ...times })
         .execute();
     },
 
     list: async () => {
-      const rows = await db
-        .selectFrom('admin_token')
-        .selectAll()
-        .orderBy('created_at')
-        .orderBy('id')
-        .execute();
+      const rows = await tokensWithMakers(db).orderBy('token.created_at').orderBy('token.id').execute();
       return rows.map(toToken);
     },
 
     revoke: (id, now) => revokeById(db, 'admin_token', { id, now }),
 
     findActive: async (hash, now) => {
-      const row = await db
-        .selectFrom('admin_token')
-        .selectAll()
-        .where('hash', '=', hash)
-        .where('revoked_at', 'is', null)
-        .where((token) => token.or([token('expires_at', 'is', null), token('expires_at', '>', now)]))
+      const row = await tokensWithMakers(db)
+        .where('token.hash', '=', hash)
+        .where('token.revoked_at', 'is', null)
+        .where('maker.revoked_at', 'is', null)
+        .where((one) => one.or([one('token.expires_at', 'is', null), one('token.expires_at', '>', now)]))
         .executeTakeFirst();
       return row && toToken(row);
     },
   };
 }
 
-function toToken(row: Selectable<AdminTokenTable>): AdminToken {
+function tokensWithMakers(db: Kysely<Tables>) {
+  return db
+    .selectFrom('admin_token as token')
+    .leftJoin('admin_account as maker', 'maker.id', 'token.made_by')
+    .selectAll('token')
+    .select(['maker.name as maker_name', 'maker.role as maker_role']);
+}
+
+type TokenRow = Selectable<AdminTokenTable> & { maker_name: string | null; maker_role: string | null };
+
+function toToken(row: TokenRow): AdminToken {
+  const { made_by: makerId, maker_name: maker, maker_role: makerRole } = row;
   return {
     id: row.id,
     name: row.name,
-    role: toRole(row.role),
+    role: toRole(makerRole === 'admin' || makerRole === null ? row.role : 'viewer'),
+    maker: makerId === null || maker === null ? undefined : { id: makerId, name: maker },
     createdAt: row.created_at,
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,

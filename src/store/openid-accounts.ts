@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { OpenidAccounts, OpenidPerson } from '../admin/ports.ts';
 import { foldCase } from '../schema/case-fold.ts';
+import { revokeTokensOf } from './admins.ts';
 import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -9,14 +10,17 @@ export function openidAccounts({ db, transaction }: Database): OpenidAccounts {
   return {
     signIn: (person) => transaction((tx) => signIn(tx, person)),
 
-    endSessions: async (subject) => {
-      await db
-        .deleteFrom('admin_session')
-        .where('account_id', 'in', (of) =>
-          of.selectFrom('admin_account').select('id').where('openid_subject', '=', subject),
-        )
-        .execute();
-    },
+    endAccess: (subject, now) =>
+      transaction(async (tx) => {
+        const account = await tx
+          .selectFrom('admin_account')
+          .select('id')
+          .where('openid_subject', '=', subject)
+          .executeTakeFirst();
+        if (!account) return;
+        await tx.deleteFrom('admin_session').where('account_id', '=', account.id).execute();
+        await revokeTokensOf(tx, account.id, now);
+      }),
 
     restore: async (id) => {
       const restored = await db

@@ -250,14 +250,22 @@ test.each([
   expect(location).toBe('/admin');
 });
 
-test('who loses the role at the provider is signed out everywhere by the next sign-in', async () => {
+test('who loses the role at the provider is signed out everywhere by the next sign-in, and the tokens are revoked', async () => {
   const alan = { sub: 'alan', preferred_username: 'alan', groups: ['travel admins'] };
   provider.behave({ claims: alan });
   const first = browser();
   await first.signIn();
+  const { csrfToken } = (await first.client()('GET', '/session')).body;
+  const { body } = await first.client()('POST', '/admin-tokens', {
+    body: { name: 'of Alan', role: 'admin' },
+    headers: { 'X-CSRF-Token': csrfToken },
+  });
+  const script = adminClient(fixture.service.url, { Authorization: `Bearer ${body.token}` });
+  expect((await script('GET', '/session')).status).toBe(200);
   provider.behave({ claims: { ...alan, groups: [] } });
   await browser().signIn();
   expect((await first.client()('GET', '/session')).status).toBe(401);
+  expect((await script('GET', '/session')).status).toBe(401);
 });
 
 test('the account of such a person has no password, and the provider gives its role', async () => {

@@ -24,9 +24,15 @@ const token = z
   .object({
     id,
     name,
-    role,
+    role: role.meta({ description: 'The role at present: never higher than that of the maker' }),
+    maker: z
+      .object({ id, name: z.string() })
+      .optional()
+      .meta({ description: 'The account that made the token; absent for a token of an earlier version' }),
     createdAt: time,
-    expiresAt: time.optional(),
+    expiresAt: time
+      .optional()
+      .meta({ description: 'Absent for a token of an earlier version that does not expire' }),
     revokedAt: time.optional(),
   })
   .meta({ id: 'AdminToken', description: 'A token with which a script calls this API' });
@@ -48,6 +54,10 @@ const session = z
   .meta({ id: 'Session', description: 'The caller: the account that is signed in, or a token' });
 
 const accountParams = z.object({ id });
+
+/** The days until a token expires, unless the caller chooses another number, and the largest number. */
+const TOKEN_DAYS = 90;
+const MAX_TOKEN_DAYS = 365;
 
 /** Signing in and out, accounts, and tokens of scripts. */
 export const accountsContract = {
@@ -101,7 +111,7 @@ export const accountsContract = {
   },
   revokeAccount: {
     ...{ method: 'delete', path: '/accounts/{id}', tag: 'Accounts', access: 'admin' },
-    summary: 'Revoke an account; its sessions end',
+    summary: 'Revoke an account and the tokens that it made; its sessions end',
     params: accountParams,
     errors: ['conflict'],
   },
@@ -118,7 +128,16 @@ export const accountsContract = {
   createAdminToken: {
     ...{ method: 'post', path: '/admin-tokens', tag: 'Accounts', access: 'admin' },
     summary: 'Create a token that is shown once',
-    body: z.strictObject({ name, role, days: z.int().min(1).max(3650).optional() }),
+    body: z.strictObject({
+      name,
+      role: role.meta({ description: 'If the role of the maker is lowered later, it is the limit' }),
+      days: z
+        .int()
+        .min(1)
+        .max(MAX_TOKEN_DAYS)
+        .default(TOKEN_DAYS)
+        .meta({ description: 'The days until the token expires' }),
+    }),
     result: z.object({ id, token: z.string() }),
   },
   revokeAdminToken: {

@@ -44,7 +44,8 @@ export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsCont
     },
     revokeAccount: async ({ params }, { note }) => {
       const account = await findAccount(params.id, deps);
-      note({ name: account.name });
+      const tokensOfIt = await activeTokensOf(account.id, deps);
+      note({ name: account.name, tokens: tokensOfIt.length > 0 ? tokensOfIt : undefined });
       requireDone(await accounts.revoke(account.id, now()));
     },
     restoreAccount: async ({ params }, { note }) => {
@@ -53,7 +54,7 @@ export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsCont
         throw new AdminError('notFound', 'There is no revoked account of the OpenID provider with this id.');
     },
     listAdminTokens: async () => ({ tokens: (await tokens.list()).map(toToken) }),
-    createAdminToken: ({ body }, { note }) => createToken(body, note, deps),
+    createAdminToken: ({ body }, context) => createToken(body, context, deps),
     revokeAdminToken: async ({ params }, { note }) => {
       const token = (await tokens.list()).find(({ id }) => id === params.id);
       if (token) note({ name: token.name });
@@ -87,15 +88,23 @@ async function resetPassword(id: string, note: AdminContext['note'], deps: Accou
 }
 
 async function createToken(
-  { name, role, days }: { name: string; role: Role; days?: number | undefined },
-  note: AdminContext['note'],
+  { name, role, days }: { name: string; role: Role; days: number },
+  { caller, note }: AdminContext,
   { tokens, now, newId }: AccountDeps,
 ) {
   const [id, token, createdAt] = [newId(), newSecret('admin'), now()];
-  const expiresAt = days === undefined ? undefined : createdAt + days * DAY_MS;
+  const expiresAt = createdAt + days * DAY_MS;
   note({ id, name, role, expiresAt: toTime(expiresAt) });
-  await tokens.create({ id, hash: hashSecret(token), name, role, createdAt, expiresAt });
+  const makerId = required(caller).accountId;
+  await tokens.create({ id, hash: hashSecret(token), name, role, makerId, createdAt, expiresAt });
   return { id, token };
+}
+
+/** The names of the tokens that an account made, and that are neither revoked nor expired. */
+async function activeTokensOf(accountId: string, { tokens, now }: AccountDeps): Promise<string[]> {
+  const isActive = ({ maker, revokedAt, expiresAt = Number.POSITIVE_INFINITY }: AdminToken) =>
+    maker?.id === accountId && revokedAt === undefined && expiresAt > now();
+  return (await tokens.list()).filter(isActive).map(({ name }) => name);
 }
 
 /** The name of the account that the first start creates, and whose password ADMIN_PASSWORD sets. */

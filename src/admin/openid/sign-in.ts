@@ -181,7 +181,7 @@ async function updateAccount(
   { openidAccounts, newId, now }: ConfiguredDeps,
 ): Promise<string> {
   if (role === undefined) {
-    await openidAccounts.endSessions(subject);
+    await openidAccounts.endAccess(subject, now());
     throw new SignInFailure('noRole');
   }
   if (foldCase(name) === FIRST_ADMIN) throw new SignInFailure('nameReserved');

@@ -1353,8 +1353,17 @@ export interface AdminToken {
    * @maxLength 200
    */
   name: string;
-  /** A viewer sees everything and changes nothing */
+  /** The role at present: never higher than that of the maker */
   role: "viewer" | "admin";
+  /** The account that made the token; absent for a token of an earlier version */
+  maker?: {
+    /**
+     * @minLength 1
+     * @maxLength 200
+     */
+    id: string;
+    name: string;
+  };
   /**
    * UTC, with milliseconds
    * @format date-time
@@ -1362,7 +1371,7 @@ export interface AdminToken {
    */
   createdAt: string;
   /**
-   * UTC, with milliseconds
+   * Absent for a token of an earlier version that does not expire
    * @format date-time
    * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
    */
@@ -4146,7 +4155,7 @@ export class Api<
      *
      * @tags Accounts
      * @name RevokeAccount
-     * @summary Revoke an account; its sessions end
+     * @summary Revoke an account and the tokens that it made; its sessions end
      * @request DELETE:/admin/api/accounts/{id}
      * @secure
      */
@@ -4214,11 +4223,13 @@ export class Api<
          * @maxLength 200
          */
         name: string;
-        /** A viewer sees everything and changes nothing */
+        /** If the role of the maker is lowered later, it is the limit */
         role: "viewer" | "admin";
         /**
+         * The days until the token expires
          * @min 1
-         * @max 3650
+         * @max 365
+         * @default 90
          */
         days?: number;
       },

@@ -123,8 +123,8 @@ function RevokeAccount({ account: { id, name }, onClose }: ChangeProps) {
       isDestructive
     >
       <Text>
-        {name} is signed out everywhere and can no longer sign in. The audit log keeps what {name} has
-        changed.
+        {name} is signed out everywhere and can no longer sign in, and the tokens that {name} made are
+        revoked. The audit log keeps what {name} has changed.
       </Text>
     </Confirm>
   );
