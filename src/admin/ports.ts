@@ -78,9 +78,20 @@ export interface AdminSession {
   lastSeenAt: number;
 }
 
+/** The browser of a session, as it was at the sign-in. */
+export interface SessionBrowser {
+  address: string | undefined;
+  /** The header `User-Agent`, cut. */
+  userAgent: string | undefined;
+}
+
 /** The sessions of all replicas. */
 export interface AdminSessions {
-  create(session: Pick<AdminSession, 'hash' | 'accountId' | 'createdAt'>): Promise<void>;
+  create(session: Pick<AdminSession, 'hash' | 'accountId' | 'createdAt'> & SessionBrowser): Promise<void>;
+  /** The sessions of an account, the newest first, whether their time is over or not. */
+  listOf(
+    accountId: string,
+  ): Promise<(Pick<AdminSession, 'hash' | 'createdAt' | 'lastSeenAt'> & SessionBrowser)[]>;
   /** The session with this hash whose account is not revoked, whether its time is over or not. */
   find(hash: string): Promise<AdminSession | undefined>;
   recordUse(hash: string, now: number): Promise<void>;

@@ -1,11 +1,15 @@
 import type { Request, Response } from 'express';
-import { bearerToken, hashSecret, newSecret } from '../http/authentication.ts';
+import { bearerToken, clientAddressOf, hashSecret, newSecret } from '../http/authentication.ts';
 import type { Role } from './contract/operation.ts';
-import type { AdminSession, AdminSessions, AdminTokens } from './ports.ts';
+import type { AdminSession, AdminSessions, AdminTokens, SessionBrowser } from './ports.ts';
 
 /** A session ends when it was not used for an hour, and after twelve hours in any case. */
 export const SESSION_IDLE_MS = 60 * 60_000;
 export const SESSION_MAX_MS = 12 * 60 * 60_000;
+/** The header is stored up to this length. */
+const MAX_USER_AGENT_LENGTH = 200;
+/** The beginning of the hash of its secret identifies a session among those of its account. */
+const SESSION_ID_LENGTH = 16;
 /** The last use is stored at most once in this time. */
 const RECORD_USE_EVERY_MS = 60_000;
 
@@ -59,7 +63,10 @@ export async function findCaller(request: Request, deps: SessionDeps): Promise<C
   };
 }
 
-function isRunning({ createdAt, lastSeenAt }: AdminSession, now: number): boolean {
+function isRunning(
+  { createdAt, lastSeenAt }: Pick<AdminSession, 'createdAt' | 'lastSeenAt'>,
+  now: number,
+): boolean {
   return now < createdAt + SESSION_MAX_MS && now < lastSeenAt + SESSION_IDLE_MS;
 }
 
@@ -79,10 +86,38 @@ export async function startSession(
     createdBefore: createdAt - SESSION_MAX_MS,
     seenBefore: createdAt - SESSION_IDLE_MS,
   });
-  await sessions.create({ hash: hashSecret(secret), accountId, createdAt });
+  const browser = {
+    address: clientAddressOf(response),
+    userAgent: response.req.headers['user-agent']?.slice(0, MAX_USER_AGENT_LENGTH),
+  };
+  await sessions.create({ hash: hashSecret(secret), accountId, createdAt, ...browser });
   const secure = isSecure(response.req);
   response.cookie(cookieName(secure), secret, { ...cookieOptions(secure), maxAge: SESSION_MAX_MS });
   return csrfTokenOf(secret);
+}
+
+/** A session of the caller's own account, for its list. */
+export interface OwnSession extends SessionBrowser {
+  id: string;
+  hash: string;
+  createdAt: number;
+  lastSeenAt: number;
+  /** True for the session of the request. */
+  isCurrent: boolean;
+}
+
+/** Returns the running sessions of the caller's account, the newest first. A token has none. */
+export async function listOwnSessions(
+  { kind, id, session }: Caller,
+  { sessions, now }: SessionDeps,
+): Promise<OwnSession[]> {
+  const all = kind === 'account' ? await sessions.listOf(id) : [];
+  return all
+    .filter((one) => isRunning(one, now()))
+    .map((one) => ({
+      ...{ ...one, id: one.hash.slice(0, SESSION_ID_LENGTH) },
+      isCurrent: one.hash === session?.hash,
+    }));
 }
 
 /** Ends a session everywhere, and removes the cookie. */

@@ -132,12 +132,15 @@ function toRole(role: string): Role {
 /** Returns the store of the sessions of signed-in admins. Uses are not synced at once. */
 export function adminSessions({ db, transaction }: Database): AdminSessions {
   return {
-    create: async ({ hash, accountId, createdAt }) => {
+    create: async ({ hash, accountId, createdAt, address, userAgent }) => {
+      const browser = { address: address ?? null, user_agent: userAgent ?? null };
       await db
         .insertInto('admin_session')
-        .values({ hash, account_id: accountId, created_at: createdAt, last_seen_at: createdAt })
+        .values({ hash, account_id: accountId, created_at: createdAt, last_seen_at: createdAt, ...browser })
         .execute();
     },
+
+    listOf: (accountId) => listSessions(db, accountId),
 
     find: async (hash) => {
       const row = await db
@@ -178,6 +181,20 @@ export function adminSessions({ db, transaction }: Database): AdminSessions {
         .execute();
     },
   };
+}
+
+async function listSessions(db: Kysely<Tables>, accountId: string): ReturnType<AdminSessions['listOf']> {
+  const rows = await db
+    .selectFrom('admin_session')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('created_at', 'desc')
+    .orderBy('hash')
+    .execute();
+  return rows.map((row) => ({
+    ...{ hash: row.hash, createdAt: row.created_at, lastSeenAt: row.last_seen_at },
+    ...{ address: row.address ?? undefined, userAgent: row.user_agent ?? undefined },
+  }));
 }
 
 /** Returns the store of the tokens with which scripts call the admin API. */

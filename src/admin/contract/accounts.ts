@@ -53,6 +53,17 @@ const session = z
   })
   .meta({ id: 'Session', description: 'The caller: the account that is signed in, or a token' });
 
+const ownSession = z
+  .object({
+    id,
+    createdAt: time,
+    lastUsedAt: time.meta({ description: 'To the minute' }),
+    address: z.string().optional().meta({ description: 'The address from which the account signed in' }),
+    userAgent: z.string().optional().meta({ description: 'The header User-Agent at that time, cut' }),
+    isCurrent: z.boolean().meta({ description: 'True for the session of this request' }),
+  })
+  .meta({ id: 'OwnSession', description: 'A browser in which the own account is signed in' });
+
 const accountParams = z.object({ id });
 
 /** The days until a token expires, unless the caller chooses another number, and the largest number. */
@@ -76,6 +87,16 @@ export const accountsContract = {
   signOut: {
     ...{ method: 'delete', path: '/session', tag: 'Session', access: 'viewer' },
     summary: 'Sign out',
+  },
+  listOwnSessions: {
+    ...{ method: 'get', path: '/sessions', tag: 'Session', access: 'viewer' },
+    summary: 'List the sessions of the own account, the newest first',
+    result: z.object({ sessions: z.array(ownSession) }),
+  },
+  endOwnSession: {
+    ...{ method: 'delete', path: '/sessions/{id}', tag: 'Session', access: 'viewer' },
+    summary: 'End a session of the own account',
+    params: accountParams,
   },
   changeOwnPassword: {
     ...{ method: 'put', path: '/session/password', tag: 'Session', access: 'viewer' },

@@ -13,7 +13,15 @@ import type {
   OpenidAccounts,
 } from '../ports.ts';
 import type { AdminContext } from '../router.ts';
-import { type Caller, endSession, SESSION_MAX_MS, type SessionDeps, startSession } from '../sessions.ts';
+import {
+  type Caller,
+  endSession,
+  listOwnSessions,
+  type OwnSession,
+  SESSION_MAX_MS,
+  type SessionDeps,
+  startSession,
+} from '../sessions.ts';
 import type { SignInLimit } from '../sign-in-limit.ts';
 
 /** Dependencies of signing in and of the accounts. */
@@ -32,6 +40,16 @@ export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsCont
     signIn: ({ body }, context) => signIn(body, context, deps),
     readSession: async (_request, { caller }) => sessionBody(required(caller)),
     signOut: (_request, { caller, response }) => endSession(response, required(caller), deps),
+    listOwnSessions: async (_request, { caller }) => ({
+      sessions: (await listOwnSessions(required(caller), deps)).map(toSession),
+    }),
+    endOwnSession: async ({ params }, { caller, note }) => {
+      const own = await listOwnSessions(required(caller), deps);
+      const session = own.find(({ id }) => id === params.id);
+      if (!session) throw new AdminError('notFound', 'Your account has no such session, or it is over.');
+      note({ address: session.address, userAgent: session.userAgent });
+      await deps.sessions.remove(session.hash);
+    },
     changeOwnPassword: ({ body }, context) => changeOwnPassword(body, context, deps),
     listAccounts: async () => ({ accounts: (await accounts.list()).map(toAccount) }),
     createAccount: ({ body }, { note }) => createAccount(body, note, deps),
@@ -188,6 +206,11 @@ function sessionBody({ name, role, kind, hasPassword, session }: Caller) {
     ...{ name, role, kind, hasPassword },
     ...(session && { csrfToken: session.csrfToken, expiresAt: toTime(session.createdAt + SESSION_MAX_MS) }),
   };
+}
+
+function toSession({ id, createdAt, lastSeenAt, address, userAgent, isCurrent }: OwnSession) {
+  const times = { createdAt: toTime(createdAt), lastUsedAt: toTime(lastSeenAt) };
+  return { id, ...times, address, userAgent, isCurrent };
 }
 
 function toAccount({ createdAt, lastSignInAt, revokedAt, ...account }: AdminAccount) {

@@ -1305,6 +1305,33 @@ export interface Session {
   expiresAt?: string;
 }
 
+/** A browser in which the own account is signed in */
+export interface OwnSession {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  /**
+   * To the minute
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  lastUsedAt: string;
+  /** The address from which the account signed in */
+  address?: string;
+  /** The header User-Agent at that time, cut */
+  userAgent?: string;
+  /** True for the session of this request */
+  isCurrent: boolean;
+}
+
 /** A person who may sign in to the admin page */
 export interface AdminAccount {
   /**
@@ -3956,6 +3983,46 @@ export class Api<
     signOut: (params: RequestParams = {}) =>
       this.request<void, Error>({
         path: `/admin/api/session`,
+        method: "DELETE",
+        secure: true,
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Session
+     * @name ListOwnSessions
+     * @summary List the sessions of the own account, the newest first
+     * @request GET:/admin/api/sessions
+     * @secure
+     */
+    listOwnSessions: (params: RequestParams = {}) =>
+      this.request<
+        {
+          sessions: OwnSession[];
+        },
+        Error
+      >({
+        path: `/admin/api/sessions`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Session
+     * @name EndOwnSession
+     * @summary End a session of the own account
+     * @request DELETE:/admin/api/sessions/{id}
+     * @secure
+     */
+    endOwnSession: (id: string, params: RequestParams = {}) =>
+      this.request<void, Error>({
+        path: `/admin/api/sessions/${id}`,
         method: "DELETE",
         secure: true,
         ...params,
