@@ -55,6 +55,12 @@ export interface OpenidAccounts {
   restore(id: string): Promise<boolean>;
 }
 
+/** The sign-ins through the OpenID provider that have come back, for all replicas. */
+export interface OpenidAttempts {
+  /** Records that an attempt has come back. False if it has done so before. `expiresAt` is the time from which no replica accepts it. */
+  useOnce(attempt: { hash: string; expiresAt: number }, now: number): Promise<boolean>;
+}
+
 /** A person whom the OpenID provider has identified, at a sign-in. */
 export interface OpenidPerson {
   /** The id of the account, if it is created now. */

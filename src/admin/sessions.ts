@@ -32,6 +32,8 @@ export interface Caller {
 export interface SessionDeps {
   sessions: AdminSessions;
   tokens: AdminTokens;
+  /** False if only the OpenID provider opens the page. Sessions that began with a password are over then. */
+  acceptsPasswords: boolean;
   /** Epoch milliseconds. */
   now(): number;
   /** True if the browser sent the request over HTTPS, as far as proxies are trusted. */
@@ -55,6 +57,7 @@ export async function findCaller(request: Request, deps: SessionDeps): Promise<C
   if (secret === undefined) return undefined;
   const session = await deps.sessions.find(hashSecret(secret));
   if (!session || !isRunning(session, deps.now())) return undefined;
+  if (session.hasPassword && !deps.acceptsPasswords) return undefined;
   await recordUse(session, deps);
   return {
     ...{ kind: 'account', id: session.accountId, accountId: session.accountId },

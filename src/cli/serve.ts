@@ -154,6 +154,7 @@ function demoSettings(shell: Shell, { data, scimToken, travelKey }: Secrets & { 
     tombstoneDays: 400,
     exchangeLog: { keepDays: 0 },
     alerts: undefined,
+    passwordSignIn: true,
     adminOpenid: undefined,
     travelService: { webhooks: { allowPrivate: false } },
     tls: undefined,

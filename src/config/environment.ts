@@ -49,7 +49,7 @@ const network = {
     .optional()
     .meta({
       description:
-        'The address that clients use, e.g. `https://bridge.example.com`: every `meta.location` and `Location` begins with it.',
+        'The address that clients use, e.g. `https://bridge.example.com`: every `meta.location` and `Location` begins with it. It is required with `adminPage.openid`.',
       defaultText: 'the address in the request',
     }),
   TLS_CERT: z

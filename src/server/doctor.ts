@@ -149,14 +149,17 @@ function checkCertificate({ tls }: Settings, now: number): Finding[] {
   return [tls.certificate.validTo - now < SOON_MS ? { state: 'warning', text, remedy } : ok(text)];
 }
 
-/** Not a fault while the provider is away, because passwords open the page. */
-async function checkOpenid({ adminOpenid }: Settings): Promise<Finding[]> {
+/** Not a fault while the provider is away, if passwords open the page. */
+async function checkOpenid({ adminOpenid, passwordSignIn }: Settings): Promise<Finding[]> {
   if (!adminOpenid) return [];
   const problem = await findOpenidProblem(adminOpenid);
   if (!problem) return [ok(`${adminOpenid.issuer} lets people sign in to the admin page`)];
-  const remedy = 'Check adminPage.openid in the settings file and the network; passwords work meanwhile.';
+  const others = passwordSignIn
+    ? 'passwords work meanwhile'
+    : 'nobody can sign in meanwhile, unless adminPage.passwordSignIn is removed';
+  const remedy = `Check adminPage.openid in the settings file and the network; ${others}.`;
   const text = `${adminOpenid.issuer} cannot be used: ${problem.text}`;
-  return [{ state: problem.isFault ? 'fault' : 'warning', text, remedy }];
+  return [{ state: problem.isFault || !passwordSignIn ? 'fault' : 'warning', text, remedy }];
 }
 
 interface DatabaseCheckContext {

@@ -112,6 +112,11 @@ test('a person whose claim has a value of the rule signs in with its role, and r
   });
 });
 
+test('a token that names this service as the client that requested it is accepted', async () => {
+  provider.behave({ claims: { ...ada, azp: CLIENT.clientId } });
+  expect((await browser().signIn()).location).toBe('/admin');
+});
+
 test('the way to the provider has state, nonce and the challenge of PKCE, each new', async () => {
   const [first, second] = await Promise.all(
     [1, 2].map(async () => new URL((await browser().go('/admin/api/sign-in/openid')).location).searchParams),
@@ -166,6 +171,13 @@ describe('nobody gets in', () => {
     ['with the nonce of another sign-in', { ...ada, nonce: 'x' }, 'invalidAnswer', 401],
     ['without a nonce', { ...ada, nonce: undefined }, 'invalidAnswer', 401],
     ['with a token for another client', { ...ada, aud: 'other' }, 'invalidAnswer', 401],
+    ['with a token that another client requested', { ...ada, azp: 'other' }, 'invalidAnswer', 401],
+    [
+      'with a token for several clients that another one requested',
+      { ...ada, aud: [CLIENT.clientId, 'other'], azp: 'other' },
+      'invalidAnswer',
+      401,
+    ],
     ['with a token of another issuer', { ...ada, iss: 'https://other.example' }, 'invalidAnswer', 401],
     ['with an expired token', { ...ada, exp: 1_700_000_000 }, 'invalidAnswer', 401],
   ];
@@ -217,6 +229,17 @@ describe('nobody gets in', () => {
     for (const [name, value] of cookies) again.cookies.set(name, value);
     expect((await again.go(returned)).location).toBe('/admin?signInFailure=expired');
     expect(again.cookies.has('jetbridge')).toBe(false);
+  });
+
+  test('with the return and the cookies of a sign-in that has come back before, even if the provider would accept its code', async () => {
+    provider.behave({ claims: ada, instead: { path: '/token', status: 500 } });
+    const [person, copy] = [browser(), browser()];
+    const returned = await person.toReturn();
+    for (const [name, value] of person.cookies) copy.cookies.set(name, value);
+    expect((await person.go(returned)).location).toBe('/admin?signInFailure=unavailable');
+    provider.behave({ claims: ada });
+    expect((await copy.go(returned)).location).toBe('/admin?signInFailure=expired');
+    expect(copy.cookies.has('jetbridge')).toBe(false);
   });
 
   test('while the provider does not exchange codes', async () => {

@@ -77,7 +77,7 @@ export const accountsContract = {
     summary: 'Sign in with a password',
     body: z.strictObject({ name, password: z.string().max(MAX_PASSWORD_LENGTH) }),
     result: session,
-    errors: ['notSignedIn', 'tooManyAttempts'],
+    errors: ['notSignedIn', 'forbidden', 'tooManyAttempts'],
   },
   readSession: {
     ...{ method: 'get', path: '/session', tag: 'Session', access: 'viewer' },

@@ -37,19 +37,16 @@ export interface AccountDeps extends SessionDeps {
 export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsContract, AdminContext> {
   const { accounts, tokens, now } = deps;
   return {
-    signIn: ({ body }, context) => signIn(body, context, deps),
+    signIn: async ({ body }, context) => {
+      if (deps.acceptsPasswords) return signIn(body, context, deps);
+      throw new AdminError('forbidden', PASSWORDS_ARE_OFF);
+    },
     readSession: async (_request, { caller }) => sessionBody(required(caller)),
     signOut: (_request, { caller, response }) => endSession(response, required(caller), deps),
     listOwnSessions: async (_request, { caller }) => ({
       sessions: (await listOwnSessions(required(caller), deps)).map(toSession),
     }),
-    endOwnSession: async ({ params }, { caller, note }) => {
-      const own = await listOwnSessions(required(caller), deps);
-      const session = own.find(({ id }) => id === params.id);
-      if (!session) throw new AdminError('notFound', 'Your account has no such session, or it is over.');
-      note({ address: session.address, userAgent: session.userAgent });
-      await deps.sessions.remove(session.hash);
-    },
+    endOwnSession: ({ params }, context) => endOwnSession(params.id, context, deps),
     changeOwnPassword: ({ body }, context) => changeOwnPassword(body, context, deps),
     listAccounts: async () => ({ accounts: (await accounts.list()).map(toAccount) }),
     createAccount: ({ body }, { note }) => createAccount(body, note, deps),
@@ -86,8 +83,10 @@ export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsCont
 async function createAccount(
   { name, role }: { name: string; role: Role },
   note: AdminContext['note'],
-  { accounts, now, newId }: Pick<AccountDeps, 'accounts' | 'now' | 'newId'>,
+  deps: AccountDeps,
 ) {
+  requirePasswordSignIn(deps);
+  const { accounts, now, newId } = deps;
   const [id, password] = [newId(), newPassword()];
   note({ id, name, role });
   const passwordHash = await hashPassword(password);
@@ -100,6 +99,7 @@ async function resetPassword(id: string, note: AdminContext['note'], deps: Accou
   const account = await findAccount(id, deps);
   note({ name: account.name });
   requirePassword(account, 'who may sign in');
+  requirePasswordSignIn(deps);
   const password = newPassword();
   if (!(await deps.accounts.setPassword(id, await hashPassword(password)))) throw noSuchAccount();
   return { password };
@@ -170,12 +170,31 @@ async function changeOwnPassword(
   await accounts.setPassword(caller.id, await hashPassword(password));
 }
 
+async function endOwnSession(id: string, { caller, note }: AdminContext, deps: SessionDeps): Promise<void> {
+  const session = (await listOwnSessions(required(caller), deps)).find((one) => one.id === id);
+  if (!session) throw new AdminError('notFound', 'Your account has no such session, or it is over.');
+  note({ address: session.address, userAgent: session.userAgent });
+  await deps.sessions.remove(session.hash);
+}
+
 function requireDone(change: AccountChange): void {
   if (change === 'gone') throw noSuchAccount();
   if (change === 'done') return;
   throw new AdminError(
     'conflict',
     'This is the only account with the role admin and a password. Create another one first.',
+  );
+}
+
+const PASSWORDS_ARE_OFF =
+  'Passwords do not open this page (adminPage.passwordSignIn). Sign in through the OpenID provider.';
+
+/** A password that opens nothing is not made. */
+function requirePasswordSignIn({ acceptsPasswords }: AccountDeps): void {
+  if (acceptsPasswords) return;
+  throw new AdminError(
+    'conflict',
+    'Passwords do not open this page (adminPage.passwordSignIn), and the OpenID provider decides who may sign in.',
   );
 }
 

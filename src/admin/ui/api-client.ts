@@ -3937,6 +3937,7 @@ export class Api<
     ) =>
       this.request<
         {
+          /** False if only the OpenID provider opens the page */
           password: boolean;
           openid?: {
             label: string;

@@ -119,6 +119,15 @@ export function takeSignInFailure(): SignInFailureCode | undefined {
   return failure as SignInFailureCode;
 }
 
+/** The ways to sign in, and with a failure its text; undefined while they are read. */
+export function useSignInWays(failure?: SignInFailureCode) {
+  const { data } = useQuery({
+    queryKey: ['sign-in', failure],
+    queryFn: () => call(api.session.describeSignIn(failure ? { failure } : {})),
+  });
+  return data;
+}
+
 /** Shows the sign-in form again, after the service has ended the session; `notice` says why. */
 export function endSession(notice?: string): void {
   api.setSecurityData(null);
