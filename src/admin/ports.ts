@@ -15,6 +15,8 @@ export interface AdminAccount {
   lastSignInAt: number | undefined;
   /** False if the person signs in through the OpenID provider only. */
   hasPassword: boolean;
+  /** The issuer of the provider that identifies the person; undefined for an account with a password. */
+  issuer: string | undefined;
 }
 
 /** The accounts of admins. Passwords are stored as hashes only. */
@@ -80,6 +82,7 @@ export interface AdminSession {
   role: Role;
   /** False if the person signs in through the OpenID provider. */
   hasPassword: boolean;
+  issuer: string | undefined;
   createdAt: number;
   lastSeenAt: number;
 }
@@ -113,7 +116,7 @@ export interface AdminToken {
   /** The role at present: it is never higher than that of the maker. */
   role: Role;
   /** The account that made the token, itself or by another token; undefined for a token of an earlier version. */
-  maker: { id: string; name: string } | undefined;
+  maker: Pick<AdminAccount, 'id' | 'name' | 'issuer'> | undefined;
   createdAt: number;
   /** Undefined for a token of an earlier version that does not expire. */
   expiresAt: number | undefined;

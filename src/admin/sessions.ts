@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { bearerToken, clientAddressOf, hashSecret, newSecret } from '../http/authentication.ts';
 import type { Role } from './contract/operation.ts';
+import { shownName } from './openid/person.ts';
 import type { AdminSession, AdminSessions, AdminTokens, SessionBrowser } from './ports.ts';
 
 /** A session ends when it was not used for an hour, and after twelve hours in any case. */
@@ -21,6 +22,8 @@ export interface Caller {
   /** The account of the caller, or the one that made the token; undefined for a token of an earlier version. */
   accountId: string | undefined;
   name: string;
+  /** The name as lists and the audit log show it. */
+  shownName: string;
   role: Role;
   /** True for an account that signs in with a password. */
   hasPassword: boolean;
@@ -51,7 +54,7 @@ export async function findCaller(request: Request, deps: SessionDeps): Promise<C
     const found = token && (await deps.tokens.findActive(hashSecret(token), deps.now()));
     if (!found) return undefined;
     const { id, name, role, maker } = found;
-    return { kind: 'token', id, accountId: maker?.id, name, role, hasPassword: false };
+    return { kind: 'token', id, accountId: maker?.id, name, shownName: name, role, hasPassword: false };
   }
   const secret = readCookie(request, cookieName(deps.isSecure(request)));
   if (secret === undefined) return undefined;
@@ -61,7 +64,8 @@ export async function findCaller(request: Request, deps: SessionDeps): Promise<C
   await recordUse(session, deps);
   return {
     ...{ kind: 'account', id: session.accountId, accountId: session.accountId },
-    ...{ name: session.name, role: session.role, hasPassword: session.hasPassword },
+    ...{ name: session.name, shownName: shownName(session) },
+    ...{ role: session.role, hasPassword: session.hasPassword },
     session: { hash: session.hash, csrfToken: csrfTokenOf(secret), createdAt: session.createdAt },
   };
 }

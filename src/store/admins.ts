@@ -121,7 +121,13 @@ function toAccount(row: Selectable<AdminAccountTable>): AdminAccount {
     revokedAt: row.revoked_at ?? undefined,
     lastSignInAt: row.last_sign_in_at ?? undefined,
     hasPassword: row.password_hash !== null,
+    issuer: toIssuer(row.openid_subject),
   };
+}
+
+/** A subject is the issuer, a space, and the claim `sub`. No URL has a space. */
+function toIssuer(subject: string | null): string | undefined {
+  return subject?.split(' ')[0];
 }
 
 /** A role that this program does not know may do as little as possible. */
@@ -146,7 +152,8 @@ export function adminSessions({ db, transaction }: Database): AdminSessions {
       const row = await db
         .selectFrom('admin_session as session')
         .innerJoin('admin_account as account', 'account.id', 'session.account_id')
-        .select(['account.id', 'account.name', 'account.role', 'account.password_hash'])
+        .select(['account.id', 'account.name', 'account.role'])
+        .select(['account.password_hash', 'account.openid_subject'])
         .select(['session.created_at', 'session.last_seen_at'])
         .where('session.hash', '=', hash)
         .where('account.revoked_at', 'is', null)
@@ -154,7 +161,7 @@ export function adminSessions({ db, transaction }: Database): AdminSessions {
       return (
         row && {
           ...{ hash, accountId: row.id, name: row.name, role: toRole(row.role) },
-          hasPassword: row.password_hash !== null,
+          ...{ hasPassword: row.password_hash !== null, issuer: toIssuer(row.openid_subject) },
           ...{ createdAt: row.created_at, lastSeenAt: row.last_seen_at },
         }
       );
@@ -232,10 +239,15 @@ function tokensWithMakers(db: Kysely<Tables>) {
     .selectFrom('admin_token as token')
     .leftJoin('admin_account as maker', 'maker.id', 'token.made_by')
     .selectAll('token')
-    .select(['maker.name as maker_name', 'maker.role as maker_role']);
+    .select([
+      'maker.name as maker_name',
+      'maker.role as maker_role',
+      'maker.openid_subject as maker_subject',
+    ]);
 }
 
-type TokenRow = Selectable<AdminTokenTable> & { maker_name: string | null; maker_role: string | null };
+type TokenRow = Selectable<AdminTokenTable> &
+  Record<'maker_name' | 'maker_role' | 'maker_subject', string | null>;
 
 function toToken(row: TokenRow): AdminToken {
   const { made_by: makerId, maker_name: maker, maker_role: makerRole } = row;
@@ -243,7 +255,10 @@ function toToken(row: TokenRow): AdminToken {
     id: row.id,
     name: row.name,
     role: toRole(makerRole === 'admin' || makerRole === null ? row.role : 'viewer'),
-    maker: makerId === null || maker === null ? undefined : { id: makerId, name: maker },
+    maker:
+      makerId === null || maker === null
+        ? undefined
+        : { id: makerId, name: maker, issuer: toIssuer(row.maker_subject) },
     createdAt: row.created_at,
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,

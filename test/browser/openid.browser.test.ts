@@ -64,7 +64,7 @@ test('a person without a role reads why, and with one comes back to the same add
   await page.getByRole('link', { name: 'Sign in with Corp' }).click();
   await page
     .getByRole('row', { name: /ada@corp\.example/ })
-    .getByText('OpenID provider')
+    .getByText(provider.issuer)
     .waitFor();
   await page.getByRole('button', { name: 'Signed in as ada@corp.example' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();

@@ -14,6 +14,10 @@ const account = z
     name,
     role,
     hasPassword: z.boolean().meta({ description: 'False if the OpenID provider gives name and role' }),
+    issuer: z
+      .string()
+      .optional()
+      .meta({ description: 'Of the OpenID provider that identifies the person; absent with a password' }),
     createdAt: time,
     lastSignInAt: time.optional(),
     revokedAt: time.optional(),
@@ -26,7 +30,7 @@ const token = z
     name,
     role: role.meta({ description: 'The role at present: never higher than that of the maker' }),
     maker: z
-      .object({ id, name: z.string() })
+      .object({ id, name: z.string().meta({ description: 'As in the audit log' }) })
       .optional()
       .meta({ description: 'The account that made the token; absent for a token of an earlier version' }),
     createdAt: time,

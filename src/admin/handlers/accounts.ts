@@ -3,6 +3,7 @@ import type { accountsContract } from '../contract/accounts.ts';
 import type { Handlers, Role } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
 import { AdminError } from '../errors.ts';
+import { shownName } from '../openid/person.ts';
 import { hashPassword, newPassword, verifyPassword } from '../passwords.ts';
 import type {
   AccountChange,
@@ -241,9 +242,10 @@ function toAccount({ createdAt, lastSignInAt, revokedAt, ...account }: AdminAcco
   };
 }
 
-function toToken({ createdAt, expiresAt, revokedAt, ...token }: AdminToken) {
+function toToken({ createdAt, expiresAt, revokedAt, maker, ...token }: AdminToken) {
   return {
     ...token,
+    maker: maker && { id: maker.id, name: shownName(maker) },
     createdAt: toTime(createdAt),
     expiresAt: toTime(expiresAt),
     revokedAt: toTime(revokedAt),

@@ -225,7 +225,7 @@ async function applyToConnection(
   if (ownFaults.length > 0) throw faulty(ownFaults);
   const result = await deps.provisioning.applyMapping({
     ...{ connection: connection.id, mapping, expected },
-    author: caller?.name ?? '',
+    author: caller?.shownName ?? '',
     now: deps.runtime.wallClock(),
   });
   if (result.outcome === 'conflict') throw conflict(result);

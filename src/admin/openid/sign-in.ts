@@ -10,7 +10,7 @@ import type { AdminContext } from '../router.ts';
 import { cookieName, cookieOptions, readCookie, type SessionDeps, startSession } from '../sessions.ts';
 import type { SignInLimit } from '../sign-in-limit.ts';
 import { failureText, SignInFailure, type SignInFailureCode, toSignInFailure } from './failures.ts';
-import { type AdmissionRules, identifyPerson, type Person } from './person.ts';
+import { type AdmissionRules, identifyPerson, type Person, shownName } from './person.ts';
 import type { OpenidProvider, SignInAttempt } from './provider.ts';
 
 /** Dependencies of signing in through an OpenID provider. */
@@ -173,7 +173,9 @@ async function withAuditEntry(
   { audit, now, log }: ConfiguredDeps,
   letIn: (person: Person) => Promise<void>,
 ): Promise<void> {
-  const { name: actor, ...details } = found instanceof SignInFailure ? { name: '' } : found;
+  const { name, issuer, ...details } =
+    found instanceof SignInFailure ? { name: '', issuer: undefined } : found;
+  const actor = shownName({ name, issuer });
   const entry = { actor, actorKind: 'nobody', address, action: 'signInWithOpenid', details } as const;
   await audit.removeBefore(now() - AUDIT_MS);
   const position = await audit.begin({ at: now(), ...entry });

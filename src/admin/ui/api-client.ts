@@ -1348,6 +1348,8 @@ export interface AdminAccount {
   role: "viewer" | "admin";
   /** False if the OpenID provider gives name and role */
   hasPassword: boolean;
+  /** Of the OpenID provider that identifies the person; absent with a password */
+  issuer?: string;
   /**
    * UTC, with milliseconds
    * @format date-time
@@ -1389,6 +1391,7 @@ export interface AdminToken {
      * @maxLength 200
      */
     id: string;
+    /** As in the audit log */
     name: string;
   };
   /**
@@ -1423,6 +1426,7 @@ export interface AuditEntry {
    * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
    */
   at: string;
+  /** People whom an OpenID provider identifies have the host of its issuer behind their name */
   actor: string;
   actorKind: "account" | "token" | "command" | "nobody";
   address: string;

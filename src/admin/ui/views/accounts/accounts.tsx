@@ -79,7 +79,7 @@ function AccountList() {
 const columns: Column<AdminAccount>[] = [
   { label: 'Name', cell: ({ name }) => name },
   roleColumn,
-  { label: 'Signs in with', cell: ({ hasPassword }) => (hasPassword ? 'password' : 'OpenID provider') },
+  { label: 'Signs in with', cell: ({ issuer }) => issuer ?? 'password' },
   { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
     label: 'Last sign-in',
