@@ -11,6 +11,7 @@ import { hasExchanges } from '../store/exchange-log.ts';
 import { displayLocation, openExistingDatabase } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { countUnreadableSecrets, hasSecrets } from '../store/travel-secrets.ts';
+import { adminPasswordWeakness } from './admin-password.ts';
 import { checkConnection } from './check-connection.ts';
 import { findOpenidProblem } from './check-openid.ts';
 import { existingEncryptionKey } from './encryption-keys.ts';
@@ -54,6 +55,7 @@ export async function runDoctor(
       ...toResults('data folder', checkFolder(settings, measureFreeSpace)),
       ...toResults('certificate', checkCertificate(settings, now)),
       ...toResults('OpenID provider', await checkOpenid(settings)),
+      ...toResults('ADMIN_PASSWORD', await checkAdminPassword(settings)),
     );
     if (database)
       for (const { check, run } of databaseChecks)
@@ -160,6 +162,14 @@ async function checkOpenid({ adminOpenid, passwordSignIn }: Settings): Promise<F
   const remedy = `Check adminPage.openid in the settings file and the network; ${others}.`;
   const text = `${adminOpenid.issuer} cannot be used: ${problem.text}`;
   return [{ state: problem.isFault || !passwordSignIn ? 'fault' : 'warning', text, remedy }];
+}
+
+async function checkAdminPassword(settings: Settings): Promise<Finding[]> {
+  if (settings.adminPassword === undefined) return [];
+  const weakness = await adminPasswordWeakness(settings);
+  if (weakness === undefined) return [ok('is long enough and none of the most common passwords')];
+  const remedy = 'Set it to a longer one, and restart the server.';
+  return [{ state: 'warning', text: `${weakness}, so it could be guessed`, remedy }];
 }
 
 interface DatabaseCheckContext {

@@ -65,3 +65,21 @@ test('the tokens of scripts are listed with maker and end, and one without an en
   expect([await accessibilityFaults(page), faults]).toEqual([[], []]);
   await page.context().close();
 });
+
+test('a new password that is short or common is refused with what would be better, and the form stays', async () => {
+  const { page, faults } = await openPage(browser, service.url);
+  await signInOnPage(page, PASSWORD);
+  await page.getByRole('button', { name: 'Signed in as admin' }).click();
+  await page.getByRole('menuitem', { name: 'Change your password' }).click();
+  await page.getByRole('textbox', { name: 'Present password' }).fill(PASSWORD);
+  await page.getByRole('textbox', { name: 'New password' }).fill('admin');
+  await page.getByText('Too short: 7 more to go').waitFor();
+  await page.getByRole('textbox', { name: 'New password' }).fill('administrator');
+  await page.getByText('Long enough; longer is better').waitFor();
+  await page.getByRole('button', { name: 'Change the password' }).click();
+  await page.getByText('is one of the most common passwords: choose another one').waitFor();
+  await takeScreenshot(page, 'own-password');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(faults.filter((fault) => !fault.includes('422'))).toEqual([]);
+  await page.context().close();
+});

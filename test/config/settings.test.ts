@@ -477,6 +477,11 @@ describe('a fault is one line: file, place, problem, remedy', () => {
       'environment PUBLIC_URL: is not set, and adminPage.openid in settings.json is. Set it to the address at which browsers open the admin page, e.g. https://bridge.example.com.',
     ],
     [
+      'a password with which nobody could sign in',
+      { environment: { ADMIN_PASSWORD: 'correct horse battery '.repeat(10) } },
+      'environment ADMIN_PASSWORD: has more than 200 characters, with which nobody can sign in. Give a shorter one.',
+    ],
+    [
       'a page that nobody could sign in to',
       { files: { 'settings.json': { adminPage: { passwordSignIn: false } } } },
       'settings.json adminPage.passwordSignIn: is false, and adminPage.openid is not set, so nobody could sign in. Add adminPage.openid, or remove this.',

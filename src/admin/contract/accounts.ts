@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../passwords.ts';
+import { MAX_PASSWORD_LENGTH, MAX_READ_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../password-rules.ts';
 import type { Contract } from './operation.ts';
 import { id, name, role, time } from './schemas.ts';
 
 const password = z
   .string()
   .min(MIN_PASSWORD_LENGTH, `has at least ${MIN_PASSWORD_LENGTH} characters`)
-  .max(MAX_PASSWORD_LENGTH, `has at most ${MAX_PASSWORD_LENGTH} characters`);
+  .max(MAX_PASSWORD_LENGTH, `has at most ${MAX_PASSWORD_LENGTH} characters`)
+  .meta({ description: 'None of the most common passwords' });
 
 const account = z
   .object({
@@ -79,7 +80,7 @@ export const accountsContract = {
   signIn: {
     ...{ method: 'post', path: '/sign-in', tag: 'Session', access: 'anyone' },
     summary: 'Sign in with a password',
-    body: z.strictObject({ name, password: z.string().max(MAX_PASSWORD_LENGTH) }),
+    body: z.strictObject({ name, password: z.string().max(MAX_READ_PASSWORD_LENGTH) }),
     result: session,
     errors: ['notSignedIn', 'forbidden', 'tooManyAttempts'],
   },
@@ -105,7 +106,7 @@ export const accountsContract = {
   changeOwnPassword: {
     ...{ method: 'put', path: '/session/password', tag: 'Session', access: 'viewer' },
     summary: 'Change the own password; all sessions of the account end',
-    body: z.strictObject({ current: z.string().max(MAX_PASSWORD_LENGTH), password }),
+    body: z.strictObject({ current: z.string().max(MAX_READ_PASSWORD_LENGTH), password }),
     errors: ['tooManyAttempts', 'conflict'],
   },
   listAccounts: {

@@ -4,6 +4,7 @@ import type { Handlers, Role } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
 import { AdminError } from '../errors.ts';
 import { shownName } from '../openid/person.ts';
+import { findPasswordWeakness } from '../password-rules.ts';
 import { hashPassword, newPassword, verifyPassword } from '../passwords.ts';
 import type {
   AccountChange,
@@ -163,6 +164,7 @@ async function changeOwnPassword(
       'conflict',
       'You sign in through the OpenID provider, which alone changes your password.',
     );
+  await requireStrongPassword(password);
   limit.count(caller.name, address);
   const account = await accounts.findByName(caller.name);
   if (!(await verifyPassword(current, account?.passwordHash)))
@@ -176,6 +178,13 @@ async function endOwnSession(id: string, { caller, note }: AdminContext, deps: S
   if (!session) throw new AdminError('notFound', 'Your account has no such session, or it is over.');
   note({ address: session.address, userAgent: session.userAgent });
   await deps.sessions.remove(session.hash);
+}
+
+async function requireStrongPassword(password: string): Promise<void> {
+  const weakness = await findPasswordWeakness(password);
+  if (weakness === undefined) return;
+  const message = `${weakness}: choose another one, e.g. four words that do not belong together`;
+  throw new AdminError('invalid', undefined, { faults: [{ field: 'password', message }] });
 }
 
 function requireDone(change: AccountChange): void {

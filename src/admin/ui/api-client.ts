@@ -4047,8 +4047,9 @@ export class Api<
         /** @maxLength 200 */
         current: string;
         /**
+         * None of the most common passwords
          * @minLength 12
-         * @maxLength 200
+         * @maxLength 128
          */
         password: string;
       },

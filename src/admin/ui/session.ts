@@ -25,7 +25,8 @@ interface ErrorBody {
 export const api = new Api<string>({
   baseUrl: window.location.origin,
   securityWorker: (csrfToken) => (csrfToken ? { headers: { 'X-CSRF-Token': csrfToken } } : {}),
-  baseApiParams: { secure: true, credentials: 'same-origin' },
+  // Without the format, the body of an error is not read where a success has none.
+  baseApiParams: { secure: true, credentials: 'same-origin', format: 'json' },
   customFetch: (...request) => fetch(...request),
 });
 
