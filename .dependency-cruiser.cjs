@@ -92,7 +92,7 @@ module.exports = {
     packages('store/postgres', 'pg|@types/pg'),
     packages('replay/', 'zod'),
     packages('config/', 'zod'),
-    packages('admin/', 'express|@types/express|zod|helmet'),
+    packages('admin/', 'express|@types/express|zod|helmet|@zxcvbn-ts/language-common'),
     packages('admin/openid/', 'openid-client'),
     packages('server/', 'pino|express|@types/express|prom-client'),
     packages('cli/', 'commander|cli-table3|cli-progress'),

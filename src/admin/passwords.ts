@@ -6,10 +6,6 @@ const COSTS = { N: 2 ** 14, r: 8, p: 5 };
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 
-export const MIN_PASSWORD_LENGTH = 12;
-/** The time of hashing grows with the length of the password. */
-export const MAX_PASSWORD_LENGTH = 200;
-
 /** The number of passwords that are hashed at the same time or wait for it: each takes a quarter of a second of CPU time. */
 const MAX_HASHING = 8;
 let hashing = 0;

@@ -15,6 +15,8 @@ export interface AdminAccount {
   lastSignInAt: number | undefined;
   /** False if the person signs in through the OpenID provider only. */
   hasPassword: boolean;
+  /** The issuer of the provider that identifies the person; undefined for an account with a password. */
+  issuer: string | undefined;
 }
 
 /** The accounts of admins. Passwords are stored as hashes only. */
@@ -34,7 +36,7 @@ export interface AdminAccounts {
   /** Sets the password and ends all sessions of the account. False if there is no such account, or it is revoked. */
   setPassword(id: string, passwordHash: string): Promise<boolean>;
   setRole(id: string, role: Role): Promise<AccountChange>;
-  /** Revokes the account and ends its sessions; with `evenOnlyAdmin` also that of the only admin. */
+  /** Revokes the account and the tokens that it made, and ends its sessions; with `evenOnlyAdmin` also that of the only admin. */
   revoke(id: string, now: number, options?: { evenOnlyAdmin: boolean }): Promise<AccountChange>;
   recordSignIn(id: string, now: number): Promise<void>;
 }
@@ -49,10 +51,16 @@ export type AccountChange = 'done' | 'gone' | 'onlyAdmin';
 export interface OpenidAccounts {
   /** Creates the account of a person, or gives it the present name and role. */
   signIn(person: OpenidPerson): Promise<{ accountId: string } | { refused: 'nameTaken' | 'revoked' }>;
-  /** Ends the sessions of a subject, if it has an account. */
-  endSessions(subject: string): Promise<void>;
+  /** Ends the sessions of a subject and revokes the tokens that it made, if it has an account. */
+  endAccess(subject: string, now: number): Promise<void>;
   /** Lets a revoked account sign in again. False if there is no such account, or it is not revoked. */
   restore(id: string): Promise<boolean>;
+}
+
+/** The sign-ins through the OpenID provider that have come back, for all replicas. */
+export interface OpenidAttempts {
+  /** Records that an attempt has come back. False if it has done so before. `expiresAt` is the time from which no replica accepts it. */
+  useOnce(attempt: { hash: string; expiresAt: number }, now: number): Promise<boolean>;
 }
 
 /** A person whom the OpenID provider has identified, at a sign-in. */
@@ -74,13 +82,25 @@ export interface AdminSession {
   role: Role;
   /** False if the person signs in through the OpenID provider. */
   hasPassword: boolean;
+  issuer: string | undefined;
   createdAt: number;
   lastSeenAt: number;
 }
 
+/** The browser of a session, as it was at the sign-in. */
+export interface SessionBrowser {
+  address: string | undefined;
+  /** The header `User-Agent`, cut. */
+  userAgent: string | undefined;
+}
+
 /** The sessions of all replicas. */
 export interface AdminSessions {
-  create(session: Pick<AdminSession, 'hash' | 'accountId' | 'createdAt'>): Promise<void>;
+  create(session: Pick<AdminSession, 'hash' | 'accountId' | 'createdAt'> & SessionBrowser): Promise<void>;
+  /** The sessions of an account, the newest first, whether their time is over or not. */
+  listOf(
+    accountId: string,
+  ): Promise<(Pick<AdminSession, 'hash' | 'createdAt' | 'lastSeenAt'> & SessionBrowser)[]>;
   /** The session with this hash whose account is not revoked, whether its time is over or not. */
   find(hash: string): Promise<AdminSession | undefined>;
   recordUse(hash: string, now: number): Promise<void>;
@@ -93,17 +113,24 @@ export interface AdminSessions {
 export interface AdminToken {
   id: string;
   name: string;
+  /** The role at present: it is never higher than that of the maker. */
   role: Role;
+  /** The account that made the token, itself or by another token; undefined for a token of an earlier version. */
+  maker: Pick<AdminAccount, 'id' | 'name' | 'issuer'> | undefined;
   createdAt: number;
+  /** Undefined for a token of an earlier version that does not expire. */
   expiresAt: number | undefined;
   revokedAt: number | undefined;
 }
 
 /** The tokens of scripts. Only their hashes are stored. */
 export interface AdminTokens {
-  create(token: Omit<AdminToken, 'revokedAt'> & { hash: string }): Promise<void>;
+  create(
+    token: Omit<AdminToken, 'revokedAt' | 'maker'> & { hash: string; makerId: string | undefined },
+  ): Promise<void>;
   list(): Promise<AdminToken[]>;
   revoke(id: string, now: number): Promise<boolean>;
+  /** The token with this hash, unless it or its maker is revoked, or it has expired. */
   findActive(hash: string, now: number): Promise<AdminToken | undefined>;
 }
 

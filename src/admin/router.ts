@@ -131,7 +131,7 @@ function checkAccess({ method, headers }: Request, caller: Caller | undefined, {
 
 /** The one change without a caller is signing in, whose body names the account. */
 function actorOf(caller: Caller | undefined, { body }: HandlerRequest<Operation>): string {
-  return caller?.name ?? String(Object(body).name ?? '');
+  return caller?.shownName ?? String(Object(body).name ?? '');
 }
 
 /** Runs a change between the two writes of its entry, so that no change is without one. */

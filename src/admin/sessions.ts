@@ -1,11 +1,16 @@
 import type { Request, Response } from 'express';
-import { bearerToken, hashSecret, newSecret } from '../http/authentication.ts';
+import { bearerToken, clientAddressOf, hashSecret, newSecret } from '../http/authentication.ts';
 import type { Role } from './contract/operation.ts';
-import type { AdminSession, AdminSessions, AdminTokens } from './ports.ts';
+import { shownName } from './openid/person.ts';
+import type { AdminSession, AdminSessions, AdminTokens, SessionBrowser } from './ports.ts';
 
 /** A session ends when it was not used for half an hour, and after twelve hours in any case (OWASP ASVS 3.3.2). */
 export const SESSION_IDLE_MS = 30 * 60_000;
 export const SESSION_MAX_MS = 12 * 60 * 60_000;
+/** The header is stored up to this length. */
+const MAX_USER_AGENT_LENGTH = 200;
+/** The beginning of the hash of its secret identifies a session among those of its account. */
+const SESSION_ID_LENGTH = 16;
 /** The last use is stored at most once in this time. */
 const RECORD_USE_EVERY_MS = 60_000;
 
@@ -14,7 +19,11 @@ export interface Caller {
   kind: 'account' | 'token';
   /** The id of the account or token. */
   id: string;
+  /** The account of the caller, or the one that made the token; undefined for a token of an earlier version. */
+  accountId: string | undefined;
   name: string;
+  /** The name as lists and the audit log show it. */
+  shownName: string;
   role: Role;
   /** True for an account that signs in with a password. */
   hasPassword: boolean;
@@ -26,6 +35,8 @@ export interface Caller {
 export interface SessionDeps {
   sessions: AdminSessions;
   tokens: AdminTokens;
+  /** False if only the OpenID provider opens the page. Sessions that began with a password are over then. */
+  acceptsPasswords: boolean;
   /** Epoch milliseconds. */
   now(): number;
   /** True if the browser sent the request over HTTPS, as far as proxies are trusted. */
@@ -41,23 +52,28 @@ export async function findCaller(request: Request, deps: SessionDeps): Promise<C
   if (authorization !== undefined) {
     const token = bearerToken(authorization);
     const found = token && (await deps.tokens.findActive(hashSecret(token), deps.now()));
-    return found
-      ? { kind: 'token', id: found.id, name: found.name, role: found.role, hasPassword: false }
-      : undefined;
+    if (!found) return undefined;
+    const { id, name, role, maker } = found;
+    return { kind: 'token', id, accountId: maker?.id, name, shownName: name, role, hasPassword: false };
   }
   const secret = readCookie(request, cookieName(deps.isSecure(request)));
   if (secret === undefined) return undefined;
   const session = await deps.sessions.find(hashSecret(secret));
   if (!session || !isRunning(session, deps.now())) return undefined;
+  if (session.hasPassword && !deps.acceptsPasswords) return undefined;
   await recordUse(session, deps);
   return {
-    ...{ kind: 'account', id: session.accountId, name: session.name, role: session.role },
-    hasPassword: session.hasPassword,
+    ...{ kind: 'account', id: session.accountId, accountId: session.accountId },
+    ...{ name: session.name, shownName: shownName(session) },
+    ...{ role: session.role, hasPassword: session.hasPassword },
     session: { hash: session.hash, csrfToken: csrfTokenOf(secret), createdAt: session.createdAt },
   };
 }
 
-function isRunning({ createdAt, lastSeenAt }: AdminSession, now: number): boolean {
+function isRunning(
+  { createdAt, lastSeenAt }: Pick<AdminSession, 'createdAt' | 'lastSeenAt'>,
+  now: number,
+): boolean {
   return now < createdAt + SESSION_MAX_MS && now < lastSeenAt + SESSION_IDLE_MS;
 }
 
@@ -77,10 +93,38 @@ export async function startSession(
     createdBefore: createdAt - SESSION_MAX_MS,
     seenBefore: createdAt - SESSION_IDLE_MS,
   });
-  await sessions.create({ hash: hashSecret(secret), accountId, createdAt });
+  const browser = {
+    address: clientAddressOf(response),
+    userAgent: response.req.headers['user-agent']?.slice(0, MAX_USER_AGENT_LENGTH),
+  };
+  await sessions.create({ hash: hashSecret(secret), accountId, createdAt, ...browser });
   const secure = isSecure(response.req);
   response.cookie(cookieName(secure), secret, { ...cookieOptions(secure), maxAge: SESSION_MAX_MS });
   return csrfTokenOf(secret);
+}
+
+/** A session of the caller's own account, for its list. */
+export interface OwnSession extends SessionBrowser {
+  id: string;
+  hash: string;
+  createdAt: number;
+  lastSeenAt: number;
+  /** True for the session of the request. */
+  isCurrent: boolean;
+}
+
+/** Returns the running sessions of the caller's account, the newest first. A token has none. */
+export async function listOwnSessions(
+  { kind, id, session }: Caller,
+  { sessions, now }: SessionDeps,
+): Promise<OwnSession[]> {
+  const all = kind === 'account' ? await sessions.listOf(id) : [];
+  return all
+    .filter((one) => isRunning(one, now()))
+    .map((one) => ({
+      ...{ ...one, id: one.hash.slice(0, SESSION_ID_LENGTH) },
+      isCurrent: one.hash === session?.hash,
+    }));
 }
 
 /** Ends a session everywhere, and removes the cookie. */

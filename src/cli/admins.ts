@@ -98,10 +98,16 @@ function toJson({ createdAt, lastSignInAt, revokedAt, ...account }: AdminAccount
   return { ...account, createdAt: toIsoTime(createdAt), ...times };
 }
 
-function toRow({ name, role, hasPassword, createdAt, lastSignInAt, revokedAt }: AdminAccount): string[] {
+function toRow({ name, role, issuer, createdAt, lastSignInAt, revokedAt }: AdminAccount): string[] {
   const moment = (time: number | undefined, none: string) => (time === undefined ? none : formatMinute(time));
-  const way = hasPassword ? 'password' : 'OpenID provider';
-  return [name, role, way, formatMinute(createdAt), moment(lastSignInAt, 'never'), moment(revokedAt, '')];
+  return [
+    name,
+    role,
+    issuer ?? 'password',
+    formatMinute(createdAt),
+    moment(lastSignInAt, 'never'),
+    moment(revokedAt, ''),
+  ];
 }
 
 /** Gives an account a new password, prints it, and ends its sessions: the way back in when the password is lost. */

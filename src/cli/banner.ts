@@ -10,7 +10,7 @@ export interface CreatedSecrets {
   adminPassword: string | undefined;
 }
 
-type ShownSettings = Pick<Settings, 'connections' | 'data' | 'postgres' | 'publicUrl'>;
+type ShownSettings = Pick<Settings, 'connections' | 'data' | 'postgres' | 'publicUrl' | 'passwordSignIn'>;
 
 /** The text that `serve` prints when it listens at `url`: the addresses, the credentials, where the data is, and a next step. */
 export function bannerText(settings: ShownSettings, url: string, created: CreatedSecrets): string {
@@ -20,7 +20,7 @@ export function bannerText(settings: ShownSettings, url: string, created: Create
     ['SCIM token', created.scimToken ?? tokenText(settings.connections)],
     ...travelRows(settings.connections, publicUrl, created.travelApiKey),
     ['admin page', `${publicUrl}/admin`],
-    ...adminRows(created.adminPassword),
+    ...adminRows(created.adminPassword, settings),
     settings.postgres ? ['database', displayLocation(settings)] : ['data folder', resolve(settings.data)],
     ['next step', '"npx jetbridge doctor" tries all of it; README.md shows how to provision a first person'],
   ];
@@ -33,8 +33,13 @@ export function bannerText(settings: ShownSettings, url: string, created: Create
   ].join('\n');
 }
 
-function adminRows(password: string | undefined): [string, string][] {
-  return password === undefined ? [] : [['sign in with', `admin, password ${password}`]];
+function adminRows(
+  password: string | undefined,
+  { passwordSignIn }: Pick<Settings, 'passwordSignIn'>,
+): [string, string][] {
+  if (password === undefined) return [];
+  const note = passwordSignIn ? '' : ', once adminPage.passwordSignIn is removed from the settings';
+  return [['sign in with', `admin, password ${password}${note}`]];
 }
 
 function tokenText(connections: ConnectionSettings[]): string {

@@ -38,7 +38,10 @@ export async function check(shell: Shell, { isOffline = false, json }: CheckOpti
   const result = await checkSettings(readSettings(shell.environment, shell.home), { isOffline });
   for (const connection of result.connections) shell.print(connectionText(connection));
   shell.print(serverText(result.server));
-  if (result.openid) shell.print(`  admin page   also by ${result.openid.label}, ${result.openid.issuer}`);
+  if (result.openid) {
+    const { label, issuer, isOnlyWay } = result.openid;
+    shell.print(`  admin page   ${isOnlyWay ? 'only' : 'also'} by ${label}, ${issuer}`);
+  }
   for (const { connection, ...one } of result.unchecked) shell.print(uncheckedText(connection, one));
   if (result.openid?.unchecked !== undefined)
     shell.print(`The OpenID provider of the admin page was not checked: ${result.openid.unchecked}.`);

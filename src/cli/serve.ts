@@ -159,6 +159,7 @@ function demoSettings(shell: Shell, { data, scimToken, travelKey }: Secrets & { 
     tombstoneDays: 400,
     exchangeLog: { keepDays: 0 },
     alerts: undefined,
+    passwordSignIn: true,
     adminOpenid: undefined,
     oauthClients: { allowPrivate: false },
     travelService: { webhooks: { allowPrivate: false } },

@@ -49,7 +49,7 @@ const network = {
     .optional()
     .meta({
       description:
-        'The address that clients use, e.g. `https://bridge.example.com`: every `meta.location` and `Location` begins with it.',
+        'The address that clients use, e.g. `https://bridge.example.com`: every `meta.location` and `Location` begins with it. It is required with `adminPage.openid`.',
       defaultText: 'the address in the request',
     }),
   TLS_CERT: z
@@ -128,15 +128,11 @@ const administration = {
   }),
   ADMIN_PASSWORD: z
     .string()
-    .refine((password) => password.length >= 12 && secretWeakness(password) === undefined, {
-      error: faultText(
-        'has fewer than 12 characters, or repeats itself',
-        'Give a longer one, or leave it out: the first start makes one and prints it.',
-      ),
-    })
+    .max(200, faultText('has more than 200 characters, with which nobody can sign in', 'Give a shorter one.'))
     .optional()
     .meta({
-      description: 'The password of the account `admin` of the admin page, 12 characters or more.',
+      description:
+        'The password of the account `admin` of the admin page, 200 characters at most. One with fewer than 12 characters, one that repeats itself, and a common one are accepted with a warning.',
       defaultText: 'created at the first start and printed once',
     }),
   ADMIN_OPENID_CLIENT_SECRET: z

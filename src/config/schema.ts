@@ -344,7 +344,22 @@ const adminOpenid = z
     'An OpenID provider with which people sign in to the admin page, beside those with a password. At least one of "admins" and "viewers" is required. See docs/operations/admin-accounts.md.',
   );
 
-const adminPage = z.strictObject({ openid: adminOpenid.optional() });
+const adminPage = z
+  .strictObject({
+    passwordSignIn: flag
+      .default(true)
+      .describe(
+        'With false, people sign in to the admin page through adminPage.openid alone, which is then required: the provider asks for its second factor. Sessions that began with a password end. See docs/operations/admin-accounts.md for the way back in while the provider is down.',
+      ),
+    openid: adminOpenid.optional(),
+  })
+  .refine(({ passwordSignIn, openid }) => passwordSignIn || openid !== undefined, {
+    path: ['passwordSignIn'],
+    error: faultText(
+      'is false, and adminPage.openid is not set, so nobody could sign in',
+      'Add adminPage.openid, or remove this.',
+    ),
+  });
 
 const domainFault = {
   error: faultText('is no domain', 'Write one that receives no mail, e.g. "jetbridge.invalid", or null.'),

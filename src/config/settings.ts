@@ -53,6 +53,8 @@ export interface AlertSettings {
 /** The OpenID provider of the admin page, and the secret of the client that is registered there. */
 export type AdminOpenidSettings = AdminOpenidEntry & {
   clientSecret: string;
+  /** PUBLIC_URL without a slash at the end. The provider sends browsers back to it. */
+  publicUrl: string;
   /** The settings file, as a path for messages. */
   file: string;
 };
@@ -86,6 +88,8 @@ export interface Settings extends TransportSettings {
   exchangeLog: z.infer<typeof settingsSchema>['exchangeLog'];
   /** The webhook for alerts; if undefined, alerts appear in the log and the metrics only. */
   alerts: AlertSettings | undefined;
+  /** False if passwords do not open the admin page. */
+  passwordSignIn: boolean;
   /** If undefined, only passwords open the admin page. */
   adminOpenid: AdminOpenidSettings | undefined;
   oauthClients: z.infer<typeof settingsSchema>['oauthClients'];
@@ -111,7 +115,10 @@ export function readSettings(environment: Record<string, string | undefined>, ho
   faults.push(...credentialFaults(connections.map(({ credentials }) => credentials)));
   const alerts = written && alertSettings(written.alerts, { file: displayPath(file), present, faults });
   const openid = written?.adminPage.openid;
-  const adminOpenid = openid && adminOpenidSettings(openid, { file: displayPath(file), present, faults });
+  // One that is faulty is set.
+  const publicUrl = faulty.includes('PUBLIC_URL') ? '' : data.PUBLIC_URL;
+  const adminOpenid =
+    openid && adminOpenidSettings(openid, { file: displayPath(file), present, publicUrl, faults });
   if (faults.length > 0 || !written) throw new SettingsFault(faults);
   return {
     port: data.PORT,
@@ -132,6 +139,7 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     tombstoneDays: written.retention.tombstones,
     exchangeLog: written.exchangeLog,
     alerts,
+    passwordSignIn: written.adminPage.passwordSignIn,
     adminOpenid,
     oauthClients: written.oauthClients,
     travelService: written.travelService,
@@ -237,15 +245,37 @@ function alertSettings(
 
 function adminOpenidSettings(
   openid: AdminOpenidEntry,
-  { file, present, faults }: { file: string; present: Record<string, string | undefined>; faults: Fault[] },
+  {
+    file,
+    present,
+    publicUrl,
+    faults,
+  }: {
+    file: string;
+    present: Record<string, string | undefined>;
+    publicUrl: string | undefined;
+    faults: Fault[];
+  },
 ): AdminOpenidSettings | undefined {
   const { clientSecretEnv } = openid;
   const clientSecret = present[clientSecretEnv];
-  if (clientSecret !== undefined) return { ...openid, clientSecret, file };
-  const remedy = 'Set it to the secret that the provider has made for the client.';
-  const place = { file, path: 'adminPage.openid' };
-  faults.push(unsetVariableFault(place, 'clientSecretEnv', clientSecretEnv, remedy));
-  return undefined;
+  if (clientSecret === undefined) {
+    const remedy = 'Set it to the secret that the provider has made for the client.';
+    const place = { file, path: 'adminPage.openid' };
+    faults.push(unsetVariableFault(place, 'clientSecretEnv', clientSecretEnv, remedy));
+  }
+  if (publicUrl === undefined) faults.push(missingPublicUrl(file));
+  if (clientSecret === undefined || publicUrl === undefined) return undefined;
+  return { ...openid, clientSecret, publicUrl: publicUrl.replace(/\/+$/, ''), file };
+}
+
+/** Without it, the address to which the provider sends people would come from a header of the request. */
+function missingPublicUrl(file: string): Fault {
+  return {
+    ...{ file: 'environment', path: 'PUBLIC_URL' },
+    problem: `is not set, and adminPage.openid in ${file} is`,
+    remedy: 'Set it to the address at which browsers open the admin page, e.g. https://bridge.example.com.',
+  };
 }
 
 function findSettingsFile(environment: Record<string, string | undefined>, home: string): string {

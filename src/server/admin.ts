@@ -23,7 +23,7 @@ import { auditLog } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
 import { encryption } from '../store/encryption.ts';
 import { exchangeReader } from '../store/exchange-reader.ts';
-import { openidAccounts } from '../store/openid-accounts.ts';
+import { openidAccounts, openidAttempts } from '../store/openid-accounts.ts';
 import { peopleSummaries } from '../store/people-summaries.ts';
 import type { WriteHealth } from '../store/write-health.ts';
 import { trafficParts } from './admin-traffic.ts';
@@ -82,10 +82,7 @@ export function adminRoutes(parts: AdminParts): Router {
       connect: connectDeps(parts, exchanges),
       travelService: travelParts(settings, parts),
       travelData: travelDataParts(settings, { ...parts, identities: store.identities }),
-      accounts: adminAccounts(database),
-      openidAccounts: openidAccounts(database),
-      sessions: adminSessions(database),
-      tokens: adminTokens(database),
+      ...accessParts(parts),
       audit: auditLog(database),
       limit: createSignInLimit(() => performance.now()),
       now: () => runtime.wallClock(),
@@ -97,6 +94,18 @@ export function adminRoutes(parts: AdminParts): Router {
   );
   if (page !== undefined && existsSync(join(page, 'index.html'))) router.use(adminPage({ folder: page }));
   return router;
+}
+
+/** Who may call the admin API, and by what. */
+function accessParts({ database, settings }: AdminParts) {
+  return {
+    accounts: adminAccounts(database),
+    openidAccounts: openidAccounts(database),
+    openidAttempts: openidAttempts(database),
+    sessions: adminSessions(database),
+    tokens: adminTokens(database),
+    acceptsPasswords: settings.passwordSignIn,
+  };
 }
 
 function mappingDeps({ store, provisioning, runtime, tasks, connections }: AdminParts): MappingDeps {
@@ -111,11 +120,11 @@ function mappingDeps({ store, provisioning, runtime, tasks, connections }: Admin
   };
 }
 
-function openidSignIn({ settings, runtime, publicUrl }: AdminParts): OpenidSignIn | undefined {
+function openidSignIn({ settings, runtime }: AdminParts): OpenidSignIn | undefined {
   const { adminOpenid } = settings;
   if (!adminOpenid) return undefined;
   return {
-    ...{ label: adminOpenid.label, rules: adminOpenid, publicUrl },
+    ...{ label: adminOpenid.label, rules: adminOpenid, publicUrl: adminOpenid.publicUrl },
     provider: openidProvider(adminOpenid, runtime.now),
     limit: createSignInLimit(runtime.now),
     encryption: encryption(currentEncryptionKey(settings)),

@@ -23,6 +23,8 @@ export interface SettingsCheck {
     | {
         label: string;
         issuer: string;
+        /** True if passwords do not open the page. */
+        isOnlyWay: boolean;
         /** The reason for which the provider was not checked; undefined if it was. */
         unchecked: string | undefined;
       }
@@ -81,7 +83,7 @@ export async function checkSettings(
 }
 
 async function checkOpenid(
-  { adminOpenid }: Settings,
+  { adminOpenid, passwordSignIn }: Settings,
   isOffline: boolean,
 ): Promise<Pick<SettingsCheck, 'openid' | 'faults'>> {
   if (!adminOpenid) return { openid: undefined, faults: [] };
@@ -94,7 +96,10 @@ async function checkOpenid(
     problem: `is of a provider that cannot be used: ${problem?.text}`,
     remedy: 'Give the issuer exactly as in its document <issuer>/.well-known/openid-configuration.',
   };
-  return { openid: { label, issuer, unchecked }, faults: problem?.isFault ? [fault] : [] };
+  return {
+    openid: { label, issuer, isOnlyWay: !passwordSignIn, unchecked },
+    faults: problem?.isFault ? [fault] : [],
+  };
 }
 
 function describeConnection(connection: ConnectionSettings): CheckedConnection {

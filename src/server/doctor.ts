@@ -2,6 +2,7 @@ import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { types } from 'node:util';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { certificateWarning } from '../config/transport.ts';
+import { adminTokens } from '../store/admins.ts';
 import { oauthClients, scimTokens } from '../store/credentials.ts';
 import type { Database } from '../store/database.ts';
 import { databaseFacts } from '../store/database-facts.ts';
@@ -10,6 +11,7 @@ import { hasExchanges } from '../store/exchange-log.ts';
 import { displayLocation, openExistingDatabase } from '../store/open-database.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import { countUnreadableSecrets, hasSecrets } from '../store/travel-secrets.ts';
+import { adminPasswordWeakness } from './admin-password.ts';
 import { checkConnection } from './check-connection.ts';
 import { findOpenidProblem } from './check-openid.ts';
 import { existingEncryptionKey } from './encryption-keys.ts';
@@ -53,6 +55,7 @@ export async function runDoctor(
       ...toResults('data folder', checkFolder(settings, measureFreeSpace)),
       ...toResults('certificate', checkCertificate(settings, now)),
       ...toResults('OpenID provider', await checkOpenid(settings)),
+      ...toResults('ADMIN_PASSWORD', await checkAdminPassword(settings)),
     );
     if (database)
       for (const { check, run } of databaseChecks)
@@ -148,14 +151,25 @@ function checkCertificate({ tls }: Settings, now: number): Finding[] {
   return [tls.certificate.validTo - now < SOON_MS ? { state: 'warning', text, remedy } : ok(text)];
 }
 
-/** Not a fault while the provider is away, because passwords open the page. */
-async function checkOpenid({ adminOpenid }: Settings): Promise<Finding[]> {
+/** Not a fault while the provider is away, if passwords open the page. */
+async function checkOpenid({ adminOpenid, passwordSignIn }: Settings): Promise<Finding[]> {
   if (!adminOpenid) return [];
   const problem = await findOpenidProblem(adminOpenid);
   if (!problem) return [ok(`${adminOpenid.issuer} lets people sign in to the admin page`)];
-  const remedy = 'Check adminPage.openid in the settings file and the network; passwords work meanwhile.';
+  const others = passwordSignIn
+    ? 'passwords work meanwhile'
+    : 'nobody can sign in meanwhile, unless adminPage.passwordSignIn is removed';
+  const remedy = `Check adminPage.openid in the settings file and the network; ${others}.`;
   const text = `${adminOpenid.issuer} cannot be used: ${problem.text}`;
-  return [{ state: problem.isFault ? 'fault' : 'warning', text, remedy }];
+  return [{ state: problem.isFault || !passwordSignIn ? 'fault' : 'warning', text, remedy }];
+}
+
+async function checkAdminPassword(settings: Settings): Promise<Finding[]> {
+  if (settings.adminPassword === undefined) return [];
+  const weakness = await adminPasswordWeakness(settings);
+  if (weakness === undefined) return [ok('is long enough and none of the most common passwords')];
+  const remedy = 'Set it to a longer one, and restart the server.';
+  return [{ state: 'warning', text: `${weakness}, so it could be guessed`, remedy }];
 }
 
 interface DatabaseCheckContext {
@@ -167,6 +181,7 @@ interface DatabaseCheckContext {
 const databaseChecks: { check: string; run(context: DatabaseCheckContext): Promise<Finding[]> }[] = [
   { check: 'encryption key', run: checkKey },
   { check: 'tokens', run: checkTokens },
+  { check: 'admin tokens', run: checkAdminTokens },
   { check: 'held changes', run: checkHolds },
 ];
 
@@ -225,6 +240,19 @@ async function checkTokens({ settings, database, now }: DatabaseCheckContext): P
       });
   });
   return findings.length > 0 ? findings : [ok('no token ends within 30 days')];
+}
+
+/** Earlier versions made tokens of scripts without an end. */
+async function checkAdminTokens({ database }: DatabaseCheckContext): Promise<Finding[]> {
+  const endless = (await adminTokens(database).list()).filter(
+    ({ expiresAt, revokedAt }) => expiresAt === undefined && revokedAt === undefined,
+  );
+  if (endless.length === 0) return [ok('every token of a script has an end')];
+  return endless.map(({ name, role }) => {
+    const text = `the token "${name}" of a script, with the role ${role}, never ends`;
+    const remedy = 'Create one with an end in the view Accounts, give it to the script, and revoke this one.';
+    return { state: 'warning', text, remedy };
+  });
 }
 
 async function checkHolds({ database }: DatabaseCheckContext): Promise<Finding[]> {

@@ -26,6 +26,7 @@ import { reportedHolds } from '../store/hold-alarms.ts';
 import { unconfirmedPeople } from '../store/unconfirmed-people.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
 import { adminRoutes, makeFirstAdmin } from './admin.ts';
+import { warnOfAdminPassword } from './admin-password.ts';
 import { alertSender } from './alerts.ts';
 import { demoDay, type ServedDemoDay } from './demo-day/demo-day.ts';
 import {
@@ -91,6 +92,7 @@ export interface Service {
 /** Starts the service on one port: opens the store, wires all parts together, starts the background work. */
 export async function start(settings: Settings, options: StartOptions = {}): Promise<Service> {
   const deps = await openStore(settings, options);
+  await warnOfAdminPassword(settings, deps.log);
   const servers = await openServers(deps, options.limits);
   const { server, url } = servers;
   // The server already accepts connections. Do not await anything before `serve`, so that the first request finds its

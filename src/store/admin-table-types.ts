@@ -1,9 +1,10 @@
-/** The tables of the admin page: accounts, sessions, tokens and the audit log. Times are epoch milliseconds. */
+/** The tables of the admin page: accounts, sessions, tokens, used attempts to sign in, and the audit log. Times are epoch milliseconds. */
 export interface AdminTables {
   admin_account: AdminAccountTable;
   admin_session: AdminSessionTable;
   admin_token: AdminTokenTable;
   audit_entry: AuditEntryTable;
+  openid_attempt: OpenidAttemptTable;
 }
 
 export interface AdminAccountTable {
@@ -25,6 +26,10 @@ interface AdminSessionTable {
   account_id: string;
   created_at: number;
   last_seen_at: number;
+  /** Null for a session from before it was recorded. */
+  address: string | null;
+  /** The header, cut; null if the browser sent none. */
+  user_agent: string | null;
 }
 
 export interface AdminTokenTable {
@@ -33,8 +38,18 @@ export interface AdminTokenTable {
   name: string;
   role: string;
   created_at: number;
+  /** Null only for a token from before ends were required. */
   expires_at: number | null;
   revoked_at: number | null;
+  /** The account that made the token; null for a token from before this was recorded. */
+  made_by: string | null;
+}
+
+/** A sign-in through the OpenID provider whose return was accepted. */
+interface OpenidAttemptTable {
+  /** Of the state. */
+  hash: string;
+  expires_at: number;
 }
 
 export interface AuditEntryTable {

@@ -54,7 +54,9 @@ export function adminAccounts({ db, transaction, dialect }: Database): AdminAcco
     revoke: (id, now, { evenOnlyAdmin } = { evenOnlyAdmin: false }) =>
       transaction(async (tx) => {
         if (!evenOnlyAdmin && (await isOnlyAdmin(tx, dialect, id))) return 'onlyAdmin';
-        return (await changeAndSignOut(tx, id, { revoked_at: now, name_key: null })) ? 'done' : 'gone';
+        if (!(await changeAndSignOut(tx, id, { revoked_at: now, name_key: null }))) return 'gone';
+        await revokeTokensOf(tx, id, now);
+        return 'done';
       }),
 
     recordSignIn: async (id, now) => {
@@ -86,6 +88,16 @@ async function changeAndSignOut(
   return changeActive(tx, id, change);
 }
 
+/** Revokes the tokens that an account made. */
+export async function revokeTokensOf(tx: Kysely<Tables>, accountId: string, now: number): Promise<void> {
+  await tx
+    .updateTable('admin_token')
+    .set({ revoked_at: now })
+    .where('made_by', '=', accountId)
+    .where('revoked_at', 'is', null)
+    .execute();
+}
+
 async function changeActive(
   db: Kysely<Tables>,
   id: string,
@@ -109,7 +121,13 @@ function toAccount(row: Selectable<AdminAccountTable>): AdminAccount {
     revokedAt: row.revoked_at ?? undefined,
     lastSignInAt: row.last_sign_in_at ?? undefined,
     hasPassword: row.password_hash !== null,
+    issuer: toIssuer(row.openid_subject),
   };
+}
+
+/** A subject is the issuer, a space, and the claim `sub`. No URL has a space. */
+function toIssuer(subject: string | null): string | undefined {
+  return subject?.split(' ')[0];
 }
 
 /** A role that this program does not know may do as little as possible. */
@@ -120,18 +138,22 @@ function toRole(role: string): Role {
 /** Returns the store of the sessions of signed-in admins. Uses are not synced at once. */
 export function adminSessions({ db, transaction }: Database): AdminSessions {
   return {
-    create: async ({ hash, accountId, createdAt }) => {
+    create: async ({ hash, accountId, createdAt, address, userAgent }) => {
+      const browser = { address: address ?? null, user_agent: userAgent ?? null };
       await db
         .insertInto('admin_session')
-        .values({ hash, account_id: accountId, created_at: createdAt, last_seen_at: createdAt })
+        .values({ hash, account_id: accountId, created_at: createdAt, last_seen_at: createdAt, ...browser })
         .execute();
     },
+
+    listOf: (accountId) => listSessions(db, accountId),
 
     find: async (hash) => {
       const row = await db
         .selectFrom('admin_session as session')
         .innerJoin('admin_account as account', 'account.id', 'session.account_id')
-        .select(['account.id', 'account.name', 'account.role', 'account.password_hash'])
+        .select(['account.id', 'account.name', 'account.role'])
+        .select(['account.password_hash', 'account.openid_subject'])
         .select(['session.created_at', 'session.last_seen_at'])
         .where('session.hash', '=', hash)
         .where('account.revoked_at', 'is', null)
@@ -139,7 +161,7 @@ export function adminSessions({ db, transaction }: Database): AdminSessions {
       return (
         row && {
           ...{ hash, accountId: row.id, name: row.name, role: toRole(row.role) },
-          hasPassword: row.password_hash !== null,
+          ...{ hasPassword: row.password_hash !== null, issuer: toIssuer(row.openid_subject) },
           ...{ createdAt: row.created_at, lastSeenAt: row.last_seen_at },
         }
       );
@@ -168,47 +190,75 @@ export function adminSessions({ db, transaction }: Database): AdminSessions {
   };
 }
 
+async function listSessions(db: Kysely<Tables>, accountId: string): ReturnType<AdminSessions['listOf']> {
+  const rows = await db
+    .selectFrom('admin_session')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('created_at', 'desc')
+    .orderBy('hash')
+    .execute();
+  return rows.map((row) => ({
+    ...{ hash: row.hash, createdAt: row.created_at, lastSeenAt: row.last_seen_at },
+    ...{ address: row.address ?? undefined, userAgent: row.user_agent ?? undefined },
+  }));
+}
+
 /** Returns the store of the tokens with which scripts call the admin API. */
 export function adminTokens({ db }: Database): AdminTokens {
   return {
-    create: async ({ id, hash, name, role, createdAt, expiresAt }) => {
+    create: async ({ id, hash, name, role, makerId, createdAt, expiresAt }) => {
       const times = { created_at: createdAt, expires_at: expiresAt ?? null, revoked_at: null };
       await db
         .insertInto('admin_token')
-        .values({ id, hash, name, role, ...times })
+        .values({ id, hash, name, role, made_by: makerId ?? null, ...times })
         .execute();
     },
 
     list: async () => {
-      const rows = await db
-        .selectFrom('admin_token')
-        .selectAll()
-        .orderBy('created_at')
-        .orderBy('id')
-        .execute();
+      const rows = await tokensWithMakers(db).orderBy('token.created_at').orderBy('token.id').execute();
       return rows.map(toToken);
     },
 
     revoke: (id, now) => revokeById(db, 'admin_token', { id, now }),
 
     findActive: async (hash, now) => {
-      const row = await db
-        .selectFrom('admin_token')
-        .selectAll()
-        .where('hash', '=', hash)
-        .where('revoked_at', 'is', null)
-        .where((token) => token.or([token('expires_at', 'is', null), token('expires_at', '>', now)]))
+      const row = await tokensWithMakers(db)
+        .where('token.hash', '=', hash)
+        .where('token.revoked_at', 'is', null)
+        .where('maker.revoked_at', 'is', null)
+        .where((one) => one.or([one('token.expires_at', 'is', null), one('token.expires_at', '>', now)]))
         .executeTakeFirst();
       return row && toToken(row);
     },
   };
 }
 
-function toToken(row: Selectable<AdminTokenTable>): AdminToken {
+function tokensWithMakers(db: Kysely<Tables>) {
+  return db
+    .selectFrom('admin_token as token')
+    .leftJoin('admin_account as maker', 'maker.id', 'token.made_by')
+    .selectAll('token')
+    .select([
+      'maker.name as maker_name',
+      'maker.role as maker_role',
+      'maker.openid_subject as maker_subject',
+    ]);
+}
+
+type TokenRow = Selectable<AdminTokenTable> &
+  Record<'maker_name' | 'maker_role' | 'maker_subject', string | null>;
+
+function toToken(row: TokenRow): AdminToken {
+  const { made_by: makerId, maker_name: maker, maker_role: makerRole } = row;
   return {
     id: row.id,
     name: row.name,
-    role: toRole(row.role),
+    role: toRole(makerRole === 'admin' || makerRole === null ? row.role : 'viewer'),
+    maker:
+      makerId === null || maker === null
+        ? undefined
+        : { id: makerId, name: maker, issuer: toIssuer(row.maker_subject) },
     createdAt: row.created_at,
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
-import type { OpenidAccounts, OpenidPerson } from '../admin/ports.ts';
+import type { OpenidAccounts, OpenidAttempts, OpenidPerson } from '../admin/ports.ts';
 import { foldCase } from '../schema/case-fold.ts';
+import { revokeTokensOf } from './admins.ts';
 import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -9,14 +10,17 @@ export function openidAccounts({ db, transaction }: Database): OpenidAccounts {
   return {
     signIn: (person) => transaction((tx) => signIn(tx, person)),
 
-    endSessions: async (subject) => {
-      await db
-        .deleteFrom('admin_session')
-        .where('account_id', 'in', (of) =>
-          of.selectFrom('admin_account').select('id').where('openid_subject', '=', subject),
-        )
-        .execute();
-    },
+    endAccess: (subject, now) =>
+      transaction(async (tx) => {
+        const account = await tx
+          .selectFrom('admin_account')
+          .select('id')
+          .where('openid_subject', '=', subject)
+          .executeTakeFirst();
+        if (!account) return;
+        await tx.deleteFrom('admin_session').where('account_id', '=', account.id).execute();
+        await revokeTokensOf(tx, account.id, now);
+      }),
 
     restore: async (id) => {
       const restored = await db
@@ -52,4 +56,33 @@ async function signIn(
   if (account.revoked_at !== null) return { refused: 'revoked' };
   await tx.updateTable('admin_account').set(shown).where('id', '=', account.id).execute();
   return { accountId: account.id };
+}
+
+/** The number of attempts that are kept, so that strangers who begin sign-ins cannot fill the disk. */
+const MAX_ATTEMPTS = 10_000;
+/** At most as many are removed with each one that is added. */
+const REMOVED_AT_ONCE = 10;
+
+/** Returns the store of the attempts that have come back. Beyond `max`, those that expire first are forgotten. */
+export function openidAttempts({ transaction }: Database, max = MAX_ATTEMPTS): OpenidAttempts {
+  return {
+    useOnce: ({ hash, expiresAt }, now) =>
+      transaction(async (tx) => {
+        await tx.deleteFrom('openid_attempt').where('expires_at', '<=', now).execute();
+        const used = await tx
+          .insertInto('openid_attempt')
+          .values({ hash, expires_at: expiresAt })
+          .onConflict((same) => same.doNothing())
+          .executeTakeFirst();
+        const oldest = tx
+          .selectFrom('openid_attempt')
+          .select('hash')
+          .orderBy('expires_at', 'desc')
+          .orderBy('hash')
+          .limit(REMOVED_AT_ONCE)
+          .offset(max);
+        await tx.deleteFrom('openid_attempt').where('hash', 'in', oldest).execute();
+        return (used.numInsertedOrUpdatedRows ?? 0n) > 0n;
+      }),
+  };
 }

@@ -1,4 +1,4 @@
-import { type AdminFixture, adminClient, signIn, startAdmin } from '../fixtures/admin.ts';
+import { type AdminFixture, adminClient, earlierToken, signIn, startAdmin } from '../fixtures/admin.ts';
 
 let fixture: AdminFixture;
 beforeAll(async () => {
@@ -70,7 +70,8 @@ test('the description of the API marks the operations that the audit log records
 });
 
 test('two admins who revoke each other at the same time do not leave the page without an admin', async () => {
-  const { admin } = fixture;
+  // The tokens of the fixture would be revoked with the account that made them.
+  const admin = await earlierToken(fixture.service, 'of an earlier version');
   for (const name of ['Nora', 'Olga'])
     expect((await admin('POST', '/accounts', { body: { name, role: 'admin' } })).status).toBe(200);
   const readAdmins = async () => {

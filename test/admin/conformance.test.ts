@@ -48,7 +48,7 @@ test('each operation that changes something is for admins, or concerns the own s
   const open = operations.filter(
     ([, { method, access, changesNothing }]) => method !== 'get' && access !== 'admin' && !changesNothing,
   );
-  expect(open.map(([name]) => name)).toEqual(['signIn', 'signOut', 'changeOwnPassword']);
+  expect(open.map(([name]) => name)).toEqual(['signIn', 'signOut', 'endOwnSession', 'changeOwnPassword']);
 });
 
 /** Browsers come with parameters of other sites, and see no JSON. */

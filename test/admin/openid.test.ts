@@ -1,4 +1,4 @@
-import { resetAdmin } from '../../src/cli/admins.ts';
+import { listAdmins, resetAdmin } from '../../src/cli/admins.ts';
 import { currentEncryptionKey } from '../../src/server/encryption-keys.ts';
 import { encryption } from '../../src/store/encryption.ts';
 import { type AdminFixture, adminClient, signIn, startAdmin } from '../fixtures/admin.ts';
@@ -72,6 +72,9 @@ async function failureAt(location: string): Promise<string> {
   return (await fixture.anonymous('GET', `/sign-in?failure=${failure}`)).body.failure;
 }
 
+/** What is shown behind the names of people whom the provider has identified. */
+const issuerHost = () => new URL(provider.issuer).host;
+
 async function latestEntry() {
   const { body } = await fixture.viewer('GET', '/audit?limit=1&action=signInWithOpenid');
   return body.entries[0];
@@ -107,9 +110,14 @@ test('a person whose claim has a value of the rule signs in with its role, and r
     hasPassword: false,
   });
   expect(await latestEntry()).toMatchObject({
-    ...{ actor: 'ada@corp.example', address: '127.0.0.1', status: 303 },
+    ...{ actor: `ada@corp.example (${issuerHost()})`, address: '127.0.0.1', status: 303 },
     details: { subject: `${provider.issuer} ada`, role: 'admin' },
   });
+});
+
+test('a token that names this service as the client that requested it is accepted', async () => {
+  provider.behave({ claims: { ...ada, azp: CLIENT.clientId } });
+  expect((await browser().signIn()).location).toBe('/admin');
 });
 
 test('the way to the provider has state, nonce and the challenge of PKCE, each new', async () => {
@@ -162,10 +170,29 @@ describe('nobody gets in', () => {
     ],
     ['without a name', { ...ada, preferred_username: undefined }, 'noName', 403],
     ['with the name of another account', { ...ada, sub: 'another' }, 'nameTaken', 409],
+    [
+      'with a name that an invisible character tells from that of another account',
+      { ...ada, sub: 'another', preferred_username: 'ada\u200b@corp.example' },
+      'nameTaken',
+      409,
+    ],
+    [
+      'with the name of the first account in other letters',
+      { ...ada, preferred_username: 'ａｄｍｉｎ' },
+      'nameReserved',
+      409,
+    ],
     ['with the name of the first account', { ...ada, preferred_username: 'Admin' }, 'nameReserved', 409],
     ['with the nonce of another sign-in', { ...ada, nonce: 'x' }, 'invalidAnswer', 401],
     ['without a nonce', { ...ada, nonce: undefined }, 'invalidAnswer', 401],
     ['with a token for another client', { ...ada, aud: 'other' }, 'invalidAnswer', 401],
+    ['with a token that another client requested', { ...ada, azp: 'other' }, 'invalidAnswer', 401],
+    [
+      'with a token for several clients that another one requested',
+      { ...ada, aud: [CLIENT.clientId, 'other'], azp: 'other' },
+      'invalidAnswer',
+      401,
+    ],
     ['with a token of another issuer', { ...ada, iss: 'https://other.example' }, 'invalidAnswer', 401],
     ['with an expired token', { ...ada, exp: 1_700_000_000 }, 'invalidAnswer', 401],
   ];
@@ -219,6 +246,17 @@ describe('nobody gets in', () => {
     expect(again.cookies.has('jetbridge')).toBe(false);
   });
 
+  test('with the return and the cookies of a sign-in that has come back before, even if the provider would accept its code', async () => {
+    provider.behave({ claims: ada, instead: { path: '/token', status: 500 } });
+    const [person, copy] = [browser(), browser()];
+    const returned = await person.toReturn();
+    for (const [name, value] of person.cookies) copy.cookies.set(name, value);
+    expect((await person.go(returned)).location).toBe('/admin?signInFailure=unavailable');
+    provider.behave({ claims: ada });
+    expect((await copy.go(returned)).location).toBe('/admin?signInFailure=expired');
+    expect(copy.cookies.has('jetbridge')).toBe(false);
+  });
+
   test('while the provider does not exchange codes', async () => {
     provider.behave({ claims: ada, instead: { path: '/token', status: 500 } });
     const { location } = await browser().signIn();
@@ -250,14 +288,22 @@ test.each([
   expect(location).toBe('/admin');
 });
 
-test('who loses the role at the provider is signed out everywhere by the next sign-in', async () => {
+test('who loses the role at the provider is signed out everywhere by the next sign-in, and the tokens are revoked', async () => {
   const alan = { sub: 'alan', preferred_username: 'alan', groups: ['travel admins'] };
   provider.behave({ claims: alan });
   const first = browser();
   await first.signIn();
+  const { csrfToken } = (await first.client()('GET', '/session')).body;
+  const { body } = await first.client()('POST', '/admin-tokens', {
+    body: { name: 'of Alan', role: 'admin' },
+    headers: { 'X-CSRF-Token': csrfToken },
+  });
+  const script = adminClient(fixture.service.url, { Authorization: `Bearer ${body.token}` });
+  expect((await script('GET', '/session')).status).toBe(200);
   provider.behave({ claims: { ...alan, groups: [] } });
   await browser().signIn();
   expect((await first.client()('GET', '/session')).status).toBe(401);
+  expect((await script('GET', '/session')).status).toBe(401);
 });
 
 test('the account of such a person has no password, and the provider gives its role', async () => {
@@ -286,6 +332,32 @@ test('the account of such a person has no password, and the provider gives its r
   expect(shell.err).toEqual(['mary signs in through the OpenID provider and has no password here.']);
   const byPassword = await fixture.anonymous('POST', '/sign-in', { body: { name: 'mary', password: '' } });
   expect(byPassword.status).toBe(401);
+});
+
+test('a name that looks like that of another account is shown with its issuer, in the lists and in the audit log', async () => {
+  await fixture.admin('POST', '/accounts', { body: { name: 'Turing', role: 'viewer' } });
+  // The first letter is a Cyrillic one.
+  provider.behave({ claims: { ...ada, sub: 'turing', preferred_username: 'Тuring' } });
+  const person = browser();
+  await person.signIn();
+  const { csrfToken } = (await person.client()('GET', '/session')).body;
+  const made = await person.client()('POST', '/admin-tokens', {
+    body: { name: 'of the other Turing', role: 'viewer' },
+    headers: { 'X-CSRF-Token': csrfToken },
+  });
+  expect(made.status).toBe(200);
+  const shown = `Тuring (${issuerHost()})`;
+  const { accounts } = (await fixture.viewer('GET', '/accounts')).body;
+  const issuers = accounts.map(({ name, issuer }: { name: string; issuer?: string }) => [name, issuer]);
+  expect(issuers).toContainEqual(['Turing', undefined]);
+  expect(issuers).toContainEqual(['Тuring', provider.issuer]);
+  const { tokens } = (await fixture.viewer('GET', '/admin-tokens')).body;
+  expect(tokens.at(-1)).toMatchObject({ name: 'of the other Turing', maker: { name: shown } });
+  const { entries } = (await fixture.viewer('GET', '/audit?action=createAdminToken&limit=1')).body;
+  expect(entries[0].actor).toBe(shown);
+  const shell = await recordedShell({ JETBRIDGE_DATA: fixture.service.data });
+  await listAdmins(shell, {});
+  expect(shell.out.join('\n')).toMatch(new RegExp(`Тuring +.*${provider.issuer}`));
 });
 
 test('a revoked account stays out until an admin restores it', async () => {

@@ -27,6 +27,7 @@ const shell = () =>
     JETBRIDGE_CONFIG: settings.path,
     JETBRIDGE_DATA: data.path,
     ADMIN_OPENID_CLIENT_SECRET: CLIENT.clientSecret,
+    PUBLIC_URL: 'https://bridge.example',
   });
 
 /** Returns the result of the doctor's check of the provider. */
@@ -69,7 +70,7 @@ test('without calls the provider is not read', async () => {
   const shown = await shell();
   expect(await check(shown, { isOffline: true, json: true })).toBe(0);
   expect(JSON.parse(shown.out.join('')).openid).toEqual({
-    ...{ label: 'Corp', issuer: provider.issuer },
+    ...{ label: 'Corp', issuer: provider.issuer, isOnlyWay: false },
     unchecked: 'the option --offline is given',
   });
   expect(provider.requestedPaths).toEqual([]);

@@ -132,6 +132,7 @@ describe('check', () => {
     };
     const { code, out, err } = await runCommandLine(['check'], {
       ...secrets,
+      PUBLIC_URL: 'https://bridge.example',
       JETBRIDGE_CONFIG: unreachable(),
     });
     expect({ code, err }).toEqual({ code: 0, err: '' });

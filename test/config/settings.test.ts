@@ -462,9 +462,30 @@ describe('a fault is one line: file, place, problem, remedy', () => {
       ] as const
     ).map(([title, openid, fault]): [string, Given, string] => [
       title,
-      { files: { 'settings.json': { adminPage: { openid: { ...openidOfPage, ...openid } } } } },
+      {
+        files: { 'settings.json': { adminPage: { openid: { ...openidOfPage, ...openid } } } },
+        environment: { PUBLIC_URL: 'https://bridge.example.com' },
+      },
       `settings.json adminPage.openid${fault}`,
     ]),
+    [
+      'sign-in through a provider that would send people back to the host of a header',
+      {
+        files: { 'settings.json': { adminPage: { openid: openidOfPage } } },
+        environment: { ADMIN_OPENID_CLIENT_SECRET: 'secret of the client' },
+      },
+      'environment PUBLIC_URL: is not set, and adminPage.openid in settings.json is. Set it to the address at which browsers open the admin page, e.g. https://bridge.example.com.',
+    ],
+    [
+      'a password with which nobody could sign in',
+      { environment: { ADMIN_PASSWORD: 'correct horse battery '.repeat(10) } },
+      'environment ADMIN_PASSWORD: has more than 200 characters, with which nobody can sign in. Give a shorter one.',
+    ],
+    [
+      'a page that nobody could sign in to',
+      { files: { 'settings.json': { adminPage: { passwordSignIn: false } } } },
+      'settings.json adminPage.passwordSignIn: is false, and adminPage.openid is not set, so nobody could sign in. Add adminPage.openid, or remove this.',
+    ],
     [
       'a settings file that is not there',
       { environment: { JETBRIDGE_CONFIG: '/nowhere/jetbridge.json' } },

@@ -130,6 +130,10 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
     drop index identity_claimed;
     drop index identity_decided;
     drop table database_record;
+    drop table openid_attempt;
+    alter table admin_token drop column made_by;
+    alter table admin_session drop column address;
+    alter table admin_session drop column user_agent;
     alter table connection drop column mode;
     alter table connection drop column paused_at;
     delete from kysely_migration where name > '0002'`);

@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../passwords.ts';
+import { MAX_PASSWORD_LENGTH, MAX_READ_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../password-rules.ts';
 import type { Contract } from './operation.ts';
 import { id, name, role, time } from './schemas.ts';
 
 const password = z
   .string()
   .min(MIN_PASSWORD_LENGTH, `has at least ${MIN_PASSWORD_LENGTH} characters`)
-  .max(MAX_PASSWORD_LENGTH, `has at most ${MAX_PASSWORD_LENGTH} characters`);
+  .max(MAX_PASSWORD_LENGTH, `has at most ${MAX_PASSWORD_LENGTH} characters`)
+  .meta({ description: 'None of the most common passwords' });
 
 const account = z
   .object({
@@ -14,6 +15,10 @@ const account = z
     name,
     role,
     hasPassword: z.boolean().meta({ description: 'False if the OpenID provider gives name and role' }),
+    issuer: z
+      .string()
+      .optional()
+      .meta({ description: 'Of the OpenID provider that identifies the person; absent with a password' }),
     createdAt: time,
     lastSignInAt: time.optional(),
     revokedAt: time.optional(),
@@ -24,9 +29,15 @@ const token = z
   .object({
     id,
     name,
-    role,
+    role: role.meta({ description: 'The role at present: never higher than that of the maker' }),
+    maker: z
+      .object({ id, name: z.string().meta({ description: 'As in the audit log' }) })
+      .optional()
+      .meta({ description: 'The account that made the token; absent for a token of an earlier version' }),
     createdAt: time,
-    expiresAt: time.optional(),
+    expiresAt: time
+      .optional()
+      .meta({ description: 'Absent for a token of an earlier version that does not expire' }),
     revokedAt: time.optional(),
   })
   .meta({ id: 'AdminToken', description: 'A token with which a script calls this API' });
@@ -47,16 +58,31 @@ const session = z
   })
   .meta({ id: 'Session', description: 'The caller: the account that is signed in, or a token' });
 
+const ownSession = z
+  .object({
+    id,
+    createdAt: time,
+    lastUsedAt: time.meta({ description: 'To the minute' }),
+    address: z.string().optional().meta({ description: 'The address from which the account signed in' }),
+    userAgent: z.string().optional().meta({ description: 'The header User-Agent at that time, cut' }),
+    isCurrent: z.boolean().meta({ description: 'True for the session of this request' }),
+  })
+  .meta({ id: 'OwnSession', description: 'A browser in which the own account is signed in' });
+
 const accountParams = z.object({ id });
+
+/** The days until a token expires, unless the caller chooses another number, and the largest number. */
+const TOKEN_DAYS = 90;
+const MAX_TOKEN_DAYS = 365;
 
 /** Signing in and out, accounts, and tokens of scripts. */
 export const accountsContract = {
   signIn: {
     ...{ method: 'post', path: '/sign-in', tag: 'Session', access: 'anyone' },
     summary: 'Sign in with a password',
-    body: z.strictObject({ name, password: z.string().max(MAX_PASSWORD_LENGTH) }),
+    body: z.strictObject({ name, password: z.string().max(MAX_READ_PASSWORD_LENGTH) }),
     result: session,
-    errors: ['notSignedIn', 'tooManyAttempts'],
+    errors: ['notSignedIn', 'forbidden', 'tooManyAttempts'],
   },
   readSession: {
     ...{ method: 'get', path: '/session', tag: 'Session', access: 'viewer' },
@@ -67,10 +93,20 @@ export const accountsContract = {
     ...{ method: 'delete', path: '/session', tag: 'Session', access: 'viewer' },
     summary: 'Sign out',
   },
+  listOwnSessions: {
+    ...{ method: 'get', path: '/sessions', tag: 'Session', access: 'viewer' },
+    summary: 'List the sessions of the own account, the newest first',
+    result: z.object({ sessions: z.array(ownSession) }),
+  },
+  endOwnSession: {
+    ...{ method: 'delete', path: '/sessions/{id}', tag: 'Session', access: 'viewer' },
+    summary: 'End a session of the own account',
+    params: accountParams,
+  },
   changeOwnPassword: {
     ...{ method: 'put', path: '/session/password', tag: 'Session', access: 'viewer' },
     summary: 'Change the own password; all sessions of the account end',
-    body: z.strictObject({ current: z.string().max(MAX_PASSWORD_LENGTH), password }),
+    body: z.strictObject({ current: z.string().max(MAX_READ_PASSWORD_LENGTH), password }),
     errors: ['tooManyAttempts', 'conflict'],
   },
   listAccounts: {
@@ -101,7 +137,7 @@ export const accountsContract = {
   },
   revokeAccount: {
     ...{ method: 'delete', path: '/accounts/{id}', tag: 'Accounts', access: 'admin' },
-    summary: 'Revoke an account; its sessions end',
+    summary: 'Revoke an account and the tokens that it made; its sessions end',
     params: accountParams,
     errors: ['conflict'],
   },
@@ -118,7 +154,16 @@ export const accountsContract = {
   createAdminToken: {
     ...{ method: 'post', path: '/admin-tokens', tag: 'Accounts', access: 'admin' },
     summary: 'Create a token that is shown once',
-    body: z.strictObject({ name, role, days: z.int().min(1).max(3650).optional() }),
+    body: z.strictObject({
+      name,
+      role: role.meta({ description: 'If the role of the maker is lowered later, it is the limit' }),
+      days: z
+        .int()
+        .min(1)
+        .max(MAX_TOKEN_DAYS)
+        .default(TOKEN_DAYS)
+        .meta({ description: 'The days until the token expires' }),
+    }),
     result: z.object({ id, token: z.string() }),
   },
   revokeAdminToken: {

@@ -6,7 +6,9 @@ const auditEntry = z
   .object({
     position: z.int(),
     at: time,
-    actor: z.string(),
+    actor: z.string().meta({
+      description: 'People whom an OpenID provider identifies have the host of its issuer behind their name',
+    }),
     actorKind: z.enum(['account', 'token', 'command', 'nobody']),
     address: z.string(),
     action: z.string().meta({ description: 'The name of the operation' }),

@@ -18,7 +18,7 @@ export const openidContract = {
         .meta({ description: 'Of a sign-in through the OpenID provider: asks for its text' }),
     }),
     result: z.object({
-      password: z.boolean(),
+      password: z.boolean().meta({ description: 'False if only the OpenID provider opens the page' }),
       openid: z.object({ label: z.string() }).optional(),
       failure: z.string().optional().meta({ description: 'The text of the failure that the query names' }),
     }),

@@ -3,6 +3,8 @@ import type { accountsContract } from '../contract/accounts.ts';
 import type { Handlers, Role } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
 import { AdminError } from '../errors.ts';
+import { shownName } from '../openid/person.ts';
+import { findPasswordWeakness } from '../password-rules.ts';
 import { hashPassword, newPassword, verifyPassword } from '../passwords.ts';
 import type {
   AccountChange,
@@ -13,7 +15,15 @@ import type {
   OpenidAccounts,
 } from '../ports.ts';
 import type { AdminContext } from '../router.ts';
-import { type Caller, endSession, SESSION_MAX_MS, type SessionDeps, startSession } from '../sessions.ts';
+import {
+  type Caller,
+  endSession,
+  listOwnSessions,
+  type OwnSession,
+  SESSION_MAX_MS,
+  type SessionDeps,
+  startSession,
+} from '../sessions.ts';
 import type { SignInLimit } from '../sign-in-limit.ts';
 
 /** Dependencies of signing in and of the accounts. */
@@ -29,9 +39,16 @@ export interface AccountDeps extends SessionDeps {
 export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsContract, AdminContext> {
   const { accounts, tokens, now } = deps;
   return {
-    signIn: ({ body }, context) => signIn(body, context, deps),
+    signIn: async ({ body }, context) => {
+      if (deps.acceptsPasswords) return signIn(body, context, deps);
+      throw new AdminError('forbidden', PASSWORDS_ARE_OFF);
+    },
     readSession: async (_request, { caller }) => sessionBody(required(caller)),
     signOut: (_request, { caller, response }) => endSession(response, required(caller), deps),
+    listOwnSessions: async (_request, { caller }) => ({
+      sessions: (await listOwnSessions(required(caller), deps)).map(toSession),
+    }),
+    endOwnSession: ({ params }, context) => endOwnSession(params.id, context, deps),
     changeOwnPassword: ({ body }, context) => changeOwnPassword(body, context, deps),
     listAccounts: async () => ({ accounts: (await accounts.list()).map(toAccount) }),
     createAccount: ({ body }, { note }) => createAccount(body, note, deps),
@@ -44,7 +61,8 @@ export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsCont
     },
     revokeAccount: async ({ params }, { note }) => {
       const account = await findAccount(params.id, deps);
-      note({ name: account.name });
+      const tokensOfIt = await activeTokensOf(account.id, deps);
+      note({ name: account.name, tokens: tokensOfIt.length > 0 ? tokensOfIt : undefined });
       requireDone(await accounts.revoke(account.id, now()));
     },
     restoreAccount: async ({ params }, { note }) => {
@@ -53,7 +71,7 @@ export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsCont
         throw new AdminError('notFound', 'There is no revoked account of the OpenID provider with this id.');
     },
     listAdminTokens: async () => ({ tokens: (await tokens.list()).map(toToken) }),
-    createAdminToken: ({ body }, { note }) => createToken(body, note, deps),
+    createAdminToken: ({ body }, context) => createToken(body, context, deps),
     revokeAdminToken: async ({ params }, { note }) => {
       const token = (await tokens.list()).find(({ id }) => id === params.id);
       if (token) note({ name: token.name });
@@ -67,8 +85,10 @@ export function accountHandlers(deps: AccountDeps): Handlers<typeof accountsCont
 async function createAccount(
   { name, role }: { name: string; role: Role },
   note: AdminContext['note'],
-  { accounts, now, newId }: Pick<AccountDeps, 'accounts' | 'now' | 'newId'>,
+  deps: AccountDeps,
 ) {
+  requirePasswordSignIn(deps);
+  const { accounts, now, newId } = deps;
   const [id, password] = [newId(), newPassword()];
   note({ id, name, role });
   const passwordHash = await hashPassword(password);
@@ -81,21 +101,30 @@ async function resetPassword(id: string, note: AdminContext['note'], deps: Accou
   const account = await findAccount(id, deps);
   note({ name: account.name });
   requirePassword(account, 'who may sign in');
+  requirePasswordSignIn(deps);
   const password = newPassword();
   if (!(await deps.accounts.setPassword(id, await hashPassword(password)))) throw noSuchAccount();
   return { password };
 }
 
 async function createToken(
-  { name, role, days }: { name: string; role: Role; days?: number | undefined },
-  note: AdminContext['note'],
+  { name, role, days }: { name: string; role: Role; days: number },
+  { caller, note }: AdminContext,
   { tokens, now, newId }: AccountDeps,
 ) {
   const [id, token, createdAt] = [newId(), newSecret('admin'), now()];
-  const expiresAt = days === undefined ? undefined : createdAt + days * DAY_MS;
+  const expiresAt = createdAt + days * DAY_MS;
   note({ id, name, role, expiresAt: toTime(expiresAt) });
-  await tokens.create({ id, hash: hashSecret(token), name, role, createdAt, expiresAt });
+  const makerId = required(caller).accountId;
+  await tokens.create({ id, hash: hashSecret(token), name, role, makerId, createdAt, expiresAt });
   return { id, token };
+}
+
+/** The names of the tokens that an account made, and that are neither revoked nor expired. */
+async function activeTokensOf(accountId: string, { tokens, now }: AccountDeps): Promise<string[]> {
+  const isActive = ({ maker, revokedAt, expiresAt = Number.POSITIVE_INFINITY }: AdminToken) =>
+    maker?.id === accountId && revokedAt === undefined && expiresAt > now();
+  return (await tokens.list()).filter(isActive).map(({ name }) => name);
 }
 
 /** The name of the account that the first start creates, and whose password ADMIN_PASSWORD sets. */
@@ -135,6 +164,7 @@ async function changeOwnPassword(
       'conflict',
       'You sign in through the OpenID provider, which alone changes your password.',
     );
+  await requireStrongPassword(password);
   limit.count(caller.name, address);
   const account = await accounts.findByName(caller.name);
   if (!(await verifyPassword(current, account?.passwordHash)))
@@ -143,12 +173,38 @@ async function changeOwnPassword(
   await accounts.setPassword(caller.id, await hashPassword(password));
 }
 
+async function endOwnSession(id: string, { caller, note }: AdminContext, deps: SessionDeps): Promise<void> {
+  const session = (await listOwnSessions(required(caller), deps)).find((one) => one.id === id);
+  if (!session) throw new AdminError('notFound', 'Your account has no such session, or it is over.');
+  note({ address: session.address, userAgent: session.userAgent });
+  await deps.sessions.remove(session.hash);
+}
+
+async function requireStrongPassword(password: string): Promise<void> {
+  const weakness = await findPasswordWeakness(password);
+  if (weakness === undefined) return;
+  const message = `${weakness}: choose another one, e.g. four words that do not belong together`;
+  throw new AdminError('invalid', undefined, { faults: [{ field: 'password', message }] });
+}
+
 function requireDone(change: AccountChange): void {
   if (change === 'gone') throw noSuchAccount();
   if (change === 'done') return;
   throw new AdminError(
     'conflict',
     'This is the only account with the role admin and a password. Create another one first.',
+  );
+}
+
+const PASSWORDS_ARE_OFF =
+  'Passwords do not open this page (adminPage.passwordSignIn). Sign in through the OpenID provider.';
+
+/** A password that opens nothing is not made. */
+function requirePasswordSignIn({ acceptsPasswords }: AccountDeps): void {
+  if (acceptsPasswords) return;
+  throw new AdminError(
+    'conflict',
+    'Passwords do not open this page (adminPage.passwordSignIn), and the OpenID provider decides who may sign in.',
   );
 }
 
@@ -181,6 +237,11 @@ function sessionBody({ name, role, kind, hasPassword, session }: Caller) {
   };
 }
 
+function toSession({ id, createdAt, lastSeenAt, address, userAgent, isCurrent }: OwnSession) {
+  const times = { createdAt: toTime(createdAt), lastUsedAt: toTime(lastSeenAt) };
+  return { id, ...times, address, userAgent, isCurrent };
+}
+
 function toAccount({ createdAt, lastSignInAt, revokedAt, ...account }: AdminAccount) {
   return {
     ...account,
@@ -190,9 +251,10 @@ function toAccount({ createdAt, lastSignInAt, revokedAt, ...account }: AdminAcco
   };
 }
 
-function toToken({ createdAt, expiresAt, revokedAt, ...token }: AdminToken) {
+function toToken({ createdAt, expiresAt, revokedAt, maker, ...token }: AdminToken) {
   return {
     ...token,
+    maker: maker && { id: maker.id, name: shownName(maker) },
     createdAt: toTime(createdAt),
     expiresAt: toTime(expiresAt),
     revokedAt: toTime(revokedAt),

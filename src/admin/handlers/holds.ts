@@ -170,7 +170,7 @@ async function decideHolds(
   { note, caller }: Pick<AdminContext, 'note' | 'caller'>,
   held: HoldDeps,
 ) {
-  const deps = { ...held, by: caller?.name };
+  const deps = { ...held, by: caller?.shownName };
   const { connection, cause, answer, people } = body;
   note({ connection, cause, answer, asked: people?.length ?? body.count });
   if (people) note({ people: people.slice(0, NOTED).map(({ id }) => id) });

@@ -245,7 +245,7 @@ async function applyText(
   if (!mapping || faults.length > 0) throw faulty(faults);
   const result = await deps.provisioning.applyMapping({
     ...{ connection: connection.id, mapping, expected },
-    author: context.caller?.name ?? '',
+    author: context.caller?.shownName ?? '',
     now: deps.runtime.wallClock(),
   });
   if (result.outcome === 'conflict') throw conflict(result);

@@ -1,7 +1,7 @@
 import { AdminError } from '../errors.ts';
 
 /** The failures of a sign-in through the OpenID provider, each with its status for the audit log and its text for the person. */
-export const signInFailures = {
+const signInFailures = {
   notConfigured: { status: 404, message: 'No OpenID provider is configured here.' },
   expired: {
     status: 401,
@@ -41,10 +41,19 @@ export const signInFailures = {
   unavailable: {
     status: 503,
     message: 'The OpenID provider does not answer. Try again later; passwords work meanwhile.',
+    messageWithoutPasswords: 'The OpenID provider does not answer. Try again later.',
   },
 } as const;
 
 export type SignInFailureCode = keyof typeof signInFailures;
+
+/** Returns the text of a failure for the person. */
+export function failureText(code: SignInFailureCode, acceptsPasswords: boolean): string {
+  const failure = signInFailures[code];
+  return !acceptsPasswords && 'messageWithoutPasswords' in failure
+    ? failure.messageWithoutPasswords
+    : failure.message;
+}
 
 /** The codes, for the declaration of a parameter. */
 export const signInFailureCodes = Object.keys(signInFailures) as SignInFailureCode[];

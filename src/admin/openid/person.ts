@@ -26,9 +26,18 @@ export interface PersonClaims {
 export interface Person {
   /** The issuer, a space, and the claim `sub`. */
   subject: string;
+  issuer: string;
   name: string;
   /** Undefined if the rules give none. */
   role: Role | undefined;
+}
+
+/**
+ * Returns a name as lists and the audit log show it. Names of an OpenID provider are chosen there, and may look like that of another
+ * account: they are followed by the host of their issuer.
+ */
+export function shownName({ name, issuer }: { name: string; issuer: string | undefined }): string {
+  return issuer === undefined ? name : `${name} (${new URL(issuer).host})`;
 }
 
 /** The longest name that an account may have. */
@@ -37,11 +46,18 @@ const MAX_NAME_LENGTH = 200;
 /** Returns who a person is, also if the rules give no role. Throws a `SignInFailure` if the name is missing. */
 export function identifyPerson(claims: PersonClaims, { nameClaim, admins, viewers }: AdmissionRules): Person {
   const value = claims[nameClaim];
-  const name = typeof value === 'string' ? value.trim() : '';
+  // Without compatibility forms and invisible characters, which would let one name pass for another.
+  const name =
+    typeof value === 'string'
+      ? value
+          .normalize('NFKC')
+          .replace(/\p{Cf}/gu, '')
+          .trim()
+      : '';
   if (name === '' || name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name))
     throw new SignInFailure('noName', `the claim ${JSON.stringify(nameClaim)} has no name`);
   const role = matches(claims, admins) ? 'admin' : matches(claims, viewers) ? 'viewer' : undefined;
-  return { subject: `${claims.iss} ${claims.sub}`, name, role };
+  return { subject: `${claims.iss} ${claims.sub}`, issuer: claims.iss, name, role };
 }
 
 /** An address that the provider has not verified could be that of somebody else. */

@@ -71,6 +71,9 @@ export function openidProvider(client: OpenidClient, now: () => number): OpenidP
       );
       const claims = tokens.claims();
       if (!claims) throw new SignInFailure('invalidAnswer', 'its answer has no ID token');
+      // OpenID Connect Core 1.0 §3.1.3.7 (5). The library compares it only in a token for several clients.
+      if (claims.azp !== undefined && claims.azp !== client.clientId)
+        throw new SignInFailure('invalidAnswer', 'another client has requested its ID token (azp)');
       return claims;
     },
   };

@@ -1,20 +1,22 @@
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
+import { hashSecret } from '../../http/authentication.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import type { openidContract } from '../contract/openid.ts';
 import type { Handlers } from '../contract/operation.ts';
 import { AUDIT_MS, FIRST_ADMIN } from '../handlers/accounts.ts';
-import type { AuditLog, OpenidAccounts } from '../ports.ts';
+import type { AuditLog, OpenidAccounts, OpenidAttempts } from '../ports.ts';
 import type { AdminContext } from '../router.ts';
 import { cookieName, cookieOptions, readCookie, type SessionDeps, startSession } from '../sessions.ts';
 import type { SignInLimit } from '../sign-in-limit.ts';
-import { SignInFailure, type SignInFailureCode, signInFailures, toSignInFailure } from './failures.ts';
-import { type AdmissionRules, identifyPerson, type Person } from './person.ts';
+import { failureText, SignInFailure, type SignInFailureCode, toSignInFailure } from './failures.ts';
+import { type AdmissionRules, identifyPerson, type Person, shownName } from './person.ts';
 import type { OpenidProvider, SignInAttempt } from './provider.ts';
 
 /** Dependencies of signing in through an OpenID provider. */
 export interface OpenidDeps extends SessionDeps {
   openidAccounts: OpenidAccounts;
+  openidAttempts: OpenidAttempts;
   audit: AuditLog;
   newId(): string;
   /** Undefined if none is configured. */
@@ -41,7 +43,7 @@ export interface OpenidSignIn {
     decrypt(sealed: string, place: string): string | undefined;
   };
   /** Scheme and host of the page. */
-  publicUrl(request: Request): string;
+  publicUrl: string;
 }
 
 /** The content of the cookie while the person is at the provider. */
@@ -73,9 +75,9 @@ export function openidHandlers(deps: OpenidDeps): Handlers<typeof openidContract
   };
   return {
     describeSignIn: async ({ query: { failure } }) => ({
-      password: true,
+      password: deps.acceptsPasswords,
       ...(openid && { openid: { label: openid.label } }),
-      ...(failure && { failure: signInFailures[failure].message }),
+      ...(failure && { failure: failureText(failure, deps.acceptsPasswords) }),
     }),
     beginOpenidSignIn: ({ query }, { response }) => {
       const returnTo = pageAddress(query.returnTo);
@@ -101,7 +103,7 @@ async function beginSignIn(
     ...{ state: randomState(), nonce: randomNonce(), codeVerifier: randomPKCECodeVerifier() },
     ...{ returnTo, expiresAt: now() + ATTEMPT_MS },
   };
-  const redirectUri = openid.publicUrl(response.req) + RETURN_PATH;
+  const redirectUri = openid.publicUrl + RETURN_PATH;
   const address = await openid.provider.authorizationUrl(attempt, redirectUri);
   const secure = isSecure(response.req);
   const sealed = openid.encryption.encrypt(JSON.stringify(attempt), PLACE);
@@ -132,11 +134,12 @@ async function completeSignIn(
 ): Promise<string> {
   const { openid } = deps;
   const { originalUrl } = response.req;
-  const returned = new URL(openid.publicUrl(response.req) + RETURN_PATH);
+  const returned = new URL(openid.publicUrl + RETURN_PATH);
   returned.search = new URL(originalUrl, returned).search;
   // A return that this browser did not begin leaves no entry, so that nobody can fill the audit log with such requests.
   if (!attempt || returned.searchParams.get('state') !== attempt.state) throw new SignInFailure('expired');
   openid.limit.count(attempt.state, address);
+  await useOnce(attempt, deps);
   const found = await openid.provider
     .readClaims(attempt, returned)
     .then((claims) => identifyPerson(claims, openid.rules))
@@ -149,6 +152,20 @@ async function completeSignIn(
   return attempt.returnTo;
 }
 
+/**
+ * Throws if the attempt has come back before. The provider should refuse the second use of a code, but a code whose first exchange failed
+ * may still be good, and a copied cookie with it.
+ */
+async function useOnce(
+  { state, expiresAt }: Attempt,
+  { openidAttempts, now }: ConfiguredDeps,
+): Promise<void> {
+  // The clocks of other replicas may be behind.
+  const forgottenAt = expiresAt + ATTEMPT_MS;
+  const isFirst = await openidAttempts.useOnce({ hash: hashSecret(state), expiresAt: forgottenAt }, now());
+  if (!isFirst) throw new SignInFailure('expired', 'its sign-in has come back before');
+}
+
 /** Lets a person in between the two writes of an entry, or records why nobody is let in, and throws it. */
 async function withAuditEntry(
   found: Person | SignInFailure,
@@ -156,7 +173,9 @@ async function withAuditEntry(
   { audit, now, log }: ConfiguredDeps,
   letIn: (person: Person) => Promise<void>,
 ): Promise<void> {
-  const { name: actor, ...details } = found instanceof SignInFailure ? { name: '' } : found;
+  const { name, issuer, ...details } =
+    found instanceof SignInFailure ? { name: '', issuer: undefined } : found;
+  const actor = shownName({ name, issuer });
   const entry = { actor, actorKind: 'nobody', address, action: 'signInWithOpenid', details } as const;
   await audit.removeBefore(now() - AUDIT_MS);
   const position = await audit.begin({ at: now(), ...entry });
@@ -181,7 +200,7 @@ async function updateAccount(
   { openidAccounts, newId, now }: ConfiguredDeps,
 ): Promise<string> {
   if (role === undefined) {
-    await openidAccounts.endSessions(subject);
+    await openidAccounts.endAccess(subject, now());
     throw new SignInFailure('noRole');
   }
   if (foldCase(name) === FIRST_ADMIN) throw new SignInFailure('nameReserved');

@@ -1312,6 +1312,33 @@ export interface Session {
   expiresAt?: string;
 }
 
+/** A browser in which the own account is signed in */
+export interface OwnSession {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  id: string;
+  /**
+   * UTC, with milliseconds
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  createdAt: string;
+  /**
+   * To the minute
+   * @format date-time
+   * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
+   */
+  lastUsedAt: string;
+  /** The address from which the account signed in */
+  address?: string;
+  /** The header User-Agent at that time, cut */
+  userAgent?: string;
+  /** True for the session of this request */
+  isCurrent: boolean;
+}
+
 /** A person who may sign in to the admin page */
 export interface AdminAccount {
   /**
@@ -1328,6 +1355,8 @@ export interface AdminAccount {
   role: "viewer" | "admin";
   /** False if the OpenID provider gives name and role */
   hasPassword: boolean;
+  /** Of the OpenID provider that identifies the person; absent with a password */
+  issuer?: string;
   /**
    * UTC, with milliseconds
    * @format date-time
@@ -1360,8 +1389,18 @@ export interface AdminToken {
    * @maxLength 200
    */
   name: string;
-  /** A viewer sees everything and changes nothing */
+  /** The role at present: never higher than that of the maker */
   role: "viewer" | "admin";
+  /** The account that made the token; absent for a token of an earlier version */
+  maker?: {
+    /**
+     * @minLength 1
+     * @maxLength 200
+     */
+    id: string;
+    /** As in the audit log */
+    name: string;
+  };
   /**
    * UTC, with milliseconds
    * @format date-time
@@ -1369,7 +1408,7 @@ export interface AdminToken {
    */
   createdAt: string;
   /**
-   * UTC, with milliseconds
+   * Absent for a token of an earlier version that does not expire
    * @format date-time
    * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
    */
@@ -1394,6 +1433,7 @@ export interface AuditEntry {
    * @pattern ^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))$
    */
   at: string;
+  /** People whom an OpenID provider identifies have the host of its issuer behind their name */
   actor: string;
   actorKind: "account" | "token" | "command" | "nobody";
   address: string;
@@ -3908,6 +3948,7 @@ export class Api<
     ) =>
       this.request<
         {
+          /** False if only the OpenID provider opens the page */
           password: boolean;
           openid?: {
             label: string;
@@ -3963,6 +4004,46 @@ export class Api<
      * No description
      *
      * @tags Session
+     * @name ListOwnSessions
+     * @summary List the sessions of the own account, the newest first
+     * @request GET:/admin/api/sessions
+     * @secure
+     */
+    listOwnSessions: (params: RequestParams = {}) =>
+      this.request<
+        {
+          sessions: OwnSession[];
+        },
+        Error
+      >({
+        path: `/admin/api/sessions`,
+        method: "GET",
+        secure: true,
+        format: "json",
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Session
+     * @name EndOwnSession
+     * @summary End a session of the own account
+     * @request DELETE:/admin/api/sessions/{id}
+     * @secure
+     */
+    endOwnSession: (id: string, params: RequestParams = {}) =>
+      this.request<void, Error>({
+        path: `/admin/api/sessions/${id}`,
+        method: "DELETE",
+        secure: true,
+        ...params,
+      }),
+
+    /**
+     * No description
+     *
+     * @tags Session
      * @name ChangeOwnPassword
      * @summary Change the own password; all sessions of the account end
      * @request PUT:/admin/api/session/password
@@ -3973,8 +4054,9 @@ export class Api<
         /** @maxLength 200 */
         current: string;
         /**
+         * None of the most common passwords
          * @minLength 12
-         * @maxLength 200
+         * @maxLength 128
          */
         password: string;
       },
@@ -4153,7 +4235,7 @@ export class Api<
      *
      * @tags Accounts
      * @name RevokeAccount
-     * @summary Revoke an account; its sessions end
+     * @summary Revoke an account and the tokens that it made; its sessions end
      * @request DELETE:/admin/api/accounts/{id}
      * @secure
      */
@@ -4221,11 +4303,13 @@ export class Api<
          * @maxLength 200
          */
         name: string;
-        /** A viewer sees everything and changes nothing */
+        /** If the role of the maker is lowered later, it is the limit */
         role: "viewer" | "admin";
         /**
+         * The days until the token expires
          * @min 1
-         * @max 3650
+         * @max 365
+         * @default 90
          */
         days?: number;
       },

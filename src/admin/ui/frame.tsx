@@ -11,7 +11,7 @@ import {
   useMantineColorScheme,
 } from '@mantine/core';
 import { IconDots, IconMoon, IconSun } from '@tabler/icons-react';
-import { type ReactNode, Suspense, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import type { Session } from './api-client.ts';
 import { ErrorBoundary } from './components/error-boundary.tsx';
@@ -23,6 +23,9 @@ import { PeopleSearch } from './components/people-search.tsx';
 import { OwnPassword } from './own-password.tsx';
 import { signOut } from './session.ts';
 import { type View, views } from './views.tsx';
+
+/** Loaded when it is opened: it needs a table of browsers. */
+const OwnSessions = lazy(async () => ({ default: (await import('./own-sessions.tsx')).OwnSessions }));
 
 /** Navigation, header and the view at the present address. */
 export function Frame({ session }: { session: Session }) {
@@ -213,7 +216,8 @@ function ColorSchemeButton() {
 }
 
 function SessionMenu({ session, onHelp }: { session: Session; onHelp: () => void }) {
-  const [isPasswordOpen, setPasswordOpen] = useState(false);
+  const [opened, setOpened] = useState<'password' | 'sessions'>();
+  const close = () => setOpened(undefined);
   return (
     <>
       <Menu position="bottom-end">
@@ -227,10 +231,13 @@ function SessionMenu({ session, onHelp }: { session: Session; onHelp: () => void
         <Menu.Dropdown>
           <Menu.Label>Role: {session.role}</Menu.Label>
           {session.hasPassword && (
-            <Menu.Item aria-haspopup="dialog" onClick={() => setPasswordOpen(true)}>
+            <Menu.Item aria-haspopup="dialog" onClick={() => setOpened('password')}>
               Change your password…
             </Menu.Item>
           )}
+          <Menu.Item aria-haspopup="dialog" onClick={() => setOpened('sessions')}>
+            Your sessions…
+          </Menu.Item>
           <Menu.Item aria-haspopup="dialog" onClick={onHelp}>
             Keys
           </Menu.Item>
@@ -241,7 +248,8 @@ function SessionMenu({ session, onHelp }: { session: Session; onHelp: () => void
           <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {isPasswordOpen && <OwnPassword onClose={() => setPasswordOpen(false)} />}
+      {opened === 'password' && <OwnPassword onClose={close} />}
+      <Suspense>{opened === 'sessions' && <OwnSessions onClose={close} />}</Suspense>
     </>
   );
 }

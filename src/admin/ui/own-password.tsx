@@ -1,4 +1,4 @@
-import { Alert, Button, PasswordInput, Stack } from '@mantine/core';
+import { Alert, Button, PasswordInput, Progress, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from './components/dialog.tsx';
@@ -40,18 +40,45 @@ export function OwnPassword({ onClose }: { onClose: () => void }) {
           />
           <PasswordInput
             label="New password"
-            description="At least 12 characters. You are signed out everywhere."
+            description="At least 12 characters, e.g. four words that do not belong together. You are signed out everywhere."
             autoComplete="new-password"
             value={password}
             onChange={(event) => setPassword(event.currentTarget.value)}
             error={faultOf('password')}
             required
           />
+          <LengthMeter length={password.length} />
           <Button type="submit" loading={change.isPending}>
             Change the password
           </Button>
         </Stack>
       </form>
     </Dialog>
+  );
+}
+
+/** The shortest password that the API accepts, and one whose length resists guessing for long. */
+const MIN_LENGTH = 12;
+const GOOD_LENGTH = 20;
+
+/** Shows how long a new password is: length counts, not the kinds of its characters. */
+function LengthMeter({ length }: { length: number }) {
+  const [color, text] =
+    length < MIN_LENGTH
+      ? (['red', `Too short: ${MIN_LENGTH - length} more to go`] as const)
+      : length < GOOD_LENGTH
+        ? (['yellow', 'Long enough; longer is better'] as const)
+        : (['green', 'Long'] as const);
+  return (
+    <div>
+      <Progress
+        value={Math.min(100, (length / GOOD_LENGTH) * 100)}
+        color={color}
+        aria-label="Length of the new password"
+      />
+      <Text size="xs" mt={4} c="dimmed" role="status">
+        {text}
+      </Text>
+    </div>
   );
 }

@@ -25,7 +25,8 @@ interface ErrorBody {
 export const api = new Api<string>({
   baseUrl: window.location.origin,
   securityWorker: (csrfToken) => (csrfToken ? { headers: { 'X-CSRF-Token': csrfToken } } : {}),
-  baseApiParams: { secure: true, credentials: 'same-origin' },
+  // Without the format, the body of an error is not read where a success has none.
+  baseApiParams: { secure: true, credentials: 'same-origin', format: 'json' },
   customFetch: (...request) => fetch(...request),
 });
 
@@ -117,6 +118,15 @@ export function takeSignInFailure(): SignInFailureCode | undefined {
   window.history.replaceState(null, '', url);
   // The API checks the code.
   return failure as SignInFailureCode;
+}
+
+/** The ways to sign in, and with a failure its text; undefined while they are read. */
+export function useSignInWays(failure?: SignInFailureCode) {
+  const { data } = useQuery({
+    queryKey: ['sign-in', failure],
+    queryFn: () => call(api.session.describeSignIn(failure ? { failure } : {})),
+  });
+  return data;
 }
 
 /** Shows the sign-in form again, after the service has ended the session; `notice` says why. */

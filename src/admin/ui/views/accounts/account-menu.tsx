@@ -6,7 +6,7 @@ import type { AdminAccount } from '../../api-client.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Secret } from '../../components/secret.tsx';
-import { api, call, queryClient } from '../../session.ts';
+import { api, call, queryClient, useSignInWays } from '../../session.ts';
 
 type Change = 'role' | 'password' | 'revoke' | 'restore';
 
@@ -15,6 +15,7 @@ export function AccountMenu({ account }: { account: AdminAccount }) {
   const [change, setChange] = useState<Change>();
   const close = () => setChange(undefined);
   const isRevoked = account.revokedAt !== undefined;
+  const ways = useSignInWays();
   return (
     <>
       <Menu position="bottom-end">
@@ -29,9 +30,11 @@ export function AccountMenu({ account }: { account: AdminAccount }) {
               <Menu.Item aria-haspopup="dialog" onClick={() => setChange('role')}>
                 Make {otherRole(account)}…
               </Menu.Item>
-              <Menu.Item aria-haspopup="dialog" onClick={() => setChange('password')}>
-                Reset the password…
-              </Menu.Item>
+              {ways?.password && (
+                <Menu.Item aria-haspopup="dialog" onClick={() => setChange('password')}>
+                  Reset the password…
+                </Menu.Item>
+              )}
             </>
           )}
           <Menu.Item aria-haspopup="dialog" onClick={() => setChange(isRevoked ? 'restore' : 'revoke')}>
@@ -123,8 +126,8 @@ function RevokeAccount({ account: { id, name }, onClose }: ChangeProps) {
       isDestructive
     >
       <Text>
-        {name} is signed out everywhere and can no longer sign in. The audit log keeps what {name} has
-        changed.
+        {name} is signed out everywhere and can no longer sign in, and the tokens that {name} made are
+        revoked. The audit log keeps what {name} has changed.
       </Text>
     </Confirm>
   );

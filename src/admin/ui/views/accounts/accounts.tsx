@@ -7,7 +7,7 @@ import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { api, call, useSession } from '../../session.ts';
+import { api, call, useSession, useSignInWays } from '../../session.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { AddAccount } from './add-account.tsx';
 import { roleColumn } from './role.tsx';
@@ -19,13 +19,16 @@ export function AccountsView() {
   const tab = location.startsWith('/tokens') ? 'tokens' : 'accounts';
   const [isAdding, setAdding] = useState(false);
   const canChange = useSession()?.role === 'admin';
+  const ways = useSignInWays();
+  // An account is added with a password; those of the OpenID provider appear by themselves.
+  const canAdd = canChange && (tab === 'tokens' || ways?.password === true);
   const close = () => setAdding(false);
   return (
     <>
       <ViewHead
         title="Accounts"
         actions={
-          canChange && (
+          canAdd && (
             <Button aria-haspopup="dialog" onClick={() => setAdding(true)}>
               {tab === 'tokens' ? 'Create a token…' : 'Add an account…'}
             </Button>
@@ -76,7 +79,7 @@ function AccountList() {
 const columns: Column<AdminAccount>[] = [
   { label: 'Name', cell: ({ name }) => name },
   roleColumn,
-  { label: 'Signs in with', cell: ({ hasPassword }) => (hasPassword ? 'password' : 'OpenID provider') },
+  { label: 'Signs in with', cell: ({ issuer }) => issuer ?? 'password' },
   { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
     label: 'Last sign-in',

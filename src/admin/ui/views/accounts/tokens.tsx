@@ -1,4 +1,4 @@
-import { Button, NumberInput, Text } from '@mantine/core';
+import { Alert, Button, NumberInput, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AdminToken } from '../../api-client.ts';
@@ -34,23 +34,39 @@ export function TokenList() {
   return (
     <>
       <Loaded query={tokens}>
-        {(data) => (
-          <Rows
-            label="Tokens of scripts"
-            rows={data.tokens.filter(({ revokedAt }) => revokedAt === undefined)}
-            keyOf={({ id }) => id}
-            columns={canChange ? [...columns, change] : columns}
-            empty={
-              <>
-                There is no token. A script sends one as <code>Authorization: Bearer …</code> and can do what
-                its role allows; the session menu has the description of the API.
-              </>
-            }
-          />
-        )}
+        {(data) => {
+          const tokens = data.tokens.filter(({ revokedAt }) => revokedAt === undefined);
+          return (
+            <>
+              {tokens.some(({ expiresAt }) => expiresAt === undefined) && <EndlessTokens />}
+              <Rows
+                label="Tokens of scripts"
+                rows={tokens}
+                keyOf={({ id }) => id}
+                columns={canChange ? [...columns, change] : columns}
+                empty={
+                  <>
+                    There is no token. A script sends one as <code>Authorization: Bearer …</code> and can do
+                    what its role allows; the session menu has the description of the API.
+                  </>
+                }
+              />
+            </>
+          );
+        }}
       </Loaded>
       {revoked && <RevokeToken token={revoked} onClose={() => setRevoked(undefined)} />}
     </>
+  );
+}
+
+/** Warns of tokens that an earlier version made. */
+function EndlessTokens() {
+  return (
+    <Alert color="yellow" mb="sm" title="A token never expires">
+      It was made by an earlier version. Create one that expires, give it to the script, and revoke the old
+      one.
+    </Alert>
   );
 }
 
@@ -58,7 +74,8 @@ const columns: Column<AdminToken>[] = [
   { label: 'Name', cell: ({ name }) => name },
   roleColumn,
   { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { label: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never') },
+  { label: 'Made by', cell: ({ maker }) => maker?.name ?? 'not known' },
+  { label: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : '⚠ never') },
 ];
 
 function RevokeToken({ token: { id, name }, onClose }: { token: AdminToken; onClose: () => void }) {
@@ -84,7 +101,7 @@ function RevokeToken({ token: { id, name }, onClose }: { token: AdminToken; onCl
 export function AddToken({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [role, setRole] = useState<'viewer' | 'admin'>('viewer');
-  const [days, setDays] = useState<number | string>('');
+  const [days, setDays] = useState<number | string>(90);
   const creation = useMutation({
     mutationFn: () =>
       call(api.accounts.createAdminToken({ name, role, ...(typeof days === 'number' && { days }) })),
@@ -103,9 +120,9 @@ export function AddToken({ onClose }: { onClose: () => void }) {
       <RoleSelect value={role} onChange={setRole} />
       <NumberInput
         label="Valid for"
-        description="Days; without a number until it is revoked"
+        description="Days, a year at most. It also ends when your account is revoked."
         min={1}
-        max={3650}
+        max={365}
         allowDecimal={false}
         value={days}
         onChange={setDays}
