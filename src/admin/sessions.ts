@@ -65,19 +65,23 @@ async function recordUse({ hash, lastSeenAt }: AdminSession, { sessions, now }: 
   if (now() - lastSeenAt >= RECORD_USE_EVERY_MS) await sessions.recordUse(hash, now());
 }
 
-/** Starts a session of an account: stores it, and sends the cookie with its secret. Returns the CSRF token. */
+/**
+ * Starts a session of an account: stores it, and sends the cookie with its secret. Returns the CSRF token; undefined if the account was
+ * revoked, or got another password than the verified one, meanwhile.
+ */
 export async function startSession(
   response: Response,
-  accountId: string,
+  { accountId, passwordHash }: { accountId: string; passwordHash: string | undefined },
   { sessions, now, isSecure }: SessionDeps,
-): Promise<string> {
+): Promise<string | undefined> {
   const secret = newSecret('session');
   const createdAt = now();
   await sessions.removeExpired({
     createdBefore: createdAt - SESSION_MAX_MS,
     seenBefore: createdAt - SESSION_IDLE_MS,
   });
-  await sessions.create({ hash: hashSecret(secret), accountId, createdAt });
+  if (!(await sessions.create({ hash: hashSecret(secret), accountId, passwordHash, createdAt })))
+    return undefined;
   const secure = isSecure(response.req);
   response.cookie(cookieName(secure), secret, { ...cookieOptions(secure), maxAge: SESSION_MAX_MS });
   return csrfTokenOf(secret);

@@ -1,9 +1,10 @@
-/** The tables of the admin page: accounts, sessions, tokens and the audit log. Times are epoch milliseconds. */
+/** The tables of the admin page: accounts, sessions, tokens, failed sign-ins and the audit log. Times are epoch milliseconds. */
 export interface AdminTables {
   admin_account: AdminAccountTable;
   admin_session: AdminSessionTable;
   admin_token: AdminTokenTable;
   audit_entry: AuditEntryTable;
+  sign_in_failure: SignInFailureTable;
 }
 
 export interface AdminAccountTable {
@@ -49,4 +50,11 @@ export interface AuditEntryTable {
   details: string;
   /** Null until the response was sent. */
   status: number | null;
+}
+
+interface SignInFailureTable {
+  /** The counter that a name falls to, by a hash of it. */
+  bucket: number;
+  failures: number;
+  failed_at: number;
 }
