@@ -130,6 +130,7 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
     drop index identity_claimed;
     drop index identity_decided;
     drop table database_record;
+    drop table sign_in_failure;
     alter table connection drop column mode;
     alter table connection drop column paused_at;
     delete from kysely_migration where name > '0002'`);
