@@ -64,8 +64,14 @@ export function toAdminError(error: unknown): AdminError {
   if (error instanceof AdminError) return error;
   if (error instanceof StoreUnavailable) return new AdminError('unavailable', undefined, { cause: error });
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
-  if (status === 413) return new AdminError('tooLarge');
+  if (status === 413) return new AdminError('tooLarge', `The body is larger than ${limitOf(error)}.`);
   if (status === 415) return new AdminError('unsupportedMediaType');
   if (status === 400) return new AdminError('invalidRequest');
   return new AdminError('internalError', undefined, { cause: error });
+}
+
+/** The limit that a body exceeds, as the body parser of Express tells it. */
+function limitOf(error: unknown): string {
+  const bytes = Number(Object(error).limit);
+  return bytes < 1_048_576 ? `${Math.round(bytes / 1_024)} KB` : '1 MB';
 }

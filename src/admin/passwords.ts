@@ -1,14 +1,9 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
-import { AdminError } from './errors.ts';
 
 /** The costs of a new hash: 16 MB of memory for each (OWASP Password Storage Cheat Sheet, "scrypt"). */
 const COSTS = { N: 2 ** 14, r: 8, p: 5 };
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
-
-/** The number of passwords that are hashed at the same time or wait for it: each takes a quarter of a second of CPU time. */
-const MAX_HASHING = 8;
-let hashing = 0;
 
 /** Creates a password for the first admin: 100 random bits in groups that can be read aloud. */
 export function newPassword(): string {
@@ -35,21 +30,15 @@ export async function hashPassword(password: string): Promise<string> {
 
 /**
  * Returns true if the password has this hash. Without a hash it takes the same time and returns false, so that the time does not
- * tell which accounts exist. Throws 429 `tooManyAttempts` if too many passwords are being checked.
+ * tell which accounts exist. It takes a quarter of a second of CPU time.
  */
 export async function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
-  if (hashing >= MAX_HASHING) throw new AdminError('tooManyAttempts', undefined, { retryAfterS: 2 });
-  hashing += 1;
-  try {
-    const [kind, N, r, p, salt = '', key = ''] = (hash ?? '').split('$');
-    const isUsable = kind === 'scrypt';
-    const costs = isUsable ? { N: Number(N), r: Number(r), p: Number(p) } : COSTS;
-    const derived = await deriveKey(password, Buffer.from(salt, 'base64url'), costs);
-    const expected = Buffer.from(key, 'base64url');
-    return isUsable && expected.length === derived.length && timingSafeEqual(expected, derived);
-  } finally {
-    hashing -= 1;
-  }
+  const [kind, N, r, p, salt = '', key = ''] = (hash ?? '').split('$');
+  const isUsable = kind === 'scrypt';
+  const costs = isUsable ? { N: Number(N), r: Number(r), p: Number(p) } : COSTS;
+  const derived = await deriveKey(password, Buffer.from(salt, 'base64url'), costs);
+  const expected = Buffer.from(key, 'base64url');
+  return isUsable && expected.length === derived.length && timingSafeEqual(expected, derived);
 }
 
 function deriveKey(password: string, salt: Buffer, costs: ScryptOptions): Promise<Buffer> {

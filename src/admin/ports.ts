@@ -35,6 +35,18 @@ export interface AdminAccounts {
   findByName(name: string): Promise<(AdminAccount & { passwordHash: string | undefined }) | undefined>;
   /** Sets the password and ends all sessions of the account. False if there is no such account, or it is revoked. */
   setPassword(id: string, passwordHash: string): Promise<boolean>;
+  /**
+   * Replaces a password and ends the sessions of the account, apart from one. False if the account has another hash than `from` by now, or
+   * is revoked.
+   */
+  changePassword(change: {
+    id: string;
+    /** The hash of the password that was verified. */
+    from: string;
+    to: string;
+    /** The hash of the session that goes on. */
+    session: string;
+  }): Promise<boolean>;
   setRole(id: string, role: Role): Promise<AccountChange>;
   /** Revokes the account and the tokens that it made, and ends its sessions; with `evenOnlyAdmin` also that of the only admin. */
   revoke(id: string, now: number, options?: { evenOnlyAdmin: boolean }): Promise<AccountChange>;
@@ -96,7 +108,14 @@ export interface SessionBrowser {
 
 /** The sessions of all replicas. */
 export interface AdminSessions {
-  create(session: Pick<AdminSession, 'hash' | 'accountId' | 'createdAt'> & SessionBrowser): Promise<void>;
+  /**
+   * False, and there is no session, if the account is revoked or its password has another hash by now than the one that was verified;
+   * undefined stands for an account without a password.
+   */
+  create(
+    session: Pick<AdminSession, 'hash' | 'accountId' | 'createdAt'> &
+      SessionBrowser & { passwordHash: string | undefined },
+  ): Promise<boolean>;
   /** The sessions of an account, the newest first, whether their time is over or not. */
   listOf(
     accountId: string,
@@ -107,6 +126,12 @@ export interface AdminSessions {
   remove(hash: string): Promise<void>;
   /** Removes sessions that were created or used last before these times. */
   removeExpired(limits: { createdBefore: number; seenBefore: number }): Promise<void>;
+}
+
+/** Counts the sign-ins that were refused, for all replicas. The number of counters does not grow with the names. */
+export interface SignInFailures {
+  /** Counts a refusal for a name, and returns the number of them, which begins again after a time without any. */
+  count(name: string, now: number): Promise<number>;
 }
 
 /** A token with which a script calls the admin API. */
@@ -138,7 +163,7 @@ export interface AdminTokens {
 export interface AuditEntry {
   position: number;
   at: number;
-  /** The name of the account or token; for a failed sign-in the name that was given. */
+  /** The name of the account or token. For refused sign-ins the name of an account that was given, else empty: it may be a password. */
   actor: string;
   actorKind: 'account' | 'token' | 'command' | 'nobody';
   /** The client's address; empty for a command. */
@@ -153,10 +178,13 @@ export interface AuditEntry {
 
 /** The audit log. Entries are written durably before the change. */
 export interface AuditLog {
-  /** Writes an entry without outcome and returns its position. */
-  begin(entry: Omit<AuditEntry, 'position' | 'status'>): Promise<number>;
-  /** Adds the outcome, and the details that were not known before. */
-  finish(position: number, outcome: Pick<AuditEntry, 'details'> & { status: number }): Promise<void>;
+  /** Writes an entry, without outcome unless it is known, and returns its position. */
+  begin(entry: Omit<AuditEntry, 'position' | 'status'> & { status?: number | undefined }): Promise<number>;
+  /** Adds the outcome, and the details and the actor that were not known before. */
+  finish(
+    position: number,
+    outcome: Pick<AuditEntry, 'details'> & { status: number; actor?: string },
+  ): Promise<void>;
   /** The newest entries before a position, newest first. */
   list(query: {
     before?: number | undefined;
@@ -171,7 +199,8 @@ export interface AuditLog {
   }): Promise<AuditEntry[]>;
   /** The names of accounts, tokens and commands that have entries, and the actions, in alphabetical order. */
   listChoices(): Promise<{ actors: string[]; actions: string[] }>;
-  removeBefore(at: number): Promise<void>;
+  /** Removes a number of entries that are older than this, and returns how many there were. */
+  removeBefore(at: number, limit: number): Promise<number>;
 }
 
 /** A bearer token with which an IdP opens a connection. */

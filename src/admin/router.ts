@@ -8,7 +8,7 @@ import express, {
 import type { z } from 'zod';
 import { clientAddressOf } from '../http/authentication.ts';
 import { addRequestNotes } from '../http/log.ts';
-import { hasNul, isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
+import { hasNul, isNestedTooDeep, MAX_JSON_DEPTH, nestedTooDeepText } from '../schema/json-depth.ts';
 import { RETRY_AFTER_S } from '../store/unavailable.ts';
 import {
   type Contract,
@@ -18,7 +18,8 @@ import {
   type Operation,
 } from './contract/operation.ts';
 import { AdminError, errorBody, type FieldFault, toAdminError } from './errors.ts';
-import type { AuditLog } from './ports.ts';
+import type { AuditEntry, AuditLog } from './ports.ts';
+import type { RefusedSignIns } from './refused-sign-ins.ts';
 import { type Caller, findCaller, type SessionDeps } from './sessions.ts';
 
 /** The context of a request, beside its parameters and body: the caller, and the entry of the audit log. */
@@ -36,11 +37,12 @@ type Handler = (request: HandlerRequest<Operation>, context: AdminContext) => Pr
 /** Dependencies of all operations. */
 export interface RouterDeps extends SessionDeps {
   audit: AuditLog;
-  log: { error(fields: object, text: string): void };
+  refusedSignIns: RefusedSignIns;
+  log: { warn(fields: object, text: string): void; error(fields: object, text: string): void };
 }
 
-/** Bodies are larger than any mapping or command that an admin sends. */
-const MAX_BODY = '1mb';
+/** More than any mapping or command that an admin sends, in bytes. */
+const MAX_BODY_BYTES = 1_048_576;
 
 /** Creates the routes of a contract. `handlers` has one handler for each operation. */
 export function contractRouter<C extends Contract>(
@@ -52,12 +54,14 @@ export function contractRouter<C extends Contract>(
   for (const [name, operation] of Object.entries(contract)) {
     // The input that a handler gets is parsed by the declaration of its own operation.
     const handler = handlers[name] as Handler;
-    const body = operation.body ? [requireJson, express.json({ limit: MAX_BODY }), refuseDeepBody] : [];
+    const limit = operation.maxBodyBytes ?? MAX_BODY_BYTES;
+    const body = operation.body ? [requireJson, express.json({ limit }), refuseDeepBody(operation)] : [];
     router[operation.method](
       routePath(operation),
       ...(operation.isNavigation ? [] : [authenticate(operation, deps)]),
       ...body,
-      (request, response) => answer(request, response, { name, operation, handler, deps }),
+      (request: Request, response: Response) => answer(request, response, { name, operation, handler, deps }),
+      ...(operation.isSignIn ? [countRefusal(name, deps)] : []),
     );
   }
   return router;
@@ -82,6 +86,28 @@ function authenticate(operation: Operation, deps: RouterDeps): RequestHandler {
 
 interface CallerLocals {
   caller?: Caller | undefined;
+  isRefusalRecorded?: boolean;
+}
+
+/** Counts a sign-in whose body is refused, or for which there is no time. Its handler records the others. */
+function countRefusal(action: string, { refusedSignIns }: RouterDeps): ErrorRequestHandler {
+  return (error, _request, response, next) => {
+    const { isRefusalRecorded }: CallerLocals = response.locals;
+    if (!isRefusalRecorded && toAdminError(error).status < 500) refusedSignIns.count(action);
+    next(error);
+  };
+}
+
+/** Records that a sign-in is refused. A name that no account has is not kept: it may be a password that was typed there. */
+export async function recordRefusal(
+  { response, address }: Pick<AdminContext, 'response' | 'address'>,
+  { action, account }: { action: string; account: string | undefined },
+  { refusedSignIns }: Pick<RouterDeps, 'refusedSignIns'>,
+): Promise<void> {
+  const locals: CallerLocals = response.locals;
+  locals.isRefusalRecorded = true;
+  const { status } = new AdminError('notSignedIn');
+  await refusedSignIns.record({ action, address, account, status });
 }
 
 /** A browser can send a form or plain text to another site without asking, but not JSON. */
@@ -89,10 +115,16 @@ const requireJson: RequestHandler = (request, _response, next) => {
   next(request.is('application/json') ? undefined : new AdminError('unsupportedMediaType'));
 };
 
-const refuseDeepBody: RequestHandler = ({ body }, _response, next) => {
-  const isTooDeep = isNestedTooDeep(body);
-  next(isTooDeep ? new AdminError('invalidRequest', `The body ${nestedTooDeepText}.`) : undefined);
-};
+/** A sign-in has no nested members. */
+const MAX_SIGN_IN_DEPTH = 10;
+
+function refuseDeepBody({ isSignIn }: Operation): RequestHandler {
+  const levels = isSignIn ? MAX_SIGN_IN_DEPTH : MAX_JSON_DEPTH;
+  return ({ body }, _response, next) => {
+    const isTooDeep = isNestedTooDeep(body, levels);
+    next(isTooDeep ? new AdminError('invalidRequest', `The body ${nestedTooDeepText(levels)}.`) : undefined);
+  };
+}
 
 async function answer(
   request: Request,
@@ -111,9 +143,11 @@ async function answer(
   const note = (facts: Record<string, unknown>) => Object.assign(details, facts);
   const context: AdminContext = { caller, address, response, note };
   const run = () => handler(input, context);
-  const result = isRecorded(operation)
-    ? await withAuditEntry(run, { name, details, context, actor: actorOf(caller, input), deps })
-    : await run();
+  const actor = caller && { actor: caller.shownName, actorKind: caller.kind };
+  const result =
+    isRecorded(operation) && actor
+      ? await withAuditEntry(run, { action: name, details, address, ...actor }, deps)
+      : await run();
   if (result && operation.isNavigation) response.redirect(303, String(Object(result).location));
   else if (result === undefined) response.status(204).end();
   else response.json(result);
@@ -129,30 +163,14 @@ function checkAccess({ method, headers }: Request, caller: Caller | undefined, {
   if (access === 'admin' && caller.role !== 'admin') throw new AdminError('forbidden');
 }
 
-/** The one change without a caller is signing in, whose body names the account. */
-function actorOf(caller: Caller | undefined, { body }: HandlerRequest<Operation>): string {
-  return caller?.shownName ?? String(Object(body).name ?? '');
-}
-
 /** Runs a change between the two writes of its entry, so that no change is without one. */
-async function withAuditEntry<T>(
+export async function withAuditEntry<T>(
   run: () => Promise<T>,
-  {
-    name,
-    details,
-    actor,
-    context: { caller, address },
-    deps: { audit, now, log },
-  }: {
-    name: string;
-    details: Record<string, unknown>;
-    actor: string;
-    context: AdminContext;
-    deps: RouterDeps;
-  },
+  entry: Omit<AuditEntry, 'position' | 'at' | 'status'>,
+  { audit, now, log }: Pick<RouterDeps, 'audit' | 'now' | 'log'>,
 ): Promise<T> {
-  const actorKind = caller?.kind ?? 'nobody';
-  const position = await audit.begin({ at: now(), actor, actorKind, address, action: name, details });
+  const { details } = entry;
+  const position = await audit.begin({ at: now(), ...entry });
   const finish = (status: number) =>
     audit.finish(position, { status, details }).catch((error: unknown) => {
       log.error({ err: error, position }, 'the outcome of a change could not be added to the audit log');

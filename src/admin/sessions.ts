@@ -81,12 +81,15 @@ async function recordUse({ hash, lastSeenAt }: AdminSession, { sessions, now }: 
   if (now() - lastSeenAt >= RECORD_USE_EVERY_MS) await sessions.recordUse(hash, now());
 }
 
-/** Starts a session of an account: stores it, and sends the cookie with its secret. Returns the CSRF token. */
+/**
+ * Starts a session of an account: stores it, and sends the cookie with its secret. Returns the CSRF token; undefined if the account was
+ * revoked, or got another password than the verified one, meanwhile.
+ */
 export async function startSession(
   response: Response,
-  accountId: string,
+  { accountId, passwordHash }: { accountId: string; passwordHash: string | undefined },
   { sessions, now, isSecure }: SessionDeps,
-): Promise<string> {
+): Promise<string | undefined> {
   const secret = newSecret('session');
   const createdAt = now();
   await sessions.removeExpired({
@@ -97,7 +100,8 @@ export async function startSession(
     address: clientAddressOf(response),
     userAgent: response.req.headers['user-agent']?.slice(0, MAX_USER_AGENT_LENGTH),
   };
-  await sessions.create({ hash: hashSecret(secret), accountId, createdAt, ...browser });
+  const session = { hash: hashSecret(secret), accountId, passwordHash, createdAt, ...browser };
+  if (!(await sessions.create(session))) return undefined;
   const secure = isSecure(response.req);
   response.cookie(cookieName(secure), secret, { ...cookieOptions(secure), maxAge: SESSION_MAX_MS });
   return csrfTokenOf(secret);

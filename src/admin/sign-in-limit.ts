@@ -1,51 +1,78 @@
 import { addressGroup } from '../http/proxies.ts';
 import { AdminError } from './errors.ts';
+import { type Client, FairQueue } from './fair-queue.ts';
+import { verifyPassword } from './passwords.ts';
+import type { SignInFailures } from './ports.ts';
 
-const WINDOW_MS = 10 * 60_000;
-/** Attempts for one name from one address, so that an attacker elsewhere shuts out nobody. */
-const MAX_OF_NAME = 10;
-/** Attempts from one address for all names; those that succeed do not count. */
-const MAX_OF_ADDRESS = 50;
-/** The number of counters is limited, so that they cannot fill the memory. The oldest goes first. */
-const MAX_COUNTERS = 10_000;
+/** Each check of a password takes a quarter of a second of CPU time, and one of the four threads of Node. */
+const CHECKS = { running: 2, runningOfAddress: 1, waiting: 256, waitingOfAddress: 32 };
 
-/** Limits attempts to sign in. */
+/** The wait of the answer to the first refusal for a name; it doubles with each further one, up to the maximum. In milliseconds. */
+const FIRST_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 30_000;
+
+/** The answers that wait at the same time: in all, and to one address. Further refusals are answered 429 at once. */
+const MAX_WAITING = 200;
+const MAX_WAITING_OF_ADDRESS = 20;
+
+/**
+ * Makes guessing slow without shutting anybody out: each password is checked, and a right one is answered at once, but the answer to a
+ * wrong one waits (docs/decisions/0046). Names without an account are treated alike.
+ */
 export interface SignInLimit {
-  /** Counts an attempt before the password is checked. Throws 429 `tooManyAttempts`. */
-  count(name: string, address: string): void;
-  /** Forgets the attempts for a name, and the last one of the address, after a success. */
-  reset(name: string, address: string): void;
+  /**
+   * Returns true if the password has the hash, which an unknown name has not. Addresses take turns, and names within an address. Throws
+   * 429 `tooManyAttempts` if too many passwords wait.
+   */
+  verify(client: Client, password: string, hash: string | undefined): Promise<boolean>;
+  /** Counts a refusal, and waits before its answer. Throws 429 `tooManyAttempts` at once if too many answers wait. */
+  delayRefusal(client: Client): Promise<void>;
 }
 
-/** Returns the limit of one process. `now` returns milliseconds of a monotonic clock. */
-export function createSignInLimit(now: () => number): SignInLimit {
-  // Ordered by the end of the window, because all windows have the same length.
-  const counters = new Map<string, { attempts: number; endsAt: number }>();
-  const countOne = (key: string, max: number) => {
-    const at = now();
-    for (const [oldest, { endsAt }] of counters) {
-      if (endsAt > at && counters.size < MAX_COUNTERS) break;
-      counters.delete(oldest);
-    }
-    const counter = counters.get(key) ?? { attempts: 0, endsAt: at + WINDOW_MS };
-    counters.set(key, counter);
-    counter.attempts += 1;
-    if (counter.attempts <= max) return;
-    const retryAfterS = Math.ceil((counter.endsAt - at) / 1000);
-    const minutes = Math.ceil(retryAfterS / 60);
-    const message = `Too many failed attempts. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
-    throw new AdminError('tooManyAttempts', message, { retryAfterS });
+/** Dependencies of the limit. */
+export interface SignInLimitDeps {
+  failures: SignInFailures;
+  clock: {
+    /** Epoch milliseconds. */
+    now(): number;
+    /** Returns early when aborted; never rejects. */
+    wait(ms: number, signal?: AbortSignal): Promise<void>;
   };
-  const nameKey = (name: string, address: string) => `${addressGroup(address)} ${name.toLowerCase()}`;
+  /** Ends all waits when the service stops. */
+  signal: AbortSignal;
+}
+
+/** Returns the limit of one process. The failures are counted in the database, for all processes. */
+export function createSignInLimit({ failures, clock, signal }: SignInLimitDeps): SignInLimit {
+  const checks = new FairQueue(CHECKS);
+  const waiting = new Map<string, number>();
+  let allWaiting = 0;
+  const addWaiting = (group: string, change: 1 | -1) => {
+    allWaiting += change;
+    const count = (waiting.get(group) ?? 0) + change;
+    if (count > 0) waiting.set(group, count);
+    else waiting.delete(group);
+  };
   return {
-    count: (name, address) => {
-      countOne(addressGroup(address), MAX_OF_ADDRESS);
-      countOne(nameKey(name, address), MAX_OF_NAME);
-    },
-    reset: (name, address) => {
-      const ofAddress = counters.get(addressGroup(address));
-      if (ofAddress) ofAddress.attempts -= 1;
-      counters.delete(nameKey(name, address));
+    verify: (client, password, hash) => checks.run(client, () => verifyPassword(password, hash)),
+    delayRefusal: async ({ name, address }) => {
+      const group = addressGroup(address);
+      const count = await failures.count(name, clock.now());
+      const waitMs = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(count - 1, 10));
+      if (allWaiting >= MAX_WAITING || (waiting.get(group) ?? 0) >= MAX_WAITING_OF_ADDRESS)
+        throw tooManyAttempts(waitMs);
+      addWaiting(group, 1);
+      // The wait goes on if the client hangs up, so that it cannot try again sooner.
+      await clock.wait(waitMs, signal);
+      addWaiting(group, -1);
     },
   };
+}
+
+function tooManyAttempts(waitMs: number): AdminError {
+  const retryAfterS = Math.ceil(waitMs / 1000);
+  const seconds = retryAfterS === 1 ? 'a second' : `${retryAfterS} seconds`;
+  return new AdminError('tooManyAttempts', `Too many failed attempts. Wait ${seconds} before the next one.`, {
+    retryAfterS,
+  });
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isLoopback } from '../http/proxies.ts';
 import { faultText, nearest } from '../translator/mapping-faults.ts';
 
 /** The URL of a PostgreSQL database. Faults never contain a part of it, because a part may be of the password. */
@@ -46,6 +47,26 @@ function findTlsFault(parameters: URLSearchParams): string | undefined {
     `has ssl=${JSON.stringify(ssl)}, which is not known`,
     `Give sslmode in its place. ${MODES}`,
   );
+}
+
+/** What others can do with a database at another machine without TLS, and the cure. */
+export const UNENCRYPTED_DATABASE = {
+  problem: 'DATABASE_URL leads to another machine without TLS: what is sent there can be read on the way',
+  remedy:
+    'Give sslmode=verify-full in DATABASE_URL, and sslrootcert for an authority of your own; no-verify encrypts without a check.',
+};
+
+/** True if a valid URL leads to another machine, and the connection is not encrypted. `pg` encrypts only where it is told to. */
+export function isUnencrypted(text: string): boolean {
+  const { hostname, searchParams } = new URL(text.replace('@/', '@localhost/'));
+  const host = searchParams.get('host') ?? hostname;
+  // A path names the folder of a socket.
+  const isHere = host === '' || host.startsWith('/') || host === 'localhost';
+  if (isHere || isLoopback(host.replace(/^\[|\]$/g, ''))) return false;
+  const mode = searchParams.get('sslmode');
+  if (mode !== null) return mode === 'disable';
+  const hasFile = ['sslrootcert', 'sslcert', 'sslkey'].some((name) => searchParams.has(name));
+  return !hasFile && ['0', null].includes(searchParams.get('ssl'));
 }
 
 /**

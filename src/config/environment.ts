@@ -62,7 +62,7 @@ const network = {
     defaultText: '`true`, unless `HOST` is loopback',
   }),
   TRUSTED_PROXIES: proxies.describe(
-    'The proxies whose `X-Forwarded-*` headers are trusted: addresses, ranges such as `10.0.0.0/8`, `loopback` or `private`, separated by commas.',
+    'The proxies whose `X-Forwarded-*` headers are trusted: addresses, ranges such as `10.0.0.0/8`, `loopback` or `private`, separated by commas. Name nothing but your proxies: whoever has a trusted address can pretend any client address, and HTTPS. See docs/operations/https.md.',
   ),
 };
 

@@ -130,20 +130,25 @@ export function readSettings(environment: Record<string, string | undefined>, ho
     previousKey: data.JETBRIDGE_KEY_PREVIOUS,
     adminPassword: data.ADMIN_PASSWORD,
     logLevel: data.LOG_LEVEL,
+    connections: connections.map(({ settings }) => settings),
+    ...{ alerts, adminOpenid, ...transport },
+    ...fileSettings(written),
+  };
+}
+
+/** The settings that are as the file has them. */
+function fileSettings(written: z.infer<typeof settingsSchema>) {
+  return {
     writeBudgetMs: written.writeBudgetMs,
     maxConnections: written.maxConnections,
-    connections: connections.map(({ settings }) => settings),
     parkingDomain: written.emailSwap.parkingDomain ?? undefined,
     minimumShare: written.import.minimumShare,
     maxImported: written.import.maximum,
     tombstoneDays: written.retention.tombstones,
     exchangeLog: written.exchangeLog,
-    alerts,
     passwordSignIn: written.adminPage.passwordSignIn,
-    adminOpenid,
     oauthClients: written.oauthClients,
     travelService: written.travelService,
-    ...transport,
   };
 }
 

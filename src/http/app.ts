@@ -4,6 +4,7 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Req
 import type { Logger } from 'pino';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { RequestScope, requestScopeOf } from './log.ts';
+import type { MinuteQuota } from './minute-quota.ts';
 import type { HttpMetrics } from './monitoring.ts';
 import { type AddressPredicate, clientAddress } from './proxies.ts';
 
@@ -16,6 +17,8 @@ export interface HttpDeps {
   now(): number;
   /** Returns true for the proxies whose `X-Forwarded-For` header is trusted; undefined if none is. */
   isTrusted?: AddressPredicate;
+  /** Limits the lines of requests without a valid credential, by status; undefined: there is no limit. */
+  strangerLines?: MinuteQuota<number>;
   /** A sentence about what is served and where, for requests of unknown paths. */
   served?: string;
   /** The classes of the messages of the server that calls the app. Each server and app need their own. */
@@ -70,7 +73,14 @@ export function httpApp(deps: HttpDeps, mount: (app: Express) => void): Express 
   return app;
 }
 
-function addRequestScope({ log, metrics, newId, now, isTrusted = () => false }: HttpDeps): RequestHandler {
+function addRequestScope({
+  log,
+  metrics,
+  newId,
+  now,
+  isTrusted = () => false,
+  strangerLines,
+}: HttpDeps): RequestHandler {
   return (request, response, next) => {
     const began = now();
     request.url = mergeDoubledSlashes(request.url);
@@ -90,6 +100,7 @@ function addRequestScope({ log, metrics, newId, now, isTrusted = () => false }: 
       const status = isSent ? response.statusCode : 499;
       metrics.observe({ routeGroup: routeGroupOf(path), method, status, seconds: ms / 1000 });
       scope.onEnd?.(request, response, { ms, status });
+      if (isOfStranger(scope) && strangerLines?.admits(address, status) === false) return;
       const query = isQuery ? redactParameterNames(Object.keys(request.query)) : [];
       const isFound = (status >= 200 && status < 300) || status === 304;
       const facts = {
@@ -105,6 +116,11 @@ function addRequestScope({ log, metrics, newId, now, isTrusted = () => false }: 
     });
     next(hasOneHost(request) ? undefined : invalidHostError());
   };
+}
+
+/** A revoked or expired credential is known, but not valid. */
+function isOfStranger({ notes }: RequestScope): boolean {
+  return notes.credential === undefined || notes.reason !== undefined;
 }
 
 /**
@@ -205,7 +221,7 @@ export function redactLoggedPath(path: string, isFound: boolean): string {
   return shown.map((segment) => (isShown(segment) ? segment : REDACTED_TEXT)).join('/');
 }
 
-const MAX_LOGGED_PATH = 500;
+const MAX_LOGGED_PATH = 200;
 
 /** Redacts the names of query parameters for the log, without duplicates. Unknown names become one `*`. */
 export function redactParameterNames(names: string[]): string[] {

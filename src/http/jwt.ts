@@ -42,7 +42,7 @@ export async function verifyToken(
     clockTolerance: CLOCK_TOLERANCE_S,
     currentDate: new Date(now),
   });
-  if (isNestedTooDeep(payload)) throw new Error(`the token ${nestedTooDeepText}`);
+  if (isNestedTooDeep(payload)) throw new Error(`the token ${nestedTooDeepText()}`);
   const { typ } = protectedHeader;
   const type =
     typ === undefined

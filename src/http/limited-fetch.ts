@@ -59,7 +59,7 @@ async function readLimited(
     chunks.push(chunk);
   }
   const whole = Buffer.concat(chunks);
-  if (isDeepJson(whole)) throw new Error(`the answer of ${url} ${nestedTooDeepText}`);
+  if (isDeepJson(whole)) throw new Error(`the answer of ${url} ${nestedTooDeepText()}`);
   return bytes > 0 ? whole : null;
 }
 

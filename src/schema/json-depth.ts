@@ -2,14 +2,16 @@
  * The deepest nesting of objects and arrays in JSON from outside. Everything that the bridge understands is shallower by far, and
  * recursive code has room for it.
  */
-const MAX_JSON_DEPTH = 64;
+export const MAX_JSON_DEPTH = 64;
 
 /** Tells the sender of JSON that is refused for its depth what is wrong with it. */
-export const nestedTooDeepText = `is nested deeper than ${MAX_JSON_DEPTH} levels`;
+export function nestedTooDeepText(levels = MAX_JSON_DEPTH): string {
+  return `is nested deeper than ${levels} levels`;
+}
 
-/** True if objects and arrays in parsed JSON are nested deeper than 64 levels. */
-export function isNestedTooDeep(json: unknown): boolean {
-  return someInner(json, (value, depth) => depth > MAX_JSON_DEPTH && isContainer(value));
+/** True if objects and arrays in parsed JSON are nested deeper than 64 levels, or than the given number. */
+export function isNestedTooDeep(json: unknown, levels = MAX_JSON_DEPTH): boolean {
+  return someInner(json, (value, depth) => depth > levels && isContainer(value));
 }
 
 /** True if a text in parsed JSON contains NUL, which PostgreSQL cannot store. */

@@ -203,7 +203,7 @@ async function readBody(request: Request, response: Response): Promise<void> {
   }
   await runMiddleware(parseJson, request, response);
   if (!isObject(request.body)) throw badRequest('invalidSyntax', 'The body must be a JSON object.');
-  if (isNestedTooDeep(request.body)) throw badRequest('invalidSyntax', `The body ${nestedTooDeepText}.`);
+  if (isNestedTooDeep(request.body)) throw badRequest('invalidSyntax', `The body ${nestedTooDeepText()}.`);
 }
 
 /** JSON is UTF-8 (RFC 8259 §8.1). Other bytes would silently become replacement characters. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Request, Router } from 'express';
 import type { Logger } from 'pino';
 import { adminApi } from '../admin/app.ts';
+import { FairQueue } from '../admin/fair-queue.ts';
 import { FIRST_ADMIN } from '../admin/handlers/accounts.ts';
 import type { ConnectDeps } from '../admin/handlers/connect.ts';
 import type { MappingDeps } from '../admin/handlers/mappings.ts';
@@ -14,7 +15,6 @@ import { adminPage } from '../admin/page.ts';
 import { hashPassword, newPassword, verifyPassword } from '../admin/passwords.ts';
 import type { DemoDay } from '../admin/ports.ts';
 import type { SessionDeps } from '../admin/sessions.ts';
-import { createSignInLimit } from '../admin/sign-in-limit.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ProvisioningService, ProvisioningStore } from '../provisioning/service.ts';
@@ -34,6 +34,7 @@ import { currentEncryptionKey } from './encryption-keys.ts';
 import { exchangeKeys } from './exchange-log.ts';
 import type { OpenConnection } from './open-connection.ts';
 import { scimCredentials } from './scim-credentials.ts';
+import type { SignIns } from './sign-ins.ts';
 
 interface AdminParts {
   settings: Settings;
@@ -50,6 +51,7 @@ interface AdminParts {
   embedded: EmbeddedTravel | undefined;
   log: Logger;
   runtime: Pick<Runtime, 'newId' | 'wallClock' | 'now'>;
+  signIns: Pick<SignIns, 'limit' | 'refusedSignIns'>;
   isSecure: SessionDeps['isSecure'];
   /** Scheme and host of the URLs that clients use, without a slash at the end. */
   publicUrl(request: Request): string;
@@ -84,11 +86,10 @@ export function adminRoutes(parts: AdminParts): Router {
       travelData: travelDataParts(settings, { ...parts, identities: store.identities }),
       ...accessParts(parts),
       audit: auditLog(database),
-      limit: createSignInLimit(() => performance.now()),
+      ...parts.signIns,
       now: () => runtime.wallClock(),
       newId: runtime.newId,
-      isSecure,
-      log,
+      ...{ isSecure, log },
       openid: openidSignIn(parts),
     }),
   );
@@ -120,13 +121,16 @@ function mappingDeps({ store, provisioning, runtime, tasks, connections }: Admin
   };
 }
 
+/** The exchanges with the OpenID provider, each of which may take as long as its time limit. */
+const EXCHANGES = { running: 20, runningOfAddress: 5, waiting: 200, waitingOfAddress: 50 };
+
 function openidSignIn({ settings, runtime }: AdminParts): OpenidSignIn | undefined {
   const { adminOpenid } = settings;
   if (!adminOpenid) return undefined;
   return {
     ...{ label: adminOpenid.label, rules: adminOpenid, publicUrl: adminOpenid.publicUrl },
     provider: openidProvider(adminOpenid, runtime.now),
-    limit: createSignInLimit(runtime.now),
+    exchanges: new FairQueue(EXCHANGES),
     encryption: encryption(currentEncryptionKey(settings)),
   };
 }
@@ -173,28 +177,43 @@ function overviewParts(
 }
 
 /**
- * Creates the account `admin` if there is no account yet, and returns its password, which is stored as a hash only. With ADMIN_PASSWORD the
- * account gets that password, now and whenever it has changed, and nothing is returned.
+ * Gives the account `admin` the password of ADMIN_PASSWORD, if it has another one, and creates the account if it is missing. Must be done
+ * before the port opens: until then the old password, which may be known to others, opens the page.
+ */
+export async function applyAdminPassword(
+  { adminPassword }: Pick<Settings, 'adminPassword'>,
+  parts: FirstAdminParts,
+): Promise<void> {
+  if (adminPassword === undefined) return;
+  const accounts = adminAccounts(parts.database);
+  const first = await accounts.findByName(FIRST_ADMIN);
+  if (!first) await createFirstAdmin(adminPassword, parts);
+  else if (!(await verifyPassword(adminPassword, first.passwordHash)))
+    await accounts.setPassword(first.id, await hashPassword(adminPassword));
+}
+
+/**
+ * Creates the account `admin` if there is no account yet, and returns its password, which is stored as a hash only. Undefined if there is
+ * one, or ADMIN_PASSWORD is set.
  */
 export async function makeFirstAdmin(
   { adminPassword }: Pick<Settings, 'adminPassword'>,
-  { database, runtime: { newId, wallClock } }: Pick<AdminParts, 'database' | 'runtime'>,
+  parts: FirstAdminParts,
 ): Promise<string | undefined> {
-  const accounts = adminAccounts(database);
-  const create = async (password: string) => {
-    const passwordHash = await hashPassword(password);
-    const account = { id: newId(), name: FIRST_ADMIN, role: 'admin', createdAt: wallClock() } as const;
-    return accounts.create({ ...account, passwordHash });
-  };
-  if (adminPassword === undefined) {
-    if ((await accounts.list()).length > 0) return undefined;
-    const password = newPassword();
-    // False if another replica, which starts at the same time, has created the account and shows its password.
-    return (await create(password)) ? password : undefined;
-  }
-  const first = await accounts.findByName(FIRST_ADMIN);
-  if (!first) await create(adminPassword);
-  else if (!(await verifyPassword(adminPassword, first.passwordHash)))
-    await accounts.setPassword(first.id, await hashPassword(adminPassword));
-  return undefined;
+  if (adminPassword !== undefined) return undefined;
+  if ((await adminAccounts(parts.database).list()).length > 0) return undefined;
+  const password = newPassword();
+  // False if another replica, which starts at the same time, has created the account and shows its password.
+  return (await createFirstAdmin(password, parts)) ? password : undefined;
+}
+
+type FirstAdminParts = Pick<AdminParts, 'database' | 'runtime'>;
+
+async function createFirstAdmin(
+  password: string,
+  { database, runtime: { newId, wallClock } }: FirstAdminParts,
+): Promise<boolean> {
+  const passwordHash = await hashPassword(password);
+  const account = { id: newId(), name: FIRST_ADMIN, role: 'admin', createdAt: wallClock() } as const;
+  return adminAccounts(database).create({ ...account, passwordHash });
 }

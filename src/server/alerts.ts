@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { SignInBurst } from '../admin/refused-sign-ins.ts';
 import type { AlertSettings } from '../config/settings.ts';
 import type { RestoreAlert } from '../provisioning/foreign-values.ts';
 import type { HoldAlert } from '../provisioning/hold-alarms.ts';
@@ -19,7 +20,7 @@ export interface AlertSender {
   close(): Promise<void>;
 }
 
-type Alert = HoldAlert | RestoreAlert;
+type Alert = HoldAlert | RestoreAlert | SignInBurst;
 
 interface Deps {
   clock: Pick<Runtime, 'now' | 'wait'>;
@@ -85,6 +86,7 @@ function alertBody(alert: Alert): string {
 }
 
 function dataOf(alert: Alert): object {
+  if ('attempts' in alert) return { attempts: alert.attempts };
   if (!('hold' in alert)) return { connection: alert.connection, people: alert.people };
   const { connection, cause, count, since } = alert.hold;
   return { connection, cause, count, since: new Date(since).toISOString() };

@@ -1,5 +1,6 @@
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { types } from 'node:util';
+import { isUnencrypted, UNENCRYPTED_DATABASE } from '../config/database-url.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { certificateWarning } from '../config/transport.ts';
 import { adminTokens } from '../store/admins.ts';
@@ -52,6 +53,7 @@ export async function runDoctor(
   const { results, database } = await openForChecks(settings);
   try {
     results.push(
+      ...toResults('database connection', checkEncryption(settings)),
       ...toResults('data folder', checkFolder(settings, measureFreeSpace)),
       ...toResults('certificate', checkCertificate(settings, now)),
       ...toResults('OpenID provider', await checkOpenid(settings)),
@@ -89,6 +91,12 @@ async function openForChecks(settings: Settings): Promise<OpenForChecks> {
   } catch (error) {
     return { results: [{ check, state: 'fault', ...databaseFault(error, settings) }], database: undefined };
   }
+}
+
+function checkEncryption({ postgres }: Settings): Finding[] {
+  if (!postgres || !isUnencrypted(postgres.url)) return [];
+  const { problem, remedy } = UNENCRYPTED_DATABASE;
+  return [{ state: 'warning', text: problem, remedy }];
 }
 
 function databaseFault(error: unknown, { data }: Settings): Pick<DoctorResult, 'text' | 'remedy'> {

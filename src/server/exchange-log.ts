@@ -55,7 +55,9 @@ function existingKeys(settings: KeySettings): ExchangeReadKeys {
 
 interface RecordingDeps {
   database: Database;
-  runtime: Pick<Runtime, 'wallClock' | 'wait' | 'log'>;
+  /** `now` returns epoch milliseconds. */
+  clock: { now(): number; wait: Runtime['wait'] };
+  log: Runtime['log'];
   metrics: HttpMetrics;
 }
 
@@ -65,7 +67,7 @@ interface RecordingDeps {
  */
 export function startExchangeLog(
   settings: Settings,
-  { database, runtime, metrics }: RecordingDeps,
+  { database, clock, log, metrics }: RecordingDeps,
 ): { recorder: ExchangeRecorder | undefined; close(): Promise<void> } {
   const lost = new Counter({
     name: 'jetbridge_exchanges_lost_total',
@@ -75,9 +77,7 @@ export function startExchangeLog(
   const { keepDays } = settings.exchangeLog;
   const recorder = exchangeRecorder({
     store: exchangeStore(database, encryption(currentEncryptionKey(settings))),
-    clock: { now: runtime.wallClock, wait: runtime.wait },
-    log: runtime.log,
-    keepDays,
+    ...{ clock, log, keepDays },
     onLoss: (count) => lost.inc(count),
   });
   return { recorder: keepDays > 0 ? recorder : undefined, close: recorder.close };

@@ -1,3 +1,4 @@
+import { cutStrangerText, everyMinute, MinuteQuota } from '../http/minute-quota.ts';
 import { redactBody, redactQuery } from '../http/redaction.ts';
 import type { ExchangeRecorder, KeptBody, NewExchange } from '../provisioning/exchange-ports.ts';
 import type { Log } from '../provisioning/runtime-ports.ts';
@@ -23,9 +24,8 @@ const DELETE_EVERY_MS = 60_000;
 const DELETE_BATCH = 100;
 /** Pause between two batches of deletions, so that other work can use the database. */
 const PAUSE_MS = 20;
-/** Of requests without a valid token, this number is kept in a minute, so that they cannot fill the disk. */
-const UNAUTHENTICATED_PER_MINUTE = 600;
-const MINUTE_MS = 60_000;
+/** Of requests without a valid token, this number is kept in a minute, so that they cannot fill the disk; the others are summed up. */
+const UNAUTHENTICATED = { ofAddress: 200, all: 200 };
 const DAY_MS = 24 * 60 * 60_000;
 /**
  * Maximum size of a kept body, in bytes. It is less than the first piece of a streamed response, which is all that is kept of
@@ -78,22 +78,28 @@ export function exchangeRecorder(deps: ExchangeRecorderDeps): BufferedExchangeRe
     }
     writing = undefined;
   };
-  const unauthenticated = minuteQuota(UNAUTHENTICATED_PER_MINUTE);
+  const add = (waiting: WaitingExchange) => {
+    buffer.add(waiting);
+    // A string as the reason avoids an AbortError, whose stack trace would be created each time.
+    if (buffer.isBatchFull && !full.signal.aborted) full.abort('full');
+    writing ??= write();
+  };
+  const unauthenticated = new MinuteQuota<number | undefined>(UNAUTHENTICATED);
   let windows = new Map<string, number>();
   const loops = [
     followWindows(deps, end.signal, (read) => {
       windows = read;
     }),
     deleteOldExchanges(deps, end.signal),
+    everyMinute(clock, end.signal, () => {
+      for (const [status, count] of unauthenticated.next())
+        add({ exchange: summaryOf(status, count), at: clock.now() });
+    }),
   ];
   return {
     record: (exchange) => {
-      const now = clock.now();
-      if (exchange.connection === undefined && !unauthenticated(now)) return;
-      buffer.add({ exchange, at: Math.round(now - exchange.ms) });
-      // A string as the reason avoids an AbortError, whose stack trace would be created each time.
-      if (buffer.isBatchFull && !full.signal.aborted) full.abort('full');
-      writing ??= write();
+      if (exchange.connection === undefined && !unauthenticated.admits(ANY_ADDRESS, exchange.status)) return;
+      add({ exchange, at: Math.round(clock.now() - exchange.ms) });
     },
     keepsReadBodies: (connection) => {
       const until = windows.get(connection);
@@ -101,20 +107,21 @@ export function exchangeRecorder(deps: ExchangeRecorderDeps): BufferedExchangeRe
     },
     close: async () => {
       end.abort();
-      await Promise.all([writing, ...loops]);
+      await Promise.all(loops);
+      await writing;
     },
   };
 }
 
-/** Returns a function that returns true for the first calls of each minute. */
-function minuteQuota(limit: number): (now: number) => boolean {
-  let minute = 0;
-  let count = 0;
-  return (now) => {
-    const current = Math.floor(now / MINUTE_MS);
-    count = current === minute ? count + 1 : 1;
-    minute = current;
-    return count <= limit;
+/** Exchanges do not tell the address of the client. */
+const ANY_ADDRESS = '';
+
+/** Stands for the requests of a minute without a valid token that were not kept. */
+function summaryOf(status: number | undefined, count: number): NewExchange {
+  return {
+    ...{ direction: 'scim', ms: 0, connection: undefined, person: undefined, requestId: undefined, status },
+    ...{ method: '-', path: `(${count} more requests without a valid token)`, error: undefined },
+    ...{ requestHeaders: {}, responseHeaders: {}, requestBody: undefined, responseBody: undefined },
   };
 }
 
@@ -244,6 +251,7 @@ function toStored({ exchange, at }: WaitingExchange): StoredExchange {
   const { direction, status, path } = exchange;
   const responseBody = toKeptBody(exchange.responseBody);
   const isError = status !== undefined && status >= 400;
+  const isStranger = exchange.connection === undefined;
   // Spreading objects into this one would take several times as long.
   return {
     direction,
@@ -252,14 +260,19 @@ function toStored({ exchange, at }: WaitingExchange): StoredExchange {
     person: exchange.person ?? (direction === 'scim' ? personOf(exchange) : undefined),
     requestId: exchange.requestId,
     method: exchange.method,
-    path: redactQuery(path),
+    path: isStranger ? cutStrangerText(redactQuery(path)) : redactQuery(path),
     status,
     error: exchange.error ?? (isError ? errorCode(responseBody) : undefined),
-    requestHeaders: exchange.requestHeaders,
+    requestHeaders: isStranger ? cutValues(exchange.requestHeaders) : exchange.requestHeaders,
     responseHeaders: exchange.responseHeaders,
     requestBody: toKeptBody(exchange.requestBody),
     responseBody,
   };
+}
+
+/** Redaction comes before, because a secret cannot be recognized in a truncated text. */
+function cutValues(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, cutStrangerText(value)]));
 }
 
 /** The person of a SCIM request is the one in the path or the one that was created. */

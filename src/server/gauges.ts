@@ -1,6 +1,5 @@
-import { Gauge } from 'prom-client';
+import { Counter, Gauge } from 'prom-client';
 import type { HttpMetrics } from '../http/monitoring.ts';
-
 import { pauseReasons } from '../provisioning/circuit-breaker.ts';
 import type { ForeignValues } from '../provisioning/foreign-values.ts';
 import type { AlarmCount } from '../provisioning/hold-ports.ts';
@@ -180,4 +179,23 @@ export function registerStaleLookups({ registry }: HttpMetrics, connections: Ope
         for (const part of staleLookups()) this.set({ connection: connection.id, part }, 1);
     },
   });
+}
+
+/** The labels of refused sign-ins, by the operation. */
+const waysToSignIn = new Map([
+  ['signIn', 'password'],
+  ['signInWithOpenid', 'openid'],
+]);
+
+/** Registers a metric: the sign-ins to the admin page that were refused. Returns the function that counts one. */
+export function countRefusedSignIns({ registry }: HttpMetrics): (action: string) => void {
+  const refused = new Counter({
+    name: 'jetbridge_sign_ins_refused_total',
+    help: 'Sign-ins to the admin page that were refused, by the way to sign in.',
+    labelNames: ['way'],
+    registers: [registry],
+  });
+  // An alert can only watch a series that exists.
+  for (const way of waysToSignIn.values()) refused.inc({ way }, 0);
+  return (action) => refused.inc({ way: waysToSignIn.get(action) ?? 'other' });
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { isUnencrypted, UNENCRYPTED_DATABASE } from '../config/database-url.ts';
 import type { Settings } from '../config/settings.ts';
 import type { HttpDeps } from '../http/app.ts';
 import { createLog } from '../http/log.ts';
@@ -32,6 +33,8 @@ import { joinReplicas, type LiveReplicas } from './live-replicas.ts';
 import type { ThreadLimits } from './mapping-thread/thread.ts';
 import { type RestoreWatch, watchForRestore } from './restore-watch.ts';
 import { sharedClock, steadyClock, systemRuntime, wait } from './runtime.ts';
+import { openSignIns, type SignIns } from './sign-ins.ts';
+import { sumUpStrangers } from './stranger-lines.ts';
 import { type TokenUses, writeTokenUses } from './token-uses.ts';
 import { writeFileOf } from './write-file.ts';
 
@@ -51,11 +54,16 @@ export interface StartOptions {
   /** The folder of the recorded demo day; without it there is none. */
   demo?: string;
   log?: Logger;
+  /** The clock of what guards against strangers: waits of refused sign-ins, minutes of logs, and the age of audit entries. */
+  strangerClock?: StrangerClock;
   checkpoint?: Runtime['checkpoint'];
   /** Times and limits, to be set lower than in production. */
   limits?: Partial<SocketLimits>;
   mappingLimits?: Partial<ThreadLimits>;
 }
+
+/** `now` returns epoch milliseconds. */
+type StrangerClock = { now(): number; wait: Runtime['wait'] };
 
 /** The open database, and the parts of the service that depend only on it and on the settings. */
 export interface ServerDeps {
@@ -73,6 +81,7 @@ export interface ServerDeps {
   embedded: EmbeddedTravel | undefined;
   refusals: ReturnType<typeof refusalDeps>;
   http: HttpDeps;
+  signIns: SignIns;
   /** Adds to the log of exchanges; undefined if the settings disable it. */
   recorder: ExchangeRecorder | undefined;
   /**
@@ -86,6 +95,8 @@ export interface ServerDeps {
 /** Opens and migrates the database, and the stores. A start that fails leaves nothing open that keeps the process alive. */
 export async function openStore(settings: Settings, options: StartOptions): Promise<ServerDeps> {
   const log = options.log ?? createLog(settings.logLevel);
+  const { problem, remedy } = UNENCRYPTED_DATABASE;
+  if (settings.postgres && isUnencrypted(settings.postgres.url)) log.warn({ remedy }, problem);
   const database = await openDatabase(settings, { exclusive: true, mayCreate: options.mayCreate });
   const clock = sharedClock(steadyClock());
   const runtime = systemRuntime(log, {
@@ -108,7 +119,8 @@ export async function openStore(settings: Settings, options: StartOptions): Prom
   try {
     const repair = (time: number) => repairSetBack(settings, database, time);
     live = await joinReplicas({ replicas: replicas(database), clock, log, connections, repair, role });
-    const parts = await openStores(settings, { ...deps, writes }, started);
+    const strangerClock = options.strangerClock ?? { now: runtime.wallClock, wait: runtime.wait };
+    const parts = await openStores(settings, { ...deps, writes, strangerClock }, started);
     return { ...parts, live, close };
   } catch (error) {
     await live?.stop();
@@ -125,7 +137,13 @@ interface Started {
 /** Removes what an earlier process left in the database, and opens the stores. Adds each part that must be closed to `started`. */
 async function openStores(
   settings: Settings,
-  { database, log, runtime, writes }: Pick<ServerDeps, 'database' | 'log' | 'runtime' | 'writes'>,
+  {
+    database,
+    log,
+    runtime,
+    writes,
+    strangerClock,
+  }: Pick<ServerDeps, 'database' | 'log' | 'runtime' | 'writes'> & { strangerClock: StrangerClock },
   started: Started[],
 ): Promise<Omit<ServerDeps, 'live' | 'close'>> {
   const encryptionKey = currentEncryptionKey(settings);
@@ -140,7 +158,7 @@ async function openStores(
   started.push(restoreWatch);
   const requestLogWriter = createRequestLogWriter({
     requests: requestLog(database),
-    clock: { now: runtime.wallClock, wait: runtime.wait },
+    clock: strangerClock,
     log,
   });
   started.push(requestLogWriter);
@@ -155,12 +173,17 @@ async function openStores(
   const tokens = scimTokens(database);
   const tokenUses = writeTokenUses({ tokens, wait: runtime.wait, log });
   started.push(tokenUses);
-  const http = createHttpDeps(settings, { log, runtime, store, writes });
-  const exchanges = startExchangeLog(settings, { database, runtime, metrics: http.metrics });
-  started.push(exchanges);
+  const lines = sumUpStrangers({ clock: strangerClock, log });
+  const http = { ...createHttpDeps(settings, { log, runtime, store, writes }), strangerLines: lines.quota };
+  const { metrics } = http;
+  const exchanges = startExchangeLog(settings, { database, clock: strangerClock, log: runtime.log, metrics });
+  const signIns = openSignIns({
+    ...{ database, clock: strangerClock, wallClock: runtime.wallClock, log, metrics },
+  });
+  started.push(lines, exchanges, signIns);
   return {
     ...{ settings, log, runtime, database, writes, store, embedded, refusals, embeddedChanges, http },
-    ...{ restoreWatch, tokens, tokenUses, recorder: exchanges.recorder },
+    ...{ restoreWatch, tokens, tokenUses, signIns, recorder: exchanges.recorder },
   };
 }
 

@@ -10,7 +10,7 @@ import {
   originReader,
   transportReader,
 } from '../http/proxies.ts';
-import { type LimitHandlers, type SocketLimits, socketLimits } from '../http/sockets.ts';
+import { type LimitHandlers, socketLimits } from '../http/sockets.ts';
 import type { Background } from '../provisioning/background.ts';
 import { isLookedUp } from '../provisioning/event-feed.ts';
 import { type ForeignValues, foreignValues } from '../provisioning/foreign-values.ts';
@@ -25,7 +25,7 @@ import { answerUnreadableRequest, refuseExpectation, refusePipelinedRequest } fr
 import { reportedHolds } from '../store/hold-alarms.ts';
 import { unconfirmedPeople } from '../store/unconfirmed-people.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
-import { adminRoutes, makeFirstAdmin } from './admin.ts';
+import { adminRoutes, applyAdminPassword, makeFirstAdmin } from './admin.ts';
 import { warnOfAdminPassword } from './admin-password.ts';
 import { alertSender } from './alerts.ts';
 import { demoDay, type ServedDemoDay } from './demo-day/demo-day.ts';
@@ -93,7 +93,7 @@ export interface Service {
 export async function start(settings: Settings, options: StartOptions = {}): Promise<Service> {
   const deps = await openStore(settings, options);
   await warnOfAdminPassword(settings, deps.log);
-  const servers = await openServers(deps, options.limits);
+  const servers = await openServers(deps, options);
   const { server, url } = servers;
   // The server already accepts connections. Do not await anything before `serve`, so that the first request finds its
   // handler.
@@ -150,13 +150,18 @@ interface Servers {
   embeddedAddress: EmbeddedAddress;
 }
 
-/** Starts to listen. The public server has no handler yet: its requests wait until `serve` is called. */
+/**
+ * Starts to listen, with ADMIN_PASSWORD in force unless only a command runs. The public server has no handler yet: its requests wait until
+ * `serve` is called.
+ */
 async function openServers(
-  { settings, log, live, embedded, http, close }: ServerDeps,
-  limits: Partial<SocketLimits> | undefined,
+  deps: ServerDeps,
+  { limits, background = true }: Pick<StartOptions, 'limits' | 'background'>,
 ): Promise<Servers> {
+  const { settings, log, live, embedded, http, close } = deps;
   let loopbackServer: LoopbackServer | undefined;
   try {
+    if (background) await applyAdminPassword(settings, deps);
     const server = createHttpServer(settings.tls, log, {
       ...socketLimits(settings.maxConnections),
       ...limits,
@@ -275,7 +280,7 @@ function createApp(
 
 /** Starts the loops of the bridge and of the embedded travel service. */
 function startBackground(
-  { settings, runtime, log, database, store, live, restoreWatch, embedded, http }: ServerDeps,
+  { settings, runtime, log, database, store, live, restoreWatch, embedded, http, signIns }: ServerDeps,
   { provisioning, connections, suspicion }: Opened,
 ): Background {
   const loops = provisioning.startBackground();
@@ -312,6 +317,7 @@ function startBackground(
   suspicion.onSuspicion((connection, people) =>
     alerts.send({ type: 'restore.suspected', at: runtime.now(), connection, people }),
   );
+  signIns.refusedSignIns.onBurst(alerts.send);
   const embeddedLoops = embedded?.run();
   return {
     refreshRules: loops.refreshRules,
@@ -348,10 +354,11 @@ interface RunningParts extends Servers, Opened {
 
 /** Waits for running work, then releases what the service holds open, with a time limit for each. */
 async function closeInTime(
-  { runtime, live, close }: ServerDeps,
+  { runtime, live, signIns, close }: ServerDeps,
   { server, loopbackServer, connections, provisioning, demo, tasks, background }: RunningParts,
 ): Promise<void> {
   const end = runtime.now() + CLOSE_MS;
+  signIns.endWaits();
   const work = Promise.all([demo.stop(), stopWork(server, provisioning, background)]);
   await waitAtMost(STOP_MS, runtime, work);
   const release = async () => {

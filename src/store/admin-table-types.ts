@@ -1,10 +1,11 @@
-/** The tables of the admin page: accounts, sessions, tokens, used attempts to sign in, and the audit log. Times are epoch milliseconds. */
+/** The tables of the admin page: accounts, sessions, tokens, used attempts and failures to sign in, and the audit log. Times are epoch milliseconds. */
 export interface AdminTables {
   admin_account: AdminAccountTable;
   admin_session: AdminSessionTable;
   admin_token: AdminTokenTable;
   audit_entry: AuditEntryTable;
   openid_attempt: OpenidAttemptTable;
+  sign_in_failure: SignInFailureTable;
 }
 
 export interface AdminAccountTable {
@@ -64,4 +65,11 @@ export interface AuditEntryTable {
   details: string;
   /** Null until the response was sent. */
   status: number | null;
+}
+
+interface SignInFailureTable {
+  /** The counter that a name falls to, by a hash of it. */
+  bucket: number;
+  failures: number;
+  failed_at: number;
 }

@@ -11,17 +11,7 @@ import type { Tables } from './tables.ts';
 /** Returns the store of the accounts of admins. */
 export function adminAccounts({ db, transaction, dialect }: Database): AdminAccounts {
   return {
-    create: async ({ id, name, role, passwordHash, createdAt }) => {
-      const created = await db
-        .insertInto('admin_account')
-        .values({
-          ...{ id, name, name_key: foldCase(name), role, password_hash: passwordHash },
-          ...{ openid_subject: null, created_at: createdAt, revoked_at: null, last_sign_in_at: null },
-        })
-        .onConflict((same) => same.column('name_key').doNothing())
-        .executeTakeFirst();
-      return (created.numInsertedOrUpdatedRows ?? 0n) > 0n;
-    },
+    create: (account) => createAccount(db, account),
 
     list: async () => {
       const rows = await db
@@ -45,6 +35,9 @@ export function adminAccounts({ db, transaction, dialect }: Database): AdminAcco
     setPassword: (id, passwordHash) =>
       transaction((tx) => changeAndSignOut(tx, id, { password_hash: passwordHash })),
 
+    changePassword: ({ id, from, to, session }) =>
+      transaction((tx) => changeAndSignOut(tx, id, { password_hash: to }, { from, session })),
+
     setRole: (id, role) =>
       transaction(async (tx) => {
         if (role !== 'admin' && (await isOnlyAdmin(tx, dialect, id))) return 'onlyAdmin';
@@ -65,6 +58,21 @@ export function adminAccounts({ db, transaction, dialect }: Database): AdminAcco
   };
 }
 
+async function createAccount(
+  db: Kysely<Tables>,
+  { id, name, role, passwordHash, createdAt }: Parameters<AdminAccounts['create']>[0],
+): Promise<boolean> {
+  const created = await db
+    .insertInto('admin_account')
+    .values({
+      ...{ id, name, name_key: foldCase(name), role, password_hash: passwordHash },
+      ...{ openid_subject: null, created_at: createdAt, revoked_at: null, last_sign_in_at: null },
+    })
+    .onConflict((same) => same.column('name_key').doNothing())
+    .executeTakeFirst();
+  return (created.numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
 /** Locks the admins with a password, so that two of them cannot be revoked at once because the other one is left. */
 async function isOnlyAdmin(tx: Kysely<Tables>, dialect: Dialect, id: string): Promise<boolean> {
   const admins = tx
@@ -78,14 +86,22 @@ async function isOnlyAdmin(tx: Kysely<Tables>, dialect: Dialect, id: string): Pr
   return first?.id === id && others.length === 0;
 }
 
-/** Changes an account, unless it is revoked, and ends its sessions. */
+/**
+ * Changes an account, unless it is revoked, and ends its sessions, apart from one. With `from` it also does nothing unless the account has
+ * this hash. The row is changed, and thereby locked, first: a session that another transaction inserts meanwhile is either seen by the
+ * deletion, or sees the change (`adminSessions`).
+ */
 async function changeAndSignOut(
   tx: Kysely<Tables>,
   id: string,
   change: Updateable<AdminAccountTable>,
+  { from, session }: { from?: string; session?: string } = {},
 ): Promise<boolean> {
-  await tx.deleteFrom('admin_session').where('account_id', '=', id).execute();
-  return changeActive(tx, id, change);
+  if (!(await changeActive(tx, id, change, from))) return false;
+  let sessions = tx.deleteFrom('admin_session').where('account_id', '=', id);
+  if (session !== undefined) sessions = sessions.where('hash', '<>', session);
+  await sessions.execute();
+  return true;
 }
 
 /** Revokes the tokens that an account made. */
@@ -102,14 +118,15 @@ async function changeActive(
   db: Kysely<Tables>,
   id: string,
   change: Updateable<AdminAccountTable>,
+  passwordHash?: string,
 ): Promise<boolean> {
-  const changed = await db
+  let update = db
     .updateTable('admin_account')
     .set(change)
     .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst();
-  return changed.numUpdatedRows > 0n;
+    .where('revoked_at', 'is', null);
+  if (passwordHash !== undefined) update = update.where('password_hash', '=', passwordHash);
+  return (await update.executeTakeFirst()).numUpdatedRows > 0n;
 }
 
 function toAccount(row: Selectable<AdminAccountTable>): AdminAccount {
@@ -136,15 +153,9 @@ function toRole(role: string): Role {
 }
 
 /** Returns the store of the sessions of signed-in admins. Uses are not synced at once. */
-export function adminSessions({ db, transaction }: Database): AdminSessions {
+export function adminSessions({ db, transaction, dialect }: Database): AdminSessions {
   return {
-    create: async ({ hash, accountId, createdAt, address, userAgent }) => {
-      const browser = { address: address ?? null, user_agent: userAgent ?? null };
-      await db
-        .insertInto('admin_session')
-        .values({ hash, account_id: accountId, created_at: createdAt, last_seen_at: createdAt, ...browser })
-        .execute();
-    },
+    create: (session) => createSession(db, dialect, session),
 
     listOf: (accountId) => listSessions(db, accountId),
 
@@ -188,6 +199,33 @@ export function adminSessions({ db, transaction }: Database): AdminSessions {
         .execute();
     },
   };
+}
+
+async function createSession(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  { hash, accountId, passwordHash, createdAt, address, userAgent }: Parameters<AdminSessions['create']>[0],
+): Promise<boolean> {
+  const account = db
+    .selectFrom('admin_account')
+    .select(({ val, cast }) => [
+      val(hash).as('hash'),
+      'id',
+      cast<number>(val(createdAt), 'bigint').as('created_at'),
+      cast<number>(val(createdAt), 'bigint').as('last_seen_at'),
+      val(address ?? null).as('address'),
+      val(userAgent ?? null).as('user_agent'),
+    ])
+    .where('id', '=', accountId)
+    .where('revoked_at', 'is', null)
+    .where('password_hash', passwordHash === undefined ? 'is' : '=', passwordHash ?? null);
+  // Locked, so that a change of the account that is under way is waited for, and then seen.
+  const created = await db
+    .insertInto('admin_session')
+    .columns(['hash', 'account_id', 'created_at', 'last_seen_at', 'address', 'user_agent'])
+    .expression(dialect.lockValues(account))
+    .executeTakeFirst();
+  return (created.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
 async function listSessions(db: Kysely<Tables>, accountId: string): ReturnType<AdminSessions['listOf']> {

@@ -11,23 +11,23 @@ const FEED = 'auditEntry';
 /** Returns the store of the audit log. An entry is durable before `begin` returns. */
 export function auditLog({ db, transaction }: Database): AuditLog {
   return {
-    begin: ({ at, actor, actorKind, address, action, details }) =>
+    begin: ({ at, actor, actorKind, address, action, details, status = null }) =>
       transaction(async (tx) => {
         const position = await takeFeedNumbers(tx, FEED, 1);
         await tx
           .insertInto('audit_entry')
           .values({
             ...{ position, at, actor, actor_kind: actorKind, address, action },
-            ...{ details: JSON.stringify(details), status: null },
+            ...{ details: JSON.stringify(details), status },
           })
           .execute();
         return position;
       }),
 
-    finish: async (position, { status, details }) => {
+    finish: async (position, { status, details, actor }) => {
       await db
         .updateTable('audit_entry')
-        .set({ status, details: JSON.stringify(details) })
+        .set({ status, details: JSON.stringify(details), ...(actor !== undefined && { actor }) })
         .where('position', '=', position)
         .execute();
     },
@@ -35,8 +35,15 @@ export function auditLog({ db, transaction }: Database): AuditLog {
     list: (query) => listEntries(db, query),
     listChoices: () => listChoices(db),
 
-    removeBefore: async (at) => {
-      await db.deleteFrom('audit_entry').where('at', '<', at).execute();
+    removeBefore: async (at, limit) => {
+      const old = db
+        .selectFrom('audit_entry')
+        .select('position')
+        .where('at', '<', at)
+        .orderBy('at')
+        .limit(limit);
+      const removed = await db.deleteFrom('audit_entry').where('position', 'in', old).executeTakeFirst();
+      return Number(removed.numDeletedRows);
     },
   };
 }

@@ -271,7 +271,7 @@ export function readBody(): RequestHandler[] {
     next();
   };
   const refuseDeep: RequestHandler = ({ body }, _response, next) => {
-    if (isNestedTooDeep(body)) throw new ApiError('badRequest', `The body ${nestedTooDeepText}.`);
+    if (isNestedTooDeep(body)) throw new ApiError('badRequest', `The body ${nestedTooDeepText()}.`);
     next();
   };
   return [onlyJson, json, refuseDeep];

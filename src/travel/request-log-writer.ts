@@ -1,3 +1,5 @@
+import { everyMinute } from '../http/minute-quota.ts';
+import { addressGroup } from '../http/proxies.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
 import type { Log, LoggedRequest, RequestLog } from './ports.ts';
 
@@ -12,7 +14,6 @@ const DELETE_BATCH = 500;
 /** Pause between two batches of deletions, so that other work can use the database. */
 const PAUSE_MS = 20;
 const REPORT_LOSS_EVERY_MS = 60_000;
-const MINUTE_MS = 60_000;
 /** Delay before the first retry while the store is unavailable; it doubles up to the maximum. */
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 10_000;
@@ -92,18 +93,6 @@ export function createRequestLogWriter(deps: RequestLogWriterDeps): RequestLogWr
   };
 }
 
-/** Runs the task every minute, and once more when aborted. */
-async function everyMinute(
-  clock: RequestLogWriterDeps['clock'],
-  signal: AbortSignal,
-  task: () => void,
-): Promise<void> {
-  while (!signal.aborted) {
-    await clock.wait(MINUTE_MS, signal);
-    task();
-  }
-}
-
 /** Logs lost requests at most once a minute: during database trouble one message for each would flood the log. */
 function lossReporter({ clock, log }: RequestLogWriterDeps): { count(lost: number, error?: unknown): void } {
   let count = 0;
@@ -166,9 +155,10 @@ export function unauthenticatedQuota(): UnauthenticatedQuota {
   let all = 0;
   return {
     allows: (request, address) => {
-      const ofOne = kept.get(address) ?? 0;
+      const group = addressGroup(address);
+      const ofOne = kept.get(group) ?? 0;
       if (ofOne < PER_ADDRESS && all < ALL_ADDRESSES) {
-        kept.set(address, ofOne + 1);
+        kept.set(group, ofOne + 1);
         all += 1;
         return true;
       }

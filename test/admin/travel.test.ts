@@ -163,7 +163,7 @@ test('an entry of an earlier version is shown without the secrets of its URL', a
     begin: async () => 2,
     finish: async () => {},
     listChoices: async () => ({ actors: [], actions: [] }),
-    removeBefore: async () => {},
+    removeBefore: async () => 0,
   };
   const { listAuditEntries } = auditHandlers({ audit, nameOf: async () => undefined });
   const context = { caller: undefined, address: '', response: Object(undefined), note: () => {} };

@@ -360,3 +360,15 @@ describe('a travel API', () => {
     expect(lines.join('\n')).toMatch(/warning {2}travel API of default: its clock differs by -\d+ s/);
   });
 });
+
+test('a database at another machine without TLS is a warning', async () => {
+  // An address that is not loopback and leads to this machine, where nothing listens at the port.
+  const environment = {
+    DATABASE_URL: 'postgres://jetbridge:password@0.0.0.0:1/jetbridge',
+    JETBRIDGE_KEY: randomBytes(32).toString('hex'),
+  };
+  const { lines } = await examine(environment);
+  expect(lineOf(lines, 'database connection')).toMatch(
+    /^warning {2}database connection: DATABASE_URL leads to another machine without TLS: .* Give sslmode=verify-full/,
+  );
+});

@@ -47,6 +47,12 @@ describe('compose.yaml', () => {
   });
 });
 
+describe('Helm chart', () => {
+  it('trusts no proxy unless it is told which', () => {
+    expect(parse(text('deploy/helm/jetbridge/values.yaml')).trustedProxies).toBe('');
+  });
+});
+
 describe('Dockerfile', () => {
   it('uses one argument for the base image of all stages, with the same default as compose.yaml', () => {
     const lines = linesOf('Dockerfile');

@@ -1,6 +1,11 @@
 import { join } from 'node:path';
+import { isUnencrypted } from '../../src/config/database-url.ts';
 import { SettingsFault } from '../../src/config/faults.ts';
 import { readSettings } from '../../src/config/settings.ts';
+import { createLog } from '../../src/http/log.ts';
+import type { JsonObject } from '../../src/schema/resource.ts';
+import { start } from '../../src/server/start.ts';
+import { parseLinesInto } from '../fixtures/http.ts';
 
 const home = join(__dirname, '..', '..');
 const KEY = '89faff02a3fed2ade8256581cc47d9f3d0bef56c29797f5f4b1cb0b8d07d74be';
@@ -89,4 +94,36 @@ test.each([
   expect(faultOf(`postgres://jetbridge:password@db.example.com/jetbridge?${parameters}`)).toBe(
     `environment DATABASE_URL: ${text}`,
   );
+});
+
+test.each([
+  ['postgres://u:p@db.example.com/jetbridge', true],
+  ['postgres://u:p@db.example.com/jetbridge?sslmode=disable', true],
+  ['postgres://u:p@db.example.com/jetbridge?ssl=0', true],
+  ['postgres://u:p@10.0.0.7/jetbridge', true],
+  ['postgres://u:p@localhost/jetbridge?host=db.example.com', true],
+  ['postgres://u:p@db.example.com/jetbridge?sslmode=verify-full', false],
+  ['postgres://u:p@db.example.com/jetbridge?sslmode=no-verify', false],
+  ['postgres://u:p@db.example.com/jetbridge?ssl=true', false],
+  ['postgres://u:p@db.example.com/jetbridge?sslrootcert=/ca.pem', false],
+  ['postgres://u:p@localhost/jetbridge', false],
+  ['postgres://u:p@127.0.0.2/jetbridge', false],
+  ['postgres://u:p@[::1]:5432/jetbridge', false],
+  ['postgresql://u@/jetbridge?host=/run/postgresql', false],
+])('%s leads to another machine without TLS: %s', (url, expected) => {
+  expect(isUnencrypted(url)).toBe(expected);
+});
+
+test('a server whose database is at another machine without TLS warns of it at its start', async () => {
+  const lines: JsonObject[] = [];
+  // An address that is not loopback and leads to this machine, where nothing listens at the port.
+  const environment = { DATABASE_URL: 'postgres://u:p@0.0.0.0:1/jetbridge', JETBRIDGE_KEY: KEY };
+  const starting = start(readSettings(environment, home), { log: createLog('warn', parseLinesInto(lines)) });
+  await expect(starting).rejects.toThrow();
+  expect(lines).toMatchObject([
+    {
+      msg: 'DATABASE_URL leads to another machine without TLS: what is sent there can be read on the way',
+      remedy: expect.stringContaining('sslmode=verify-full'),
+    },
+  ]);
 });

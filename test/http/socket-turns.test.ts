@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createLog } from '../../src/http/log.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
+import { clock } from '../fixtures/clock.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { parseLinesInto } from '../fixtures/http.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
@@ -12,15 +13,18 @@ const FLOOD = 30;
 /** The service with its log, whose lines give the order of the responses. */
 let service: RunningService;
 let lines: JsonObject[];
+/** Each test has a minute of its own, in which fifty requests without a credential have lines. */
+const time = clock();
 beforeAll(async () => {
   lines = [];
   service = await startService(
     { SCIM_TOKEN },
-    { background: false, log: createLog('info', parseLinesInto(lines)) },
+    { background: false, log: createLog('info', parseLinesInto(lines)), strangerClock: time },
   );
 });
 afterAll(() => service.close());
 beforeEach(() => {
+  time.advance(60_000);
   lines.length = 0;
 });
 

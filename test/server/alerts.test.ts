@@ -73,6 +73,16 @@ async function failed(count: number): Promise<void> {
   time.advance(120_000);
 }
 
+test('an alert of refused sign-ins tells their number', async () => {
+  sender.send({ type: 'signIns.refused', at: Date.UTC(2026, 10, 20, 10), attempts: 50 });
+  await arrived(1);
+  expect(JSON.parse(received[0]?.body ?? '')).toEqual({
+    type: 'signIns.refused',
+    timestamp: '2026-11-20T10:00:00.000Z',
+    data: { attempts: 50 },
+  });
+});
+
 test('an alert is posted, signed as Standard Webhooks, without personal data', async () => {
   sender.send(alert);
   await arrived(1);

@@ -129,17 +129,43 @@ test('bodies that wait are limited as well', async () => {
   expect(lost.length).toBeGreaterThan(0);
 });
 
-test('of requests without a valid token, 600 a minute are kept', async () => {
+test('of requests without a valid token, 200 a minute are kept, and the others are one entry for each status', async () => {
   const { store, written } = fakeStore();
   const time = clock();
   const { recorder } = open(time, store);
   for (let number = 0; number < 700; number += 1)
     recorder.record(read({ connection: undefined, status: 401 }));
   time.advance(60_000);
+  await settle();
   recorder.record(read({ connection: undefined, status: 401 }));
   time.advance(500);
   await settle();
-  expect(pathsOf(written)).toHaveLength(601);
+  const paths = pathsOf(written);
+  expect(paths).toHaveLength(202);
+  expect(paths).toContain('(500 more requests without a valid token)');
+});
+
+test('of a request without a valid token, each text is cut to 200 characters', async () => {
+  const { store, written } = fakeStore();
+  const { recorder } = open(clock(), store);
+  const texts = {
+    path: `/scim/v2/${'x'.repeat(5_000)}`,
+    requestHeaders: { 'user-agent': 'u'.repeat(5_000) },
+  };
+  recorder.record(read({ ...texts, connection: undefined, status: 401 }));
+  recorder.record(read(texts));
+  await recorder.close();
+  const lengths = written.flatMap(({ connection, exchanges }) =>
+    exchanges.map(({ path, requestHeaders }) => [
+      connection,
+      path.length,
+      requestHeaders['user-agent']?.length,
+    ]),
+  );
+  expect(lengths).toEqual([
+    [undefined, 200, 200],
+    ['okta', 5_009, 5_000],
+  ]);
 });
 
 test('what is older than the settings allow is deleted', async () => {

@@ -1,5 +1,7 @@
-import { adminAccounts } from '../../src/store/admins.ts';
+import { adminAccounts, adminSessions } from '../../src/store/admins.ts';
+import { waitForLockWaits } from '../fixtures/lock-waits.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
+import { describeOnPostgres } from '../fixtures/test-database.ts';
 
 const databases = temporaryDatabases('jetbridge-admins-');
 
@@ -16,4 +18,69 @@ test('of two admins who are revoked at the same time one is left, unless the cal
   expect(await accounts.setRole(id, 'admin')).toBe('done');
   expect(await accounts.revoke(id, 1, { evenOnlyAdmin: true })).toBe('done');
   expect(await accounts.revoke(id, 1)).toBe('gone');
+});
+
+const browser = { address: '192.0.2.1', userAgent: undefined };
+
+/** Two accounts with the password hash `old`, and the hashes of the sessions of one. */
+async function accountWithSessions() {
+  const database = await databases.open();
+  const [accounts, sessions] = [adminAccounts(database), adminSessions(database)];
+  await accounts.create({ id: 'ada', name: 'Ada', role: 'admin', passwordHash: 'old', createdAt: 0 });
+  await accounts.create({ id: 'bob', name: 'Bob', role: 'admin', passwordHash: 'old', createdAt: 0 });
+  const start = (hash: string, passwordHash: string | undefined = 'old', accountId = 'ada') =>
+    sessions.create({ hash, accountId, passwordHash, createdAt: 0, ...browser });
+  const isRunning = async (hash: string) => (await sessions.find(hash)) !== undefined;
+  return { database, accounts, start, isRunning };
+}
+
+test('a session starts only if the verified password is still that of the account, and the account is not revoked', async () => {
+  const { accounts, start } = await accountWithSessions();
+  expect(await start('s1')).toBe(true);
+  await accounts.setPassword('ada', 'new');
+  expect(await start('s2')).toBe(false);
+  expect(await start('s3', undefined)).toBe(false);
+  expect(await start('s4', 'new')).toBe(true);
+  await accounts.revoke('ada', 1);
+  expect(await start('s5', 'new')).toBe(false);
+});
+
+test('a change of the own password ends the other sessions of the account, unless it has another password by now', async () => {
+  const { accounts, start, isRunning } = await accountWithSessions();
+  for (const hash of ['own', 'other']) await start(hash);
+  await start('of bob', 'old', 'bob');
+  const change = (from: string, to: string) =>
+    accounts.changePassword({ id: 'ada', from, to, session: 'own' });
+  expect(await change('not the old one', 'x')).toBe(false);
+  expect(await isRunning('other')).toBe(true);
+  expect(await change('old', 'new')).toBe(true);
+  expect(await Promise.all(['own', 'other', 'of bob'].map(isRunning))).toEqual([true, false, true]);
+});
+
+describeOnPostgres('on PostgreSQL', () => {
+  test('a session that begins while a password is replaced waits for it, and does not start', async () => {
+    const { database, start, isRunning } = await accountWithSessions();
+    let starting: Promise<boolean> | undefined;
+    await database.transaction(async (tx) => {
+      await tx.updateTable('admin_account').set({ password_hash: 'new' }).where('id', '=', 'ada').execute();
+      starting = start('s1');
+      await waitForLockWaits(database, 1);
+    });
+    expect(await starting).toBe(false);
+    expect(await isRunning('s1')).toBe(false);
+  });
+
+  test('a replacement that begins while a session starts waits for it, and ends it', async () => {
+    const { database, accounts, isRunning } = await accountWithSessions();
+    let replacing: Promise<boolean> | undefined;
+    await database.transaction(async (tx) => {
+      const inTransaction = adminSessions({ ...database, db: tx });
+      const session = { hash: 's1', accountId: 'ada', passwordHash: 'old', createdAt: 0, ...browser };
+      await inTransaction.create(session);
+      replacing = accounts.setPassword('ada', 'new');
+      await waitForLockWaits(database, 1);
+    });
+    expect(await replacing).toBe(true);
+    expect(await isRunning('s1')).toBe(false);
+  });
 });

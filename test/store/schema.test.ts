@@ -134,6 +134,7 @@ test('a database of an earlier version is migrated, counts its unclaimed people,
     alter table admin_token drop column made_by;
     alter table admin_session drop column address;
     alter table admin_session drop column user_agent;
+    drop table sign_in_failure;
     alter table connection drop column mode;
     alter table connection drop column paused_at;
     delete from kysely_migration where name > '0002'`);

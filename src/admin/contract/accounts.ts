@@ -81,6 +81,8 @@ export const accountsContract = {
     ...{ method: 'post', path: '/sign-in', tag: 'Session', access: 'anyone' },
     summary: 'Sign in with a password',
     body: z.strictObject({ name, password: z.string().max(MAX_READ_PASSWORD_LENGTH) }),
+    // Name and password of 200 characters each, also if every character is escaped.
+    ...{ isSignIn: true, maxBodyBytes: 4_096 },
     result: session,
     errors: ['notSignedIn', 'forbidden', 'tooManyAttempts'],
   },
@@ -105,7 +107,7 @@ export const accountsContract = {
   },
   changeOwnPassword: {
     ...{ method: 'put', path: '/session/password', tag: 'Session', access: 'viewer' },
-    summary: 'Change the own password; all sessions of the account end',
+    summary: 'Change the own password; the other sessions of the account end',
     body: z.strictObject({ current: z.string().max(MAX_READ_PASSWORD_LENGTH), password }),
     errors: ['tooManyAttempts', 'conflict'],
   },

@@ -22,12 +22,19 @@ export interface Operation {
   query?: z.ZodObject;
   /** The body, always JSON. */
   body?: z.ZodObject;
+  /** The largest body, in bytes; 1 MB by default. */
+  maxBodyBytes?: number;
   /** The response. Without it the operation answers 204. */
   result?: z.ZodObject;
   /** The codes of errors besides those that follow from the declaration. */
   errors?: ErrorCode[];
   /** True for a POST that changes nothing, such as a preview. All other methods than GET are recorded in the audit log. */
   changesNothing?: true;
+  /**
+   * True for an attempt to sign in, which anyone can make: its handler records a success, and refusals are summed up in the audit log. Its
+   * body is small and nested less than ten levels deep.
+   */
+  isSignIn?: true;
   /**
    * True if a browser goes here as to a page: the response is a redirect, also of a failure, and parameters that are not declared are
    * ignored, because providers add their own. The caller is not looked up.

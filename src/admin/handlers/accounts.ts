@@ -1,20 +1,15 @@
+import type { Response } from 'express';
 import { hashSecret, newSecret } from '../../http/authentication.ts';
+import { addRequestNotes } from '../../http/log.ts';
 import type { accountsContract } from '../contract/accounts.ts';
 import type { Handlers, Role } from '../contract/operation.ts';
 import { toTime } from '../contract/schemas.ts';
 import { AdminError } from '../errors.ts';
 import { shownName } from '../openid/person.ts';
 import { findPasswordWeakness } from '../password-rules.ts';
-import { hashPassword, newPassword, verifyPassword } from '../passwords.ts';
-import type {
-  AccountChange,
-  AdminAccount,
-  AdminAccounts,
-  AdminToken,
-  AuditLog,
-  OpenidAccounts,
-} from '../ports.ts';
-import type { AdminContext } from '../router.ts';
+import { hashPassword, newPassword } from '../passwords.ts';
+import type { AccountChange, AdminAccount, AdminAccounts, AdminToken, OpenidAccounts } from '../ports.ts';
+import { type AdminContext, type RouterDeps, recordRefusal, withAuditEntry } from '../router.ts';
 import {
   type Caller,
   endSession,
@@ -27,9 +22,8 @@ import {
 import type { SignInLimit } from '../sign-in-limit.ts';
 
 /** Dependencies of signing in and of the accounts. */
-export interface AccountDeps extends SessionDeps {
+export interface AccountDeps extends RouterDeps {
   accounts: AdminAccounts;
-  audit: AuditLog;
   limit: SignInLimit;
   newId(): string;
   openidAccounts: OpenidAccounts;
@@ -131,26 +125,45 @@ async function activeTokensOf(accountId: string, { tokens, now }: AccountDeps): 
 export const FIRST_ADMIN = 'admin';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** The time for which entries of the audit log are kept. Each sign-in removes older ones. */
-export const AUDIT_MS = 400 * DAY_MS;
 
 async function signIn(
   { name, password }: { name: string; password: string },
-  { address, response }: AdminContext,
+  context: AdminContext,
   deps: AccountDeps,
 ) {
-  deps.limit.count(name, address);
+  const { address, response } = context;
+  const client = { name, address };
   const account = await deps.accounts.findByName(name);
-  if (!(await verifyPassword(password, account?.passwordHash)) || !account)
-    throw new AdminError('notSignedIn', 'The name or the password is wrong.');
-  deps.limit.reset(name, address);
-  await deps.audit.removeBefore(deps.now() - AUDIT_MS);
-  const csrfToken = await startSession(response, account.id, deps);
-  await deps.accounts.recordSignIn(account.id, deps.now());
+  const isRight = await deps.limit.verify(client, password, account?.passwordHash);
+  if (!account || !isRight) {
+    await recordRefusal(context, { action: 'signIn', account: account?.name }, deps);
+    await deps.limit.delayRefusal(client);
+    throw wrongPassword();
+  }
+  addRequestNotes(response, { credential: `admin:${account.id}` });
+  const actor = { actor: account.name, actorKind: 'account', address } as const;
+  const entry = { ...actor, action: 'signIn', details: {} };
+  const csrfToken = await withAuditEntry(() => beginSession(response, account, deps), entry, deps);
   return {
     ...{ name: account.name, role: account.role, kind: 'account' as const, hasPassword: true, csrfToken },
     expiresAt: toTime(deps.now() + SESSION_MAX_MS),
   };
+}
+
+/** Starts the session of an account whose password was verified. */
+async function beginSession(
+  response: Response,
+  { id, passwordHash }: { id: string; passwordHash: string | undefined },
+  deps: AccountDeps,
+): Promise<string> {
+  const csrfToken = await startSession(response, { accountId: id, passwordHash }, deps);
+  if (csrfToken === undefined) throw wrongPassword();
+  await deps.accounts.recordSignIn(id, deps.now());
+  return csrfToken;
+}
+
+function wrongPassword(): AdminError {
+  return new AdminError('notSignedIn', 'The name or the password is wrong.');
 }
 
 async function changeOwnPassword(
@@ -158,19 +171,23 @@ async function changeOwnPassword(
   { caller, address }: AdminContext,
   { accounts, limit }: AccountDeps,
 ): Promise<void> {
-  if (caller?.kind !== 'account') throw new AdminError('conflict', 'A token has no password.');
+  if (!caller?.session) throw new AdminError('conflict', 'A token has no password.');
   if (!caller.hasPassword)
     throw new AdminError(
       'conflict',
       'You sign in through the OpenID provider, which alone changes your password.',
     );
   await requireStrongPassword(password);
-  limit.count(caller.name, address);
-  const account = await accounts.findByName(caller.name);
-  if (!(await verifyPassword(current, account?.passwordHash)))
+  const client = { name: caller.name, address };
+  const { passwordHash: from = '' } = (await accounts.findByName(caller.name)) ?? {};
+  if (!(await limit.verify(client, current, from))) {
+    await limit.delayRefusal(client);
     throw new AdminError('invalid', undefined, { faults: [{ field: 'current', message: 'is wrong' }] });
-  limit.reset(caller.name, address);
-  await accounts.setPassword(caller.id, await hashPassword(password));
+  }
+  const to = await hashPassword(password);
+  const { hash: session } = caller.session;
+  if (!(await accounts.changePassword({ id: caller.id, from, to, session })))
+    throw new AdminError('conflict', 'Your password was changed by somebody else meanwhile. Sign in again.');
 }
 
 async function endOwnSession(id: string, { caller, note }: AdminContext, deps: SessionDeps): Promise<void> {

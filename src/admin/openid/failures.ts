@@ -32,7 +32,7 @@ const signInFailures = {
     message:
       'The name "admin" is reserved for the account with a password. Ask those who manage the OpenID provider for another name, or an admin to choose another claim (adminPage.openid.nameClaim).',
   },
-  tooManyAttempts: { status: 429, message: 'Too many failed attempts. Try again in ten minutes.' },
+  tooManyAttempts: { status: 429, message: 'Too many sign-ins are under way. Try again in a moment.' },
   failed: { status: 500, message: 'Something went wrong here. The log of the service says more.' },
   misconfigured: {
     status: 502,

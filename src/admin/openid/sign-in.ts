@@ -4,11 +4,12 @@ import { hashSecret } from '../../http/authentication.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import type { openidContract } from '../contract/openid.ts';
 import type { Handlers } from '../contract/operation.ts';
-import { AUDIT_MS, FIRST_ADMIN } from '../handlers/accounts.ts';
+import type { FairQueue } from '../fair-queue.ts';
+import { FIRST_ADMIN } from '../handlers/accounts.ts';
 import type { AuditLog, OpenidAccounts, OpenidAttempts } from '../ports.ts';
+import type { RefusedSignIns } from '../refused-sign-ins.ts';
 import type { AdminContext } from '../router.ts';
 import { cookieName, cookieOptions, readCookie, type SessionDeps, startSession } from '../sessions.ts';
-import type { SignInLimit } from '../sign-in-limit.ts';
 import { failureText, SignInFailure, type SignInFailureCode, toSignInFailure } from './failures.ts';
 import { type AdmissionRules, identifyPerson, type Person, shownName } from './person.ts';
 import type { OpenidProvider, SignInAttempt } from './provider.ts';
@@ -18,6 +19,7 @@ export interface OpenidDeps extends SessionDeps {
   openidAccounts: OpenidAccounts;
   openidAttempts: OpenidAttempts;
   audit: AuditLog;
+  refusedSignIns: RefusedSignIns;
   newId(): string;
   /** Undefined if none is configured. */
   openid: OpenidSignIn | undefined;
@@ -35,8 +37,8 @@ export interface OpenidSignIn {
   label: string;
   rules: AdmissionRules;
   provider: OpenidProvider;
-  /** Counts the attempts that fail. It is not that of passwords, so that neither way to sign in closes the other. */
-  limit: SignInLimit;
+  /** The exchanges with the provider. It is not the queue of passwords, so that neither way to sign in closes the other. */
+  exchanges: FairQueue;
   /** Encrypts with a key that all replicas have. */
   encryption: {
     encrypt(text: string, place: string): string;
@@ -63,13 +65,14 @@ const RETURN_PATH = '/admin/api/sign-in/openid/callback';
 /** Describes the ways to sign in, and handles the two navigations of a sign-in: to the provider, and back. */
 export function openidHandlers(deps: OpenidDeps): Handlers<typeof openidContract, AdminContext> {
   const { openid } = deps;
+  const logFailure = failureLog(deps);
   const onPage = async (run: (configured: ConfiguredDeps) => Promise<string>, returnTo: string) => {
     try {
       if (!openid) throw new SignInFailure('notConfigured');
       return { location: await run({ ...deps, openid }) };
     } catch (error) {
       const failure = toSignInFailure(error);
-      logFailure(failure, deps);
+      logFailure(failure);
       return { location: withFailure(returnTo, failure.code) };
     }
   };
@@ -138,17 +141,20 @@ async function completeSignIn(
   returned.search = new URL(originalUrl, returned).search;
   // A return that this browser did not begin leaves no entry, so that nobody can fill the audit log with such requests.
   if (!attempt || returned.searchParams.get('state') !== attempt.state) throw new SignInFailure('expired');
-  openid.limit.count(attempt.state, address);
   await useOnce(attempt, deps);
-  const found = await openid.provider
-    .readClaims(attempt, returned)
+  const found = await openid.exchanges
+    .run({ address, name: '' }, () => openid.provider.readClaims(attempt, returned))
     .then((claims) => identifyPerson(claims, openid.rules))
     .catch(toSignInFailure);
+  if (found instanceof SignInFailure) {
+    await recordRefusal(found, address, deps);
+    throw found;
+  }
   await withAuditEntry(found, address, deps, async (person) => {
     const accountId = await updateAccount(person, deps);
-    await startSession(response, accountId, deps);
+    const started = await startSession(response, { accountId, passwordHash: undefined }, deps);
+    if (started === undefined) throw new SignInFailure('revoked');
   });
-  openid.limit.reset(attempt.state, address);
   return attempt.returnTo;
 }
 
@@ -166,29 +172,38 @@ async function useOnce(
   if (!isFirst) throw new SignInFailure('expired', 'its sign-in has come back before');
 }
 
-/** Lets a person in between the two writes of an entry, or records why nobody is let in, and throws it. */
-async function withAuditEntry(
-  found: Person | SignInFailure,
+const ACTION = 'signInWithOpenid';
+
+/** Records that the provider has identified nobody. Anyone can cause it, so these refusals are summed up. */
+function recordRefusal(
+  { status, code }: SignInFailure,
   address: string,
-  { audit, now, log }: ConfiguredDeps,
+  { refusedSignIns }: ConfiguredDeps,
+): Promise<void> {
+  return refusedSignIns.record({ action: ACTION, address, status, reason: code });
+}
+
+/** Lets a person in between the two writes of an entry, or records why the person is not let in, and throws it. */
+async function withAuditEntry(
+  person: Person,
+  address: string,
+  { audit, now, log, refusedSignIns }: ConfiguredDeps,
   letIn: (person: Person) => Promise<void>,
 ): Promise<void> {
-  const { name, issuer, ...details } =
-    found instanceof SignInFailure ? { name: '', issuer: undefined } : found;
+  const { name, issuer, ...details } = person;
   const actor = shownName({ name, issuer });
-  const entry = { actor, actorKind: 'nobody', address, action: 'signInWithOpenid', details } as const;
-  await audit.removeBefore(now() - AUDIT_MS);
+  const entry = { actor, actorKind: 'nobody', address, action: ACTION, details } as const;
   const position = await audit.begin({ at: now(), ...entry });
   const finish = (status: number, refused?: SignInFailureCode) =>
     audit.finish(position, { status, details: { ...details, refused } }).catch((error: unknown) => {
       log.error({ err: error, position }, 'the outcome of a change could not be added to the audit log');
     });
   try {
-    if (found instanceof SignInFailure) throw found;
-    await letIn(found);
+    await letIn(person);
     await finish(303);
   } catch (error) {
     const { status, code } = toSignInFailure(error);
+    refusedSignIns.count(ACTION);
     await finish(status, code);
     throw error;
   }
@@ -209,12 +224,23 @@ async function updateAccount(
   return signedIn.accountId;
 }
 
-/** Failures that the provider or this service has caused are for the operator; the others are in the audit log. */
-function logFailure(failure: SignInFailure, { log }: OpenidDeps): void {
-  const { code, message, cause } = failure;
-  if (code === 'failed') log.error({ err: cause }, 'a sign-in through the OpenID provider failed');
-  else if (['unavailable', 'misconfigured', 'invalidAnswer', 'noName'].includes(code))
-    log.warn({ reason: message }, 'the OpenID provider of the admin page did not identify a person');
+/** Anyone can begin a sign-in, so each kind of failure is logged once in this time, in milliseconds. */
+const LOG_EVERY_MS = 60_000;
+
+/**
+ * Returns a function that logs the failures that the provider or this service has caused, which are for the operator; the others are in
+ * the audit log.
+ */
+function failureLog({ log, now }: OpenidDeps): (failure: SignInFailure) => void {
+  const loggedAt = new Map<SignInFailureCode, number>();
+  return ({ code, message, cause }) => {
+    const isOperators = ['failed', 'unavailable', 'misconfigured', 'invalidAnswer', 'noName'].includes(code);
+    // The absolute difference is compared, because the clock can be set back.
+    if (!isOperators || Math.abs(now() - (loggedAt.get(code) ?? 0)) < LOG_EVERY_MS) return;
+    loggedAt.set(code, now());
+    if (code === 'failed') log.error({ err: cause }, 'a sign-in through the OpenID provider failed');
+    else log.warn({ reason: message }, 'the OpenID provider of the admin page did not identify a person');
+  };
 }
 
 /** The address of the page without a view. */

@@ -4045,7 +4045,7 @@ export class Api<
      *
      * @tags Session
      * @name ChangeOwnPassword
-     * @summary Change the own password; all sessions of the account end
+     * @summary Change the own password; the other sessions of the account end
      * @request PUT:/admin/api/session/password
      * @secure
      */

@@ -2,16 +2,15 @@ import { Alert, Button, PasswordInput, Progress, Stack, Text } from '@mantine/co
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from './components/dialog.tsx';
-import { api, call, endSession, RequestFailure } from './session.ts';
+import { api, call, RequestFailure } from './session.ts';
 
-/** Changes the password of the signed-in account. All of its sessions end, this one included. */
+/** Changes the password of the signed-in account. Its other sessions end. */
 export function OwnPassword({ onClose }: { onClose: () => void }) {
   const [current, setCurrent] = useState('');
   const [password, setPassword] = useState('');
   const change = useMutation({
     mutationFn: () => call(api.session.changeOwnPassword({ current, password })),
-    onSuccess: () =>
-      endSession('Your password is changed, and all your sessions are over. Sign in with the new one.'),
+    onSuccess: onClose,
   });
   const faults = change.error instanceof RequestFailure ? change.error.faults : [];
   const faultOf = (field: string) => faults.find((fault) => fault.field === field)?.message;
@@ -40,7 +39,7 @@ export function OwnPassword({ onClose }: { onClose: () => void }) {
           />
           <PasswordInput
             label="New password"
-            description="At least 12 characters, e.g. four words that do not belong together. You are signed out everywhere."
+            description="At least 12 characters, e.g. four words that do not belong together. You are signed out everywhere else."
             autoComplete="new-password"
             value={password}
             onChange={(event) => setPassword(event.currentTarget.value)}

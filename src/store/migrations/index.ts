@@ -2,6 +2,7 @@ import type { Migration } from 'kysely';
 import { schemaMigration } from './0001-schema.ts';
 import { unclaimedPeopleMigration } from './0002-unclaimed-people.ts';
 import { connectionModesMigration } from './0003-connection-modes.ts';
+import { signInFailuresMigration } from './0004-sign-in-failures.ts';
 import { adminAccessMigration } from './0005-admin-access.ts';
 import type { ColumnTypes } from './column-types.ts';
 
@@ -11,6 +12,7 @@ export function migrations(types: ColumnTypes): Record<string, Migration> {
     ...schemaMigration(types),
     ...unclaimedPeopleMigration,
     ...connectionModesMigration(types),
+    ...signInFailuresMigration(types),
     ...adminAccessMigration(types),
   };
 }
