@@ -100,7 +100,6 @@ function addRequestScope({
       const status = isSent ? response.statusCode : 499;
       metrics.observe({ routeGroup: routeGroupOf(path), method, status, seconds: ms / 1000 });
       scope.onEnd?.(request, response, { ms, status });
-      if (isOfStranger(scope) && strangerLines?.admits(address, status) === false) return;
       const query = isQuery ? redactParameterNames(Object.keys(request.query)) : [];
       const isFound = (status >= 200 && status < 300) || status === 304;
       const facts = {
@@ -111,7 +110,9 @@ function addRequestScope({
         ms: Math.round(ms),
         address,
       };
-      const level = scope.isRoutine && status < 400 ? 'debug' : 'info';
+      const isRoutine = scope.isRoutine && status < 400;
+      const isSummedUp = isOfStranger(scope) && strangerLines?.admits(address, status) === false;
+      const level = isRoutine || isSummedUp ? 'debug' : 'info';
       log[level]({ requestId: scope.id, ...facts, ...scope.notes }, 'request');
     });
     next(hasOneHost(request) ? undefined : invalidHostError());
