@@ -134,7 +134,7 @@ test('a sign-in reads 4 KB, ten levels deep', async () => {
   expect((await attempt(9)).status).toBe(422);
   expect(await attempt(10)).toMatchObject({
     status: 400,
-    body: { message: 'The body is nested more than 10 levels deep.' },
+    body: { message: 'The body is nested deeper than 10 levels.' },
   });
   expect((await attempt(1_900)).status).toBe(400);
 });
