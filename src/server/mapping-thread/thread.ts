@@ -103,13 +103,16 @@ async function runTask(
       const onMessage = (message: FromThread) => {
         if (message.kind === 'result') resolve(message.value);
         else if (message.kind === 'failed') reject(message.error);
+        else if (message.kind === 'tooLarge') reject(tooLarge(message.max));
         else
           readStored(reads, message).then((value) => post({ kind: 'answer', id: message.id, value }), reject);
       };
+      const onError = (error: NodeJS.ErrnoException) =>
+        reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuchMemory(error) : error);
       const onExit = () => reject(new Error('the thread has ended'));
-      thread.on('message', onMessage).once('error', reject).once('exit', onExit);
+      thread.on('message', onMessage).once('error', onError).once('exit', onExit);
       over.signal.addEventListener('abort', () =>
-        thread.off('message', onMessage).off('error', reject).off('exit', onExit),
+        thread.off('message', onMessage).off('error', onError).off('exit', onExit),
       );
       onAbort(signal, () => reject(new AdminError('busy', 'The caller does not wait any more.')));
       void wait(taskMs, over.signal).then(() => reject(tooCostly(taskMs)));
@@ -133,6 +136,16 @@ async function readStored(
 function tooCostly(ms: number): AdminError {
   const message = `Computing with this mapping takes more than ${ms / 1_000} s. Use fewer or smaller patterns.`;
   return new AdminError('tooCostly', message);
+}
+
+function tooLarge(max: number): AdminError {
+  const message = `The result of this mapping is larger than ${max / 1_000_000} MB. Use shorter texts, or a person with fewer values.`;
+  return new AdminError('tooCostly', message);
+}
+
+function tooMuchMemory(cause: Error): AdminError {
+  const message = 'Computing with this mapping takes too much memory. Use fewer or shorter texts.';
+  return new AdminError('tooCostly', message, { cause });
 }
 
 interface Turns {
