@@ -42,6 +42,14 @@ describe('a mapping that is too large', () => {
       'scimUserMapping[200].transforms[0].replace.pattern',
       /one pattern too many: the mapping has 201/,
     ],
+    [
+      'has conditions of more than 100,000 characters',
+      rules(51, (index) => ({
+        when: Array(99).fill('emails[value pr]').join(' or ') + (index === 7 ? ' or title pr' : ''),
+      })),
+      'scimUserMapping[7]',
+      /of all rules together 101043, and a mapping has at most 100000/,
+    ],
   ])(
     'and %s is told with place and cure, and neither previewed nor applied',
     async (_title, text, place, problem) => {
