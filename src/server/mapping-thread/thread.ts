@@ -15,7 +15,7 @@ export interface ThreadLimits {
 }
 
 /** `waitMs` is below what browsers and proxies wait for a response. */
-const defaultLimits: ThreadLimits = { taskMs: 10_000, waitMs: 15_000, memoryMb: 512 };
+const defaultLimits: ThreadLimits = { taskMs: 10_000, waitMs: 15_000, memoryMb: 256 };
 
 /** The number of tasks that may wait. Each holds a mapping of up to 500,000 characters. */
 const MAX_WAITING = 10;
