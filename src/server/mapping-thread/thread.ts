@@ -19,6 +19,8 @@ const defaultLimits: ThreadLimits = { taskMs: 10_000, waitMs: 15_000, memoryMb: 
 
 /** The number of tasks that may wait. Each holds a mapping of up to 500,000 characters. */
 const MAX_WAITING = 10;
+/** The number of tasks of one caller that may wait: the page asks for a check and a preview at once. */
+const MAX_WAITING_OF_CALLER = 3;
 /** The thread ends if it has had no task for this time, in milliseconds: it takes some 40 MB. */
 const IDLE_MS = 60_000;
 
@@ -58,7 +60,7 @@ export function mappingThread({ program, wait, ...given }: ThreadDeps): MappingT
   return {
     run: async (name, input, context) => {
       if (program === undefined) throw new AdminError('unavailable', 'This process computes no mappings.');
-      await turns.take(context.signal);
+      await turns.take(context);
       clearTimeout(idle);
       try {
         const result = await runTask(begin(program), { name, input } as Task, {
@@ -148,45 +150,54 @@ function tooMuchMemory(cause: Error): AdminError {
   return new AdminError('tooCostly', message, { cause });
 }
 
+type Caller = Pick<TaskContext, 'caller' | 'signal'>;
+
 interface Turns {
   /** Resolves when it is the caller's turn. Throws `busy`. */
-  take(signal: AbortSignal): Promise<void>;
+  take(caller: Caller): Promise<void>;
   giveBack(): void;
 }
 
-/** Lets one caller at a time go on, in the order in which they came. */
+/** Lets one task at a time go on: the first of another caller than the last one, else the first. */
 function createTurns(waitMs: number, wait: Runtime['wait']): Turns {
   let isTaken = false;
-  const waiting = new Set<() => void>();
+  let last = '';
+  const waiting = new Set<{ caller: string; begin: () => void }>();
   return {
-    take: async (signal) => {
+    take: async ({ caller, signal }) => {
       if (!isTaken) {
         isTaken = true;
+        last = caller;
         return;
       }
-      if (waiting.size >= MAX_WAITING) throw busy();
+      const own = [...waiting].filter((one) => one.caller === caller);
+      if (waiting.size >= MAX_WAITING || own.length >= MAX_WAITING_OF_CALLER) throw busy();
       const begun = new AbortController();
       await new Promise<void>((resolve, reject) => {
         const begin = () => {
           begun.abort();
           resolve();
         };
+        const waiter = { caller, begin };
         const giveUp = () => {
           begun.abort();
-          if (waiting.delete(begin)) reject(busy());
+          if (waiting.delete(waiter)) reject(busy());
         };
-        waiting.add(begin);
+        waiting.add(waiter);
         onAbort(signal, giveUp);
         void wait(waitMs, begun.signal).then(giveUp);
       });
     },
     giveBack: () => {
-      const [next] = waiting;
-      if (!next) isTaken = false;
-      else {
-        waiting.delete(next);
-        next();
+      const [first, ...others] = waiting;
+      const next = [first, ...others].find((one) => one && one.caller !== last) ?? first;
+      if (!next) {
+        isTaken = false;
+        return;
       }
+      waiting.delete(next);
+      last = next.caller;
+      next.begin();
     },
   };
 }
