@@ -65,8 +65,10 @@ export interface Tasks {
   };
 }
 
-/** What a task may read of the database, and when nobody waits for it any more. */
+/** Who asks for a task, what it may read of the database, and when nobody waits for it any more. */
 export interface TaskContext {
+  /** The account or token. A caller with many tasks does not keep others from theirs. */
+  caller: string;
   reads: StoredReads;
   signal: AbortSignal;
 }

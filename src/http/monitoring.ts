@@ -134,7 +134,8 @@ export function metricsRoutes({ registry }: HttpMetrics, { now, wait }: MetricsC
     running = computed;
     return computed;
   };
-  return Router({ caseSensitive: true }).get('/metrics', async (_request, response) => {
+  // A proxy that guards /metrics mostly compares the whole path, and would let /metrics/ pass.
+  return Router({ caseSensitive: true, strict: true }).get('/metrics', async (_request, response) => {
     next ??= compute();
     response.type(registry.contentType).send(await next);
   });

@@ -23,6 +23,8 @@ const MAY_HOLD_SECRET = /secret|password|token|key|authorization|\\u/i;
  */
 const URL_START = /https?:/i;
 const QUERY_START = /[?#]/;
+/** The user name and password of a URL. In JSON, slashes may be escaped. */
+const USER_INFO = /(\\?\/){2}[^/?#\s"]*@/;
 /** A named secret inside a text, e.g. JSON within a string. Quantifiers are bounded to keep the search linear. */
 const NAMED_SECRET = /(?:secret|password|token|key|authorization)\w{0,30}["'\\\s]{0,9}[:=]/i;
 
@@ -39,7 +41,7 @@ const LEFT_OUT = '(left out: it cannot be read as JSON, and may hold a secret)';
 
 /** Redacts the secret members of a JSON text at any depth. Most texts have none and are returned unchanged. */
 export function redactSecrets(text: string): string {
-  if (!MAY_HOLD_SECRET.test(text) && !mayHoldQuery(text)) return text;
+  if (!MAY_HOLD_SECRET.test(text) && !mayHoldQuery(text) && !USER_INFO.test(text)) return text;
   try {
     return JSON.stringify(JSON.parse(text), redactMember);
   } catch {
@@ -73,13 +75,11 @@ export function redactWebhookUrl(text: string): string {
 function redactMember(name: string, value: unknown): unknown {
   if (value === null) return value;
   if (SECRET_NAME.test(name)) return REDACTED;
-  if (typeof value === 'string') return NAMED_SECRET.test(value) ? REDACTED : redactUrlQuery(name, value);
+  if (typeof value === 'string') return NAMED_SECRET.test(value) ? REDACTED : redactUrl(name, value);
   const field = namedField(value);
   if (!field) return value;
   if (SECRET_NAME.test(field.name)) return { ...value, value: REDACTED };
-  return typeof field.value === 'string'
-    ? { ...value, value: redactUrlQuery(field.name, field.value) }
-    : value;
+  return typeof field.value === 'string' ? { ...value, value: redactUrl(field.name, field.value) } : value;
 }
 
 /** A field named `url` counts even if its value is no URL: a refused value is recorded too. */
@@ -87,8 +87,12 @@ function mayHoldQuery(text: string): boolean {
   return QUERY_START.test(text) && (URL_START.test(text) || text.includes('"url"'));
 }
 
-/** Redacts everything after the path of the first URL in a text, because the end of the URL cannot be determined. */
-function redactUrlQuery(name: string, text: string): string {
+/**
+ * Redacts user names and passwords of URLs, and everything after the path of the first URL in a text, because the end of the URL
+ * cannot be determined.
+ */
+function redactUrl(name: string, given: string): string {
+  const text = given.replace(new RegExp(USER_INFO, 'g'), `//${REDACTED}@`);
   const begin = name === 'url' ? 0 : text.search(URL_START);
   const query = begin < 0 ? -1 : text.slice(begin).search(QUERY_START);
   return query < 0 ? text : `${text.slice(0, begin + query + 1)}${REDACTED}`;

@@ -368,16 +368,19 @@ function logChanges(
   { before, now }: Record<'before' | 'now', NameFault[]>,
   log: Pick<Log, 'info' | 'warn'>,
 ): void {
-  const isIn = (faults: NameFault[]) => (fault: NameFault) =>
-    faults.some(({ path, problem }) => path === fault.path && problem === fault.problem);
-  for (const fault of now.filter((item) => !isIn(before)(item))) {
+  const textOf = ({ path, problem }: NameFault) => JSON.stringify([path, problem]);
+  const without = (faults: NameFault[], others: NameFault[]) => {
+    const known = new Set(others.map(textOf));
+    return faults.filter((fault) => !known.has(textOf(fault)));
+  };
+  for (const fault of without(now, before)) {
     const { path, problem, remedy } = fault;
     log.warn(
       { connection, path, problem, remedy },
       'the mapping has a fault; affected fields keep their last value',
     );
   }
-  for (const { path, problem } of before.filter((item) => !isIn(now)(item)))
+  for (const { path, problem } of without(before, now))
     log.info({ connection, path, problem }, 'a fault of the mapping is fixed');
 }
 

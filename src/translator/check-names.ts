@@ -37,8 +37,10 @@ export function checkNames(rules: Rules, lookups: Lookups): NameFault[] {
       isUnknown: false,
     })),
   ];
-  const first = new Map(faults.toReversed().map((fault) => [fault.path, fault]));
-  return faults.filter((fault) => first.get(fault.path) === fault);
+  // A map may have tens of thousands of entries, each with a fault.
+  const first = new Map<string, NameFault>();
+  for (const fault of faults) if (!first.has(fault.path)) first.set(fault.path, fault);
+  return [...first.values()];
 }
 
 function checkDefault(field: Field, { mapping }: Rules, lookups: Lookups): NameFault[] {

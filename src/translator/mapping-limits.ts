@@ -9,6 +9,8 @@ export const mappingLimits = {
   patterns: 200,
   /** The compiled size of all patterns together. */
   patternSize: 5_000,
+  /** The characters of all paths, templates and conditions together. A filter is evaluated for each value of a person. */
+  pathTexts: 100_000,
 };
 
 /** The longest pattern, in characters. The schema of mappings refuses a longer one, which is never compiled. */
@@ -30,7 +32,32 @@ export function findLimitFaults(mapping: unknown): MappingFault[] {
         remedy: 'Keep one rule for each field and condition; a transform "map" holds any number of values.',
       },
     ];
-  return findPatternFaults(rules.flatMap(patternsOf));
+  return [...findPathFaults(rules), ...findPatternFaults(rules.flatMap(patternsOf))];
+}
+
+function findPathFaults(rules: Json[]): MappingFault[] {
+  const sized = rules.map((rule, index) => ({
+    path: jsonPath(['scimUserMapping', index]),
+    size: pathSize(rule),
+  }));
+  const total = sized.reduce((sum, { size }) => sum + size, 0);
+  const [largest] = sized.toSorted((one, other) => other.size - one.size);
+  if (total <= mappingLimits.pathTexts || !largest) return [];
+  return [
+    {
+      path: largest.path,
+      problem: `is the largest of rules that read too much: its paths and condition have ${largest.size} characters, those of all rules together ${total}, and a mapping has at most ${mappingLimits.pathTexts}`,
+      remedy:
+        'Shorten the conditions ("when") and the filters in paths; a transform "map" distinguishes any number of values.',
+    },
+  ];
+}
+
+/** The number of characters of what a rule that may have any form reads, and of its condition. */
+function pathSize(rule: Json): number {
+  if (!isObject(rule)) return 0;
+  const texts = [rule['scimAttribute'], rule['sources'], rule['template'], rule['when']].flat();
+  return texts.reduce<number>((sum, text) => sum + (typeof text === 'string' ? text.length : 0), 0);
 }
 
 interface Pattern {

@@ -197,7 +197,7 @@ function fileRule(
     ...(filter ? { condition: { text: row.when ?? '', filter } } : {}),
     target,
     targetPath: jsonPath([...jsonPathOfRow, targetKey(target)]),
-    text: [inputText(row), ...transforms.map(describeTransform)].join(' | '),
+    text: ruleText(row),
     hasDefault: transforms.some(
       (transform) => typeof transform === 'object' && transform.default !== undefined,
     ),
@@ -221,6 +221,19 @@ function inputOf(
     return isSyntaxProblem(path) ? [] : [{ text, path }];
   });
   return paths.length > 0 ? { kind: 'paths', paths } : undefined;
+}
+
+/**
+ * The longest text of a rule in a trace, in characters. A trace has the text once for each value that the rule reads, and a `map` may
+ * have hundreds of thousands of characters.
+ */
+const MAX_RULE_TEXT = 1_000;
+
+function ruleText(row: Row): string {
+  const text = [inputText(row), ...(row.transforms ?? []).map(describeTransform)].join(' | ');
+  if (text.length <= MAX_RULE_TEXT) return text;
+  // PostgreSQL stores no half of a surrogate pair.
+  return `${text.slice(0, MAX_RULE_TEXT).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 function inputText({ scimAttribute, sources = [], template }: Row): string {

@@ -42,6 +42,14 @@ describe('a mapping that is too large', () => {
       'scimUserMapping[200].transforms[0].replace.pattern',
       /one pattern too many: the mapping has 201/,
     ],
+    [
+      'has conditions of more than 100,000 characters',
+      rules(51, (index) => ({
+        when: Array(99).fill('emails[value pr]').join(' or ') + (index === 7 ? ' or title pr' : ''),
+      })),
+      'scimUserMapping[7]',
+      /of all rules together 101043, and a mapping has at most 100000/,
+    ],
   ])(
     'and %s is told with place and cure, and neither previewed nor applied',
     async (_title, text, place, problem) => {
@@ -82,6 +90,73 @@ describe('a mapping that is too large', () => {
         mappingPath: 'scimUserMapping[0].transforms[0].replace',
       }),
     );
+  });
+});
+
+describe('what is answered about a mapping text stays small', () => {
+  let fixture: AdminFixture;
+  beforeAll(async () => {
+    fixture = await startAdmin({}, { mappingLimits: { taskMs: 60_000 } });
+  });
+  afterAll(() => fixture.close());
+
+  test('if it has a fault in ten thousand places, the first hundred are told', async () => {
+    const text = JSON.stringify({ roles: { allow: Array(10_000).fill(0) } });
+    const checked = await fixture.viewer('POST', `${path}/check`, { body: { text } });
+    expect(checked.body.faults).toHaveLength(100);
+    expect(checked.body.faults[0].path).toBe('roles.allow[0]');
+    const user = { userName: 'ada@corp.example' };
+    const { status, body } = await fixture.viewer('POST', `${path}/preview-person`, { body: { text, user } });
+    expect([status, body.faults.length]).toEqual([422, 100]);
+  });
+
+  test('if it has a name of 400,000 characters, the fault has the beginning of it', async () => {
+    const text = JSON.stringify({ ['a'.repeat(400_000)]: 0 });
+    const { body } = await fixture.viewer('POST', `${path}/check`, { body: { text } });
+    expect(body.faults).toEqual([
+      { path: expect.stringMatching(/^a+…$/), problem: 'unknown key', remedy: expect.any(String) },
+    ]);
+    expect(JSON.stringify(body).length).toBeLessThan(2_000);
+  });
+
+  test('if a rule with a large map reads many values, the trace has the beginning of its text for each', async () => {
+    const map = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`key ${index}`, 'x']));
+    const rule = { scimAttribute: 'emails', userAttribute: 'firstName', transforms: [{ map }] };
+    const emails = Array.from({ length: 250 }, (_, index) => ({ value: `ada.${index}@corp.example` }));
+    const { status, body } = await fixture.viewer('POST', `${path}/preview-person`, {
+      body: {
+        text: JSON.stringify({ scimUserMapping: [rule] }),
+        user: { userName: 'ada@corp.example', emails },
+      },
+    });
+    expect(status).toBe(200);
+    const { trace } = body as { trace: { field: string; rule: string }[] };
+    const ofRule = trace.filter(({ field }) => field === 'firstName');
+    expect(ofRule.length).toBeGreaterThan(100);
+    for (const { rule: shown } of ofRule)
+      expect(shown).toMatch(/^emails \| \{"map":\{"key 0":"x",.{0,1000}…$/);
+  });
+
+  test('if the values of a preview are too large together, it is refused', async () => {
+    const address = ['streetAddress', 'city', 'region', 'postalCode', 'countryCode'];
+    const fields = [
+      ...['firstName', 'lastName', 'phoneNumber', 'dateOfBirth', 'lang', 'gender', 'currency', 'email'],
+      ...address.map((part) => `address.${part}`),
+    ];
+    const long = { prefix: 'x'.repeat(1_000) };
+    const scimUserMapping = fields.map((userAttribute) => ({
+      ...{ scimAttribute: 'emails', userAttribute },
+      transforms: Array(9).fill(long),
+    }));
+    const emails = Array.from({ length: 250 }, (_, index) => ({ value: `ada.${index}@corp.example` }));
+    const { status, body } = await fixture.viewer('POST', `${path}/preview-person`, {
+      body: { text: JSON.stringify({ scimUserMapping }), user: { userName: 'ada@corp.example', emails } },
+    });
+    expect([status, body.code, body.message]).toEqual([
+      422,
+      'tooCostly',
+      'The result of this mapping is larger than 5 MB. Use shorter texts, or a person with fewer values.',
+    ]);
   });
 });
 

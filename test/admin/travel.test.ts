@@ -148,6 +148,23 @@ test('the audit log has the URL of a webhook without what may be a secret, also 
   await admin('DELETE', path);
 });
 
+test('a viewer sees the URL of a webhook without what may be a secret, also in its events', async () => {
+  const { admin, viewer } = fixture;
+  const body = { url: 'https://127.0.0.1:9/in?token=HUSH', disabled: true };
+  const { webhook } = (await admin('POST', '/travel/webhooks', { body })).body;
+  const path = `/travel/webhooks/${webhook.id}`;
+  await admin('PATCH', path, { body: { url: 'https://127.0.0.1:9/out?HUSH' } });
+  const [listed, events] = [await viewer('GET', '/travel/webhooks'), await viewer('GET', '/travel/events')];
+  expect(listed.body.webhooks).toContainEqual({ ...webhook, url: 'https://127.0.0.1:9/out?*' });
+  expect(events.body.events[0]).toMatchObject({
+    data: { id: webhook.id, url: 'https://127.0.0.1:9/out?*' },
+    previousAttributes: { url: 'https://127.0.0.1:9/in?*' },
+  });
+  expect(JSON.stringify([listed.body, events.body])).not.toContain('HUSH');
+  expect(JSON.stringify((await admin('GET', '/travel/events')).body)).toContain('in?token=HUSH');
+  await admin('DELETE', path);
+});
+
 test('an entry of an earlier version is shown without the secrets of its URL', async () => {
   const details = { id: 'w1', url: 'https://hooks.example.com/in?token=HUSH' };
   const entry = {

@@ -52,6 +52,10 @@ test.each([
     expect([variant, (await send(variant, method)).status]).toEqual([variant, 404]);
 });
 
+test('/metrics is not found with a slash at its end, which a proxy that guards /metrics would let pass', async () => {
+  expect((await send('/metrics/')).status).toBe(404);
+});
+
 /** The paths of an OpenAPI document in other cases, below the first segments, which make them unknown to their interface. */
 const documented = (document: { paths: object }, base: string) =>
   Object.keys(document.paths).flatMap((path) =>

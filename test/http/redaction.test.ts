@@ -102,6 +102,22 @@ test('no query of a URL survives in any place of JSON', () => {
   );
 });
 
+test('no user name and password of a URL survive, also in a URL that was refused', () => {
+  for (const url of [`https://${SECRET}:p@h.example/a`, `HTTP://me:${SECRET}@h`, `//${SECRET}@h.example/@b`])
+    for (const value of [
+      { data: { url } },
+      { note: `see ${url}` },
+      { invalid: [{ field: 'url', value: url }] },
+    ]) {
+      const text = JSON.stringify(value);
+      expect(redactSecrets(text)).not.toContain(SECRET);
+      expect(redactSecrets(text.replaceAll('/', '\\/'))).not.toContain(SECRET);
+    }
+  expect(redactSecrets('{"url":"https://me:pass@h.example/a@b"}')).toBe('{"url":"https://*@h.example/a@b"}');
+  const harmless = '{"email":"ada@corp.example","location":"https://h.example/Users/ada@corp.example"}';
+  expect(redactSecrets(harmless)).toBe(harmless);
+});
+
 test('the part of a URL before its query is kept, and other texts completely', () => {
   const url = 'https://hooks.example.com/a/b?sig=1&x=2#y';
   expect(redactSecrets(JSON.stringify({ url, name: 'Why? #1', list: ['https://h/a', 7] }))).toBe(

@@ -31,10 +31,18 @@ const reads: StoredReads = Object.assign(Object.create(null), {
   findById: async (...values: string[]) => ({ faults: values, warnings: [] }),
 });
 
+/** Each task is one of another caller, unless the test says so. */
+let callers = 0;
+
 /** Runs a task of the program `thread-program.cjs`. Returns its result, or the code or message of its error. */
-async function run(text: string, signal = new AbortController().signal): Promise<unknown> {
+async function run(
+  text: string,
+  signal = new AbortController().signal,
+  caller = `caller ${callers}`,
+): Promise<unknown> {
+  callers += 1;
   try {
-    return await thread.run('check', { text }, { reads, signal });
+    return await thread.run('check', { text }, { caller, reads, signal });
   } catch (error) {
     const { code, message, retryAfterS } = Object(error);
     return retryAfterS === undefined ? (code ?? message) : [code, retryAfterS];
@@ -91,6 +99,22 @@ test('of the tasks that wait the eleventh is refused at once', async () => {
   expect(await Promise.all(waiting)).toEqual(Array(10).fill(done));
 });
 
+test('a caller with many tasks does not keep others from theirs', async () => {
+  const never = new AbortController().signal;
+  const endless = run('loop', never, 'greedy');
+  await atWork();
+  const order: string[] = [];
+  const many = ['one', 'two', 'three'].map((name) =>
+    run('answer', never, 'greedy').then(() => order.push(name)),
+  );
+  expect(await run('answer', never, 'greedy')).toEqual(['busy', 5]);
+  const other = run('answer', never, 'other').then(() => order.push('other'));
+  pass(TASK_MS);
+  expect(await endless).toBe('tooCostly');
+  await Promise.all([...many, other]);
+  expect(order).toEqual(['other', 'one', 'two', 'three']);
+});
+
 test('a caller that closes the connection ends its task, and gives up its turn', async () => {
   const [first, second] = [new AbortController(), new AbortController()];
   const running = run('loop', first.signal);
@@ -106,7 +130,7 @@ test('a caller that closes the connection ends its task, and gives up its turn',
 test.each([
   ['throws', 'throw', 'a fault of the program'],
   ['fails', 'fail', 'a fault of the task'],
-  ['needs too much memory', 'fill', 'ERR_WORKER_OUT_OF_MEMORY'],
+  ['needs too much memory', 'fill', 'tooCostly'],
 ])('a task that %s ends alone, and the next one is computed', async (_title, text, fault) => {
   expect(await run(text)).toBe(fault);
   expect(await run('answer')).toEqual(done);

@@ -161,14 +161,14 @@ function faulty(faults: MappingFault[]): AdminError {
   return new AdminError('invalid', 'The mapping has faults. Nothing was applied.', { faults: told });
 }
 
-type Caller = Pick<AdminContext, 'response'>;
+type Caller = Pick<AdminContext, 'caller' | 'response'>;
 
 /** Nobody waits for a task whose caller has closed the connection. */
-function taskContext({ reads }: MappingDeps, { response }: Caller): TaskContext {
+function taskContext({ reads }: MappingDeps, { caller, response }: Caller): TaskContext {
   const closed = new AbortController();
   if (response.closed) closed.abort();
   else response.once('close', () => closed.abort());
-  return { reads, signal: closed.signal };
+  return { caller: caller?.id ?? '', reads, signal: closed.signal };
 }
 
 /** Checks a text. The travel API is asked only for a mapping with names. */

@@ -118,9 +118,10 @@ export function travelHandlers(deps: TravelServiceDeps): Handlers<typeof travelC
       const { requests, next } = await service().listRequests({ statuses, path, after, limit });
       return { requests: requests.map(({ time, ...one }) => ({ ...one, at: toTime(time) })), next };
     },
-    listTravelEvents: async ({ query }) => {
+    listTravelEvents: async ({ query }, { caller }) => {
       const { data, ...page } = await service().list('events', query);
-      return { events: z.array(travelEvent).parse(data), ...page };
+      const events = z.array(travelEvent).parse(data);
+      return { events: caller?.role === 'admin' ? events : events.map(withoutEventSecrets), ...page };
     },
   };
 }
@@ -129,9 +130,10 @@ function webhookHandlers(
   service: () => TravelService,
 ): Pick<Handlers<typeof travelContract, AdminContext>, WebhookOperation> {
   return {
-    listTravelWebhooks: async () => {
+    listTravelWebhooks: async (_input, { caller }) => {
       const { data } = await service().list('webhooks', { limit: WEBHOOKS });
-      return { webhooks: z.array(travelWebhook).parse(data) };
+      const webhooks = z.array(travelWebhook).parse(data);
+      return { webhooks: caller?.role === 'admin' ? webhooks : webhooks.map(withoutSecrets) };
     },
     createTravelWebhook: async ({ body }, { note }) => {
       note(withoutSecrets(body));
@@ -158,9 +160,20 @@ function webhookHandlers(
   };
 }
 
-/** The details of an audit entry about a webhook, whose URL often contains the secret of the receiver. */
-function withoutSecrets({ url, ...webhook }: { url?: string | undefined }): Record<string, unknown> {
-  return url === undefined ? webhook : { url: redactWebhookUrl(url), ...webhook };
+/** A webhook for the audit log and for viewers. Its URL often contains the secret of the receiver. */
+function withoutSecrets<T extends { url?: string | undefined }>(webhook: T): T {
+  return webhook.url === undefined ? webhook : { ...webhook, url: redactWebhookUrl(webhook.url) };
+}
+
+/** An event for viewers: those of webhooks have their URLs. */
+function withoutEventSecrets(event: z.infer<typeof travelEvent>): z.infer<typeof travelEvent> {
+  if (!event.kind.startsWith('webhook.')) return event;
+  const { data, previousAttributes } = event;
+  return {
+    ...event,
+    data: withoutSecrets(data),
+    ...(previousAttributes && { previousAttributes: withoutSecrets(previousAttributes) }),
+  };
 }
 
 type WebhookOperation =

@@ -15,10 +15,12 @@ export interface ThreadLimits {
 }
 
 /** `waitMs` is below what browsers and proxies wait for a response. */
-const defaultLimits: ThreadLimits = { taskMs: 10_000, waitMs: 15_000, memoryMb: 512 };
+const defaultLimits: ThreadLimits = { taskMs: 10_000, waitMs: 15_000, memoryMb: 256 };
 
 /** The number of tasks that may wait. Each holds a mapping of up to 500,000 characters. */
 const MAX_WAITING = 10;
+/** The number of tasks of one caller that may wait: the page asks for a check and a preview at once. */
+const MAX_WAITING_OF_CALLER = 3;
 /** The thread ends if it has had no task for this time, in milliseconds: it takes some 40 MB. */
 const IDLE_MS = 60_000;
 
@@ -58,7 +60,7 @@ export function mappingThread({ program, wait, ...given }: ThreadDeps): MappingT
   return {
     run: async (name, input, context) => {
       if (program === undefined) throw new AdminError('unavailable', 'This process computes no mappings.');
-      await turns.take(context.signal);
+      await turns.take(context);
       clearTimeout(idle);
       try {
         const result = await runTask(begin(program), { name, input } as Task, {
@@ -103,13 +105,16 @@ async function runTask(
       const onMessage = (message: FromThread) => {
         if (message.kind === 'result') resolve(message.value);
         else if (message.kind === 'failed') reject(message.error);
+        else if (message.kind === 'tooLarge') reject(tooLarge(message.max));
         else
           readStored(reads, message).then((value) => post({ kind: 'answer', id: message.id, value }), reject);
       };
+      const onError = (error: NodeJS.ErrnoException) =>
+        reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuchMemory(error) : error);
       const onExit = () => reject(new Error('the thread has ended'));
-      thread.on('message', onMessage).once('error', reject).once('exit', onExit);
+      thread.on('message', onMessage).once('error', onError).once('exit', onExit);
       over.signal.addEventListener('abort', () =>
-        thread.off('message', onMessage).off('error', reject).off('exit', onExit),
+        thread.off('message', onMessage).off('error', onError).off('exit', onExit),
       );
       onAbort(signal, () => reject(new AdminError('busy', 'The caller does not wait any more.')));
       void wait(taskMs, over.signal).then(() => reject(tooCostly(taskMs)));
@@ -135,45 +140,64 @@ function tooCostly(ms: number): AdminError {
   return new AdminError('tooCostly', message);
 }
 
+function tooLarge(max: number): AdminError {
+  const message = `The result of this mapping is larger than ${max / 1_000_000} MB. Use shorter texts, or a person with fewer values.`;
+  return new AdminError('tooCostly', message);
+}
+
+function tooMuchMemory(cause: Error): AdminError {
+  const message = 'Computing with this mapping takes too much memory. Use fewer or shorter texts.';
+  return new AdminError('tooCostly', message, { cause });
+}
+
+type Caller = Pick<TaskContext, 'caller' | 'signal'>;
+
 interface Turns {
   /** Resolves when it is the caller's turn. Throws `busy`. */
-  take(signal: AbortSignal): Promise<void>;
+  take(caller: Caller): Promise<void>;
   giveBack(): void;
 }
 
-/** Lets one caller at a time go on, in the order in which they came. */
+/** Lets one task at a time go on: the first of another caller than the last one, else the first. */
 function createTurns(waitMs: number, wait: Runtime['wait']): Turns {
   let isTaken = false;
-  const waiting = new Set<() => void>();
+  let last = '';
+  const waiting = new Set<{ caller: string; begin: () => void }>();
   return {
-    take: async (signal) => {
+    take: async ({ caller, signal }) => {
       if (!isTaken) {
         isTaken = true;
+        last = caller;
         return;
       }
-      if (waiting.size >= MAX_WAITING) throw busy();
+      const own = [...waiting].filter((one) => one.caller === caller);
+      if (waiting.size >= MAX_WAITING || own.length >= MAX_WAITING_OF_CALLER) throw busy();
       const begun = new AbortController();
       await new Promise<void>((resolve, reject) => {
         const begin = () => {
           begun.abort();
           resolve();
         };
+        const waiter = { caller, begin };
         const giveUp = () => {
           begun.abort();
-          if (waiting.delete(begin)) reject(busy());
+          if (waiting.delete(waiter)) reject(busy());
         };
-        waiting.add(begin);
+        waiting.add(waiter);
         onAbort(signal, giveUp);
         void wait(waitMs, begun.signal).then(giveUp);
       });
     },
     giveBack: () => {
-      const [next] = waiting;
-      if (!next) isTaken = false;
-      else {
-        waiting.delete(next);
-        next();
+      const [first, ...others] = waiting;
+      const next = [first, ...others].find((one) => one && one.caller !== last) ?? first;
+      if (!next) {
+        isTaken = false;
+        return;
       }
+      waiting.delete(next);
+      last = next.caller;
+      next.begin();
     },
   };
 }

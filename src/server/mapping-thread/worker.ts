@@ -7,6 +7,7 @@ import { previewChange } from '../../provisioning/preview-mapping.ts';
 import { previewPerson } from '../../provisioning/preview-person.ts';
 import { type RulesSnapshot, toRulesSnapshot } from '../../provisioning/rules-snapshot.ts';
 import { findUnknownExtensionNames } from '../../translator/extension-names.ts';
+import type { MappingFault } from '../../translator/mapping-faults.ts';
 import { type ParsedMapping, parseMapping } from '../../translator/mapping-file.ts';
 import { compileRules } from '../../translator/rules.ts';
 import type { FromThread, ToThread } from './protocol.ts';
@@ -56,11 +57,10 @@ const tasks: Run = {
       needsNames = names === undefined;
       return names ?? { unchecked: '' };
     });
-    const warnings = findUnknownExtensionNames(mapping);
+    const warnings = withinLimits(findUnknownExtensionNames(mapping));
     if (needsNames) return { faults: [], warnings, needsNames };
     const ownFaults = faults.filter(({ origin }) => origin === 'file');
-    const told = ownFaults.map(({ path, problem, remedy }) => ({ path, problem, remedy }));
-    return { faults: told, warnings, unchecked, mapping };
+    return { faults: withinLimits(ownFaults), warnings, unchecked, mapping };
   },
   previewPerson: async ({ text, connection, inForce, identity }) => {
     const parsed = parseText(text);
@@ -83,8 +83,22 @@ const tasks: Run = {
 };
 
 function parseText(text: string): ParsedMapping {
-  const parsed = parseJsonText(text);
-  return 'json' in parsed ? parseMapping(parsed.json) : { faults: [{ path: '$', ...parsed }] };
+  const json = parseJsonText(text);
+  if (!('json' in json)) return { faults: withinLimits([{ path: '$', ...json }]) };
+  const parsed = parseMapping(json.json);
+  return 'faults' in parsed ? { faults: withinLimits(parsed.faults) } : parsed;
+}
+
+/** A text of 500 KB may have 250,000 faults, which would be 50 MB for the main thread. */
+const MAX_FAULTS = 100;
+/** The longest path or text of a fault, in characters: both quote the mapping. */
+const MAX_FAULT_TEXT = 1_000;
+
+function withinLimits(faults: MappingFault[]): MappingFault[] {
+  const cut = (text: string) => (text.length <= MAX_FAULT_TEXT ? text : `${text.slice(0, MAX_FAULT_TEXT)}…`);
+  return faults
+    .slice(0, MAX_FAULTS)
+    .map(({ path, problem, remedy }) => ({ path: cut(path), problem: cut(problem), remedy: cut(remedy) }));
 }
 
 function compile({ mapping, ...inForce }: RulesData): RulesSnapshot {
@@ -100,6 +114,13 @@ function runTask<Name extends keyof Tasks>(name: Name, input: Tasks[Name]['input
   return tasks[name](input);
 }
 
+/** The size of the largest result, in characters of its JSON. */
+const MAX_RESULT = 5_000_000;
+
+function isTooLarge(value: unknown): boolean {
+  return JSON.stringify(value).length > MAX_RESULT;
+}
+
 port.on('message', (message: ToThread) => {
   if (message.kind === 'answer') {
     unanswered.get(message.id)?.(message.value);
@@ -107,7 +128,8 @@ port.on('message', (message: ToThread) => {
     return;
   }
   runTask(message.name, message.input).then(
-    (value) => send({ kind: 'result', value }),
+    // The main thread copies the result and sends it as JSON, while no other request is served.
+    (value) => send(isTooLarge(value) ? { kind: 'tooLarge', max: MAX_RESULT } : { kind: 'result', value }),
     (error: unknown) => send({ kind: 'failed', error }),
   );
 });
