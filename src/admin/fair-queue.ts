@@ -15,10 +15,13 @@ export interface QueueLimits {
 export interface Client {
   address: string;
   name: string;
+  /** True for an address that others do not delay: its tasks go before theirs, and are refused after theirs. */
+  isPreferred?: boolean;
 }
 
 /** The tasks of one address. */
 interface Line {
+  isPreferred: boolean;
   running: number;
   waiting: WaitingTask[];
   /** The name whose task was started last. */
@@ -47,11 +50,11 @@ export class FairQueue {
   }
 
   /** Runs a task when it is its turn. Throws 429 `tooManyAttempts` if it is refused instead. */
-  async run<T>({ address, name }: Client, task: () => Promise<T>): Promise<T> {
+  async run<T>({ address, name, isPreferred = false }: Client, task: () => Promise<T>): Promise<T> {
     const group = addressGroup(address);
     await new Promise<void>((start, fail) => {
       const refuse = () => fail(new AdminError('tooManyAttempts', undefined, { retryAfterS: RETRY_S }));
-      this.#enqueue(group, { name, start, refuse });
+      this.#enqueue(group, { name, start, refuse }, isPreferred);
       this.#startNext();
     });
     try {
@@ -62,14 +65,15 @@ export class FairQueue {
     }
   }
 
-  #enqueue(group: string, task: WaitingTask): void {
-    const line = this.#lines.get(group) ?? { running: 0, waiting: [], lastName: undefined };
+  #enqueue(group: string, task: WaitingTask, isPreferred: boolean): void {
+    const line = this.#lines.get(group) ?? { isPreferred, running: 0, waiting: [], lastName: undefined };
+    line.isPreferred = isPreferred;
     this.#lines.set(group, line);
     line.waiting.push(task);
     this.#waiting += 1;
     const { waiting, waitingOfAddress } = this.#limits;
     if (line.waiting.length > waitingOfAddress) this.#refuseOne(line);
-    else if (this.#waiting > waiting) this.#refuseOne(longestOf(this.#lines.values()));
+    else if (this.#waiting > waiting) this.#refuseOne(longestOf([...this.#lines.values()]));
   }
 
   #refuseOne({ waiting }: Line): void {
@@ -79,7 +83,9 @@ export class FairQueue {
   }
 
   #startNext(): void {
-    for (const [group, line] of this.#lines) {
+    const lines = [...this.#lines];
+    const inOrder = [true, false].flatMap((first) => lines.filter(([, line]) => line.isPreferred === first));
+    for (const [group, line] of inOrder) {
       if (this.#running >= this.#limits.running) return;
       if (line.running >= this.#limits.runningOfAddress || line.waiting.length === 0) continue;
       const other = line.waiting.findIndex(({ name }) => name !== line.lastName);
@@ -107,8 +113,11 @@ export class FairQueue {
 /** A queue that is full has room again after some tasks. */
 const RETRY_S = 2;
 
-function longestOf(lines: Iterable<Line>): Line {
-  return [...lines].reduce((one, other) => (other.waiting.length > one.waiting.length ? other : one));
+/** Returns the longest of the lines that are not preferred, or of all if nothing waits in these. */
+function longestOf(lines: Line[]): Line {
+  const others = lines.filter(({ isPreferred, waiting }) => !isPreferred && waiting.length > 0);
+  const candidates = others.length > 0 ? others : lines;
+  return candidates.reduce((one, other) => (other.waiting.length > one.waiting.length ? other : one));
 }
 
 /** Returns the place of the last task of the name that waits most often. */

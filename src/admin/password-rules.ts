@@ -9,6 +9,14 @@ export async function findPasswordWeakness(password: string): Promise<string | u
   if (password.length < MIN_PASSWORD_LENGTH) return `has fewer than ${MIN_PASSWORD_LENGTH} characters`;
   // Loaded when it is needed, because it takes 7 MB of memory: 49,000 passwords, the most common ones first.
   const { dictionary } = await import('@zxcvbn-ts/language-common');
-  const isCommon = dictionary['passwords-common'].includes(password.normalize('NFKC').toLowerCase());
+  const isCommon = dictionary['passwords-common'].includes(visibleLetters(password));
   return isCommon ? 'is one of the most common passwords' : undefined;
+}
+
+/** Returns the form in which passwords are compared: lower case, without spaces and invisible characters, which a guess adds easily. */
+function visibleLetters(password: string): string {
+  return password
+    .normalize('NFKC')
+    .replace(/[\p{Cf}\s]/gu, '')
+    .toLowerCase();
 }

@@ -55,11 +55,15 @@ export function contractRouter<C extends Contract>(
     // The input that a handler gets is parsed by the declaration of its own operation.
     const handler = handlers[name] as Handler;
     const limit = operation.maxBodyBytes ?? MAX_BODY_BYTES;
+    const access = operation.isNavigation ? [] : [authenticate(operation, deps)];
     const body = operation.body ? [requireJson, express.json({ limit }), refuseDeepBody(operation)] : [];
+    // A client can send its body minutes after the head, when its session has ended or its role has changed.
+    const accessAfterBody = operation.body && operation.access !== 'anyone' ? access : [];
     router[operation.method](
       routePath(operation),
-      ...(operation.isNavigation ? [] : [authenticate(operation, deps)]),
+      ...access,
       ...body,
+      ...accessAfterBody,
       (request: Request, response: Response) => answer(request, response, { name, operation, handler, deps }),
       ...(operation.isSignIn ? [countRefusal(name, deps)] : []),
     );
@@ -72,7 +76,7 @@ function routePath({ path }: Operation): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-/** Finds the caller before the body is read. Throws 401 or 403. */
+/** Finds the caller, before the body is read and again afterwards. Throws 401 or 403. */
 function authenticate(operation: Operation, deps: RouterDeps): RequestHandler {
   return async (request, response, next) => {
     const caller = await findCaller(request, deps);

@@ -7,6 +7,9 @@ import type { SignInFailures } from './ports.ts';
 /** Each check of a password takes a quarter of a second of CPU time, and one of the four threads of Node. */
 const CHECKS = { running: 2, runningOfAddress: 1, waiting: 256, waitingOfAddress: 32 };
 
+/** The networks from which a right password has come, the latest ones. Their checks go before those of a flood from elsewhere. */
+const MAX_KNOWN_NETWORKS = 1_000;
+
 /** The wait of the answer to the first refusal for a name; it doubles with each further one, up to the maximum. In milliseconds. */
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 30_000;
@@ -45,6 +48,7 @@ export interface SignInLimitDeps {
 /** Returns the limit of one process. The failures are counted in the database, for all processes. */
 export function createSignInLimit({ failures, clock, signal }: SignInLimitDeps): SignInLimit {
   const checks = new FairQueue(CHECKS);
+  const known = new Set<string>();
   const waiting = new Map<string, number>();
   let allWaiting = 0;
   const addWaiting = (group: string, change: 1 | -1) => {
@@ -54,7 +58,13 @@ export function createSignInLimit({ failures, clock, signal }: SignInLimitDeps):
     else waiting.delete(group);
   };
   return {
-    verify: (client, password, hash) => checks.run(client, () => verifyPassword(password, hash)),
+    verify: async ({ name, address }, password, hash) => {
+      const group = addressGroup(address);
+      const client = { name, address, isPreferred: known.has(group) };
+      const isRight = await checks.run(client, () => verifyPassword(password, hash));
+      if (isRight) addLatest(known, group);
+      return isRight;
+    },
     delayRefusal: async ({ name, address }) => {
       const group = addressGroup(address);
       const count = await failures.count(name, clock.now());
@@ -67,6 +77,13 @@ export function createSignInLimit({ failures, clock, signal }: SignInLimitDeps):
       addWaiting(group, -1);
     },
   };
+}
+
+function addLatest(known: Set<string>, group: string): void {
+  known.delete(group);
+  known.add(group);
+  const [oldest = ''] = known;
+  if (known.size > MAX_KNOWN_NETWORKS) known.delete(oldest);
 }
 
 function tooManyAttempts(waitMs: number): AdminError {

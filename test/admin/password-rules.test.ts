@@ -33,8 +33,11 @@ async function faultOf(password: string): Promise<string | undefined> {
 const COMMON =
   'is one of the most common passwords: choose another one, e.g. four words that do not belong together';
 
-test.each(['123qweasdzxc', '1QAZ2wsx3edc', 'administrator', 'Password1234'])(
-  'the common password %s is refused, whatever the case of its letters',
+test.each([
+  ...['123qweasdzxc', '1QAZ2wsx3edc', 'administrator', 'Password1234', 'administrator '],
+  ...['password 1234', 'ａｄｍｉｎｉｓｔｒａｔｏｒ', 'administrator\u200b', 'admin\u00adistrator'],
+])(
+  'the common password %j is refused, whatever the case of its letters, its spaces and invisible characters',
   async (password) => {
     expect(await faultOf(password)).toBe(COMMON);
   },

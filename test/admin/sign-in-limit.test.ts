@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { hashPassword } from '../../src/admin/passwords.ts';
 import { createSignInLimit } from '../../src/admin/sign-in-limit.ts';
 import { signInFailures } from '../../src/store/sign-in-failures.ts';
 import { clock } from '../fixtures/clock.ts';
@@ -66,4 +67,24 @@ test('beyond twenty answers to one network, and two hundred in all, a refusal is
   await expect(refuse('10.0.1.1')).rejects.toMatchObject({ code: 'tooManyAttempts' });
   end.abort();
   await Promise.all(waiting);
+});
+
+test('a flood from hundreds of networks does not refuse a right password from a network that has sent one before', async () => {
+  const { limits } = await processes(1);
+  const [limit] = limits;
+  const right = await hashPassword('the password of Ada');
+  const ada = () =>
+    limit?.verify({ name: 'ada', address: '10.0.0.1' }, 'the password of Ada', right).catch(String);
+  expect(await ada()).toBe(true);
+  // Checked in no time, but not before all of them wait.
+  const cheap = 'scrypt$2$1$1$AAAA$AAAA';
+  const flood = (company: number) =>
+    Array.from({ length: 300 }, (_, network) => {
+      const address = `2001:db8:${company}:${network}::1`;
+      return limit?.verify({ name: 'ada', address }, 'a guess', cheap).catch(String);
+    });
+  const before = flood(1);
+  const answer = ada();
+  await Promise.all([...before, ...flood(2)]);
+  expect(await answer).toBe(true);
 });
