@@ -73,7 +73,10 @@ function handleRequest(
     const context: ScimContext = { connection, base, users, groups, scope, response, preconditions, now };
     response.locals['scimContext'] = context;
     const route = routeOf(request);
+    const isBodyUnderWay = !request.complete;
     await readBody(request, response);
+    // A client can send its body half a minute after the head, when its token has been revoked.
+    if (isBodyUnderWay) await authenticateConnection(request, response, deps);
     if (route === 'notOffered') throw new ScimError(501, undefined, 'This service does not offer that.');
     routes[route](request, response, next);
   };

@@ -2,6 +2,7 @@ import { listClients, revokeClient } from '../../src/cli/oauth-clients.ts';
 import { requestLog } from '../../src/store/request-log.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
+import { sendBodyLate } from '../fixtures/late-body.ts';
 import { oauthClient, type RegisteredClient } from '../fixtures/oauth-client.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
@@ -31,6 +32,22 @@ test("a token of a connection's client gives access to SCIM, and not to the trav
   expect(await revoke(client)).toBe(0);
   expect(await statuses(token)).toEqual({ scim: 401, travel: 401 });
   await expect(client.token()).rejects.toThrow('no token: 401');
+});
+
+test('a user whose body arrives after the client is revoked is not created', async () => {
+  const client = await oauthClient(service, { connection: 'default' });
+  const headers = { Authorization: `Bearer ${await client.token()}` };
+  const body = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: 'late@corp.example' };
+  const url = `${service.url}/scim/v2/Users`;
+  const late = { method: 'POST', body, headers };
+  expect(await sendBodyLate(url, late, () => revoke(client))).toBe(401);
+  expect(
+    await sendBodyLate(
+      url,
+      { ...late, headers: { Authorization: `Bearer ${service.scimToken}` } },
+      async () => {},
+    ),
+  ).toBe(201);
 });
 
 test("a token of an admin's client gives access to the travel service as that admin, and not to SCIM", async () => {
