@@ -65,7 +65,8 @@ export function createTravelApp({
   app.enable('case sensitive routing');
   if (requestLogWriter) recordRequests(app, requestLogWriter, deps.now);
   app.use(contractRouter(publicUrl));
-  app.use(authenticate(deps.store, authenticator, refusals));
+  const admit = authenticate(deps.store, authenticator, refusals);
+  app.use(admit);
   app.get('/whoami', refuseQueryParameters, async (_request, response) => {
     const caller = callerId(response);
     response.json({
@@ -74,7 +75,7 @@ export function createTravelApp({
   });
   app.all('/whoami', refuseMethod);
   if (webhooks) app.use(webhooks);
-  for (const resource of catalog) app.use(resourceRouter(resource, deps));
+  for (const resource of catalog) app.use(resourceRouter(resource, deps, admit));
   app.use((request) => {
     const path = (request.baseUrl + request.path).slice(0, 200);
     throw new ApiError(
@@ -112,15 +113,18 @@ function fromExpressError(error: unknown): ApiError {
   return new ApiError('internalError', 'The travel service failed.', { cause: error });
 }
 
-/** Creates the routes of one resource from its declaration. Every other method on its paths answers 403. */
-export function resourceRouter(resource: Resource, deps: TravelDeps): Router {
+/**
+ * Creates the routes of one resource from its declaration. Every other method on its paths answers 403. `admit` looks at the credential
+ * again where a body arrives late.
+ */
+function resourceRouter(resource: Resource, deps: TravelDeps, admit: RequestHandler): Router {
   const router = Router({ caseSensitive: true });
   const collection: Collection = { resource, deps };
   for (const operation of resource.operations) {
     const { method, on, handle } = handlers[operation];
     const path = on === 'item' ? resource.itemPath : resource.collectionPath;
     const query = operation === 'list' ? [] : [refuseQueryParameters];
-    const body = method === 'get' || method === 'delete' ? [] : readBody();
+    const body = method === 'get' || method === 'delete' ? [] : readBody(admit);
     router[method](path, ...query, ...body, (request, response) => handle(collection, request, response));
   }
   for (const sub of resource.subCollections ?? []) {
@@ -254,8 +258,11 @@ function memoize<T>(make: () => T): () => T {
  */
 const MAX_DEPTH = 32;
 
-/** Middleware that parses JSON bodies of up to 1 MB. A larger body is 413, another media type 415, one that is nested too deep 400. */
-export function readBody(): RequestHandler[] {
+/**
+ * Middleware that parses JSON bodies of up to 1 MB. A larger body is 413, another media type 415, one that is nested too deep 400. A client
+ * can send its body half a minute after the head, when its credential has been revoked: `admit` is called again then.
+ */
+function readBody(admit: RequestHandler): RequestHandler[] {
   const types = ['application/json', 'application/*+json'];
   // The request log records the raw bytes, also of bodies that turn out not to be JSON.
   const verify = (request: RequestWithBody, _response: unknown, bytes: Buffer, encoding: string) => {
@@ -274,7 +281,13 @@ export function readBody(): RequestHandler[] {
     if (isNestedTooDeep(body)) throw new ApiError('badRequest', `The body ${nestedTooDeepText()}.`);
     next();
   };
-  return [onlyJson, json, refuseDeep];
+  const noteLateBody: RequestHandler = (request, { locals }, next) => {
+    locals['isBodyLate'] = !request.complete;
+    next();
+  };
+  const admitLateBody: RequestHandler = (request, response, next) =>
+    response.locals['isBodyLate'] ? admit(request, response, next) : next();
+  return [onlyJson, noteLateBody, json, refuseDeep, admitLateBody];
 }
 
 /** Returns the resource object of a `{"data": {…}}` body. Throws 400 if it is missing or cannot be stored. */

@@ -64,6 +64,15 @@ test("a token of an admin's client gives access to the travel service as that ad
   expect(shell.out.join('\n')).toContain('travel API as Ada@corp.example');
 });
 
+test('a cost center whose body arrives after the client of the travel service is revoked is not created', async () => {
+  const client = await oauthClient(service, { travelAdmin: 'admin@jetbridge.local' });
+  const headers = { Authorization: `Bearer ${await client.token()}` };
+  const late = { method: 'POST', body: { data: { name: 'Late' } }, headers };
+  const url = `${service.url}/api/cost-centers`;
+  expect(await sendBodyLate(url, late, async () => {})).toBe(201);
+  expect(await sendBodyLate(url, late, () => revoke(client))).toBe(401);
+});
+
 test('archiving an admin or removing the role disables their clients at once; restoring enables them again', async () => {
   const admin = travelAdmin(service.url, service.travelApiKey);
   const id = await admin.make('/users', { email: 'ada@corp.example', roles: ['admin'] });
