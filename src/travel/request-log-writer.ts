@@ -1,5 +1,4 @@
-import { everyMinute } from '../http/minute-quota.ts';
-import { addressGroup } from '../http/proxies.ts';
+import { everyMinute, MinuteQuota } from '../http/minute-quota.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
 import type { Log, LoggedRequest, RequestLog } from './ports.ts';
 
@@ -17,6 +16,8 @@ const REPORT_LOSS_EVERY_MS = 60_000;
 /** Delay before the first retry while the store is unavailable; it doubles up to the maximum. */
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 10_000;
+/** Unauthenticated requests that are recorded in full in a minute; the others are summed up. */
+const UNAUTHENTICATED = { ofAddress: 100, all: 200 };
 
 /** Dependencies of the request log writer. */
 export interface RequestLogWriterDeps {
@@ -76,14 +77,14 @@ export function createRequestLogWriter(deps: RequestLogWriterDeps): RequestLogWr
     if (waiting.length === BATCH) rest.abort();
     writing ??= write();
   };
-  const unknown = unauthenticatedQuota();
+  const unauthenticated = unauthenticatedQuota();
   const summing = everyMinute(clock, end.signal, () => {
-    for (const sum of unknown.takeSummaries()) keep(sum);
+    for (const sum of unauthenticated.takeSummaries()) keep(sum);
   });
   const sweeping = deleteOldRequests(deps, end.signal);
   return {
     write: (request, address = '') => {
-      if (request.userId !== undefined || unknown.allows(request, address)) keep(request);
+      if (request.userId !== undefined || unauthenticated.admits(request, address)) keep(request);
     },
     close: async () => {
       end.abort();
@@ -131,52 +132,29 @@ async function deleteOldRequests(
   }
 }
 
-/** Unauthenticated requests recorded in full per minute: from one address, and from all addresses. */
-const PER_ADDRESS = 100;
-const ALL_ADDRESSES = 200;
-
-/**
- * Limits the log entries of unauthenticated requests, so that they cannot fill the disk. Requests over the limit are
- * only counted.
- */
-export interface UnauthenticatedQuota {
-  /** Returns false if the request is only counted. */
-  allows(request: LoggedRequest, address: string): boolean;
-  /**
-   * Begins the next minute. Returns one summary entry for each status of the requests that were not recorded in full.
-   */
-  takeSummaries(): LoggedRequest[];
-}
-
-/** Creates the quota. Its memory is bounded by the limits, not by the number of addresses. */
-export function unauthenticatedQuota(): UnauthenticatedQuota {
-  const kept = new Map<string, number>();
-  const counted = new Map<number, { first: LoggedRequest; count: number }>();
-  let all = 0;
+/** Limits the unauthenticated requests that are recorded in full. */
+function unauthenticatedQuota() {
+  const quota = new MinuteQuota<number>(UNAUTHENTICATED);
+  /** The first request of each status that is only counted. */
+  const firsts = new Map<number, LoggedRequest>();
   return {
-    allows: (request, address) => {
-      const group = addressGroup(address);
-      const ofOne = kept.get(group) ?? 0;
-      if (ofOne < PER_ADDRESS && all < ALL_ADDRESSES) {
-        kept.set(group, ofOne + 1);
-        all += 1;
-        return true;
-      }
-      const { first, count } = counted.get(request.status) ?? { first: request, count: 0 };
-      counted.set(request.status, { first, count: count + 1 });
+    /** Returns false if the request is only counted. */
+    admits: (request: LoggedRequest, address: string): boolean => {
+      if (quota.admits(address, request.status)) return true;
+      if (!firsts.has(request.status)) firsts.set(request.status, request);
       return false;
     },
-    takeSummaries: () => {
-      const sums = [...counted.values()].map(toSummary);
-      kept.clear();
-      counted.clear();
-      all = 0;
+    /** Begins the next minute. Returns one summary for each status of the requests that were only counted. */
+    takeSummaries: (): LoggedRequest[] => {
+      const counted = quota.next();
+      const sums = [...firsts].map(([status, first]) => toSummary(first, counted.get(status) ?? 0));
+      firsts.clear();
       return sums;
     },
   };
 }
 
-function toSummary({ first, count }: { first: LoggedRequest; count: number }): LoggedRequest {
+function toSummary(first: LoggedRequest, count: number): LoggedRequest {
   const path = `(${count} more requests without a credential)`;
   return { ...first, method: '-', path, ms: 0, requestId: '-' };
 }
