@@ -48,7 +48,7 @@ export interface CheckedMapping {
   mapping?: Mapping;
 }
 
-/** What both previews begin with. */
+/** The input that both previews share: the text of the next mapping, and the mapping in force. */
 export interface PreviewInput {
   text: string;
   connection: ConnectionData;
@@ -65,7 +65,7 @@ export interface Tasks {
   };
 }
 
-/** Who asks for a task, what it may read of the database, and when nobody waits for it any more. */
+/** The caller of a task, the reads of the database that it may ask for, and the signal that ends it. */
 export interface TaskContext {
   /** The account or token. A caller with many tasks does not keep others from theirs. */
   caller: string;

@@ -49,7 +49,7 @@ function findTlsFault(parameters: URLSearchParams): string | undefined {
   );
 }
 
-/** What others can do with a database at another machine without TLS, and the cure. */
+/** The warning about a database at another machine without TLS: the risk and the cure. */
 export const UNENCRYPTED_DATABASE = {
   problem: 'DATABASE_URL leads to another machine without TLS: what is sent there can be read on the way',
   remedy:

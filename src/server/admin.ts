@@ -97,7 +97,7 @@ export function adminRoutes(parts: AdminParts): Router {
   return router;
 }
 
-/** Who may call the admin API, and by what. */
+/** The stores of accounts, sessions and tokens, by which the admin API finds its caller. */
 function accessParts({ database, settings }: AdminParts) {
   return {
     accounts: adminAccounts(database),

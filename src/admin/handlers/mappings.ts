@@ -45,7 +45,7 @@ export interface MappingDeps extends PersonPreviewDeps {
   provisioning: Pick<ProvisioningService, 'applyMapping' | 'currentRules'>;
   /** Computes with mappings, beside the requests that do not. */
   tasks: MappingTasks;
-  /** What the tasks may read of the database. */
+  /** The reads of the database that the tasks may ask for. */
   reads: StoredReads;
 }
 
@@ -163,7 +163,7 @@ function faulty(faults: MappingFault[]): AdminError {
 
 type Caller = Pick<AdminContext, 'caller' | 'response'>;
 
-/** Nobody waits for a task whose caller has closed the connection. */
+/** The signal ends a task whose caller has closed the connection. */
 function taskContext({ reads }: MappingDeps, { caller, response }: Caller): TaskContext {
   const closed = new AbortController();
   if (response.closed) closed.abort();

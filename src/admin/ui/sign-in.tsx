@@ -52,7 +52,7 @@ interface Credentials {
   password: string;
 }
 
-/** What was typed stays when an attempt fails. */
+/** The form keeps the name and the password when an attempt fails. */
 function PasswordForm({ attempt }: { attempt: UseMutationResult<void, Error, Credentials> }) {
   const [name, setName] = useState('admin');
   const [password, setPassword] = useState('');
