@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type Migration, sql } from 'kysely';
 import { adminTables } from './admin-tables.ts';
 import type { ColumnTypes } from './column-types.ts';
@@ -29,15 +28,13 @@ const families = [
 ];
 
 /**
- * Returns the migration that creates all tables and indexes, under its name; `src/store/tables.ts` describes the columns. The name
- * contains a digest of the statements: before the first release they change without further migrations, and a database that other
- * statements have made is then refused as one of an earlier version.
+ * Returns the migration that creates all tables and indexes, under its name. Its effect stays as it is: later changes of the schema are
+ * migrations of their own. The name tells the databases that it has made from those that earlier statements have made, which are refused.
  */
 export function schemaMigration(types: ColumnTypes): Record<string, Migration> {
   const statements = families.flatMap((family) => family(types));
-  const digest = createHash('sha256').update(statements.join(';')).digest('hex').slice(0, 8);
   const up: Migration['up'] = async (db) => {
     for (const statement of statements) await sql.raw(statement).execute(db);
   };
-  return { [`0001-schema-${digest}`]: { up } };
+  return { [types.firstMigration]: { up } };
 }

@@ -1,4 +1,5 @@
 import type { ColumnTypes } from './column-types.ts';
+import { type Columns, createTable, ofConnection } from './columns.ts';
 
 /** Identities, their email addresses, and their references to each other. */
 export function identityTables(types: ColumnTypes): string[] {
@@ -14,55 +15,67 @@ export function identityTables(types: ColumnTypes): string[] {
 }
 
 /**
- * The wide columns, which only the reconciler reads, are the last ones: SQLite reads a row from its beginning, page by
- * page.
+ * The columns of an identity. Every searchable part has its own column besides the JSON that contains it. The wide columns, which only
+ * the reconciler reads, are the last ones: SQLite reads a row from its beginning, page by page.
  */
-function identityTable({ orderedText, bigint }: ColumnTypes): string {
-  return `create table identity (
-    account ${orderedText} not null,
-    connection_id ${orderedText} not null,
-    id ${orderedText} not null,
-    position ${bigint} not null,
-    user_name_key ${orderedText},
-    external_id ${orderedText},
-    display_name_key ${orderedText},
-    active integer not null default 0,
-    incomplete integer not null,
-    claimed integer not null,
-    state ${orderedText} not null,
-    version integer not null,
-    revision integer not null,
-    rules_generation ${bigint} not null,
-    travel_id ${orderedText},
-    travel_email_key ${orderedText},
-    creating text,
-    creating_key ${orderedText},
-    waiting_for ${orderedText},
-    check_at ${bigint} not null default 0,
-    hold_cause ${orderedText},
-    hold_since ${bigint},
-    decision text not null default '',
-    lease_token text,
-    lease_until ${bigint},
-    attempts integer not null,
-    next_attempt_at ${bigint} not null,
-    created_at ${bigint} not null,
-    last_modified ${bigint} not null,
-    deleted_at ${bigint},
-    seen_at ${bigint} not null,
-    finding_codes ${orderedText} not null default '',
-    extensions text,
-    desired text not null,
-    progress text not null default '{}',
-    origin text not null default '{}',
-    applied text not null default '{}',
-    refused text not null default '{}',
-    observed text,
-    findings text not null default '[]',
-    trace text not null default '[]',
-    primary key (account, connection_id, id),
-    foreign key (account, connection_id) references connection (account, id) on update cascade
-  )`;
+export const identityColumns = {
+  account: 'ordered text',
+  connection_id: 'ordered text',
+  id: 'ordered text',
+  /** The position in the stable order of lists. Assigned at the insert and never changed. */
+  position: 'bigint',
+  user_name_key: 'ordered text?',
+  external_id: 'ordered text?',
+  display_name_key: 'ordered text?',
+  active: 'flag = 0',
+  incomplete: 'flag',
+  claimed: 'flag',
+  state: 'ordered text',
+  version: 'integer',
+  revision: 'integer',
+  /** The generation of the rules; 0 if the identity was never translated. */
+  rules_generation: 'bigint',
+  travel_id: 'ordered text?',
+  travel_email_key: 'ordered text?',
+  creating: 'text?',
+  creating_key: 'ordered text?',
+  waiting_for: 'ordered text?',
+  /** Time of the next check for late calls; 0 for none. */
+  check_at: 'bigint = 0',
+  hold_cause: 'ordered text?',
+  hold_since: 'bigint?',
+  /** An admin's decision as JSON; empty if there is none. */
+  decision: "text = ''",
+  lease_token: 'text?',
+  lease_until: 'bigint?',
+  attempts: 'integer',
+  /** 0 if the attempt is due at once. Not null, because databases sort nulls differently. */
+  next_attempt_at: 'bigint',
+  created_at: 'bigint',
+  last_modified: 'bigint',
+  deleted_at: 'bigint?',
+  /** The time at which an import last listed the traveler or an IdP last wrote the identity, by `Runtime.now`; 0 if never. */
+  seen_at: 'bigint',
+  /** The codes of the findings, each once, sorted, with a space between two: people are counted by it in an index alone. */
+  finding_codes: "ordered text = ''",
+  /** JSON list of the extension URNs in `desired`; null if not known. */
+  extensions: 'text?',
+  desired: 'text',
+  progress: "text = '{}'",
+  origin: "text = '{}'",
+  applied: "text = '{}'",
+  refused: "text = '{}'",
+  observed: 'text?',
+  findings: "text = '[]'",
+  trace: "text = '[]'",
+} as const satisfies Columns;
+
+function identityTable(types: ColumnTypes): string {
+  return createTable(types, {
+    table: 'identity',
+    columns: identityColumns,
+    constraints: ['primary key (account, connection_id, id)', ofConnection],
+  });
 }
 
 interface Index {
@@ -191,37 +204,48 @@ const identityIndexes: Index[] = [
   { name: 'tombstones', columns: 'account, connection_id, deleted_at', where: 'deleted_at is not null' },
 ];
 
-function emailTable({ orderedText, keyOnly }: ColumnTypes): string[] {
+export const identityEmailColumns = {
+  account: 'ordered text',
+  connection_id: 'ordered text',
+  identity_id: 'ordered text',
+  email_key: 'ordered text',
+} as const satisfies Columns;
+
+export const identityReferenceColumns = {
+  account: 'ordered text',
+  connection_id: 'ordered text',
+  identity_id: 'ordered text',
+  position: 'integer',
+  raw: 'text',
+  raw_key: 'ordered text',
+  target: 'ordered text?',
+  travel_id: 'ordered text?',
+} as const satisfies Columns;
+
+const ofIdentity = `foreign key (account, connection_id, identity_id) references identity (account, connection_id, id)
+  on delete cascade on update cascade`;
+
+function emailTable(types: ColumnTypes): string[] {
   return [
-    `create table identity_email (
-      account ${orderedText} not null,
-      connection_id ${orderedText} not null,
-      identity_id ${orderedText} not null,
-      email_key ${orderedText} not null,
-      primary key (account, connection_id, email_key, identity_id),
-      foreign key (account, connection_id, identity_id) references identity (account, connection_id, id)
-        on delete cascade on update cascade
-    ) ${keyOnly}`,
+    createTable(types, {
+      table: 'identity_email',
+      columns: identityEmailColumns,
+      constraints: ['primary key (account, connection_id, email_key, identity_id)', ofIdentity],
+      isKeyOnly: true,
+    }),
     'create index identity_email_identity_id on identity_email (account, connection_id, identity_id, email_key)',
   ];
 }
 
 /** The indexes end with the identity, so that a search for referrers reads no table row. */
-function referenceTable({ orderedText, keyOnly }: ColumnTypes): string[] {
+function referenceTable(types: ColumnTypes): string[] {
   return [
-    `create table identity_reference (
-      account ${orderedText} not null,
-      connection_id ${orderedText} not null,
-      identity_id ${orderedText} not null,
-      position integer not null,
-      raw text not null,
-      raw_key ${orderedText} not null,
-      target ${orderedText},
-      travel_id ${orderedText},
-      primary key (account, connection_id, identity_id, position),
-      foreign key (account, connection_id, identity_id) references identity (account, connection_id, id)
-        on delete cascade on update cascade
-    ) ${keyOnly}`,
+    createTable(types, {
+      table: 'identity_reference',
+      columns: identityReferenceColumns,
+      constraints: ['primary key (account, connection_id, identity_id, position)', ofIdentity],
+      isKeyOnly: true,
+    }),
     'create index identity_reference_raw_key on identity_reference (account, connection_id, raw_key, identity_id)',
     'create index identity_reference_target on identity_reference (account, connection_id, target, identity_id)',
   ];

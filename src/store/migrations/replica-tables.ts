@@ -1,51 +1,78 @@
 import type { ColumnTypes } from './column-types.ts';
+import { type Columns, createTable, ofConnection } from './columns.ts';
+
+/** A mapping that was in force since a generation. Mappings are JSON. */
+export const mappingVersionColumns = {
+  account: 'ordered text',
+  connection_id: 'ordered text',
+  generation: 'bigint',
+  edition: 'integer',
+  digest: 'ordered text',
+  source: 'ordered text',
+  applied_at: 'bigint',
+  author: 'text?',
+  mapping: 'text',
+} as const satisfies Columns;
+
+/** The mapping and lookups in force of a connection. */
+export const rulesInForceColumns = {
+  account: 'ordered text',
+  connection_id: 'ordered text',
+  generation: 'bigint',
+  edition: 'integer',
+  digest: 'ordered text',
+  source: 'ordered text',
+  /** The time at which a replica last had a mapping file with this content, or used the mapping without a file. */
+  file_seen_at: 'bigint',
+  mapping: 'text',
+  /** JSON of the lookups; null until they have been read. */
+  lookups: 'text?',
+} as const satisfies Columns;
+
+/** Background work of a connection, which one replica at a time does. */
+export const backgroundTaskColumns = {
+  account: 'ordered text',
+  connection_id: 'ordered text',
+  kind: 'ordered text',
+  due_at: 'bigint',
+  /** 1 if the work must be done once more, however recently it was done. */
+  requested: 'flag = 0',
+  lease_token: 'text?',
+  lease_until: 'bigint?',
+  /** JSON that the last run has saved; empty before the first one. */
+  state: 'text',
+} as const satisfies Columns;
+
+export const replicaColumns = {
+  id: 'ordered text',
+  seen_at: 'bigint',
+  /** JSON of the names of the connections that the replica serves. */
+  connections: 'text',
+} as const satisfies Columns;
 
 /** The tables that the replicas of a service share: the rules in force, the background work of each connection, and the replicas that are alive. */
-export function replicaTables({ orderedText, bigint }: ColumnTypes): string[] {
+export function replicaTables(types: ColumnTypes): string[] {
   return [
-    `create table rules_in_force (
-      account ${orderedText} not null,
-      connection_id ${orderedText} not null,
-      generation ${bigint} not null,
-      edition integer not null,
-      digest ${orderedText} not null,
-      source ${orderedText} not null,
-      file_seen_at ${bigint} not null,
-      mapping text not null,
-      lookups text,
-      primary key (account, connection_id),
-      foreign key (account, connection_id) references connection (account, id) on update cascade
-    )`,
-    `create table mapping_version (
-      account ${orderedText} not null,
-      connection_id ${orderedText} not null,
-      generation ${bigint} not null,
-      edition integer not null,
-      digest ${orderedText} not null,
-      source ${orderedText} not null,
-      applied_at ${bigint} not null,
-      author text,
-      mapping text not null,
-      primary key (account, connection_id, generation),
-      foreign key (account, connection_id) references connection (account, id) on update cascade
-    )`,
+    createTable(types, {
+      table: 'rules_in_force',
+      columns: rulesInForceColumns,
+      constraints: ['primary key (account, connection_id)', ofConnection],
+    }),
+    createTable(types, {
+      table: 'mapping_version',
+      columns: mappingVersionColumns,
+      constraints: ['primary key (account, connection_id, generation)', ofConnection],
+    }),
     'create index mapping_version_digest on mapping_version (account, connection_id, digest)',
-    `create table background_task (
-      account ${orderedText} not null,
-      connection_id ${orderedText} not null,
-      kind ${orderedText} not null,
-      due_at ${bigint} not null,
-      requested integer not null default 0,
-      lease_token text,
-      lease_until ${bigint},
-      state text not null,
-      primary key (account, connection_id, kind),
-      foreign key (account, connection_id) references connection (account, id) on update cascade
-    )`,
-    `create table replica (
-      id ${orderedText} primary key,
-      seen_at ${bigint} not null,
-      connections text not null
-    )`,
+    createTable(types, {
+      table: 'background_task',
+      columns: backgroundTaskColumns,
+      constraints: ['primary key (account, connection_id, kind)', ofConnection],
+    }),
+    createTable(types, {
+      table: 'replica',
+      columns: replicaColumns,
+      constraints: ['primary key (id)'],
+    }),
   ];
 }

@@ -1,0 +1,58 @@
+import type { ColumnTypes } from './column-types.ts';
+
+/** A text that is compared or ordered is an ordered text. A flag is 0 or 1. */
+type ColumnType = 'text' | 'ordered text' | 'integer' | 'bigint' | 'flag';
+
+/** The columns of a table. A column may be null, or has a default, or neither. */
+export type Columns = Record<string, ColumnType | `${ColumnType}?` | `${ColumnType} = ${string}`>;
+
+/** A row of a table with these columns. */
+export type RowOf<Declared extends Columns> = {
+  -readonly [Name in keyof Declared]: Declared[Name] extends `${infer Type}?`
+    ? ValueOf<Type> | null
+    : ValueOf<Declared[Name]>;
+};
+
+type ValueOf<Type> = Type extends `flag${string}`
+  ? 0 | 1
+  : Type extends `${'text' | 'ordered text'}${string}`
+    ? string
+    : number;
+
+interface TableDefinition {
+  table: string;
+  columns: Columns;
+  constraints: string[];
+  /** True if its rows are little more than their key. */
+  isKeyOnly?: true;
+}
+
+/** Returns the statement that creates a table. */
+export function createTable(
+  types: ColumnTypes,
+  { table, columns, constraints, isKeyOnly }: TableDefinition,
+): string {
+  const parts = [...columnDefinitions(columns, types), ...constraints];
+  return `create table ${table} (${parts.join(', ')}) ${isKeyOnly ? types.keyOnly : ''}`;
+}
+
+/** Returns the statements that add columns to a table. */
+export function addColumns(types: ColumnTypes, table: string, columns: Columns, constraint = ''): string[] {
+  return columnDefinitions(columns, types).map(
+    (definition) => `alter table ${table} add column ${definition} ${constraint}`,
+  );
+}
+
+function columnDefinitions(columns: Columns, { orderedText, bigint }: ColumnTypes): string[] {
+  const types = { text: 'text', 'ordered text': orderedText, integer: 'integer', bigint, flag: 'integer' };
+  return Object.entries(columns).map(([name, column]) => {
+    const [declared = '', value] = column.split(' = ');
+    const type = types[declared.replace('?', '') as ColumnType]; // The type of a column declares it so.
+    if (declared.endsWith('?')) return `${name} ${type}`;
+    return `${name} ${type} not null${value === undefined ? '' : ` default ${value}`}`;
+  });
+}
+
+/** The constraint of the tables of the bridge. Their rows move with the connection to another account. */
+export const ofConnection =
+  'foreign key (account, connection_id) references connection (account, id) on update cascade';
