@@ -25,7 +25,7 @@ import {
   writtenColumns,
 } from './identity-row.ts';
 import { type CountedIdentity, countIdentities, isLive } from './list-counters.ts';
-import { identityColumns } from './migrations/identity-tables.ts';
+import { identityTables } from './migrations/identity-tables.ts';
 import { compiledQuery, parseJson, toJson } from './queries.ts';
 import { caseFoldedKey, contactKeys } from './search-keys.ts';
 import type { IdentityTable, Tables } from './tables.ts';
@@ -78,7 +78,7 @@ interface InsertValues extends IdentityTable {
   now: number;
 }
 
-const columnNames = Object.keys(identityColumns) as (keyof IdentityTable)[]; // The keys of this record.
+const columnNames = Object.keys(identityTables.identity.columns) as (keyof IdentityTable)[]; // The keys of this record.
 
 function selectValues(db: Kysely<Tables>, dialect: Dialect, values: InsertValues) {
   const leaseEnd = timeAfter(dialect.now(values.now), values.ms);

@@ -1,107 +1,56 @@
 import type { Generated } from 'kysely';
-import type { connectionModeColumns, databaseRecordColumns } from './migrations/0003-connection-modes.ts';
-import type { signInFailureColumns } from './migrations/0004-sign-in-failures.ts';
+import type { connectionModeColumns, databaseRecordTables } from './migrations/0003-connection-modes.ts';
+import type { signInFailureTables } from './migrations/0004-sign-in-failures.ts';
 import type {
-  openidAttemptColumns,
+  openidAttemptTables,
   sessionOriginColumns,
   tokenMakerColumns,
 } from './migrations/0005-admin-access.ts';
-import type {
-  adminAccountColumns,
-  adminSessionColumns,
-  adminTokenColumns,
-  auditEntryColumns,
-} from './migrations/admin-tables.ts';
-import type { RowOf } from './migrations/columns.ts';
-import type { connectionColumns, listCounterColumns } from './migrations/connection-tables.ts';
-import type {
-  oauthAssertionColumns,
-  oauthClientColumns,
-  oauthTokenColumns,
-  tokenColumns,
-  travelApiKeyColumns,
-} from './migrations/credential-tables.ts';
-import type { groupColumns, groupMemberColumns } from './migrations/group-tables.ts';
-import type {
-  departureColumns,
-  erasedTravelerColumns,
-  holdAlarmColumns,
-  rulesChangeColumns,
-} from './migrations/hold-tables.ts';
-import type {
-  identityColumns,
-  identityEmailColumns,
-  identityReferenceColumns,
-} from './migrations/identity-tables.ts';
-import type {
-  backgroundTaskColumns,
-  mappingVersionColumns,
-  replicaColumns,
-  rulesInForceColumns,
-} from './migrations/replica-tables.ts';
-import type {
-  travelCountColumns,
-  travelIndexColumns,
-  travelReferenceColumns,
-  travelResourceColumns,
-  travelTurnColumns,
-  travelUniqueColumns,
-} from './migrations/travel-tables.ts';
-import type {
-  travelDeliveryColumns,
-  travelDeliveryQueueColumns,
-  travelSecretColumns,
-} from './migrations/webhook-tables.ts';
+import type { adminTables } from './migrations/admin-tables.ts';
+import type { RowOf, RowsOf } from './migrations/columns.ts';
+import type { connectionTables } from './migrations/connection-tables.ts';
+import type { credentialTables } from './migrations/credential-tables.ts';
+import type { groupTables } from './migrations/group-tables.ts';
+import type { holdTables } from './migrations/hold-tables.ts';
+import type { identityTables } from './migrations/identity-tables.ts';
+import type { replicaTables } from './migrations/replica-tables.ts';
+import type { travelTables } from './migrations/travel-tables.ts';
+import type { webhookTables } from './migrations/webhook-tables.ts';
 
-/**
- * All tables; the migrations declare their columns. Times are epoch milliseconds, booleans are 0 or 1, JSON is text. Tables of the
- * bridge and of the travel service do not refer to each other. Keys of the bridge's tables begin with the travel account and the
- * connection, see `Scope`.
- */
-export interface Tables extends RequestLogTables, ExchangeTables {
-  connection: Omit<RowOf<typeof connectionColumns & typeof connectionModeColumns>, 'mode'> & {
-    mode: Generated<'live' | 'paused'>;
-  };
-  database_record: RowOf<typeof databaseRecordColumns>;
-  list_counter: Omit<RowOf<typeof listCounterColumns>, 'kind'> & { kind: CounterKind };
-  token: RowOf<typeof tokenColumns>;
-  identity: IdentityTable;
-  identity_email: RowOf<typeof identityEmailColumns>;
-  identity_reference: RowOf<typeof identityReferenceColumns>;
-  scim_group: RowOf<typeof groupColumns>;
-  group_member: RowOf<typeof groupMemberColumns>;
-  departure: RowOf<typeof departureColumns>;
-  rules_change: RowOf<typeof rulesChangeColumns>;
-  hold_alarm: RowOf<typeof holdAlarmColumns>;
-  erased_traveler: RowOf<typeof erasedTravelerColumns>;
-  rules_in_force: RulesInForceTable;
-  mapping_version: Omit<RowOf<typeof mappingVersionColumns>, 'source'> & { source: MappingSource };
-  background_task: RowOf<typeof backgroundTaskColumns>;
-  replica: RowOf<typeof replicaColumns>;
-  oauth_client: RowOf<typeof oauthClientColumns>;
-  oauth_token: RowOf<typeof oauthTokenColumns>;
-  oauth_assertion: RowOf<typeof oauthAssertionColumns>;
-  travel_resource: RowOf<typeof travelResourceColumns>;
-  travel_index: RowOf<typeof travelIndexColumns>;
-  travel_unique: RowOf<typeof travelUniqueColumns>;
-  travel_reference: RowOf<typeof travelReferenceColumns>;
-  travel_turn: RowOf<typeof travelTurnColumns>;
-  travel_count: RowOf<typeof travelCountColumns>;
-  travel_api_key: RowOf<typeof travelApiKeyColumns>;
-  travel_secret: RowOf<typeof travelSecretColumns>;
-  travel_delivery: RowOf<typeof travelDeliveryColumns>;
-  travel_delivery_queue: RowOf<typeof travelDeliveryQueueColumns>;
-  admin_account: RowOf<typeof adminAccountColumns>;
-  admin_session: RowOf<typeof adminSessionColumns & typeof sessionOriginColumns>;
-  admin_token: RowOf<typeof adminTokenColumns & typeof tokenMakerColumns>;
-  audit_entry: RowOf<typeof auditEntryColumns>;
-  openid_attempt: RowOf<typeof openidAttemptColumns>;
-  sign_in_failure: RowOf<typeof signInFailureColumns>;
+/** The columns that the migrations declare. */
+type Declared = RowsOf<
+  typeof connectionTables &
+    typeof identityTables &
+    typeof groupTables &
+    typeof holdTables &
+    typeof replicaTables &
+    typeof travelTables &
+    typeof webhookTables &
+    typeof credentialTables &
+    typeof adminTables &
+    typeof databaseRecordTables &
+    typeof signInFailureTables &
+    typeof openidAttemptTables
+>;
+
+/** Tables with columns that a later migration has added, or whose values are a closed list. */
+interface Refined {
+  connection: Declared['connection'] &
+    Omit<RowOf<typeof connectionModeColumns>, 'mode'> & { mode: Generated<'live' | 'paused'> };
+  list_counter: Omit<Declared['list_counter'], 'kind'> & { kind: CounterKind };
+  rules_in_force: Omit<Declared['rules_in_force'], 'source'> & { source: MappingSource };
+  mapping_version: Omit<Declared['mapping_version'], 'source'> & { source: MappingSource };
+  admin_session: Declared['admin_session'] & RowOf<typeof sessionOriginColumns>;
+  admin_token: Declared['admin_token'] & RowOf<typeof tokenMakerColumns>;
 }
 
-export type IdentityTable = RowOf<typeof identityColumns>;
+/**
+ * All tables. Times are epoch milliseconds, booleans are 0 or 1, JSON is text. Tables of the bridge and of the travel service do not refer
+ * to each other. Keys of the bridge's tables begin with the travel account and the connection, see `Scope`.
+ */
+export interface Tables extends Omit<Declared, keyof Refined>, Refined, RequestLogTables, ExchangeTables {}
 
-export type RulesInForceTable = Omit<RowOf<typeof rulesInForceColumns>, 'source'> & { source: MappingSource };
+export type IdentityTable = Tables['identity'];
 
 /**
  * The rows that are counted. `live`: live identities; `unclaimed`: those of them that no IdP has written; `dead`: tombstones;

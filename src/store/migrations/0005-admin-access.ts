@@ -1,6 +1,6 @@
 import { type Migration, sql } from 'kysely';
 import type { ColumnTypes } from './column-types.ts';
-import { addColumns, type Columns, createTable } from './columns.ts';
+import { addColumns, type Columns, createTables, type TableDeclarations } from './columns.ts';
 
 /** The account that made a token; null for a token from before this was recorded. */
 export const tokenMakerColumns = { made_by: 'ordered text?' } as const satisfies Columns;
@@ -12,24 +12,25 @@ export const sessionOriginColumns = {
   user_agent: 'text?',
 } as const satisfies Columns;
 
-/** A sign-in through the OpenID provider whose return was accepted. */
-export const openidAttemptColumns = {
-  /** Of the state. */
-  hash: 'ordered text',
-  expires_at: 'bigint',
-} as const satisfies Columns;
+export const openidAttemptTables = {
+  /** A sign-in through the OpenID provider whose return was accepted. */
+  openid_attempt: {
+    columns: {
+      /** Of the state. */
+      hash: 'ordered text',
+      expires_at: 'bigint',
+    },
+    constraints: ['primary key (hash)'],
+    indexes: { expiry: 'expires_at' },
+  },
+} as const satisfies TableDeclarations;
 
 /** Adds the makers of admin tokens, what is known of the browsers of sessions, and the used attempts to sign in through OpenID. */
 export function adminAccessMigration(types: ColumnTypes): Record<string, Migration> {
   const statements = [
     ...addColumns(types, 'admin_token', tokenMakerColumns, 'references admin_account (id)'),
     ...addColumns(types, 'admin_session', sessionOriginColumns),
-    createTable(types, {
-      table: 'openid_attempt',
-      columns: openidAttemptColumns,
-      constraints: ['primary key (hash)'],
-    }),
-    'create index openid_attempt_expiry on openid_attempt (expires_at)',
+    ...createTables(openidAttemptTables, types),
   ];
   return {
     '0005-admin-access': {

@@ -6,7 +6,28 @@ type ColumnType = 'text' | 'ordered text' | 'integer' | 'bigint' | 'flag';
 /** The columns of a table. A column may be null, or has a default, or neither. */
 export type Columns = Record<string, ColumnType | `${ColumnType}?` | `${ColumnType} = ${string}`>;
 
-/** A row of a table with these columns. */
+/** The columns of an index. With `where` it has only the rows of which the condition holds. */
+type Index = string | { columns: string; unique?: true; where?: string };
+
+/** Tables by name, in an order in which a table follows those that it refers to. */
+export type TableDeclarations = Record<
+  string,
+  {
+    columns: Columns;
+    constraints: readonly string[];
+    /** True if the rows are little more than their key. */
+    isKeyOnly?: true;
+    /** By name, which begins with that of the table. */
+    indexes?: Record<string, Index>;
+  }
+>;
+
+/** The types of the rows of tables. */
+export type RowsOf<Tables extends TableDeclarations> = {
+  [Name in keyof Tables]: RowOf<Tables[Name]['columns']>;
+};
+
+/** The type of a row with these columns. */
 export type RowOf<Declared extends Columns> = {
   -readonly [Name in keyof Declared]: Declared[Name] extends `${infer Type}?`
     ? ValueOf<Type> | null
@@ -19,21 +40,21 @@ type ValueOf<Type> = Type extends `flag${string}`
     ? string
     : number;
 
-interface TableDefinition {
-  table: string;
-  columns: Columns;
-  constraints: string[];
-  /** True if its rows are little more than their key. */
-  isKeyOnly?: true;
+/** Returns the statements that create tables with their indexes. */
+export function createTables(tables: TableDeclarations, types: ColumnTypes): string[] {
+  return Object.entries(tables).flatMap(([table, { columns, constraints, isKeyOnly, indexes = {} }]) => {
+    const parts = [...columnDefinitions(columns, types), ...constraints];
+    return [
+      `create table ${table} (${parts.join(', ')}) ${isKeyOnly ? types.keyOnly : ''}`,
+      ...Object.entries(indexes).map(([name, index]) => createIndex(table, name, index)),
+    ];
+  });
 }
 
-/** Returns the statement that creates a table. */
-export function createTable(
-  types: ColumnTypes,
-  { table, columns, constraints, isKeyOnly }: TableDefinition,
-): string {
-  const parts = [...columnDefinitions(columns, types), ...constraints];
-  return `create table ${table} (${parts.join(', ')}) ${isKeyOnly ? types.keyOnly : ''}`;
+function createIndex(table: string, name: string, index: Index): string {
+  const { columns, unique, where } = typeof index === 'string' ? { columns: index } : index;
+  const condition = where === undefined ? '' : ` where ${where}`;
+  return `create ${unique ? 'unique ' : ''}index ${table}_${name} on ${table} (${columns})${condition}`;
 }
 
 /** Returns the statements that add columns to a table. */
